@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One list of settings for every target, each with the proposal that explains it.
+let settings: [SwiftSetting] = [
+  // SE-0458: every use of an unsafe construct is marked `unsafe`; only a few modules need to.
+  .strictMemorySafety(),
+  // SE-0335: existential types are written `any P`.
+  .enableUpcomingFeature("ExistentialAny"),
+  // SE-0409: an import is internal unless it says `public` or `package`.
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  // SE-0444: a member is visible only in files that import its module.
+  .enableUpcomingFeature("MemberImportVisibility"),
+  // SE-0461: a nonisolated async function runs where its caller runs.
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  // SE-0470: conformances of isolated types are isolated as well.
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+func test(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+  name: "purchase-sync",
+  platforms: [.iOS(.v16), .macOS(.v13)],
+  products: [
+    .library(name: "PurchaseQueue", targets: ["PurchaseQueue"]),
+    .library(name: "AppStoreReceipts", targets: ["AppStoreReceipts"]),
+    .library(name: "PurchaseSync", targets: ["PurchaseSync"]),
+    .library(name: "PurchaseSyncTesting", targets: ["PurchaseSyncTesting"]),
+    .executable(name: "purchase-simulator", targets: ["purchase-simulator"]),
+  ],
+  dependencies: [],  // None, anywhere: the toolchain and the system's libsqlite3. A promise to embedders.
+  targets: [
+    .systemLibrary(
+      name: "CPurchaseSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .target(name: "PurchaseSQLite", dependencies: ["CPurchaseSQLite"], swiftSettings: settings),
+    .target(name: "PurchaseQueue", dependencies: ["PurchaseSQLite"], swiftSettings: settings),
+    .target(name: "AppStoreReceipts", swiftSettings: settings),
+    .target(
+      name: "PurchaseSync",
+      dependencies: ["PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite"],
+      swiftSettings: settings),
+    .target(name: "LoopbackHTTP", swiftSettings: settings),
+    .target(
+      name: "PurchaseSyncTesting",
+      dependencies: [
+        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "FaultInjection",
+      dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "purchase-simulator",
+      dependencies: [
+        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
+        "PurchaseSyncTesting", "FaultInjection",
+      ],
+      path: "Simulator",
+      swiftSettings: settings),
+    test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
+    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection"]),
+    test("AppStoreReceiptsTests", ["AppStoreReceipts", "PurchaseSyncTesting"]),
+    test("LoopbackHTTPTests", ["LoopbackHTTP"]),
+    test(
+      "PurchaseSyncTests",
+      ["PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection"]),
+    test(
+      "PurchaseSyncTestingTests",
+      ["PurchaseSyncTesting", "PurchaseSync", "LoopbackHTTP", "AppStoreReceipts"]),
+    test("SimulatorTests", ["purchase-simulator", "PurchaseSyncTesting"]),
+    test("ArchitectureTests", []),
+  ],
+  swiftLanguageModes: [.v6]
+)

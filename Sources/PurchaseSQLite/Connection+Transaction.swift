@@ -1,0 +1,43 @@
+import CPurchaseSQLite
+
+extension Connection {
+  /// Runs `body` in an immediate transaction: all of it is committed and durable when this returns, or nothing
+  /// of it happened.
+  ///
+  /// IMMEDIATE takes the write lock first, so that a reader never has to upgrade and fail in the middle.
+  package func transaction<R, E: Error>(
+    failing wrap: (SQLiteError) -> E, _ body: () throws(E) -> R
+  ) throws(E) -> R {
+    try run("BEGIN IMMEDIATE", wrap)
+    let result: R
+    do {
+      result = try body()
+    } catch {
+      rollback()
+      throw error
+    }
+    do throws(E) {
+      try run("COMMIT", wrap)
+    } catch {
+      // "If COMMIT fails with SQLITE_BUSY … the transaction remains active" (https://sqlite.org/lang_transaction.html).
+      rollback()
+      throw error
+    }
+    return result
+  }
+
+  private func run<E: Error>(_ sql: String, _ wrap: (SQLiteError) -> E) throws(E) {
+    do throws(SQLiteError) {
+      try execute(sql)
+    } catch {
+      throw wrap(error)
+    }
+  }
+
+  private func rollback() {
+    // After some errors (full disk, I/O) SQLite has rolled back by itself already. A failing ROLLBACK
+    // changes nothing on disk: what was not committed is not there for the next reader.
+    guard isInTransaction else { return }
+    unsafe _ = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+  }
+}

@@ -1,0 +1,81 @@
+import CPurchaseSQLite
+
+/// One connection to one database file.
+///
+/// Not thread safe (opened with NOMUTEX): it belongs to one actor or one thread at a time. It holds no lock
+/// between calls. Closed when it goes out of scope.
+@safe package struct Connection: ~Copyable {
+  let handle: OpaquePointer
+  package let path: String
+
+  package enum Access: Sendable {
+    /// Creates the file if there is none.
+    case create
+    /// The file has to exist.
+    case readWrite
+    case readOnly
+    /// Read only, and nobody else writes: no lock, no -wal and no -shm file is made.
+    case immutable
+  }
+
+  package init(path: String, access: Access = .create) throws(SQLiteError) {
+    var opened: OpaquePointer?
+    let uri = Self.uri(path: path, access: access)
+    let flags = Self.flags(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE
+    let result = unsafe sqlite3_open_v2(uri, &opened, flags, nil)
+    guard result == SQLITE_OK, let opened = unsafe opened else {
+      let error = unsafe SQLiteError(result: result, handle: opened, sql: nil)
+      // "Whether or not an error occurs when it is opened, resources … should be released by passing it to
+      // sqlite3_close()" (https://sqlite.org/c3ref/open.html).
+      unsafe _ = sqlite3_close_v2(opened)
+      throw error
+    }
+    unsafe self.handle = opened
+    self.path = path
+  }
+
+  // close_v2: statements that still live keep the connection as a zombie until they are finalised.
+  deinit { unsafe _ = sqlite3_close_v2(handle) }
+
+  package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    try unsafe Statement(database: handle, sql: sql)
+  }
+
+  /// Runs one or more statements without values and without rows.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    try unsafe SQLiteError.check(sqlite3_exec(handle, sql, nil, nil, nil), handle, sql: sql)
+  }
+
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  package var changes: Int { unsafe Int(sqlite3_changes(handle)) }
+
+  package var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+  package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// The version of the library in use, such as "3.40.1".
+  package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
+
+  private static func flags(_ access: Access) -> Int32 {
+    switch access {
+    case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    case .readWrite: SQLITE_OPEN_READWRITE
+    case .readOnly, .immutable: SQLITE_OPEN_READONLY
+    }
+  }
+
+  /// A file URI, in which no character of the path has a meaning of its own.
+  private static func uri(path: String, access: Access) -> String {
+    if path == ":memory:" { return path }
+    var uri = "file:"
+    for scalar in path.unicodeScalars {
+      switch scalar {
+      case "?": uri += "%3f"
+      case "#": uri += "%23"
+      case "%": uri += "%25"
+      default: uri.unicodeScalars.append(scalar)
+      }
+    }
+    return uri + (access == .immutable ? "?immutable=1" : "")
+  }
+}
