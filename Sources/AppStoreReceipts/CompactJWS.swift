@@ -17,7 +17,8 @@ public struct CompactJWS: Sendable {
   public init(_ text: String) throws(ReceiptDecodingError) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else {
-      throw ReceiptDecodingError(expected: "three parts separated by dots, not \(parts.count)", location: "start")
+      throw ReceiptDecodingError(
+        expected: "three parts separated by dots, not \(parts.count)", location: "start")
     }
     func decode(_ part: Substring, _ name: String) throws(ReceiptDecodingError) -> Data {
       guard let data = Base64URL.decode(part) else {

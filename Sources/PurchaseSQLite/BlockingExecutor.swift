@@ -14,7 +14,8 @@ package final class BlockingExecutor: SerialExecutor {
     queue.async { unsafe unowned.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
-  package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+  // Safe as long as the actor that returns it from `unownedExecutor` keeps this object in a `let`.
+  @safe package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
     unsafe UnownedSerialExecutor(ordinary: self)
   }
 }

@@ -35,7 +35,8 @@ extension Connection {
     let mode = try prepare("PRAGMA journal_mode=WAL").first { $0.text(0) }
     guard mode == "wal" || path == ":memory:" else {
       throw SQLiteError(
-        code: .cannotOpen, message: "the file system does not support a write-ahead log (mode: \(mode ?? "none"))",
+        code: .cannotOpen,
+        message: "the file system does not support a write-ahead log (mode: \(mode ?? "none"))",
         sql: "PRAGMA journal_mode=WAL")
     }
   }

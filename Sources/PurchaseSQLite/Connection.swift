@@ -67,7 +67,8 @@ import CPurchaseSQLite
   /// A file URI, in which no character of the path has a meaning of its own.
   private static func uri(path: String, access: Access) -> String {
     if path == ":memory:" { return path }
-    var uri = "file:"
+    // With an authority, an empty one: else a path that starts with two slashes would name a host.
+    var uri = path.hasPrefix("/") ? "file://" : "file:"
     for scalar in path.unicodeScalars {
       switch scalar {
       case "?": uri += "%3f"

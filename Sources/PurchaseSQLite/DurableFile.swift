@@ -24,7 +24,11 @@ package enum DurableFile {
       throw error
     }
     close(descriptor)
-    guard unsafe rename(temporary, path) == 0 else { throw failure("rename", temporary) }
+    guard unsafe rename(temporary, path) == 0 else {
+      let error = failure("rename", temporary)
+      unsafe _ = unlink(temporary)
+      throw error
+    }
     try syncDirectory(of: path)
   }
 
@@ -35,6 +39,11 @@ package enum DurableFile {
       throw failure("unlink", path)
     }
     try syncDirectory(of: path)
+  }
+
+  /// Removes a scratch file; nothing depends on whether that works.
+  package static func discard(_ path: String) {
+    unsafe _ = unlink(path)
   }
 
   package static func read(_ path: String) throws(FileError) -> [UInt8] {
@@ -85,7 +94,8 @@ package enum DurableFile {
 
   /// Creates a directory, and those above it, for the owner alone; an existing one is fine.
   package static func createDirectory(_ path: String) throws(FileError) {
-    if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST {
+    if unsafe mkdir(path, 0o700) == 0 { return try syncDirectory(of: path) }
+    if errno == EEXIST {
       guard try kind(of: path) == .directory else {
         throw FileError(operation: "mkdir", path: path, errno: ENOTDIR, reason: "a file is in the way")
       }

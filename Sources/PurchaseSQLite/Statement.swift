@@ -84,7 +84,9 @@ import CPurchaseSQLite
     case .text(var text):
       // With an explicit count: text may hold NUL.
       return text.withUTF8 { utf8 in
-        guard let base = utf8.baseAddress else { return unsafe sqlite3_bind_text(statement, index, "", 0, nil) }
+        guard let base = utf8.baseAddress else {
+          return unsafe sqlite3_bind_text(statement, index, "", 0, transient)
+        }
         return unsafe base.withMemoryRebound(to: CChar.self, capacity: utf8.count) {
           unsafe sqlite3_bind_text64(
             statement, index, $0, UInt64(utf8.count), transient, UInt8(SQLITE_UTF8))

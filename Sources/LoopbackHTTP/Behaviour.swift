@@ -1,0 +1,19 @@
+#if canImport(ObjectiveC)
+  import ObjectiveC
+#endif
+
+/// What the server was made with.
+struct Behaviour: Sendable {
+  let limits: HTTPLimits
+  let fault: (@Sendable (HTTPRequest) -> Fault?)?
+  let handler: @Sendable (HTTPRequest) -> HTTPResponse
+
+  /// Calls the handler; on Darwin its autoreleased objects must not live as long as the connection.
+  func answer(_ request: HTTPRequest) -> HTTPResponse {
+    #if canImport(ObjectiveC)
+      return autoreleasepool { handler(request) }
+    #else
+      return handler(request)
+    #endif
+  }
+}

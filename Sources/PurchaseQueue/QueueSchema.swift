@@ -1,0 +1,66 @@
+import PurchaseSQLite
+
+/// The tables of the queue's file, and how a file of an earlier version becomes one of this.
+enum QueueSchema {
+  /// "PrQ1": tells our files from other people's.
+  static let applicationID: UInt32 = 0x5072_5131
+  static let version = 1
+
+  static let sql = """
+    CREATE TABLE entries(
+      place INTEGER PRIMARY KEY,
+      key TEXT NOT NULL UNIQUE,
+      lane TEXT NOT NULL,
+      order_number TEXT,
+      details TEXT NOT NULL,
+      state TEXT NOT NULL,
+      enqueued_at INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      attempted_at INTEGER,
+      ready_at INTEGER NOT NULL,
+      unprotected INTEGER NOT NULL,
+      checksum INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX entries_by_lane ON entries(lane, state, place);
+    CREATE TABLE proofs(
+      id INTEGER PRIMARY KEY,
+      checksum INTEGER NOT NULL,
+      size INTEGER NOT NULL,
+      bytes BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX proofs_by_checksum ON proofs(checksum);
+    CREATE TABLE entry_proofs(
+      place INTEGER NOT NULL REFERENCES entries(place) ON DELETE CASCADE,
+      kind TEXT NOT NULL,
+      proof INTEGER NOT NULL REFERENCES proofs(id),
+      PRIMARY KEY(place, kind)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX entry_proofs_by_proof ON entry_proofs(proof);
+    CREATE TABLE tombstones(
+      key TEXT PRIMARY KEY,
+      lane TEXT NOT NULL,
+      order_number TEXT,
+      outcome TEXT NOT NULL,
+      details TEXT NOT NULL,
+      settled_at INTEGER NOT NULL,
+      finish_owed INTEGER NOT NULL,
+      unseen INTEGER NOT NULL,
+      checksum INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_owed OR unseen;
+    CREATE TABLE totals(
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      entries INTEGER NOT NULL,
+      bytes INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO totals VALUES(1, 0, 0);
+    CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE companions(name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    """
+
+  static func create(in connection: borrowing Connection) throws(SQLiteError) {
+    try connection.execute(sql)
+    try connection.execute("PRAGMA application_id=\(applicationID)")
+    try connection.execute("PRAGMA user_version=\(version)")
+  }
+}

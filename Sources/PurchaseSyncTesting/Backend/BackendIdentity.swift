@@ -1,0 +1,29 @@
+import PurchaseSQLite
+
+/// What a backend's file was made for.
+struct BackendIdentity {
+  var bundleID: String
+  var seed: UInt64
+
+  /// Makes the schema in a new file; of an existing one reads what it was made with.
+  static func openOrCreate(
+    _ connection: borrowing Connection, bundleID: String, seed: UInt64
+  ) throws(BackendStoreError) -> BackendIdentity {
+    do throws(SQLiteError) {
+      if try connection.userVersion == 0 {
+        try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
+          try connection.execute(BackendSchema.sql)
+          try connection.prepare("INSERT INTO identity (bundle_id, seed) VALUES (?, ?)")
+            .run([.text(bundleID), .integer(Int64(bitPattern: seed))])
+        }
+      }
+      let stored = try connection.prepare("SELECT bundle_id, seed FROM identity").first {
+        BackendIdentity(bundleID: $0.text(0), seed: UInt64(bitPattern: $0.integer(1)))
+      }
+      if let stored { return stored }
+    } catch {
+      throw BackendStoreError(error)
+    }
+    throw BackendStoreError(unreadable: "its identity")
+  }
+}

@@ -1,0 +1,95 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseSync
+
+extension BackendModel {
+  /// Where a grant goes.
+  enum Destination {
+    case order(BackendOrder)
+    /// No order; the reason is for logs, if there is anything to say.
+    case owner(Uploader, reason: String?)
+    case contradiction(String)
+  }
+
+  /// Finds the order or the owner. The token in the verified transaction wins over what the claim says.
+  func destination(of claim: Claim, _ facts: SignedTransaction, from uploader: Uploader) -> Destination {
+    if facts.originalTransactionID != facts.transactionID {
+      return .owner(inheritedOwner(facts) ?? uploader, reason: nil)
+    }
+    if let token = facts.appAccountToken { return named(by: token, claim, facts, from: uploader) }
+    switch claim.match {
+    case .bound: return bound(claim, facts)
+    case .proposed: return proposed(claim, facts, from: uploader)
+    default: return .owner(uploader, reason: nil)
+    }
+  }
+
+  /// A transaction with a token is never guessed about: it names its order, or has none here.
+  private func named(
+    by token: String, _ claim: Claim, _ facts: SignedTransaction, from uploader: Uploader
+  ) -> Destination {
+    guard let order = UUID(uuidString: token).flatMap({ order(accountToken: $0) }) else {
+      // Someone paid, and no order of ours asked for it: the grant is the uploader's, unless the claim
+      // says that it is for an order, which has another token then.
+      return claim.match == .bound
+        ? .contradiction("the account token names none of our orders, the claim one")
+        : .owner(uploader, reason: nil)
+    }
+    if claim.match == .bound, claim.orderNumber != order.number {
+      return .contradiction("the account token names another order than the claim")
+    }
+    if claim.match == .proposed, claim.candidates?.contains(order.number) != true {
+      return .contradiction("the account token names an order that is none of the candidates")
+    }
+    return checked(order, facts)
+  }
+
+  private func bound(_ claim: Claim, _ facts: SignedTransaction) -> Destination {
+    guard let number = claim.orderNumber, let order = order(number: number) else {
+      return .contradiction("there is no such order")
+    }
+    return checked(order, facts)
+  }
+
+  /// An order takes one transaction, of its product and quantity.
+  ///
+  /// A second payment for a fulfilled order is a person's money all the same, perhaps paid on two devices at
+  /// once. Rejecting it would leave it stuck for ever, and binding it would fulfil the order twice; so the order's
+  /// owner gets it without an order, which also keeps the binding one to one.
+  private func checked(_ order: BackendOrder, _ facts: SignedTransaction) -> Destination {
+    guard agrees(order, with: facts) else {
+      return .contradiction("the order is for another product or quantity")
+    }
+    guard order.fulfilledBy == nil else {
+      return .owner(.account(order.account), reason: "another transaction had fulfilled the order")
+    }
+    return .order(order)
+  }
+
+  /// The first candidate that is open and agrees. An account's upload never takes another account's order: that
+  /// would be a guess with money.
+  private func proposed(_ claim: Claim, _ facts: SignedTransaction, from uploader: Uploader) -> Destination {
+    let waiting: Set<OrderState> = [.open, .deferred, .paid]
+    for number in claim.candidates ?? [] {
+      guard let order = order(number: number), order.fulfilledBy == nil, waiting.contains(order.state),
+        agrees(order, with: facts)
+      else { continue }
+      if case .account(let account) = uploader, account != order.account { continue }
+      return .order(order)
+    }
+    return .owner(uploader, reason: nil)
+  }
+
+  private func agrees(_ order: BackendOrder, with facts: SignedTransaction) -> Bool {
+    order.productID == facts.productID && order.quantity == facts.quantity
+  }
+
+  /// Renewals and restores belong to whom the original belongs to, and fulfil no order.
+  private func inheritedOwner(_ facts: SignedTransaction) -> Uploader? {
+    var original = TransactionKey(facts)
+    original.transactionID = facts.originalTransactionID
+    if let credit = credits(for: original).first { return owner(of: credit) }
+    let token = facts.appAccountToken.flatMap { UUID(uuidString: $0) }
+    return token.flatMap { order(accountToken: $0) }.map { .account($0.account) }
+  }
+}

@@ -1,0 +1,53 @@
+public import Foundation
+public import PurchaseQueue
+
+extension BackendModel {
+  /// What the account has: product id to quantity, from the ledger minus what was taken back or has ended.
+  ///
+  /// A doubled credit counts double here, as it would for a person.
+  public func entitlements(account: String, now: Timestamp) -> [String: Int] {
+    var result: [String: Int] = [:]
+    for credit in credits where owner(of: credit) == .account(account) {
+      guard !isReversed(credit.transaction) else { continue }
+      if let expiresAt = credit.expiresAt, expiresAt <= now { continue }
+      result[credit.productID, default: 0] += credit.quantity
+    }
+    return result
+  }
+
+  /// Moves to an account what the device was granted and nobody claimed yet; what comes later needs a new claim.
+  ///
+  /// Nothing to move, nothing written. What moved once stays where it is.
+  public mutating func claimDevice(_ device: UUID, for account: String, now: Timestamp) -> [BackendWrite] {
+    let unclaimed = credits.last { owner(of: $0) == .device(device) }
+    guard let last = unclaimed else { return [] }
+    let claim = DeviceClaim(device: device, account: account, throughSequence: last.sequence, at: now)
+    apply(.deviceClaim(claim))
+    return [.deviceClaim(claim)]
+  }
+
+  /// Records that the store took a transaction back, credited or not. Repeating it writes nothing.
+  public mutating func reverse(_ transaction: TransactionKey, at moment: Timestamp) -> [BackendWrite] {
+    guard !isReversed(transaction) else { return [] }
+    let reversal = Reversal(transaction: transaction, at: moment)
+    apply(.reversal(reversal))
+    return [.reversal(reversal)]
+  }
+
+  /// Credits beyond one per transaction, plus credits beyond one per order. 0 in every correct run.
+  public var doubledCredits: Int {
+    let transactions = Set(credits.map(\.transaction)).count
+    let bound = credits.compactMap(\.orderNumber)
+    // A second credit of the same transaction for the same order is one doubling, not two.
+    let pairs = Set(
+      credits.compactMap { credit in
+        credit.orderNumber.map { OrderAndTransaction(order: $0, transaction: credit.transaction) }
+      })
+    return credits.count - transactions + pairs.count - Set(bound).count
+  }
+
+  private struct OrderAndTransaction: Hashable {
+    var order: String
+    var transaction: TransactionKey
+  }
+}

@@ -1,0 +1,18 @@
+/// Why the model of the backend refused a request as a whole. Claims are never refused this way.
+public enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The account used this idempotency key for a different order.
+  case idempotencyConflict
+  /// The product's name is blank.
+  case blankProduct
+  /// Less than one.
+  case invalidQuantity(Int)
+
+  /// One line for a problem document.
+  public var description: String {
+    switch self {
+    case .idempotencyConflict: "this Idempotency-Key belongs to an order of another product or quantity"
+    case .blankProduct: "productID is blank"
+    case .invalidQuantity(let quantity): "quantity is \(quantity); it has to be 1 or more"
+    }
+  }
+}

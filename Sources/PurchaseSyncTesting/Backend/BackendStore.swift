@@ -1,0 +1,97 @@
+import Foundation
+import PurchaseSQLite
+
+/// The model of the backend, made durable in one SQLite file.
+///
+/// Every request is one transaction: what it wrote is on disk before `perform` returns, or none of it happened.
+/// A process may be killed at any point; the next one to open the file has every request that was answered. Not
+/// thread safe: it belongs to one lock.
+package final class BackendStore {
+  private let connection: Connection
+  private let identity: BackendIdentity
+  /// Nil while a change is under way, and after one that failed: then the file is the truth.
+  private var cached: BackendModel?
+
+  /// Opens or creates the file. An existing one keeps the seed it was made with.
+  package init(path: String, bundleID: String, seed: UInt64) throws(BackendStoreError) {
+    let version: Int64
+    do throws(SQLiteError) {
+      connection = try Connection(path: path)
+      try connection.applyConnectionSettings()
+      version = try connection.userVersion
+      // Settings that the file keeps are for new ones.
+      if version == 0 { try connection.applyNewFileSettings() }
+    } catch {
+      throw BackendStoreError(error)
+    }
+    guard version <= BackendSchema.version else {
+      throw BackendStoreError(unreadable: "a file of schema version \(version)")
+    }
+    identity = try BackendIdentity.openOrCreate(connection, bundleID: bundleID, seed: seed)
+    cached = try Self.load(connection, identity)
+  }
+
+  /// The state as of the last committed request.
+  package func model() throws(BackendStoreError) -> BackendModel {
+    if let cached { return cached }
+    let model = try Self.load(connection, identity)
+    cached = model
+    return model
+  }
+
+  /// Changes the model and commits the writes that `body` returns before it returns itself.
+  ///
+  /// If `body` or the commit throws, nothing has changed.
+  package func perform<R, E: Error>(
+    failing wrap: (BackendStoreError) -> E,
+    _ body: (inout BackendModel) throws(E) -> (result: R, writes: [BackendWrite])
+  ) throws(E) -> R {
+    var model: BackendModel
+    do throws(BackendStoreError) {
+      model = try self.model()
+    } catch {
+      throw wrap(error)
+    }
+    // Given up here, so that the model is changed in place and not copied; a failure reads the file again.
+    cached = nil
+    let (result, writes) = try body(&model)
+    if !writes.isEmpty {
+      do throws(BackendStoreError) {
+        try commit(writes)
+      } catch {
+        throw wrap(error)
+      }
+    }
+    cached = model
+    return result
+  }
+
+  private func commit(_ writes: [BackendWrite]) throws(BackendStoreError) {
+    do throws(SQLiteError) {
+      try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
+        for write in writes { try connection.insert(write) }
+      }
+    } catch {
+      throw BackendStoreError(error)
+    }
+  }
+
+  private static func load(
+    _ connection: borrowing Connection, _ identity: BackendIdentity
+  ) throws(BackendStoreError) -> BackendModel {
+    var model = BackendModel(bundleID: identity.bundleID, seed: identity.seed)
+    for write in try connection.readWrites() { model.apply(write) }
+    return model
+  }
+}
+
+/// Why the backend's file could not be read or written.
+package struct BackendStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// One line; never holds a proof or a token.
+  package let description: String
+
+  init(_ error: SQLiteError) { description = "the backend's store: \(error)" }
+
+  /// Something in the file that this version did not write.
+  init(unreadable what: String) { description = "the backend's store: \(what) cannot be read" }
+}

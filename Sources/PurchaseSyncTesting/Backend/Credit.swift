@@ -1,0 +1,108 @@
+import AppStoreReceipts
+public import Foundation
+public import PurchaseQueue
+
+/// One line of the ledger: somebody got something for a transaction.
+///
+/// The ledger is append-only and **has no uniqueness constraint**: a backend that grants twice shows two lines.
+public struct Credit: Sendable, Hashable, Codable {
+  /// Why it was granted.
+  public enum Cause: String, Sendable, Hashable, Codable {
+    /// To the one who uploaded it.
+    case granted
+    /// To the order's owner, who is not the one who uploaded it.
+    case otherOwner
+  }
+
+  /// Its place in the ledger, from 1.
+  public var sequence: Int
+  /// What was paid for.
+  public var transaction: TransactionKey
+  /// The order it fulfils, if any.
+  public var orderNumber: String?
+  /// To whom it was granted, at that time. A device's credits move by a `DeviceClaim`, not by a change here.
+  public var owner: Uploader
+  /// What was granted.
+  public var productID: String
+  /// How many.
+  public var quantity: Int
+  /// Why.
+  public var cause: Cause
+  /// When.
+  public var at: Timestamp
+  /// When it ends by itself, of subscriptions.
+  public var expiresAt: Timestamp?
+
+  /// A line with all of its fields.
+  public init(
+    sequence: Int, transaction: TransactionKey, orderNumber: String?, owner: Uploader, productID: String,
+    quantity: Int, cause: Cause, at: Timestamp, expiresAt: Timestamp? = nil
+  ) {
+    self.sequence = sequence
+    self.transaction = transaction
+    self.orderNumber = orderNumber
+    self.owner = owner
+    self.productID = productID
+    self.quantity = quantity
+    self.cause = cause
+    self.at = at
+    self.expiresAt = expiresAt
+  }
+
+  /// Whether nobody was charged for it: everything outside of production.
+  public var isSandbox: Bool { transaction.environment != .production }
+}
+
+/// A credit taken back: refunded or revoked by the store. At most one per transaction.
+public struct Reversal: Sendable, Hashable, Codable {
+  /// What was taken back.
+  public var transaction: TransactionKey
+  /// When the store did so.
+  public var at: Timestamp
+
+  /// A reversal.
+  public init(transaction: TransactionKey, at: Timestamp) {
+    self.transaction = transaction
+    self.at = at
+  }
+}
+
+/// A verified transaction that was in a proof and that nobody claimed: known, without an owner, nothing granted.
+public struct Sighting: Sendable, Hashable, Codable {
+  /// Which transaction.
+  public var transaction: TransactionKey
+  /// Its product.
+  public var productID: String
+  /// How many.
+  public var quantity: Int
+  /// When it was first seen.
+  public var at: Timestamp
+
+  /// A sighting.
+  public init(transaction: TransactionKey, productID: String, quantity: Int, at: Timestamp) {
+    self.transaction = transaction
+    self.productID = productID
+    self.quantity = quantity
+    self.at = at
+  }
+}
+
+/// A device's grants moved to an account.
+public struct DeviceClaim: Sendable, Hashable, Codable {
+  /// Whose grants.
+  public var device: UUID
+  /// To whom.
+  public var account: String
+  /// The last line of the ledger that it covers; later grants of the device wait for another claim.
+  public var throughSequence: Int
+  /// When.
+  public var at: Timestamp
+
+  /// A claim over everything up to a line of the ledger.
+  public init(device: UUID, account: String, throughSequence: Int, at: Timestamp) {
+    self.device = device
+    self.account = account
+    self.throughSequence = throughSequence
+    self.at = at
+  }
+}

@@ -1,0 +1,19 @@
+import PurchaseSync
+
+/// The verdict about one claim and what changes with it. The claim's ids are filled in at the end.
+struct Ruling {
+  var verdict: ClaimVerdict
+  var writes: [BackendWrite]
+
+  init(
+    _ verdict: Verdict, orderNumber: String? = nil, reason: String? = nil, retryAfter: Double? = nil,
+    writes: [BackendWrite] = []
+  ) {
+    self.verdict = ClaimVerdict(
+      environment: "", transactionID: "", verdict: verdict, orderNumber: orderNumber, reason: reason,
+      retryAfter: retryAfter)
+    self.writes = writes
+  }
+
+  static func rejected(_ reason: String) -> Ruling { Ruling(.rejected, reason: reason) }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import LoopbackHTTP
+import PurchaseSync
+
+/// The wire protocol, version 1. Each handler commits before it returns its answer.
+extension WorldState {
+  static func createOrder(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let account = try world.credentials.account(of: call.request)
+    guard let key = call.request.headers["Idempotency-Key"], !key.isEmpty else {
+      throw .malformed("the Idempotency-Key header is missing")
+    }
+    let order = try JSONBody.decode(OrderRequest.self, from: call.request)
+    guard world.store.products[order.productID] != nil else {
+      throw .invalid("productID: no such product is sold")
+    }
+    let outcome = try world.backend.perform(failing: HTTPProblem.failed) {
+      model throws(HTTPProblem) -> (BackendModel.OrderOutcome, [BackendWrite]) in
+      do throws(BackendModelError) {
+        let outcome = try model.createOrder(order, account: account, idempotencyKey: key, now: call.now)
+        return (outcome, outcome.writes)
+      } catch {
+        throw .invalid(error.description, type: error == .idempotencyConflict ? "idempotency" : "invalid")
+      }
+    }
+    return try JSONBody.response(outcome.order.document, status: outcome.isNew ? 201 : 200)
+  }
+
+  static func listOrders(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let account = try world.credentials.account(of: call.request)
+    let state = call.request.query["state"].map(OrderState.init(rawValue:))
+    let orders = try world.model().orders(account: account, state: state)
+    return try JSONBody.response(OrderList(orders: orders.map(\.document)))
+  }
+
+  static func readOrder(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let account = try world.credentials.account(of: call.request)
+    guard let order = try world.model().order(number: call.parameter) else {
+      throw .notFound("there is no such order")
+    }
+    guard order.account == account else {
+      // Not `auth`: the credentials are good, and asking the person to sign in again would not help.
+      throw HTTPProblem(status: 403, type: "forbidden", title: "The order is another account's")
+    }
+    return try JSONBody.response(order.document)
+  }
+
+  static func upload(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let uploader = try world.credentials.uploader(of: call.request)
+    let upload = try JSONBody.decode(UploadRequest.self, from: call.request)
+    if let nonsense = nonsense(in: upload, from: uploader) { throw .invalid(nonsense) }
+    let reply = try world.backend.perform(failing: HTTPProblem.failed) {
+      model throws(HTTPProblem) -> (UploadReply, [BackendWrite]) in
+      let judgement = model.judge(upload, from: uploader, now: call.now) { world.verify($0, now: call.now) }
+      return (UploadReply(ledgerEpoch: model.ledgerEpoch, verdicts: judgement.verdicts), judgement.writes)
+    }
+    return try JSONBody.response(reply)
+  }
+
+  static func claimDevice(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let account = try world.credentials.account(of: call.request)
+    let claim = try JSONBody.decode(DeviceClaimRequest.self, from: call.request)
+    try world.backend.perform(failing: HTTPProblem.failed) {
+      model throws(HTTPProblem) -> (Void, [BackendWrite]) in
+      ((), model.claimDevice(claim.device, for: account, now: call.now))
+    }
+    return try JSONBody.response(EmptyDocument())
+  }
+
+  static func entitlements(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse
+  {
+    let account = try world.credentials.account(of: call.request)
+    let held = try world.model().entitlements(account: account, now: call.now)
+    let items = held.sorted { $0.key < $1.key }.map { Entitlement(productID: $0.key, quantity: $0.value) }
+    return try JSONBody.response(EntitlementList(entitlements: items))
+  }
+
+  func model() throws(HTTPProblem) -> BackendModel {
+    do throws(BackendStoreError) {
+      return try backend.model()
+    } catch {
+      throw .failed(error)
+    }
+  }
+
+  private static func nonsense(in upload: UploadRequest, from uploader: Uploader) -> String? {
+    guard (1...100).contains(upload.claims.count) else {
+      return "claims: \(upload.claims.count) of them; it has to be 1 to 100"
+    }
+    if case .device(let device) = uploader, device != upload.device {
+      return "device: not the one of the Authorization header"
+    }
+    for (index, claim) in upload.claims.enumerated() {
+      if claim.transactionID.isEmpty { return "claims.\(index).transactionID: blank" }
+      if claim.productID.isEmpty { return "claims.\(index).productID: blank" }
+      if claim.quantity < 1 { return "claims.\(index).quantity: less than 1" }
+      if claim.match == .bound, claim.orderNumber == nil {
+        return "claims.\(index).orderNumber: missing in a bound claim"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,31 @@
+import LoopbackHTTP
+
+/// Where a request stands when the server's hook is called.
+public struct RequestMoment: Sendable, Hashable {
+  /// Before or after the handler.
+  public enum Phase: String, Sendable, Hashable {
+    /// The request was read; nothing is committed yet. Called for every well-formed request.
+    case beforeHandling
+    /// What the request changed is committed; nothing of the answer was sent yet. Not called for a request
+    /// whose fault keeps it from the handler.
+    case afterHandling
+  }
+
+  /// How many requests reached this phase so far, this one included: the first is 1. Without faults and
+  /// overlapping requests a request has the same ordinal in both phases.
+  public var ordinal: Int
+  /// The method.
+  public var method: String
+  /// The decoded path without the query.
+  public var path: String
+  /// Before or after the handler.
+  public var phase: Phase
+  /// The answer's status; nil before handling.
+  public var status: Int?
+}
+
+extension RequestMoment {
+  init(_ request: HTTPRequest, ordinal: Int, phase: Phase, status: Int? = nil) {
+    self.init(ordinal: ordinal, method: request.method, path: request.path, phase: phase, status: status)
+  }
+}

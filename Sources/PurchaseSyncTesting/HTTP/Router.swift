@@ -1,0 +1,69 @@
+import LoopbackHTTP
+import PurchaseQueue
+
+/// One method of one path.
+struct Route {
+  /// What a handler gets: the request, the parameter at the end of the path, and the time.
+  struct Call {
+    var request: HTTPRequest
+    /// What stands in the place of `*`; empty without one.
+    var parameter: String
+    var now: Timestamp
+  }
+
+  var method: String
+  /// A path; `*` at its end stands for one segment.
+  var path: String
+  var handle: (inout WorldState, Call) throws(HTTPProblem) -> HTTPResponse
+
+  func parameter(in path: String) -> String? {
+    guard self.path.hasSuffix("*") else { return path == self.path ? "" : nil }
+    let prefix = self.path.dropLast()
+    guard path.hasPrefix(prefix) else { return nil }
+    let rest = path.dropFirst(prefix.count)
+    return rest.isEmpty || rest.contains("/") ? nil : String(rest)
+  }
+}
+
+extension WorldState {
+  /// Answers any request; what no route takes or understands is a problem document.
+  mutating func answer(_ request: HTTPRequest, now: Timestamp) -> HTTPResponse {
+    do throws(HTTPProblem) {
+      return try route(request, now: now)
+    } catch {
+      return error.response
+    }
+  }
+
+  private mutating func route(_ request: HTTPRequest, now: Timestamp) throws(HTTPProblem) -> HTTPResponse {
+    var allowed: [String] = []
+    for route in Self.routes {
+      guard let parameter = route.parameter(in: request.path) else { continue }
+      if route.method == request.method {
+        return try route.handle(&self, Route.Call(request: request, parameter: parameter, now: now))
+      }
+      allowed.append(route.method)
+    }
+    guard !allowed.isEmpty else { throw .notFound("there is nothing at this path") }
+    throw HTTPProblem(
+      status: 405, type: "method", title: "Method not allowed",
+      headers: ["Allow": allowed.joined(separator: ", ")])
+  }
+
+  private static var routes: [Route] {
+    [
+      Route(method: "POST", path: "/v1/orders", handle: createOrder),
+      Route(method: "GET", path: "/v1/orders", handle: listOrders),
+      Route(method: "GET", path: "/v1/orders/*", handle: readOrder),
+      Route(method: "POST", path: "/v1/receipts", handle: upload),
+      Route(method: "POST", path: "/v1/claims", handle: claimDevice),
+      Route(method: "GET", path: "/v1/entitlements", handle: entitlements),
+      Route(method: "POST", path: "/v1/notifications/appstore", handle: notify),
+      Route(method: "GET", path: "/store/products", handle: products),
+      Route(method: "POST", path: "/store/payments", handle: pay),
+      Route(method: "GET", path: "/store/unfinished", handle: unfinished),
+      Route(method: "POST", path: "/store/finish", handle: finish),
+      Route(method: "POST", path: "/store/refunds", handle: refund),
+    ]
+  }
+}

@@ -1,0 +1,117 @@
+public import AppStoreReceipts
+public import Foundation
+import LoopbackHTTP
+public import PurchaseQueue
+
+/// The world that an app meets, on loopback: a model of the App Store under `/store`, a backend with a durable
+/// ledger under `/v1`.
+///
+/// All members may be used from any thread; one lock makes every request a single step. The store's model lives
+/// in memory and dies with this object; the backend's state is in a database file and committed before each
+/// answer.
+public final class WorldServer: Sendable {
+  private let world: Locked<WorldState>
+  private let server: HTTPServer
+
+  /// Opens or creates the backend's database; serves nothing before `start`.
+  ///
+  /// - Parameters:
+  ///   - databasePath: The backend's SQLite file. One from an earlier run is continued, with its own seed.
+  ///   - products: What the store sells and the backend takes orders for.
+  ///   - bundleID: The app's; transactions of others are rejected.
+  ///   - environment: Which store this is.
+  ///   - tokens: Bearer tokens and their accounts, besides `token-<account>`, which is always good.
+  ///   - faults: What goes wrong with which requests. The path `/store/verify` stands for the backend's own calls
+  ///     to the store: any fault there makes them unanswered.
+  ///   - seed: What order tokens follow from.
+  ///   - onRequest: Called twice per request, before and after handling, on the connection's thread and without
+  ///     the lock; the request waits for it. It must not call `stop()`.
+  ///   - now: The clock. Called on several threads.
+  /// - Throws: `WorldServerError` when the file cannot be opened, read or written.
+  public init(
+    databasePath: String, products: [StoreProduct], bundleID: String,
+    environment: StoreEnvironment = .production,
+    tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0,
+    onRequest: (@Sendable (RequestMoment) -> Void)? = nil, now: @escaping @Sendable () -> Timestamp
+  ) throws(WorldServerError) {
+    let store = StoreModel(
+      products: products, forge: ReceiptForge(bundleID: bundleID), environment: environment)
+    let backend: BackendStore
+    do throws(BackendStoreError) {
+      backend = try BackendStore(path: databasePath, bundleID: bundleID, seed: seed)
+    } catch {
+      throw WorldServerError(error)
+    }
+    let world = Locked(
+      WorldState(store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens)))
+    self.world = world
+    // The server asks for a fault once per well-formed request, so this is where all of them are counted.
+    server = HTTPServer(
+      fault: { request in
+        let (ordinal, fault) = world.withLock { $0.admit(request) }
+        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .beforeHandling))
+        return fault
+      },
+      handler: { request in
+        let (ordinal, response) = world.withLock { $0.handle(request, now: now()) }
+        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
+        return response
+      })
+  }
+
+  /// Listens on a free port of 127.0.0.1; after it returned clients can connect.
+  public func start() throws(WorldServerError) {
+    do throws(HTTPServerError) {
+      try server.start()
+    } catch {
+      throw WorldServerError(error)
+    }
+  }
+
+  /// Closes every connection and waits for requests that are being handled. Idempotent.
+  public func stop() { server.stop() }
+
+  /// Where it listens, such as `http://127.0.0.1:49152`; of use only after `start`.
+  public var baseURL: URL {
+    var components = URLComponents()
+    components.scheme = "http"
+    components.host = "127.0.0.1"
+    components.port = Int(server.port)
+    // Four fixed parts always make a URL; the other branch satisfies the compiler.
+    return components.url ?? URL(filePath: "/")
+  }
+
+  /// Everything there is to count, as of one moment.
+  public func snapshot() throws(WorldServerError) -> WorldSnapshot {
+    try world.withLock { (state: inout WorldState) throws(WorldServerError) in
+      do throws(BackendStoreError) {
+        return WorldSnapshot(
+          store: state.store, backend: try state.backend.model(), requestCount: state.requestCount)
+      } catch {
+        throw WorldServerError(error)
+      }
+    }
+  }
+
+  /// Replaces what goes wrong from now on; occurrences are counted anew.
+  public func setFaults(_ faults: FaultPlan) {
+    world.withLock { $0.faults = faults }
+  }
+
+  /// Makes a bearer token invalid, as an expired sign-in is: 401 until it is accepted again.
+  public func revoke(token: String) {
+    world.withLock { _ = $0.credentials.revoked.insert(token) }
+  }
+
+  /// Ends a revocation.
+  public func accept(token: String) {
+    world.withLock { _ = $0.credentials.revoked.remove(token) }
+  }
+
+  /// Changes the store's model directly, for what people do without the app: a refund, say.
+  public func withStore<R: Sendable, E: Error>(
+    _ body: (inout StoreModel) throws(E) -> R
+  ) throws(E) -> R {
+    try world.withLock { (state: inout WorldState) throws(E) in try body(&state.store) }
+  }
+}

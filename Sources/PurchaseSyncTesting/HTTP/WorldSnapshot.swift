@@ -1,0 +1,30 @@
+/// Everything that an oracle counts, taken at one moment.
+public struct WorldSnapshot: Sendable, Hashable, Codable {
+  /// What people paid: every charge, oldest first, with store account, account token, finished and refunded.
+  public var charges: [StoreTransactionRecord]
+  /// The backend's ledger, oldest first, with each credit's owner at the time of the grant.
+  public var credits: [Credit]
+  /// The same credits' owners now, in the same order: a device's may have been claimed for an account.
+  public var creditOwners: [Uploader]
+  /// Every order with its account and state, oldest first.
+  public var orders: [BackendOrder]
+  /// Every verdict given, oldest first, `refunded` and `lapsed` too.
+  public var verdicts: [RecordedVerdict]
+  /// What was taken back.
+  public var reversals: [Reversal]
+  /// Credits beyond one per transaction and beyond one per order; 0 in every correct run.
+  public var doubledCredits: Int
+  /// The backend's present ledger epoch.
+  public var ledgerEpoch: String
+  /// Well-formed requests so far, those that a fault swallowed included.
+  public var requestCount: Int
+}
+
+extension WorldSnapshot {
+  init(store: StoreModel, backend: BackendModel, requestCount: Int) {
+    self.init(
+      charges: store.charges, credits: backend.credits, creditOwners: backend.credits.map(backend.owner(of:)),
+      orders: backend.orders, verdicts: backend.verdicts, reversals: backend.reversals,
+      doubledCredits: backend.doubledCredits, ledgerEpoch: backend.ledgerEpoch, requestCount: requestCount)
+  }
+}

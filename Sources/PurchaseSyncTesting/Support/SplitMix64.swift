@@ -1,0 +1,35 @@
+public import Foundation
+
+/// A small seeded generator (Steele, Lea and Flood, 2014): the same seed gives the same numbers everywhere.
+///
+/// For tests and simulations only; it is predictable by design.
+public struct SplitMix64: RandomNumberGenerator, Sendable, Hashable {
+  private var state: UInt64
+
+  /// Starts the sequence that belongs to the seed. Any seed will do, 0 as well.
+  public init(seed: UInt64) { state = seed }
+
+  /// The next 64 bits of the sequence.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A UUID of version 4 made from the next 128 bits, so that a run can be repeated.
+  public mutating func nextUUID() -> UUID {
+    let high = next()
+    let low = next()
+    func byte(_ word: UInt64, _ index: UInt64) -> UInt8 {
+      UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
+    }
+    return UUID(
+      uuid: (
+        byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
+        byte(high, 6) & 0x0F | 0x40, byte(high, 7), byte(low, 0) & 0x3F | 0x80, byte(low, 1), byte(low, 2),
+        byte(low, 3), byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
+      ))
+  }
+}

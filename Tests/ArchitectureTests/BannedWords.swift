@@ -1,0 +1,77 @@
+/// Words that must not occur in the code of some files, and why.
+struct BannedWords: Sendable {
+  var patterns: [String]
+  var reason: String
+  /// Whether the rule is about this path.
+  var applies: @Sendable (String) -> Bool
+
+  private static let products = [
+    "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting",
+    "LoopbackHTTP",
+  ]
+
+  private static func isInProducts(_ path: String) -> Bool {
+    products.contains { path.hasPrefix("Sources/\($0)/") }
+  }
+
+  /// Compiles on Linux without a word; on Apple systems it needs a newer one than iOS 16 and macOS 13.
+  static let newerSystems = BannedWords(
+    patterns: [
+      "import Synchronization", "Mutex<", "Mutex(", "Atomic<", "InlineArray", "UTF8Span", "TaskExecutor",
+      "isolated deinit", "Task.immediate",
+    ],
+    reason: "needs a newer system than iOS 16 and macOS 13",
+    applies: isInProducts)
+
+  static let unsafeCode = BannedWords(
+    patterns: ["unsafe"],
+    reason: "unsafe code belongs in PurchaseSQLite, LoopbackHTTP and FaultInjection",
+    applies: { path in
+      path.hasPrefix("Sources/")
+        && !["PurchaseSQLite", "LoopbackHTTP", "FaultInjection"].contains { path.hasPrefix("Sources/\($0)/") }
+    })
+
+  static let impurity = BannedWords(
+    patterns: [
+      "Date()", "Date.now", "UUID()", ".random(", ".randomElement()", ".shuffled()", ".shuffle()",
+      "SystemRandomNumberGenerator", "ContinuousClock", "SuspendingClock", "Task", "await", "FileManager",
+      "NSLock", "DispatchQueue",
+    ],
+    reason: "time, random numbers and ids come in as arguments, and nothing here waits or does I/O",
+    applies: { path in
+      path.hasPrefix("Sources/PurchaseSync/Machine/")
+        || path.hasPrefix("Sources/PurchaseSyncTesting/") && path.hasSuffix("Model.swift")
+    })
+
+  static let swallowedErrors = BannedWords(
+    patterns: ["try?", "try!", "fatalError("],
+    reason: "an error is handled or passed on, neither dropped nor turned into a crash",
+    applies: isInProducts)
+
+  static let all = [newerSystems, unsafeCode, impurity, swallowedErrors]
+
+  func findings(in file: SourceText) -> [Finding] {
+    guard applies(file.path) else { return [] }
+    return patterns.flatMap { pattern in
+      file.lines(with: pattern).map { Finding(path: file.path, line: $0, message: "\(pattern): \(reason)") }
+    }
+  }
+
+  /// A `catch` whose braces hold nothing, or only a comment.
+  static func emptyCatches(in file: SourceText) -> [Finding] {
+    guard isInProducts(file.path) else { return [] }
+    let code = file.code
+    return code.ranges(of: "catch").compactMap { range in
+      let isWord = { (character: Character?) in
+        character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
+      }
+      guard !isWord(code[..<range.lowerBound].last), !isWord(code[range.upperBound...].first) else {
+        return nil
+      }
+      guard let brace = code[range.upperBound...].firstIndex(of: "{") else { return nil }
+      guard code[code.index(after: brace)...].first(where: { !$0.isWhitespace }) == "}" else { return nil }
+      let line = code[..<range.lowerBound].count { $0 == "\n" } + 1
+      return Finding(path: file.path, line: line, message: "an empty catch: \(swallowedErrors.reason)")
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// One import: of which module, on which line, under which conditions of compilation.
+struct ImportStatement: Hashable, Sendable {
+  var module: String
+  var line: Int
+  /// The enclosing `#if` conditions; in an `#else` branch with a `!` in front.
+  var conditions: [String]
+}
+
+extension SourceText {
+  var imports: [ImportStatement] {
+    var found: [ImportStatement] = []
+    // Innermost last; each holds the branches refused so far and the one that is taken now.
+    var stack: [[String]] = []
+    for (offset, line) in lines.enumerated() {
+      let text = line.drop { $0 == " " || $0 == "\t" }
+      if text.hasPrefix("#if ") {
+        stack.append([Self.condition(text.dropFirst(4))])
+      } else if text.hasPrefix("#elseif "), let branches = stack.popLast() {
+        stack.append(Self.refused(branches) + [Self.condition(text.dropFirst(8))])
+      } else if text.hasPrefix("#else"), let branches = stack.popLast() {
+        stack.append(Self.refused(branches))
+      } else if text.hasPrefix("#endif") {
+        _ = stack.popLast()
+      }
+      for statement in text.split(separator: ";") {
+        guard let module = Self.importedModule(statement) else { continue }
+        found.append(ImportStatement(module: module, line: offset + 1, conditions: stack.flatMap { $0 }))
+      }
+    }
+    return found
+  }
+
+  private static func condition(_ text: Substring) -> String { text.filter { $0 != " " } }
+
+  private static func refused(_ branches: [String]) -> [String] {
+    branches.map { $0.hasPrefix("!") ? $0 : "!" + $0 }
+  }
+
+  private static let modifiers: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
+  private static let kinds: Set<Substring> = [
+    "struct", "class", "enum", "protocol", "typealias", "func", "var", "let",
+  ]
+
+  /// The module of `@testable public import struct X.Y`: X.
+  private static func importedModule(_ statement: Substring) -> String? {
+    var words = statement.split { $0 == " " || $0 == "\t" }[...]
+    while let word = words.first, word.hasPrefix("@") || modifiers.contains(word) { words.removeFirst() }
+    guard words.popFirst() == "import" else { return nil }
+    if let kind = words.first, kinds.contains(kind) { words.removeFirst() }
+    return words.first?.split(separator: ".").first.map(String.init)
+  }
+}

@@ -1,0 +1,101 @@
+/// The targets of Package.swift, read from its text: asking SwiftPM would wait for the lock of the running test.
+struct Manifest: Sendable {
+  struct Target: Hashable, Sendable {
+    var name: String
+    /// "Sources/X", "Tests/X", or the target's `path:`.
+    var folder: String
+    var dependencies: Set<String>
+  }
+
+  var targets: [Target] = []
+
+  /// Understands `.target(name: "X", dependencies: ["Y"], …)`, its siblings, and `test("X", ["Y"])`.
+  init(_ text: String) {
+    // Literals matter here: only comments go.
+    let lines = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+    let code = lines.joined(separator: "\n")
+    for (call, folder) in [
+      (".target(", "Sources/"), (".executableTarget(", "Sources/"), (".systemLibrary(", "Sources/"),
+      (".testTarget(", "Tests/"), ("test(", "Tests/"),
+    ] {
+      for arguments in Self.calls(of: call, in: code) {
+        // In the helper's own body the name is a variable.
+        guard let name = Self.literal(after: call == "test(" ? "" : "name:", in: arguments) else { continue }
+        let list = Self.list(after: call == "test(" ? "," : "dependencies:", in: arguments)
+        let path = Self.literal(after: "path:", in: arguments)
+        targets.append(Target(name: name, folder: path ?? folder + name, dependencies: list))
+      }
+    }
+  }
+
+  /// The argument texts of each call, up to the parenthesis that closes it.
+  private static func calls(of call: String, in code: String) -> [Substring] {
+    code.ranges(of: call).compactMap { range in
+      // `test(` is also the end of another word.
+      if let before = code[..<range.lowerBound].last, before.isLetter || before == "." { return nil }
+      var depth = 1
+      let end = code[range.upperBound...].firstIndex { character in
+        if character == "(" { depth += 1 }
+        if character == ")" { depth -= 1 }
+        return depth == 0
+      }
+      return end.map { code[range.upperBound..<$0] }
+    }
+  }
+
+  /// The literal that directly follows the label.
+  private static func literal(after label: String, in arguments: Substring) -> String? {
+    var rest = arguments
+    if !label.isEmpty {
+      guard let range = arguments.firstRange(of: label) else { return nil }
+      rest = arguments[range.upperBound...]
+    }
+    rest = rest.drop { $0.isWhitespace }
+    guard rest.first == "\"" else { return nil }
+    return String(rest.dropFirst().prefix { $0 != "\"" })
+  }
+
+  private static func list(after label: String, in arguments: Substring) -> Set<String> {
+    guard let range = arguments.firstRange(of: label) else { return [] }
+    let rest = arguments[range.upperBound...].drop { $0.isWhitespace }
+    guard rest.first == "[" else { return [] }
+    let parts = rest.prefix { $0 != "]" }.split(separator: "\"", omittingEmptySubsequences: false)
+    return Set(parts.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) })
+  }
+}
+
+extension Manifest {
+  /// Dependencies that are imported and not declared, or declared and not imported.
+  func findings(in files: [SourceText]) -> [Finding] {
+    // A module's name has no hyphen.
+    func module(_ name: String) -> String { String(name.map { $0 == "-" ? "_" : $0 }) }
+    let modules = Set(targets.map { module($0.name) })
+    return targets.flatMap { target -> [Finding] in
+      let own = files.filter { ModuleRules.targetFolder(of: $0.path) == target.folder }
+      let used = Set(own.flatMap(\.imports).map(\.module)).intersection(modules)
+      let declared = Set(target.dependencies.map(module))
+      return used.subtracting(declared).sorted().map {
+        Finding(path: "Package.swift", message: "\(target.name) imports \($0) and does not declare it")
+      }
+        + declared.subtracting(used).sorted().map {
+          Finding(path: "Package.swift", message: "\(target.name) declares \($0) and does not import it")
+        }
+    }
+  }
+
+  /// A target without a folder, or a folder without a target.
+  func findings(folders: Set<String>) -> [Finding] {
+    let declared = Set(targets.map(\.folder))
+    return declared.symmetricDifference(folders).sorted().map {
+      Finding(
+        path: "Package.swift", message: "\($0) is a target without a folder, or a folder without a target")
+    }
+  }
+
+  /// Any dependency on another package.
+  static func packageDependencies(in text: String) -> [Finding] {
+    SourceText(path: "Package.swift", text).lines(with: ".package(").map {
+      Finding(path: "Package.swift", line: $0, message: "the package depends on no other")
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// The files of the package that these tests belong to.
+enum Repository {
+  /// The folder of Package.swift.
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Paths below the root of everything that is, or would be, under version control.
+  static let paths: [String] = {
+    (gitPaths() ?? directoryPaths()).filter { FileManager.default.fileExists(atPath: absolute($0)) }.sorted()
+  }()
+
+  static let swiftFiles: [SourceText] =
+    paths
+    .filter { $0.hasSuffix(".swift") }
+    .compactMap { path in read(path).map { SourceText(path: path, $0) } }
+
+  static func read(_ path: String) -> String? {
+    FileManager.default.contents(atPath: absolute(path)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func absolute(_ path: String) -> String { root.path + "/" + path }
+
+  /// nil where there is no git, or it does not want to answer (another owner's checkout, an unpacked archive).
+  private static func gitPaths() -> [String]? {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [
+      "git", "-C", root.path, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    do {
+      try process.run()
+    } catch {
+      return nil
+    }
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0, !data.isEmpty else { return nil }
+    return data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func directoryPaths() -> [String] {
+    guard let enumerator = FileManager.default.enumerator(atPath: root.path) else { return [] }
+    var paths: [String] = []
+    while let path = enumerator.nextObject() as? String {
+      if path.hasPrefix(".build") || path == ".git" || path == ".swiftpm" {
+        enumerator.skipDescendants()
+      } else if path != "Package.resolved" {
+        paths.append(path)
+      }
+    }
+    return paths
+  }
+}

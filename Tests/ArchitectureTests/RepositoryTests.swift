@@ -1,0 +1,63 @@
+import Testing
+
+/// The rules, applied to this repository. `CheckerTests` shows that each of them can fail.
+@Suite struct RepositoryTests {
+  @Test func `The files are found`() {
+    #expect(Repository.swiftFiles.count > 50)
+    #expect(Repository.paths.contains("Package.swift"))
+    #expect(Repository.swiftFiles.contains { $0.path == "Tests/ArchitectureTests/RepositoryTests.swift" })
+  }
+
+  @Test func `Each folder imports only what the module table allows`() {
+    let files = Repository.swiftFiles.filter { $0.path != "Package.swift" }
+    expectNone(files.flatMap { ModuleRules.findings(in: $0) })
+  }
+
+  @Test func `The manifest declares what is imported and nothing else`() throws {
+    let manifest = Manifest(try #require(Repository.read("Package.swift")))
+    expectNone(manifest.findings(in: Repository.swiftFiles))
+    expectNone(
+      manifest.findings(folders: Set(Repository.paths.compactMap { ModuleRules.targetFolder(of: $0) })))
+  }
+
+  @Test func `The package depends on no other`() throws {
+    expectNone(Manifest.packageDependencies(in: try #require(Repository.read("Package.swift"))))
+  }
+
+  @Test func `The top of the repository holds what it should and no more`() {
+    let names = Repository.paths.compactMap { $0.split(separator: "/").first }
+    expectNone(Layout.findings(topLevel: Set(names.map(String.init))))
+  }
+
+  @Test func `No file and no function is too long`() {
+    let headers = Repository.paths.filter { $0.hasSuffix(".h") }
+      .compactMap { path in Repository.read(path).map { SourceText(path: path, $0) } }
+    expectNone((Repository.swiftFiles + headers).flatMap { $0.sizeFindings() })
+  }
+
+  @Test func `Every brace is seen to close`() {
+    // If the scanner lost its way in a literal, the lengths above would mean nothing.
+    for file in Repository.swiftFiles {
+      let opened = file.code.count { $0 == "{" }
+      let closed = file.code.count { $0 == "}" }
+      #expect(opened == closed, "\(file.path)")
+    }
+  }
+
+  @Test func `The products run on iOS 16 and macOS 13`() {
+    expectNone(Repository.swiftFiles.flatMap(BannedWords.newerSystems.findings))
+  }
+
+  @Test func `Unsafe code stays where it is allowed`() {
+    expectNone(Repository.swiftFiles.flatMap(BannedWords.unsafeCode.findings))
+  }
+
+  @Test func `The machine and the models are pure`() {
+    expectNone(Repository.swiftFiles.flatMap(BannedWords.impurity.findings))
+  }
+
+  @Test func `No product drops an error`() {
+    expectNone(Repository.swiftFiles.flatMap(BannedWords.swallowedErrors.findings))
+    expectNone(Repository.swiftFiles.flatMap(BannedWords.emptyCatches))
+  }
+}

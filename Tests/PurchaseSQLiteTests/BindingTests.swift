@@ -1,0 +1,115 @@
+import PurchaseSQLite
+import Testing
+
+@Suite struct BindingTests {
+  @Test(arguments: [
+    "", "plain", "NUL \0 in the middle", "\0", "ends in NUL\0", "Käufe für 5 €", "e\u{301}", "👩‍👩‍👧",
+    "'; DROP TABLE t; --", String(repeating: "long ", count: 100_000),
+  ])
+  func `Text comes back with every byte`(text: String) throws {
+    let connection = try Connection(path: ":memory:")
+    try connection.execute("CREATE TABLE t(x TEXT NOT NULL) STRICT")
+    try connection.prepare("INSERT INTO t VALUES(?)").run([.text(text)])
+    let read = try connection.prepare("SELECT x, length(CAST(x AS BLOB)) FROM t").first { row in
+      (text: row.text(0), optional: row.optionalText(0), count: row.integer(1))
+    }
+    // Bytes, not ==: equal strings may differ in normalisation.
+    #expect(read.map { Array($0.text.utf8) } == Array(text.utf8))
+    #expect(read?.optional == text)
+    #expect(read?.count == Int64(text.utf8.count))
+  }
+
+  @Test(
+    arguments: [
+      [], [0], [0, 0, 0], Array(0...255), Array(repeating: 0xff, count: 1 << 20),
+    ] as [[UInt8]])
+  func `Bytes come back with every byte and empty is not NULL`(bytes: [UInt8]) throws {
+    let connection = try Connection(path: ":memory:")
+    try connection.execute("CREATE TABLE t(x BLOB NOT NULL) STRICT")
+    try connection.prepare("INSERT INTO t VALUES(?)").run([.bytes(bytes)])
+    let read = try connection.prepare("SELECT x, length(x) FROM t").first { row in
+      (bytes: row.bytes(0), isNull: row.isNull(0), count: row.integer(1))
+    }
+    #expect(read?.bytes == bytes)
+    #expect(read?.isNull == false)
+    #expect(read?.count == Int64(bytes.count))
+  }
+
+  @Test(arguments: [.min, .min + 1, -1, 0, 1, (1 << 53) + 1, .max - 1, .max] as [Int64])
+  func `An integer keeps all 64 bits`(integer: Int64) throws {
+    let connection = try Connection(path: ":memory:")
+    try connection.execute("CREATE TABLE t(x INTEGER NOT NULL) STRICT")
+    try connection.prepare("INSERT INTO t VALUES(?)").run([.integer(integer)])
+    #expect(try connection.integer("SELECT x FROM t") == integer)
+    #expect(try connection.prepare("SELECT x FROM t").first { $0.optionalInteger(0) } == integer)
+  }
+
+  @Test func `An absent value is NULL and reads as the empty one`() throws {
+    let connection = try Connection(path: ":memory:")
+    let row = try connection.prepare("SELECT ?, ?, ?").first([.null, .text(nil), .integer(nil)]) { row in
+      (
+        nulls: (0..<3).map { row.isNull($0) }, text: row.optionalText(1), integer: row.optionalInteger(2),
+        plainText: row.text(1), plainInteger: row.integer(2), bytes: row.bytes(0)
+      )
+    }
+    #expect(row?.nulls == [true, true, true])
+    #expect(row?.text == nil)
+    #expect(row?.integer == nil)
+    #expect(row?.plainText == "")
+    #expect(row?.plainInteger == 0)
+    #expect(row?.bytes == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `A flag comes back`(flag: Bool) throws {
+    let connection = try Connection(path: ":memory:")
+    #expect(try connection.prepare("SELECT ?").first([.flag(flag)]) { $0.flag(0) } == flag)
+  }
+
+  @Test(arguments: [0, 1, 3])
+  func `The wrong number of values is refused before the statement runs`(count: Int) throws {
+    let connection = try Connection(path: ":memory:")
+    try connection.execute("CREATE TABLE t(x INTEGER, y INTEGER) STRICT")
+    let values = [SQLValue](repeating: .integer(987_654), count: count)
+    let sql = "INSERT INTO t VALUES(?, ?)"
+    let error = try #require(sqliteFailure { try connection.prepare(sql).run(values) })
+    #expect(error.code == .error)
+    #expect(error.message == "\(count) values for 2 parameters")
+    #expect(error.sql == sql)
+    #expect(try connection.integer("SELECT count(*) FROM t") == 0)
+  }
+
+  @Test func `A reused statement remembers no value and no error`() throws {
+    let connection = try Connection(path: ":memory:")
+    try connection.execute("CREATE TABLE t(x INTEGER UNIQUE) STRICT")
+    let insert = try connection.prepare("INSERT INTO t VALUES(?)")
+    try insert.run([.integer(1)])
+    #expect(sqliteFailure { try insert.run([.integer(1)]) }?.code.primary == .constraint)
+    #expect(sqliteFailure { try insert.run() } != nil)
+    try insert.run([.integer(2)])
+    #expect(try connection.integers("SELECT x FROM t ORDER BY x") == [1, 2])
+    let changes = connection.changes
+    let row = connection.lastInsertedRow
+    #expect(changes == 1)
+    #expect(row == 2)
+  }
+
+  @Test func `The first row is read once and an empty result is nil`() throws {
+    let connection = try Connection(path: ":memory:")
+    try connection.execute("CREATE TABLE t(x INTEGER) STRICT; INSERT INTO t VALUES(1), (2), (3)")
+    let select = try connection.prepare("SELECT x FROM t WHERE x > ? ORDER BY x")
+    #expect(try select.first([.integer(0)]) { $0.integer(0) } == 1)
+    #expect(try select.first([.integer(0)]) { $0.integer(0) } == 1)
+    #expect(try select.first([.integer(3)]) { $0.integer(0) } == nil)
+    #expect(try select.all([.integer(1)]) { $0.integer(0) } == [2, 3])
+    #expect(try select.all([.integer(3)]) { $0.integer(0) } == [])
+  }
+
+  @Test(arguments: ["", "   ", "-- only a comment"])
+  func `Text without a statement is refused`(sql: String) throws {
+    let connection = try Connection(path: ":memory:")
+    let error = sqliteFailure { _ = try connection.prepare(sql) }
+    #expect(error?.code == .error)
+    #expect(error?.sql == sql)
+  }
+}

@@ -1,0 +1,170 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+import Testing
+
+/// The rules for one claim, one by one.
+struct BackendRuleTests {
+  @Test(arguments: [
+    (StoreVerification.forged, Verdict.rejected), (.malformed, .rejected), (.unavailable, .pending),
+    (.notFound, .unknownTransaction), (.genuine([]), .unknownTransaction),
+  ])
+  func `what the store cannot confirm is not granted`(answer: StoreVerification, verdict: Verdict) throws {
+    var backend = BackendFixture()
+    let given = try backend.upload(Sample.claim(for: Sample.record()), answer: answer)
+    #expect(given.verdict == verdict)
+    #expect((given.reason != nil) == (verdict == .rejected))
+    #expect((given.retryAfter != nil) == (verdict == .pending))
+    #expect(backend.model.credits.isEmpty)
+    #expect(backend.model.verdicts.map(\.verdict) == [verdict])
+  }
+
+  @Test(arguments: [Uploader.account("alice"), .device(UUID())])
+  func `a transaction without an order is granted to whoever uploads it`(uploader: Uploader) throws {
+    var backend = BackendFixture()
+    let record = Sample.record(quantity: 3)
+    let verdict = try backend.upload(Sample.claim(for: record), holding: [record], as: uploader)
+    #expect(verdict.verdict == .granted)
+    #expect(backend.model.credits.map(\.owner) == [uploader])
+    #expect(backend.model.credits.map(\.quantity) == [3])
+    #expect(
+      try backend.upload(Sample.claim(for: record), holding: [record], as: uploader).verdict == .duplicate)
+    #expect(backend.model.credits.count == 1)
+  }
+
+  @Test func `a bound claim fulfils its order once, however often it is repeated`() throws {
+    var backend = BackendFixture()
+    let order = try backend.order("alice")
+    let record = Sample.record()
+    let claim = Sample.claim(for: record, match: .bound, order: order.number)
+    let verdicts = try (0..<5).map { _ in try backend.upload(claim, holding: [record]) }
+    #expect(verdicts.map(\.verdict) == [.granted] + Array(repeating: .duplicate, count: 4))
+    #expect(verdicts.allSatisfy { $0.orderNumber == order.number })
+    #expect(backend.model.credits.count == 1)
+    #expect(backend.model.order(number: order.number)?.state == .delivered)
+    #expect(backend.model.order(number: order.number)?.fulfilledBy == TransactionKey(record))
+  }
+
+  @Test(arguments: [Uploader.account("bob"), .device(UUID())])
+  func `another account's order gets its grant, and the uploader is told otherOwner`(uploader: Uploader)
+    throws
+  {
+    var backend = BackendFixture()
+    let order = try backend.order("alice")
+    let record = Sample.record()
+    let claim = Sample.claim(for: record, match: .bound, order: order.number)
+    for _ in 0..<2 {
+      #expect(try backend.upload(claim, holding: [record], as: uploader).verdict == .otherOwner)
+    }
+    #expect(backend.model.credits.map(\.owner) == [.account("alice")])
+    #expect(backend.model.credits.map(\.cause) == [.otherOwner])
+    #expect(try backend.upload(claim, holding: [record]).verdict == .duplicate)
+  }
+
+  @Test func `the account token names the order, also if the claim knows of none`() throws {
+    var backend = BackendFixture()
+    _ = try backend.order("alice", key: "1")
+    let order = try backend.order("alice", key: "2")
+    let record = Sample.record(token: order.accountToken)
+    let verdict = try backend.upload(Sample.claim(for: record), holding: [record], as: .account("alice"))
+    #expect(verdict.verdict == .granted)
+    #expect(verdict.orderNumber == order.number)
+  }
+
+  @Test(arguments: [Claim.Match.bound, .proposed])
+  func `a claim that contradicts the account token is rejected`(match: Claim.Match) throws {
+    var backend = BackendFixture()
+    let named = try backend.order("alice", key: "1")
+    let other = try backend.order("alice", key: "2")
+    let record = Sample.record(token: named.accountToken)
+    let claim = Sample.claim(for: record, match: match, order: other.number, candidates: [other.number])
+    #expect(try backend.upload(claim, holding: [record]).verdict == .rejected)
+    #expect(backend.model.credits.isEmpty)
+  }
+
+  @Test func `a token of no order of ours contradicts a bound claim and nothing else`() throws {
+    var backend = BackendFixture()
+    let order = try backend.order("alice")
+    let record = Sample.record(token: UUID())
+    let bound = Sample.claim(for: record, match: .bound, order: order.number)
+    #expect(try backend.upload(bound, holding: [record]).verdict == .rejected)
+    let free = try backend.upload(Sample.claim(for: record), holding: [record])
+    #expect(free.verdict == .granted)
+    #expect(free.orderNumber == nil)
+  }
+
+  @Test(arguments: [("pro", 1), ("coins", 2)])
+  func `an order of another product or quantity is not fulfilled`(product: String, quantity: Int) throws {
+    var backend = BackendFixture()
+    let order = try backend.order("alice", product: product, quantity: quantity)
+    let record = Sample.record()
+    let bound = Sample.claim(for: record, match: .bound, order: order.number)
+    #expect(try backend.upload(bound, holding: [record]).verdict == .rejected)
+    let tokened = Sample.record("2", token: order.accountToken)
+    #expect(try backend.upload(Sample.claim(for: tokened), holding: [tokened]).verdict == .rejected)
+    #expect(backend.model.credits.isEmpty)
+  }
+
+  @Test func `a claim of another product, quantity, bundle or order than there is, is rejected`() throws {
+    var backend = BackendFixture()
+    let record = Sample.record()
+    var product = Sample.claim(for: record)
+    product.productID = "pro"
+    var quantity = Sample.claim(for: record)
+    quantity.quantity = 2
+    let order = Sample.claim(for: record, match: .bound, order: "none such")
+    for claim in [product, quantity, order] {
+      let verdict = try backend.upload(claim, holding: [record])
+      #expect(verdict.verdict == .rejected)
+      #expect(verdict.reason != nil)
+    }
+    let foreign = ReceiptForge(bundleID: "com.example.other").signedTransaction(record, signedAt: Sample.now)
+    let facts = try SignedTransaction(jws: foreign)
+    #expect(try backend.upload(Sample.claim(for: record), answer: .genuine([facts])).verdict == .rejected)
+    #expect(backend.model.credits.isEmpty)
+  }
+
+  @Test func `a second payment for a fulfilled order goes to its owner without an order`() throws {
+    var backend = BackendFixture()
+    let order = try backend.order("alice")
+    for id in ["1", "2"] {
+      let record = Sample.record(id, token: order.accountToken)
+      let claim = Sample.claim(for: record, match: .bound, order: order.number)
+      #expect(try backend.upload(claim, holding: [record]).verdict == .granted)
+    }
+    #expect(backend.model.credits.map(\.orderNumber) == [order.number, nil])
+    #expect(backend.model.order(number: order.number)?.fulfilledBy?.transactionID == "1")
+    #expect(backend.model.doubledCredits == 0)
+  }
+
+  @Test func `a proposed claim takes its first candidate that is open and agrees`() throws {
+    var backend = BackendFixture()
+    let done = try backend.order("alice", key: "1")
+    let first = Sample.record("1")
+    let bound = Sample.claim(for: first, match: .bound, order: done.number)
+    #expect(try backend.upload(bound, holding: [first]).verdict == .granted)
+    let orders = [
+      done, try backend.order("alice", product: "pro", key: "2"), try backend.order("bob", key: "3"),
+      try backend.order("alice", key: "4"), try backend.order("alice", key: "5"),
+    ]
+    let candidates = ["no such"] + orders.map(\.number)
+    let second = Sample.record("2")
+    let proposed = Sample.claim(for: second, match: .proposed, candidates: candidates)
+    let verdict = try backend.upload(proposed, holding: [second])
+    #expect(verdict.verdict == .granted)
+    #expect(verdict.orderNumber == orders[3].number)
+  }
+
+  @Test func `a proposed claim without a fitting candidate is granted without an order`() throws {
+    var backend = BackendFixture()
+    let other = try backend.order("bob")
+    let record = Sample.record()
+    let claim = Sample.claim(for: record, match: .proposed, candidates: [other.number])
+    let verdict = try backend.upload(claim, holding: [record])
+    #expect(verdict.verdict == .granted)
+    #expect(verdict.orderNumber == nil)
+    #expect(backend.model.order(number: other.number)?.state == .open)
+  }
+}
