@@ -8,7 +8,7 @@ extension QueueFile {
     return try connection.transaction(failing: { QueueError($0, path: path) }, body)
   }
 
-  package func read<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
+  func read<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
     try QueueError.wrap(path, body)
   }
 

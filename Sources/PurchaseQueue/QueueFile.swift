@@ -40,7 +40,19 @@ public final class QueueFile {
   /// Queues an entry at the end of its lane. One that is there already keeps its account, order, attempts and
   /// place; a missing order is filled in, and a newer proof of a kind replaces the older one.
   public func enqueue(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
-    let result = try transaction { () throws(QueueError) in try self.insertOrCollapse(new, now: now) }
+    try enqueue(new, now: now) { () throws(QueueError) in }
+  }
+
+  /// As `enqueue`; what `companion` writes is committed with the entry.
+  package func enqueue(
+    _ new: NewEntry, now: Timestamp, with companion: () throws(QueueError) -> Void
+  ) throws(QueueError) -> Enqueued {
+    hook?("enqueue.begin")
+    let result = try transaction { () throws(QueueError) in
+      let result = try self.insertOrCollapse(new, now: now)
+      if case .inserted = result { try companion() }
+      return result
+    }
     hook?("enqueue.committed")
     switch result {
     case .inserted(let entry), .collapsed(let entry): mirror(entry)
@@ -125,10 +137,19 @@ public final class QueueFile {
   /// One that is not queued is passed over: it was settled before.
   @discardableResult
   public func settle(_ settlements: [Settlement], now: Timestamp) throws(QueueError) -> [Tombstone] {
+    try settle(settlements, now: now) { (_) throws(QueueError) in }
+  }
+
+  /// As `settle`; what `companion` writes of each tombstone is committed with it.
+  package func settle(
+    _ settlements: [Settlement], now: Timestamp, with companion: (Tombstone) throws(QueueError) -> Void
+  ) throws(QueueError) -> [Tombstone] {
+    guard !settlements.isEmpty else { return [] }
     let tombstones = try transaction { () throws(QueueError) in
       var tombstones: [Tombstone] = []
       for settlement in settlements {
         guard let tombstone = try self.bury(settlement, now: now) else { continue }
+        try companion(tombstone)
         tombstones.append(tombstone)
       }
       return tombstones
