@@ -20,10 +20,12 @@ extension QueueFile {
     let checksum = Checksum.of(proof.bytes)
     let size = Int64(proof.bytes.count)
     let candidates = try read { () throws(SQLiteError) in
-      try statements.proofsByChecksum.all([.integer(checksum), .integer(size)]) { ($0.integer(0), $0.bytes(1)) }
+      try statements.proofsByChecksum.all([.integer(checksum), .integer(size)]) {
+        ($0.integer(0), $0.bytes(1))
+      }
     }
     if let equal = candidates.first(where: { $0.1 == proof.bytes }) { return equal.0 }
-    try checkRoom(bytes: proof.bytes.count)
+    try checkRoom(entries: 0, bytes: proof.bytes.count)
     return try read { () throws(SQLiteError) in
       try statements.insertProof.run([.integer(checksum), .integer(size), .bytes(proof.bytes)])
       let id = connection.lastInsertedRow
@@ -35,11 +37,14 @@ extension QueueFile {
   func dropIfUnused(_ proof: ProofReference) throws(QueueError) {
     try read { () throws(SQLiteError) in
       try statements.deleteProofIfUnused.run([.integer(proof.id)])
-      if connection.changes > 0 { try statements.addToTotals.run([.integer(0), .integer(Int64(-proof.size))]) }
+      if connection.changes > 0 {
+        try statements.addToTotals.run([.integer(0), .integer(Int64(-proof.size))])
+      }
     }
   }
 
-  func checkRoom(entries: Int = 0, bytes: Int = 0) throws(QueueError) {
+  /// Throws `full` if so much more does not fit.
+  package func checkRoom(entries: Int = 1, bytes: Int = 0) throws(QueueError) {
     let now = try totals()
     guard now.entries + entries <= limits.entries else {
       throw .full(what: "entries", needed: now.entries + entries, limit: limits.entries)

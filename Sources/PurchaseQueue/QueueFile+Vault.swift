@@ -32,7 +32,8 @@ extension QueueFile {
         proofs.append(MirroredProof(kind: reference.kind, data: Data(try proof(reference).bytes)))
       }
       let mirror = Mirror(
-        key: entry.key.rawValue, lane: entry.lane.text, orderNumber: entry.orderNumber, details: entry.details,
+        key: entry.key.rawValue, lane: entry.lane.text, orderNumber: entry.orderNumber,
+        details: entry.details,
         enqueuedAt: entry.enqueuedAt.milliseconds, proofs: proofs)
       let bytes = Array(try JSONEncoder().encode(mirror))
       try vault.store(VaultItem(name: "entry." + entry.key.rawValue, bytes: bytes))

@@ -48,7 +48,8 @@ public struct StoreTransaction: Sendable, Hashable {
       originalTransactionID: signed.originalTransactionID, productID: signed.productID,
       quantity: signed.quantity, purchasedAt: Timestamp(milliseconds: signed.purchaseDate),
       accountToken: signed.appAccountToken.flatMap(UUID.init(uuidString:)),
-      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: Array(jws.utf8)), isVerified: isVerified)
+      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: Array(jws.utf8)), isVerified: isVerified
+    )
   }
 
   /// Names the transaction for ever. Where ids restart, the purchase date is part of the name.

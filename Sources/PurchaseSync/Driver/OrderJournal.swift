@@ -1,5 +1,5 @@
-package import Foundation
-package import PurchaseQueue
+import Foundation
+import PurchaseQueue
 import PurchaseSQLite
 
 /// The orders of this device, in the queue's file: what is written with an entry is committed with it.
@@ -62,7 +62,9 @@ struct OrderJournal {
   }
 
   func orders() throws(QueueError) -> [Order] {
-    try QueueError.wrap(file.path) { () throws(SQLiteError) in try all.all { Self.order($0) } }.compactMap { $0 }
+    try QueueError.wrap(file.path) { () throws(SQLiteError) in try all.all { Self.order($0) } }.compactMap {
+      $0
+    }
   }
 
   /// The key of a request whose answer never came, or the proposed one, committed before it is sent.

@@ -54,7 +54,8 @@ public final class URLSessionTransport: BackendTransport {
     } catch let error as TransportError {
       throw error
     } catch {
-      throw TransportError(reason: (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "no connection")
+      throw TransportError(
+        reason: (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "no connection")
     }
   }
 }

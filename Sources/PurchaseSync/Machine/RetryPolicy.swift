@@ -1,4 +1,4 @@
-public import PurchaseQueue
+import PurchaseQueue
 
 /// When to try again: a pure value, the same in apps and in simulations.
 ///
@@ -25,7 +25,8 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The same policy on a faster clock: every delay divided.
   public func scaled(by divisor: Int64) -> RetryPolicy {
     RetryPolicy(
-      baseMilliseconds: max(1, baseMilliseconds / divisor), capMilliseconds: max(1, capMilliseconds / divisor),
+      baseMilliseconds: max(1, baseMilliseconds / divisor),
+      capMilliseconds: max(1, capMilliseconds / divisor),
       retryAfterCapMilliseconds: max(1, retryAfterCapMilliseconds / divisor))
   }
 
@@ -40,7 +41,8 @@ public struct RetryPolicy: Sendable, Hashable {
   ///
   /// What it asked for gets up to 20 % of jitter, and all of it stays under `retryAfterCapMilliseconds`.
   public func delayMilliseconds(
-    afterFailures failures: Int, retryAfterMilliseconds: Int64? = nil, using random: inout some RandomNumberGenerator
+    afterFailures failures: Int, retryAfterMilliseconds: Int64? = nil,
+    using random: inout some RandomNumberGenerator
   ) -> Int64 {
     let delay = Int64(random.next(upperBound: UInt64(ceiling(afterFailures: failures)) + 1))
     guard let asked = retryAfterMilliseconds, asked > 0 else { return delay }

@@ -48,7 +48,9 @@ extension SyncMachine {
     var answered: Set<EntryKey> = []
     for verdict in reply.verdicts {
       // A verdict for something that was not claimed is ignored; of two for one claim the first counts.
-      guard let key = sent.first(where: { Self.names($0, verdict) }), answered.insert(key).inserted else { continue }
+      guard let key = sent.first(where: { Self.names($0, verdict) }), answered.insert(key).inserted else {
+        continue
+      }
       if verdict.verdict.isSettled {
         settlements.append(
           Settlement(
@@ -62,7 +64,8 @@ extension SyncMachine {
       actions.append(.emit(.delivered(Outcome(tombstone))))
     }
     if answered.count < sent.count {
-      return try actions + wait(lane, reason: "a claim was not answered", retryAfter: nil, now: now, using: &random)
+      return try actions
+        + wait(lane, reason: "a claim was not answered", retryAfter: nil, now: now, using: &random)
     }
     lanes[lane]?.failures = 0
     return try actions + send(lane, now: now)
@@ -92,7 +95,8 @@ extension SyncMachine {
   }
 
   private mutating func wait(
-    _ lane: Lane, reason: String, retryAfter: Int64?, now: Timestamp, using random: inout some RandomNumberGenerator
+    _ lane: Lane, reason: String, retryAfter: Int64?, now: Timestamp,
+    using random: inout some RandomNumberGenerator
   ) throws(QueueError) -> [SyncAction] {
     var state = lanes[lane, default: LaneState()]
     state.failures += 1

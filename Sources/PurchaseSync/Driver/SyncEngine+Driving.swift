@@ -1,0 +1,153 @@
+import Foundation
+import PurchaseQueue
+
+/// The dull part: performs the machine's actions, and feeds back what came of them.
+extension SyncEngine {
+  func start() throws(SyncError) {
+    let configuration = self.configuration
+    let opened = try Self.storing { () throws(QueueError) in
+      let queue = try QueueFile(
+        path: configuration.path, limits: configuration.limits, vault: configuration.vault,
+        now: configuration.now())
+      queue.hook = configuration.hook
+      let file = try SyncFile(queue: queue)
+      return Opened(file: file, machine: SyncMachine(storage: file, policy: configuration.retry))
+    }
+    self.opened = opened
+    perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
+    readUnfinished()
+  }
+
+  func file() throws(SyncError) -> SyncFile {
+    guard let opened else {
+      throw .queue(.cannotOpen(path: configuration.path, reason: "the engine was shut down"))
+    }
+    return opened.file
+  }
+
+  /// The choke point: one event, one call of the machine, now.
+  func step(
+    _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]
+  ) throws(SyncError) -> [SyncAction] {
+    guard opened != nil else { return [] }
+    let now = configuration.now()
+    do throws(QueueError) {
+      return try opened.map { (current: Opened) throws(QueueError) -> [SyncAction] in
+        var machine = current.machine
+        defer { opened?.machine = machine }
+        return try event(&machine, now)
+      } ?? []
+    } catch {
+      throw .queue(error)
+    }
+  }
+
+  /// As `step`, where nobody waits for the result: a storage error is reported and tried again later.
+  func feed(_ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]) {
+    do throws(SyncError) {
+      perform(try step(event))
+    } catch {
+      events.send(.failed(error))
+      setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))
+    }
+  }
+
+  static func storing<R>(_ body: () throws(QueueError) -> R) throws(SyncError) -> R {
+    do throws(QueueError) {
+      return try body()
+    } catch {
+      throw .queue(error)
+    }
+  }
+
+  func perform(_ actions: [SyncAction]) {
+    for action in actions {
+      switch action {
+      case .emit(let event): events.send(event)
+      case .wake(let due): setTimer(due)
+      case .finish(let tombstone): finish(tombstone)
+      case .send(let lane, let entries): upload(lane, entries)
+      }
+    }
+  }
+
+  func closeStream(_ number: Int) { events.close(number) }
+
+  // MARK: Timer
+
+  private func setTimer(_ due: Timestamp) {
+    if let timerDue, timerDue <= due { return }
+    timer?.cancel()
+    timerDue = due
+    let delay = max(0, due.milliseconds - configuration.now().milliseconds)
+    timer = Task { [weak self] in
+      do {
+        try await Task.sleep(nanoseconds: UInt64(delay) * 1_000_000)
+      } catch {
+        return  // Cancelled: another timer, or shutdown.
+      }
+      await self?.timerFired()
+    }
+  }
+
+  private func timerFired() {
+    timerDue = nil
+    feed { (machine, now) throws(QueueError) in try machine.timerFired(now: now) }
+  }
+
+  // MARK: The store
+
+  /// Takes over what the store holds. Runs on; a store that fails is asked again at the next wake-up.
+  func readUnfinished() {
+    run { engine in
+      do {
+        for transaction in try await engine.store.unfinishedTransactions() {
+          try await engine.receive(transaction)
+        }
+      } catch let error as SyncError {
+        await engine.report(error)
+      } catch {
+        await engine.report(
+          .backendUnreachable(reason: "the store's unfinished transactions could not be read"))
+      }
+    }
+  }
+
+  func report(_ error: SyncError) { events.send(.failed(error)) }
+
+  private func finish(_ tombstone: Tombstone) {
+    configuration.hook?("finish.calling")
+    run { engine in
+      do {
+        let details = try TransactionDetails(text: tombstone.details, key: tombstone.key)
+        try await engine.store.finish(transactionID: details.transactionID)
+        await engine.finishEnded(tombstone.key, worked: true)
+      } catch {
+        await engine.finishEnded(tombstone.key, worked: false)
+      }
+    }
+  }
+
+  private func finishEnded(_ key: EntryKey, worked: Bool) {
+    configuration.hook?("finish.called")
+    feed { (machine, now) throws(QueueError) in
+      if worked {
+        try machine.finished(key)
+        return []
+      }
+      return machine.finishFailed(key, now: now, using: &random)
+    }
+  }
+
+  /// Starts a task that `shutdown` cancels.
+  func run(_ body: @escaping @Sendable (SyncEngine) async -> Void) {
+    let number = nextWork
+    nextWork += 1
+    work[number] = Task {
+      await body(self)
+      self.ended(number)
+    }
+  }
+
+  private func ended(_ number: Int) { work[number] = nil }
+}
