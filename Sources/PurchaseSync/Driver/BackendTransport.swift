@@ -16,6 +16,14 @@ public struct BackendRequest: Sendable {
   public var headers: [String: String]
   /// The JSON; empty for GET.
   public var body: Data
+
+  /// A request.
+  public init(method: String, path: String, headers: [String: String], body: Data) {
+    self.method = method
+    self.path = path
+    self.headers = headers
+    self.body = body
+  }
 }
 
 /// The backend's answer.

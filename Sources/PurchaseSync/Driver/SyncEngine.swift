@@ -1,5 +1,5 @@
 import Foundation
-public import PurchaseQueue
+import PurchaseQueue
 import PurchaseSQLite
 
 /// Delivers every purchase to the backend, exactly once, whatever dies in between.

@@ -1,0 +1,110 @@
+import Foundation
+
+/// What the command line asks for.
+enum Command: Equatable {
+  case help
+  case scenarios
+  case run(RunOptions)
+  case app(AppOptions)
+
+  struct UsageError: Error, Equatable {
+    var message: String
+  }
+
+  static let usage = """
+    purchase-simulator: loses purchases the way apps do, and shows that the engine does not.
+
+    USAGE
+      purchase-simulator scenarios             list the scenarios, a line each
+      purchase-simulator run NAME… [options]   run some of them
+      purchase-simulator run --all [options]   run all of them
+
+    OPTIONS OF run
+      --client engine|fire-and-forget   who handles the purchase (default: engine)
+      --seed N                          what random choices follow from (default: 1)
+      --chaos                           SIGKILL the app at moments drawn from the seed as well
+      --json                            one object per line
+      --keep DIR                        keep each run's files below DIR
+
+    EXIT CODES
+      0  every engine row is clean: paid = granted, and nothing lost, doubled or pending
+      1  a promise was broken          64  wrong usage          70  internal error
+    """
+
+  static func parse(_ arguments: [String]) -> Result<Command, UsageError> {
+    guard let name = arguments.first else { return .success(.help) }
+    let rest = Array(arguments.dropFirst())
+    switch name {
+    case "--help", "-h", "help": return .success(.help)
+    case "scenarios":
+      guard rest.isEmpty else { return .failure(UsageError(message: "scenarios takes no arguments")) }
+      return .success(.scenarios)
+    case "run": return RunOptions.parse(rest).map(Command.run)
+    case "app": return AppOptions.parse(rest).map(Command.app)
+    default:
+      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "help"])
+      return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
+    }
+  }
+
+  func execute() async -> Int32 {
+    switch self {
+    case .help:
+      Terminal.line(Self.usage)
+      return ExitCode.ok
+    case .scenarios:
+      for scenario in Scenario.all { Terminal.line(Table.pad(scenario.name, 20) + scenario.summary) }
+      return ExitCode.ok
+    case .run(let options): return await RunCommand(options: options).execute()
+    case .app(let options): return await SimulatedApp(options: options).execute()
+    }
+  }
+}
+
+/// Options as they come: names with or without a value, and words.
+struct Arguments {
+  private var rest: [String]
+
+  init(_ arguments: [String]) { rest = arguments }
+
+  mutating func next() -> String? { rest.isEmpty ? nil : rest.removeFirst() }
+
+  mutating func value(of option: String) throws(Command.UsageError) -> String {
+    guard let value = next() else { throw Command.UsageError(message: "\(option) needs a value") }
+    return value
+  }
+
+  mutating func number<N: FixedWidthInteger>(of option: String) throws(Command.UsageError) -> N {
+    let text = try value(of: option)
+    guard let number = N(text), number >= 0 else {
+      throw Command.UsageError(message: "\(option) needs a whole number, not '\(text)'")
+    }
+    return number
+  }
+}
+
+/// Suggests what somebody may have meant.
+enum Nearest {
+  static func name(to typed: String, in names: [String]) -> String {
+    let scored = names.map { (name: $0, distance: distance(typed, $0)) }
+    guard let best = scored.min(by: { $0.distance < $1.distance }), best.distance <= max(2, typed.count / 2)
+    else { return "" }
+    return "; did you mean '\(best.name)'?"
+  }
+
+  /// Insertions, deletions and replacements from one word to the other.
+  static func distance(_ left: String, _ right: String) -> Int {
+    let target = Array(right)
+    var row = Array(0...target.count)
+    for (i, character) in left.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for j in target.indices {
+        let replaced = diagonal + (target[j] == character ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
+      }
+    }
+    return row[target.count]
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// `run`: one row per scenario and client, and a summary.
+struct RunCommand {
+  let options: RunOptions
+
+  func execute() async -> Int32 {
+    var scores: [Score] = []
+    if !options.json {
+      if options.client == .engine { Terminal.line("retry delays run at 1/1000 of their time") }
+      Terminal.line(Table.header)
+    }
+    for scenario in options.scenarios {
+      do {
+        let score = try run(scenario)
+        scores.append(score)
+        Terminal.line(options.json ? try Table.json(score) : Table.row(score))
+      } catch {
+        Terminal.error("purchase-simulator: \(scenario.name) could not be run: \(error)")
+        return ExitCode.internal
+      }
+    }
+    if !options.json { Terminal.line(Table.summary(scores)) }
+    let judged = scores.filter { $0.client == Client.engine.rawValue }
+    return judged.allSatisfy(\.isClean) ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  private func run(_ scenario: Scenario) throws -> Score {
+    let directory: String
+    if let keep = options.keep {
+      // A run starts on a new phone: files of an earlier one would be an earlier life.
+      directory = keep + "/" + scenario.name + "-" + options.client.rawValue
+      if FileManager.default.fileExists(atPath: directory) {
+        try FileManager.default.removeItem(atPath: directory)
+      }
+    } else {
+      directory = FileManager.default.temporaryDirectory.path + "/purchase-simulator-" + UUID().uuidString
+    }
+    let device = try ScenarioRun.Device(below: directory)
+    let result = Result {
+      try ScenarioRun(
+        scenario: scenario, client: options.client, seed: options.seed, chaos: options.chaos, device: device
+      ).run()
+    }
+    if options.keep == nil { try FileManager.default.removeItem(atPath: directory) }
+    return try result.get()
+  }
+}

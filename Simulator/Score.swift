@@ -1,0 +1,59 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+
+/// What became of the purchases, counted from the parent's own log: never from what the app says of itself.
+struct Score: Encodable {
+  var scenario: String
+  var client: String
+  /// Charged transactions that were not settled as refunded or lapsed.
+  var paid: Int
+  /// Those of them with at least one credit.
+  var granted: Int
+  /// Paid, not credited, and nowhere left that could bring it back.
+  var lost: Int
+  /// Credits beyond one per transaction, and orders fulfilled twice.
+  var doubled: Int
+  /// Still unfinished in the store.
+  var unfinished: Int
+  /// Not credited, but unfinished in the store, or in the queue or the vault.
+  var pending: Int
+  var seconds: Double
+
+  init(scenario: String, client: Client, world: WorldSnapshot, device: ScenarioRun.Device, seconds: Double) throws {
+    self.scenario = scenario
+    self.client = client.rawValue
+    self.seconds = (seconds * 1_000).rounded() / 1_000
+    let over = Set(
+      world.verdicts.filter { $0.verdict == .refunded || $0.verdict == .lapsed }.map(\.transactionID))
+    let charged = world.charges.filter { !over.contains($0.transactionID) }
+    let credited = Set(world.credits.map(\.transaction.transactionID))
+    let kept = try Self.kept(on: device)
+    let open = charged.filter { !credited.contains($0.transactionID) }
+    paid = charged.count
+    granted = charged.count { credited.contains($0.transactionID) }
+    pending = open.count { !$0.isFinished || kept.contains($0.transactionID) }
+    lost = paid - granted - pending
+    doubled = world.doubledCredits
+    unfinished = world.charges.count { !$0.isFinished }
+  }
+
+  /// Paid = granted, and nothing lost, doubled or pending.
+  var isClean: Bool { paid == granted && lost == 0 && doubled == 0 && pending == 0 }
+
+  /// The transactions in the queue and in the vault, read after the app has ended.
+  private static func kept(on device: ScenarioRun.Device) throws -> Set<String> {
+    var kept: Set<String> = []
+    let prefix = "entry."
+    for item in try DirectoryVault(directory: device.keychain).list() where item.name.hasPrefix(prefix) {
+      kept.insert(String(item.name.dropFirst(prefix.count)))
+    }
+    let path = device.container + "/queue.sqlite"
+    if FileManager.default.fileExists(atPath: path) {
+      let queue = try QueueFile(path: path, now: SyncConfiguration.wallClock())
+      for entry in try queue.allEntries() { kept.insert(entry.key.rawValue) }
+    }
+    return Set(kept.map { String($0.drop { $0 != "/" }.dropFirst()) })
+  }
+}
