@@ -1,3 +1,4 @@
+import Dispatch
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -43,19 +44,55 @@ public final class URLSessionTransport: BackendTransport {
       wire.httpBody = request.body
       wire.setValue("application/json", forHTTPHeaderField: "Content-Type")
     }
-    do {
-      let (body, response) = try await session.data(for: wire)
-      guard let http = response as? HTTPURLResponse else { throw TransportError(reason: "no HTTP answer") }
-      guard body.count <= responseBytes else {
-        throw TransportError(reason: "an answer of \(body.count) bytes is not ours")
-      }
-      return BackendResponse(
-        status: http.statusCode, retryAfter: http.value(forHTTPHeaderField: "Retry-After"), body: body)
-    } catch let error as TransportError {
-      throw error
-    } catch {
-      throw TransportError(
-        reason: (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "no connection")
+    let (body, response, error) = await exchange(wire)
+    guard error == nil, let http = response as? HTTPURLResponse else {
+      throw TransportError(reason: (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "no HTTP answer")
     }
+    let bytes = body ?? Data()
+    guard bytes.count <= responseBytes else {
+      throw TransportError(reason: "an answer of \(bytes.count) bytes is not ours")
+    }
+    return BackendResponse(
+      status: http.statusCode, retryAfter: http.value(forHTTPHeaderField: "Retry-After"), body: bytes)
+  }
+
+  /// `URLSession.data(for:)` of Foundation on Linux cancels under the task's own lock and can deadlock with an
+  /// answer that arrives at that moment. Here the cancellation waits for nobody.
+  private func exchange(_ request: URLRequest) async -> (Data?, URLResponse?, (any Error)?) {
+    let pending = PendingTask()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let task = session.dataTask(with: request) { body, response, error in
+          continuation.resume(returning: (body, response, error))
+        }
+        pending.start(task)
+      }
+    } onCancel: {
+      DispatchQueue.global().async { pending.cancel() }
+    }
+  }
+}
+
+/// A task that may be cancelled before it exists.
+private final class PendingTask: @unchecked Sendable {
+  private let lock = NSLock()
+  private var task: URLSessionDataTask?
+  private var isCancelled = false
+
+  func start(_ task: URLSessionDataTask) {
+    lock.lock()
+    self.task = task
+    let isCancelled = self.isCancelled
+    lock.unlock()
+    task.resume()
+    if isCancelled { task.cancel() }
+  }
+
+  func cancel() {
+    lock.lock()
+    isCancelled = true
+    let task = self.task
+    lock.unlock()
+    task?.cancel()
   }
 }
