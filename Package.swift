@@ -53,7 +53,6 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
-      dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",
@@ -64,16 +63,18 @@ let package = Package(
       path: "Simulator",
       swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
-    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection"]),
-    test("AppStoreReceiptsTests", ["AppStoreReceipts", "PurchaseSyncTesting"]),
+    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite"]),
+    test("AppStoreReceiptsTests", ["AppStoreReceipts"]),
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
     test(
       "PurchaseSyncTests",
       ["PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection"]),
     test(
       "PurchaseSyncTestingTests",
-      ["PurchaseSyncTesting", "PurchaseSync", "LoopbackHTTP", "AppStoreReceipts"]),
-    test("SimulatorTests", ["purchase-simulator", "PurchaseSyncTesting"]),
+      [
+        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "LoopbackHTTP", "AppStoreReceipts",
+      ]),
+    test("SimulatorTests", ["purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting"]),
     test("ArchitectureTests", []),
   ],
   swiftLanguageModes: [.v6]

@@ -42,7 +42,22 @@ struct RunCommand {
         scenario: scenario, client: options.client, seed: options.seed, chaos: options.chaos, device: device
       ).run()
     }
-    if options.keep == nil { try FileManager.default.removeItem(atPath: directory) }
+    if options.keep == nil { remove(directory) }
     return try result.get()
+  }
+
+  /// The world's connection removes its own log while it closes, on another thread: a file that has gone in the
+  /// meantime is no failure. What cannot be removed is left to the system's temporary directory.
+  private func remove(_ directory: String) {
+    for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
+      do {
+        try FileManager.default.removeItem(atPath: directory)
+      } catch CocoaError.fileNoSuchFile {
+        continue
+      } catch {
+        Terminal.error("purchase-simulator: \(directory) could not be removed: \(error.localizedDescription)")
+        return
+      }
+    }
   }
 }

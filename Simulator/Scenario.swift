@@ -39,7 +39,8 @@ struct Scenario: Equatable {
       summary: "no signal: the first upload is lost, and the app is killed before it can try again",
       crash: .afterEnqueue, faults: { .requestLost(path: uploads, occurrence: 1) }),
     Scenario(
-      name: "crash-after-grant", summary: "the app is killed when the answer arrives, before anything is written",
+      name: "crash-after-grant",
+      summary: "the app is killed when the answer arrives, before anything is written",
       crash: .afterGrant),
     Scenario(
       name: "reinstall",

@@ -21,7 +21,9 @@ struct Score: Encodable {
   var pending: Int
   var seconds: Double
 
-  init(scenario: String, client: Client, world: WorldSnapshot, device: ScenarioRun.Device, seconds: Double) throws {
+  init(scenario: String, client: Client, world: WorldSnapshot, device: ScenarioRun.Device, seconds: Double)
+    throws
+  {
     self.scenario = scenario
     self.client = client.rawValue
     self.seconds = (seconds * 1_000).rounded() / 1_000

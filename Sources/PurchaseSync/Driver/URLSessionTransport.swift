@@ -46,7 +46,8 @@ public final class URLSessionTransport: BackendTransport {
     }
     let (body, response, error) = await exchange(wire)
     guard error == nil, let http = response as? HTTPURLResponse else {
-      throw TransportError(reason: (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "no HTTP answer")
+      throw TransportError(
+        reason: (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "no HTTP answer")
     }
     let bytes = body ?? Data()
     guard bytes.count <= responseBytes else {

@@ -38,7 +38,9 @@ public struct MockStoreClient: AppStore {
     allowed.remove(charactersIn: "&+=")
     let account = storeAccount.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     let body = try await call("GET", "store/unfinished?storeAccount=" + account, Data())
-    return try JSONDecoder().decode(Unfinished.self, from: body).transactions.map { try StoreTransaction(jws: $0) }
+    return try JSONDecoder().decode(Unfinished.self, from: body).transactions.map {
+      try StoreTransaction(jws: $0)
+    }
   }
 
   /// Tells the store that the transaction is done.
@@ -49,7 +51,9 @@ public struct MockStoreClient: AppStore {
   private func call(_ method: String, _ path: String, _ body: Data) async throws -> Data {
     let request = BackendRequest(method: method, path: path, headers: [:], body: body)
     let response = try await transport.send(request)
-    guard response.status == 200 else { throw TransportError(reason: "the store answered \(response.status)") }
+    guard response.status == 200 else {
+      throw TransportError(reason: "the store answered \(response.status)")
+    }
     return response.body
   }
 }

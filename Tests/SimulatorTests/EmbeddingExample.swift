@@ -1,0 +1,30 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+
+// The README's example, between the two marks. It has to compile; a test compares the text.
+// MARK: begin
+func runShop(container: String, keychain: any ReceiptVault, store: MockStoreClient, api: URL) async throws {
+  let engine = try await SyncEngine.open(
+    SyncConfiguration(path: container + "/purchases.sqlite", vault: keychain),
+    store: store, transport: URLSessionTransport(base: api),
+    credentials: { account in "the bearer token of \(account)" })
+
+  // Whatever was delivered, now or before a crash, comes here until it is confirmed.
+  let events = try await engine.eventStream()
+  Task {
+    for await event in events {
+      guard case .delivered(let outcome) = event else { continue }
+      print("order \(outcome.orderNumber ?? "none"): \(outcome.verdict.rawValue)")
+      try await engine.confirm(outcome)
+    }
+  }
+
+  // A purchase: the order first, then the payment, then the transaction to the engine, which finishes it.
+  let order = try await engine.begin(product: "gems.100", account: "alice")
+  let transaction = try await store.pay(
+    product: order.productID, quantity: order.quantity, accountToken: order.accountToken)
+  try await engine.receive(transaction)
+}
+// MARK: end

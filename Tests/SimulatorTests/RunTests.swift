@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// The real binary, run as a person runs it.
+@Suite struct RunTests {
+  private struct Row: Decodable {
+    var scenario: String
+    var client: String
+    var paid: Int
+    var granted: Int
+    var lost: Int
+    var doubled: Int
+    var unfinished: Int
+    var pending: Int
+    var seconds: Double
+  }
+
+  /// The executable stands beside the test bundle.
+  private var binary: URL {
+    let argument = ProcessInfo.processInfo.arguments.first { $0.hasSuffix(".xctest") }
+    let bundle = URL(fileURLWithPath: argument ?? CommandLine.arguments[0])
+    return bundle.deletingLastPathComponent().appendingPathComponent("purchase-simulator")
+  }
+
+  private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = binary
+    process.arguments = arguments
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  }
+
+  private func rows(_ output: String) throws -> [Row] {
+    try output.split(separator: "\n").map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [[], ["--chaos", "--seed", "3"], ["--chaos", "--seed", "11"]])
+  func `the engine loses and doubles nothing in any scenario`(extra: [String]) throws {
+    let result = try run(["run", "--all", "--json"] + extra)
+    #expect(result.status == 0)
+    let rows = try rows(result.output)
+    #expect(rows.count == 7)
+    for row in rows {
+      #expect(row.paid == 1 && row.granted == 1, "\(row)")
+      #expect(row.lost == 0 && row.doubled == 0 && row.pending == 0 && row.unfinished == 0, "\(row)")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `the naive app loses purchases, and never changes the exit code`()
+    throws
+  {
+    let result = try run(["run", "--all", "--json", "--client", "fire-and-forget"])
+    #expect(result.status == 0)
+    let lost = Set(try rows(result.output).filter { $0.lost > 0 }.map(\.scenario))
+    #expect(lost.isSuperset(of: ["backend-outage", "crash-after-enqueue"]))
+  }
+
+  @Test func `an unknown scenario is wrong usage`() throws {
+    #expect(try run(["run", "no-such-thing"]).status == 64)
+  }
+
+  @Test func `scenarios are listed a line each`() throws {
+    let result = try run(["scenarios"])
+    #expect(result.status == 0)
+    #expect(result.output.split(separator: "\n").count == 7)
+  }
+}
