@@ -57,7 +57,7 @@ let package = Package(
     .executableTarget(
       name: "purchase-simulator",
       dependencies: [
-        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
+        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "LoopbackHTTP",
         "PurchaseSyncTesting", "FaultInjection",
       ],
       path: "Simulator",
@@ -68,7 +68,7 @@ let package = Package(
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
     test(
       "PurchaseSyncTests",
-      ["PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection"]),
+      ["PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSyncTesting"]),
     test(
       "PurchaseSyncTestingTests",
       [

@@ -1,6 +1,4 @@
-#if canImport(ObjectiveC)
-  import ObjectiveC
-#endif
+import Foundation
 
 /// What the server was made with.
 struct Behaviour: Sendable {

@@ -1,0 +1,59 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import Testing
+
+@Suite struct OpeningTests {
+  /// What stands in the way, made at a path.
+  enum Obstacle: CaseIterable {
+    case directory, text, foreign, foreignInLog, newer
+
+    func make(at path: String) throws {
+      switch self {
+      case .directory:
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      case .text: try Data("my shopping list".utf8).write(to: URL(fileURLWithPath: path))
+      case .foreign:
+        try Connection(path: path).execute("CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)")
+      case .foreignInLog:
+        let connection = try Connection(path: path)
+        try connection.enterWAL()
+        try connection.execute("CREATE TABLE theirs(x)")
+        connection.leaveUntouchedOnClose()
+      case .newer:
+        _ = try QueueFile(path: path, now: noon)
+        try Connection(path: path).execute("PRAGMA user_version=99")
+      }
+    }
+  }
+
+  @Test(arguments: Obstacle.allCases)
+  func `what is not ours is refused and not a byte of it changes`(obstacle: Obstacle) async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/queue.sqlite"
+      try obstacle.make(at: path)
+      let before = try files(in: directory)
+      let error = #expect(throws: QueueError.self) { try QueueFile(path: path, now: noon) }
+      #expect(error.map { "\($0)".contains(path) } == true)
+      #expect(try files(in: directory) == before)
+    }
+  }
+
+  @Test func `a path that cannot be written is a typed error`() async throws {
+    try await withTemporaryDirectory { directory in
+      try Data().write(to: URL(fileURLWithPath: directory + "/file"))
+      for path in [directory + "/file/queue", directory + "/absent/queue"] {
+        #expect(throws: QueueError.self) { try QueueFile(path: path, now: noon) }
+      }
+      #expect(try files(in: directory).keys.sorted() == ["file"])
+    }
+  }
+
+  @Test func `nobody else may read the file`() async throws {
+    try await withTemporaryDirectory { directory in
+      _ = try QueueFile(path: directory + "/q", now: noon)
+      let attributes = try FileManager.default.attributesOfItem(atPath: directory + "/q")
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+}

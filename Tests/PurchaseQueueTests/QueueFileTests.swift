@@ -1,0 +1,135 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+@Suite struct QueueFileTests {
+  @Test(arguments: [
+    ("", 0xEF46_DB37_51D8_E999 as UInt64), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
+  ])
+  func `the checksum is XXH64`(text: String, expected: UInt64) {
+    #expect(Checksum.of(Array(text.utf8)) == Int64(bitPattern: expected))
+  }
+
+  @Test func `entries of a lane leave in the order they came, and lanes do not mix`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      for key in ["a", "b", "c"] { _ = try queue.enqueue(entry(key), now: noon) }
+      _ = try queue.enqueue(entry("d", lane: .device), now: noon)
+      var left: [String] = []
+      while let head = try queue.head(of: .account("alice")) {
+        left.append(head.key.rawValue)
+        try queue.settle([Settlement(key: head.key, outcome: "granted", owesFinish: true)], now: noon)
+      }
+      #expect(left == ["a", "b", "c"])
+      #expect(try queue.head(of: .device)?.key.rawValue == "d")
+      #expect(try queue.lanes() == [.device])
+    }
+  }
+
+  @Test func `a second enqueue collapses, fills a missing order and keeps the attempts`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      try queue.recordAttempt([EntryKey(rawValue: "a")], now: noon)
+      var again = entry("a", lane: .device, order: "42")
+      again.details = "other"
+      guard case .collapsed(let collapsed) = try queue.enqueue(again, now: noon) else {
+        Issue.record("not collapsed")
+        return
+      }
+      #expect(collapsed.lane == .account("alice"))
+      #expect(collapsed.orderNumber == "42")
+      #expect(collapsed.attempts == 1)
+      #expect(try queue.totals().entries == 1)
+    }
+  }
+
+  @Test func `what was settled is not queued again`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      try queue.settle(
+        [Settlement(key: EntryKey(rawValue: "a"), outcome: "granted", owesFinish: true)], now: noon)
+      guard case .settled(let tombstone) = try queue.enqueue(entry("a"), now: noon) else {
+        Issue.record("queued again")
+        return
+      }
+      #expect(tombstone.outcome == "granted")
+      #expect(tombstone.isFinishOwed && tombstone.isUnseen)
+      try queue.markFinished(tombstone.key)
+      #expect(try queue.tombstonesWithDuties().map(\.isUnseen) == [true])
+      try queue.markSeen(tombstone.key)
+      #expect(try queue.tombstonesWithDuties().isEmpty)
+      #expect(try queue.totals() == (0, 0))
+    }
+  }
+
+  @Test func `a proof that two entries share is stored once and goes with the last`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      for key in ["a", "b"] {
+        var new = entry(key)
+        new.proofs = [Proof(kind: "receipt", bytes: Array(repeating: 7, count: 1_000))]
+        _ = try queue.enqueue(new, now: noon)
+      }
+      #expect(try queue.totals() == (2, 1_000))
+      try queue.settle([Settlement(key: EntryKey(rawValue: "a"), outcome: "x", owesFinish: false)], now: noon)
+      #expect(try queue.totals() == (1, 1_000))
+      try queue.settle([Settlement(key: EntryKey(rawValue: "b"), outcome: "x", owesFinish: false)], now: noon)
+      #expect(try queue.totals() == (0, 0))
+    }
+  }
+
+  @Test(arguments: [
+    QueueLimits(entries: 1), QueueLimits(totalBytes: 150), QueueLimits(proofBytes: 99),
+  ])
+  func `a full queue throws and changes nothing`(limits: QueueLimits) async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)
+      _ = try queue.enqueue(entry("a", bytes: 90), now: noon)
+      let before = try queue.allEntries()
+      #expect(throws: QueueError.self) { try queue.enqueue(entry("b"), now: noon) }
+      #expect(try queue.allEntries() == before)
+      #expect(try queue.totals() == (1, 90))
+    }
+  }
+
+  @Test func `a flipped byte in a proof is found when it is read`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      let proof = try #require(try queue.head(of: .account("alice"))?.proofs.first)
+      #expect(try queue.proof(proof).bytes.count == 100)
+      let other = try Connection(path: directory + "/q", access: .readWrite)
+      try other.execute("UPDATE proofs SET bytes = zeroblob(100)")
+      #expect(throws: QueueError.self) { try queue.proof(proof) }
+      try other.execute("UPDATE entries SET order_number = '1'")
+      #expect(throws: QueueError.self) { try queue.head(of: .account("alice")) }
+    }
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test(arguments: [("enqueue.begin", 1), ("enqueue.committed", 2)])
+    func `a kill leaves every commit that returned, and no other`(point: String, left: Int) async throws {
+      try await withTemporaryDirectory { directory in
+        let path = directory + "/q"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+          [path = path as String, point = point as String] in
+          let queue = try QueueFile(path: path, now: noon)
+          _ = try queue.enqueue(entry("a"), now: noon)
+          queue.hook = { if $0 == point { kill(getpid(), SIGKILL) } }
+          _ = try queue.enqueue(entry("b"), now: noon)
+        }
+        let queue = try QueueFile(path: path, now: noon)
+        #expect(try queue.allEntries().count == left)
+      }
+    }
+  #endif
+}

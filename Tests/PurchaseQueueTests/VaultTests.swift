@@ -1,0 +1,54 @@
+import Foundation
+import PurchaseQueue
+import Testing
+
+@Suite struct VaultTests {
+  @Test(arguments: ["plain", "a/b", "..", "Ümläut 100%", "x.item", ""])
+  func `an item of any name comes back as it was stored`(name: String) async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = DirectoryVault(directory: directory + "/vault")
+      #expect(try vault.list().isEmpty)
+      try vault.store(VaultItem(name: name, bytes: [1, 2, 3]))
+      try vault.store(VaultItem(name: name, bytes: []))
+      #expect(try vault.list() == [VaultItem(name: name, bytes: [])])
+      try vault.remove(named: name)
+      try vault.remove(named: name)
+      #expect(try vault.list().isEmpty)
+    }
+  }
+
+  @Test func `a fresh install starts with what the vault holds, in order`() async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = DirectoryVault(directory: directory + "/vault")
+      let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
+      for (index, key) in ["z", "y", "x"].enumerated() {
+        _ = try first.enqueue(entry(key, order: "order-" + key), now: noon.adding(milliseconds: Int64(index)))
+      }
+      try first.settle(
+        [Settlement(key: EntryKey(rawValue: "y"), outcome: "granted", owesFinish: true)], now: noon)
+      let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
+      let entries = try second.allEntries()
+      #expect(entries.map(\.key.rawValue) == ["z", "x"])
+      #expect(entries.map(\.orderNumber) == ["order-z", "order-x"])
+      #expect(entries.allSatisfy { $0.attempts == 0 && $0.lane == .account("alice") })
+      for (key, restored) in zip(["z", "x"], entries) {
+        #expect(try second.proof(#require(restored.proofs.first)) == entry(key).proofs[0])
+      }
+    }
+  }
+
+  @Test func `a locked vault fails no purchase and restores later`() async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = LockableVault(directory: directory + "/vault")
+      let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
+      _ = try first.enqueue(entry("a"), now: noon)
+      vault.isLocked = true
+      _ = try first.enqueue(entry("b"), now: noon)
+      #expect(try first.allEntries().map(\.isUnprotected) == [false, true])
+      #expect(try QueueFile(path: directory + "/second", vault: vault, now: noon).allEntries().isEmpty)
+      vault.isLocked = false
+      let reopened = try QueueFile(path: directory + "/second", vault: vault, now: noon)
+      #expect(try reopened.allEntries().map(\.key.rawValue) == ["a"])
+    }
+  }
+}
