@@ -87,10 +87,19 @@ extension QueueFile {
         let new = NewEntry(
           key: EntryKey(rawValue: mirror.key), lane: Lane(text: mirror.lane), orderNumber: mirror.orderNumber,
           details: mirror.details, proofs: proofs)
+        // Smaller limits than those of the install that filled the vault: the rest waits there for a later open.
+        guard try self.hasRoom(for: new) else { return }
         _ = try self.insertOrCollapse(new, now: Timestamp(milliseconds: mirror.enqueuedAt))
       }
       try self.setFact("restored", "\(now.milliseconds)")
     }
+  }
+
+  private func hasRoom(for new: NewEntry) throws(QueueError) -> Bool {
+    let held = try totals()
+    let sizes = new.proofs.map(\.bytes.count)
+    return held.entries < limits.entries && held.bytes + sizes.reduce(0, +) <= limits.totalBytes
+      && sizes.allSatisfy { $0 <= limits.proofBytes }
   }
 
   /// Nil for what is no entry's item: bytes of a vault are data from outside.

@@ -51,4 +51,19 @@ import Testing
       #expect(try reopened.allEntries().map(\.key.rawValue) == ["a"])
     }
   }
+
+  @Test func `a vault that holds more than fits does not keep the queue from opening`() async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = DirectoryVault(directory: directory + "/vault")
+      let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
+      for key in ["a", "b"] { _ = try first.enqueue(entry(key), now: noon) }
+      let path = directory + "/second"
+      let small = try QueueFile(path: path, limits: QueueLimits(entries: 1), vault: vault, now: noon)
+      #expect(try small.allEntries().map(\.key.rawValue) == ["a"])
+      try small.settle(
+        [Settlement(key: EntryKey(rawValue: "a"), outcome: "granted", owesFinish: false)], now: noon)
+      let later = try QueueFile(path: path, limits: QueueLimits(entries: 1), vault: vault, now: noon)
+      #expect(try later.allEntries().map(\.key.rawValue) == ["b"])
+    }
+  }
 }
