@@ -53,6 +53,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
+      dependencies: ["PurchaseSync"],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",

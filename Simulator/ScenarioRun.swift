@@ -65,7 +65,7 @@ struct ScenarioRun {
       } else if chaosKills > 0 {
         chaosKills -= 1
         if Bool.random(using: &random) {
-          crash = .any(hit: Int.random(in: 1...14, using: &random))
+          crash = .any(hit: Int.random(in: 1...20, using: &random))
         } else {
           order = Executioner.Order(
             ordinal: Int.random(in: 1...6, using: &random),

@@ -39,7 +39,8 @@ struct EngineClient {
     configuration.hook = { failpoints.pass($0) }
     try FileManager.default.createDirectory(atPath: options.container, withIntermediateDirectories: true)
     let engine = try await SyncEngine.open(
-      configuration, store: store, transport: URLSessionTransport(base: options.server),
+      configuration, store: FailpointStore(store, failpoints),
+      transport: FailpointTransport(URLSessionTransport(base: options.server), failpoints),
       credentials: { "token-" + $0 })
     let listener = try await listen(engine)
     if let product = options.product { try await buy(product, engine, store) }
