@@ -29,7 +29,7 @@ struct OrderJournal {
   private let all: PreparedStatement
   private let setState: PreparedStatement
   private let insertRequest: PreparedStatement
-  private let findRequest: PreparedStatement
+  private let findRequests: PreparedStatement
   private let deleteRequest: PreparedStatement
 
   init(_ file: QueueFile) throws(QueueError) {
@@ -50,8 +50,9 @@ struct OrderJournal {
     all = try prepare("SELECT \(columns) FROM orders ORDER BY created_at, number")
     setState = try prepare("UPDATE orders SET state=? WHERE number=?")
     insertRequest = try prepare("INSERT INTO order_requests VALUES(?,?,?,?)")
-    findRequest = try prepare(
-      "SELECT idempotency_key FROM order_requests WHERE account=? AND product=? AND quantity=? LIMIT 1")
+    findRequests = try prepare(
+      "SELECT idempotency_key FROM order_requests WHERE account=? AND product=? AND quantity=? ORDER BY idempotency_key"
+    )
     deleteRequest = try prepare("DELETE FROM order_requests WHERE idempotency_key=?")
   }
 
@@ -67,14 +68,16 @@ struct OrderJournal {
     }
   }
 
-  /// The key of a request whose answer never came, or the proposed one, committed before it is sent.
+  /// The key of a request whose answer never came, or the proposed one, committed before it is sent. Requests that
+  /// are still waiting for their answer are left to it: a second purchase of the same thing is another order.
   func request(
-    account: String, product: String, quantity: Int, proposing key: String
+    account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>
   ) throws(QueueError) -> String {
     try file.transaction { () throws(QueueError) in
       try QueueError.wrap(self.file.path) { () throws(SQLiteError) in
         let values: [SQLValue] = [.text(account), .text(product), .integer(Int64(quantity))]
-        if let found = try self.findRequest.first(values, { $0.text(0) }) { return found }
+        let unanswered = try self.findRequests.all(values) { $0.text(0) }
+        if let found = unanswered.first(where: { !waiting.contains($0) }) { return found }
         try self.insertRequest.run([.text(key)] + values)
         return key
       }

@@ -47,4 +47,12 @@ public struct SyncSnapshot: Sendable, Hashable {
   public var finishesOwed: Int
   /// Outcomes that the app has not confirmed.
   public var unseen: Int
+
+  /// Counts, for an app's own previews and tests.
+  public init(unsettled: Int = 0, quarantined: Int = 0, finishesOwed: Int = 0, unseen: Int = 0) {
+    self.unsettled = unsettled
+    self.quarantined = quarantined
+    self.finishesOwed = finishesOwed
+    self.unseen = unseen
+  }
 }

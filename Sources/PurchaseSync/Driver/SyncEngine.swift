@@ -24,6 +24,8 @@ public actor SyncEngine {
   var timerDue: Timestamp?
   var work: [Int: Task<Void, Never>] = [:]
   var nextWork = 0
+  /// Keys of order requests that are waiting for their answer.
+  private var requesting: Set<String> = []
 
   /// What exists once the file is open.
   struct Opened {
@@ -64,8 +66,10 @@ public actor SyncEngine {
     let key = try Self.storing { () throws(QueueError) in
       try file.queue.checkRoom()
       return try file.journal.request(
-        account: account, product: product, quantity: quantity, proposing: proposed)
+        account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting)
     }
+    requesting.insert(key)
+    defer { requesting.remove(key) }
     configuration.hook?("order.requesting")
     let document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
     configuration.hook?("order.received")

@@ -1,0 +1,130 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+import Testing
+
+/// The engine against the real backend and store models, over HTTP, in one process.
+@Suite(.timeLimit(.minutes(1))) struct SyncEngineTests {
+  private let product = "gems"
+
+  private func withWorld(
+    faults: FaultPlan = .none, _ body: (WorldServer, SyncConfiguration, MockStoreClient) async throws -> Void
+  ) async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/SyncEngineTests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let world = try WorldServer(
+      databasePath: directory + "/world.sqlite", products: [StoreProduct(id: product, kind: .consumable)],
+      bundleID: "com.example", faults: faults, now: SyncConfiguration.wallClock)
+    try world.start()
+    defer { world.stop() }
+    let configuration = SyncConfiguration(
+      path: directory + "/queue.sqlite", vault: DirectoryVault(directory: directory + "/vault"),
+      retry: RetryPolicy().scaled(by: 1_000))
+    try await body(world, configuration, MockStoreClient(base: world.baseURL, storeAccount: "apple-id"))
+  }
+
+  private func open(
+    _ configuration: SyncConfiguration, _ world: WorldServer, _ store: MockStoreClient
+  ) async throws -> SyncEngine {
+    try await SyncEngine.open(
+      configuration, store: store, transport: URLSessionTransport(base: world.baseURL),
+      credentials: { "token-" + $0 })
+  }
+
+  /// The first outcome that the engine reports.
+  private func outcome(_ engine: SyncEngine) async throws -> Outcome? {
+    for await event in try await engine.eventStream() {
+      if case .delivered(let outcome) = event { return outcome }
+    }
+    return nil
+  }
+
+  private static let faults: [(String, FaultPlan)] = [
+    ("no fault", .none), ("an outage", .outage(path: "/v1/receipts", requests: 3)),
+    ("a lost answer", .replyLost(path: "/v1/receipts", occurrence: 1)),
+    ("a lost request", .requestLost(path: "/v1/receipts", occurrence: 1)),
+  ]
+
+  @Test(arguments: 0..<4) func `a purchase is credited once and told to the app`(fault: Int) async throws {
+    try await withWorld(faults: Self.faults[fault].1) { world, configuration, store in
+      let engine = try await open(configuration, world, store)
+      let order = try await engine.begin(product: product, account: "alice")
+      let paid = try await store.pay(product: product, quantity: 1, accountToken: order.accountToken)
+      try await engine.receive(paid)
+      let outcome = try #require(try await outcome(engine))
+      #expect(outcome.orderNumber == order.number)
+      #expect(outcome.lane == .account("alice"))
+      try await engine.confirm(outcome)
+      while try await engine.snapshot().finishesOwed > 0 { await Task.yield() }
+      let left = try await engine.snapshot()
+      #expect(left == SyncSnapshot())
+      await engine.shutdown()
+      let log = try world.snapshot()
+      #expect(log.credits.count == 1)
+      #expect(log.creditOwners == [.account("alice")])
+      #expect(!log.charges.contains { !$0.isFinished })
+    }
+  }
+
+  @Test func `an outcome that was not confirmed is told again after a restart`() async throws {
+    try await withWorld { world, configuration, store in
+      let engine = try await open(configuration, world, store)
+      let order = try await engine.begin(product: product, account: "alice")
+      try await engine.receive(
+        try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
+      let first = try await outcome(engine)
+      await engine.shutdown()
+      let again = try await open(configuration, world, store)
+      let second = try #require(try await outcome(again))
+      #expect(second == first)
+      try await again.confirm(second)
+      #expect(try await again.snapshot().unseen == 0)
+      await again.shutdown()
+    }
+  }
+
+  @Test func `an order whose answer was lost is not made twice`() async throws {
+    try await withWorld(faults: .replyLost(path: "/v1/orders", occurrence: 1)) {
+      world, configuration, store in
+      let engine = try await open(configuration, world, store)
+      await #expect(throws: SyncError.self) { try await engine.begin(product: product, account: "alice") }
+      _ = try await engine.begin(product: product, account: "alice")
+      await engine.shutdown()
+      #expect(try world.snapshot().orders.count == 1)
+    }
+  }
+
+  @Test func `two purchases of one thing at once are two orders`() async throws {
+    try await withWorld { world, configuration, store in
+      let engine = try await open(configuration, world, store)
+      async let first = engine.begin(product: product, account: "alice")
+      async let second = engine.begin(product: product, account: "alice")
+      let orders = try await [first, second]
+      await engine.shutdown()
+      #expect(Set(orders.map(\.number)).count == 2)
+    }
+  }
+
+  @Test func `a full queue refuses the order before anything is asked or paid`() async throws {
+    try await withWorld { world, configuration, store in
+      var configuration = configuration
+      configuration.limits = QueueLimits(entries: 0)
+      let engine = try await open(configuration, world, store)
+      await #expect(throws: SyncError.queue(.full(what: "entries", needed: 1, limit: 0))) {
+        try await engine.begin(product: product, account: "alice")
+      }
+      await engine.shutdown()
+      #expect(try world.snapshot().orders.isEmpty)
+    }
+  }
+
+  @Test func `a directory in the place of the queue is a typed error`() async throws {
+    try await withWorld { world, configuration, store in
+      try FileManager.default.createDirectory(atPath: configuration.path, withIntermediateDirectories: false)
+      await #expect(throws: SyncError.queue(.foreignFile(path: configuration.path, found: "a directory"))) {
+        try await open(configuration, world, store)
+      }
+    }
+  }
+}
