@@ -43,7 +43,7 @@ struct ScenarioRun {
     let world = try WorldServer(
       databasePath: device.world, products: [StoreProduct(id: Self.product, kind: .consumable)],
       bundleID: "com.example.gems", faults: scenario.faults(), seed: seed,
-      onRequest: { executioner.requestPassed($0) }, now: SyncConfiguration.wallClock)
+      onRequest: { executioner.requestPassed($0) }, now: Timestamp.wallClock)
     try world.start()
     defer { world.stop() }
     try play(world, executioner)

@@ -48,12 +48,12 @@ struct Score: Encodable {
   private static func kept(on device: ScenarioRun.Device) throws -> Set<String> {
     var kept: Set<String> = []
     let prefix = "entry."
-    for item in try DirectoryVault(directory: device.keychain).list() where item.name.hasPrefix(prefix) {
-      kept.insert(String(item.name.dropFirst(prefix.count)))
+    for name in try DirectoryVault(directory: device.keychain).list() where name.hasPrefix(prefix) {
+      kept.insert(String(name.dropFirst(prefix.count)))
     }
     let path = device.container + "/queue.sqlite"
     if FileManager.default.fileExists(atPath: path) {
-      let queue = try QueueFile(path: path, now: SyncConfiguration.wallClock())
+      let queue = try QueueFile(path: path, now: Timestamp.wallClock())
       for entry in try queue.allEntries() { kept.insert(entry.key.rawValue) }
     }
     return Set(kept.map { String($0.drop { $0 != "/" }.dropFirst()) })

@@ -18,4 +18,21 @@ package final class BlockingExecutor: SerialExecutor {
   @safe package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
     unsafe UnownedSerialExecutor(ordinary: self)
   }
+
+  /// Runs blocking work on a thread outside the cooperative pool, and waits for it.
+  package static func offThePool<R: Sendable>(_ work: @escaping @Sendable () -> R) async -> R {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global(qos: .utility).async { continuation.resume(returning: work()) }
+    }
+  }
+}
+
+/// An executor that somebody else made, kept alive for the actor that runs on it.
+@safe package struct InjectedExecutor: Sendable {
+  private let base: any SerialExecutor
+
+  package init(_ base: any SerialExecutor) { self.base = base }
+
+  // Safe as long as the actor that returns it from `unownedExecutor` keeps this value in a `let`.
+  @safe package func unowned() -> UnownedSerialExecutor { unsafe base.asUnownedSerialExecutor() }
 }

@@ -8,7 +8,7 @@ extension Connection {
   package func transaction<R, E: Error>(
     failing wrap: (SQLiteError) -> E, _ body: () throws(E) -> R
   ) throws(E) -> R {
-    try run("BEGIN IMMEDIATE", wrap)
+    try run(begin, wrap)
     let result: R
     do {
       result = try body()
@@ -17,7 +17,7 @@ extension Connection {
       throw error
     }
     do throws(E) {
-      try run("COMMIT", wrap)
+      try run(commit, wrap)
     } catch {
       // "If COMMIT fails with SQLITE_BUSY … the transaction remains active" (https://sqlite.org/lang_transaction.html).
       rollback()
@@ -26,9 +26,9 @@ extension Connection {
     return result
   }
 
-  private func run<E: Error>(_ sql: String, _ wrap: (SQLiteError) -> E) throws(E) {
+  private func run<E: Error>(_ statement: PreparedStatement, _ wrap: (SQLiteError) -> E) throws(E) {
     do throws(SQLiteError) {
-      try execute(sql)
+      try statement.run()
     } catch {
       throw wrap(error)
     }

@@ -7,6 +7,10 @@ import CPurchaseSQLite
 @safe package struct Connection: ~Copyable {
   let handle: OpaquePointer
   package let path: String
+  let busyTimeoutMilliseconds: Int32
+  // Parsed once: at 8 KB an entry, parsing BEGIN and COMMIT would be a tenth of an enqueue's processor time.
+  let begin: PreparedStatement
+  let commit: PreparedStatement
 
   package enum Access: Sendable {
     /// Creates the file if there is none.
@@ -18,7 +22,10 @@ import CPurchaseSQLite
     case immutable
   }
 
-  package init(path: String, access: Access = .create) throws(SQLiteError) {
+  /// - Parameter busyTimeoutMilliseconds: how long to wait for a lock of another connection.
+  package init(
+    path: String, access: Access = .create, busyTimeoutMilliseconds: Int32 = 5_000
+  ) throws(SQLiteError) {
     var opened: OpaquePointer?
     let uri = Self.uri(path: path, access: access)
     let flags = Self.flags(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE
@@ -30,8 +37,27 @@ import CPurchaseSQLite
       unsafe _ = sqlite3_close_v2(opened)
       throw error
     }
+    let control = try unsafe Self.control(opened)
+    begin = control.begin
+    commit = control.commit
     unsafe self.handle = opened
     self.path = path
+    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    unsafe _ = sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
+  }
+
+  private static func control(
+    _ database: OpaquePointer
+  ) throws(SQLiteError) -> (begin: PreparedStatement, commit: PreparedStatement) {
+    do throws(SQLiteError) {
+      return try unsafe (
+        PreparedStatement(database: database, "BEGIN IMMEDIATE"),
+        PreparedStatement(database: database, "COMMIT")
+      )
+    } catch {
+      unsafe _ = sqlite3_close_v2(database)
+      throw error
+    }
   }
 
   // close_v2: statements that still live keep the connection as a zombie until they are finalised.
@@ -48,6 +74,16 @@ import CPurchaseSQLite
 
   /// Rows changed by the last INSERT, UPDATE or DELETE.
   package var changes: Int { unsafe Int(sqlite3_changes(handle)) }
+
+  /// Rows changed since the connection was opened.
+  package var totalChanges: Int { unsafe Int(sqlite3_total_changes(handle)) }
+
+  /// True if the file is no longer the one at its path: it was renamed, replaced or removed.
+  package var hasMoved: Bool {
+    var moved: Int32 = 0
+    unsafe _ = sqlite3_file_control(handle, nil, SQLITE_FCNTL_HAS_MOVED, &moved)
+    return moved != 0
+  }
 
   package var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 

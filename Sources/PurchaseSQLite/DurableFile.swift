@@ -14,7 +14,7 @@ package enum DurableFile {
   package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
     let temporary = path + ".tmp"
     let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("open", temporary) }
+    guard descriptor >= 0 else { throw FileError.last("open", temporary) }
     do throws(FileError) {
       try write(bytes, to: descriptor, temporary)
       try sync(descriptor, temporary)
@@ -24,8 +24,8 @@ package enum DurableFile {
       throw error
     }
     close(descriptor)
-    guard unsafe rename(temporary, path) == 0 else {
-      let error = failure("rename", temporary)
+    guard systemRename(temporary, path) == 0 else {
+      let error = FileError.last("rename", temporary)
       unsafe _ = unlink(temporary)
       throw error
     }
@@ -36,7 +36,7 @@ package enum DurableFile {
   package static func remove(_ path: String) throws(FileError) {
     guard unsafe unlink(path) == 0 else {
       if errno == ENOENT { return }
-      throw failure("unlink", path)
+      throw FileError.last("unlink", path)
     }
     try syncDirectory(of: path)
   }
@@ -46,13 +46,27 @@ package enum DurableFile {
     unsafe _ = unlink(path)
   }
 
+  /// Gives a file another name, in the same directory; not yet durable (`syncDirectory`). An absent one is fine.
+  package static func rename(_ path: String, to target: String) throws(FileError) {
+    guard systemRename(path, target) != 0, errno != ENOENT else { return }
+    throw FileError.last("rename", path)
+  }
+
+  private static func systemRename(_ path: String, _ target: String) -> Int32 {
+    #if canImport(Darwin)
+      unsafe Darwin.rename(path, target)
+    #else
+      unsafe Glibc.rename(path, target)
+    #endif
+  }
+
   package static func read(_ path: String) throws(FileError) -> [UInt8] {
     try read(path, from: 0, count: Int.max)
   }
 
   package static func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("open", path) }
+    guard descriptor >= 0 else { throw FileError.last("open", path) }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: min(count, 65_536))
@@ -62,7 +76,7 @@ package enum DurableFile {
         unsafe pread(descriptor, $0.baseAddress, wanted, off_t(offset + bytes.count))
       }
       if got < 0, errno == EINTR { continue }
-      guard got >= 0 else { throw failure("read", path) }
+      guard got >= 0 else { throw FileError.last("read", path) }
       if got == 0 { break }
       bytes.append(contentsOf: chunk[..<got])
     }
@@ -73,7 +87,7 @@ package enum DurableFile {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
       if errno == ENOENT { return .absent }
-      throw failure("stat", path)
+      throw FileError.last("stat", path)
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG: return .file
@@ -87,7 +101,7 @@ package enum DurableFile {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
       if errno == ENOENT { return 0 }
-      throw failure("stat", path)
+      throw FileError.last("stat", path)
     }
     return Int(status.st_size)
   }
@@ -101,14 +115,14 @@ package enum DurableFile {
       }
       return
     }
-    guard errno == ENOENT, let parent = parent(of: path) else { throw failure("mkdir", path) }
+    guard errno == ENOENT, let parent = parent(of: path) else { throw FileError.last("mkdir", path) }
     try createDirectory(parent)
-    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("mkdir", path) }
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileError.last("mkdir", path) }
     try syncDirectory(of: path)
   }
 
   package static func names(in directory: String) throws(FileError) -> [String] {
-    guard let stream = unsafe opendir(directory) else { throw failure("opendir", directory) }
+    guard let stream = unsafe opendir(directory) else { throw FileError.last("opendir", directory) }
     defer { unsafe _ = closedir(stream) }
     var names: [String] = []
     while let entry = unsafe readdir(stream) {
@@ -122,14 +136,14 @@ package enum DurableFile {
 
   /// Makes what `open` created readable for the owner alone.
   package static func restrictToOwner(_ path: String) throws(FileError) {
-    guard unsafe chmod(path, 0o600) == 0 else { throw failure("chmod", path) }
+    guard unsafe chmod(path, 0o600) == 0 else { throw FileError.last("chmod", path) }
   }
 
   /// Syncs the directory that holds `path`, so that a new or removed name survives power loss.
   package static func syncDirectory(of path: String) throws(FileError) {
     let directory = parent(of: path) ?? "."
     let descriptor = unsafe open(directory, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("open", directory) }
+    guard descriptor >= 0 else { throw FileError.last("open", directory) }
     defer { close(descriptor) }
     try sync(descriptor, directory)
   }
@@ -150,7 +164,7 @@ package enum DurableFile {
         #endif
       }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw failure("write", path) }
+      guard count >= 0 else { throw FileError.last("write", path) }
       written += count
     }
   }
@@ -160,12 +174,6 @@ package enum DurableFile {
       // fsync alone leaves data in the drive's cache; file systems without F_FULLFSYNC get fsync.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
-    guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
-  }
-
-  private static func failure(_ operation: String, _ path: String) -> FileError {
-    let number = errno
-    return FileError(
-      operation: operation, path: path, errno: number, reason: unsafe String(cString: strerror(number)))
+    guard fsync(descriptor) == 0 else { throw FileError.last("fsync", path) }
   }
 }

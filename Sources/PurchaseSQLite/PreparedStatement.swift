@@ -9,6 +9,10 @@ package final class PreparedStatement {
     statement = try connection.prepare(sql)
   }
 
+  init(database: OpaquePointer, _ sql: String) throws(SQLiteError) {
+    statement = try unsafe Statement(database: database, sql: sql)
+  }
+
   package func run(_ values: [SQLValue] = []) throws(SQLiteError) { try statement.run(values) }
 
   package func first<R>(_ values: [SQLValue] = [], _ read: (borrowing Row) -> R) throws(SQLiteError) -> R? {

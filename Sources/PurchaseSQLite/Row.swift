@@ -37,4 +37,14 @@ import CPurchaseSQLite
     let count = unsafe Int(sqlite3_column_bytes(statement, column))
     return unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
   }
+
+  /// The column as it is stored; a real number, which no table of ours holds, as NULL.
+  package func value(_ column: Int32) -> SQLValue {
+    switch unsafe sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER: .integer(integer(column))
+    case SQLITE_TEXT: .text(text(column))
+    case SQLITE_BLOB: .bytes(bytes(column))
+    default: .null
+    }
+  }
 }

@@ -48,6 +48,14 @@ import CPurchaseSQLite
     return rows
   }
 
+  /// The rows up to the first that cannot be read: for damaged files.
+  package func allReadable<R>(_ read: (borrowing Row) -> R) -> [R] {
+    defer { reset() }
+    var rows: [R] = []
+    while unsafe sqlite3_step(statement) == SQLITE_ROW { rows.append(read(unsafe Row(statement: statement))) }
+    return rows
+  }
+
   private func step() throws(SQLiteError) -> Bool {
     let result = unsafe sqlite3_step(statement)
     if result == SQLITE_ROW { return true }

@@ -11,6 +11,8 @@ public enum SyncError: Error, Hashable, Sendable {
   case backendRefused(status: Int, reason: String)
   /// There are no credentials for the account.
   case signInNeeded(account: String)
+  /// The store did not do what it was asked for. It is asked again at the next wake-up.
+  case store(reason: String)
   /// A value that cannot be written as JSON.
   case encoding(what: String)
 }
@@ -23,6 +25,7 @@ extension SyncError: CustomStringConvertible {
     case .backendUnreachable(let reason): "the backend did not answer: \(reason). Try again"
     case .backendRefused(let status, let reason): "the backend refused with \(status): \(reason)"
     case .signInNeeded(let account): "there are no credentials for account \(account). Sign in first"
+    case .store(let reason): "the App Store failed: \(reason). It is asked again at the next wake-up"
     case .encoding(let what): "\(what) cannot be written as JSON"
     }
   }

@@ -13,6 +13,9 @@ public enum SyncEvent: Sendable, Hashable {
   case waiting(Lane, reason: String, until: Timestamp)
   /// A lane's account has no credentials, or they were refused.
   case signInNeeded(Lane)
+  /// Its proof is neither in the queue (too long, or damaged) nor in the store just now, for instance because
+  /// another Apple ID is signed in: it is kept unsent, others of its lane pass it.
+  case setAside(EntryKey, until: Timestamp)
   /// It cannot be delivered now; it is kept.
   case quarantined(EntryKey, reason: String)
   /// A step failed; the store keeps the transaction unfinished, or the queue keeps the entry.

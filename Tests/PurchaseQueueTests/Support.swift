@@ -36,25 +36,8 @@ func files(in directory: String) throws -> [String: Data] {
   return files
 }
 
-/// A vault that is locked until it is told otherwise.
-final class LockableVault: ReceiptVault, @unchecked Sendable {
-  var isLocked = false
-  private let inner: DirectoryVault
-
-  init(directory: String) { inner = DirectoryVault(directory: directory) }
-
-  func store(_ item: VaultItem) throws(VaultError) {
-    if isLocked { throw .locked }
-    try inner.store(item)
-  }
-
-  func remove(named name: String) throws(VaultError) {
-    if isLocked { throw .locked }
-    try inner.remove(named: name)
-  }
-
-  func list() throws(VaultError) -> [VaultItem] {
-    if isLocked { throw .locked }
-    return try inner.list()
-  }
+/// Entries in their lanes and bytes of proofs.
+func used(_ queue: QueueFile) throws -> [Int] {
+  let health = try queue.health()
+  return [health.queued, health.bytes]
 }

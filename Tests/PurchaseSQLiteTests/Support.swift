@@ -78,8 +78,8 @@ func fileFailure(_ body: () throws -> Void) -> FileError? {
 
 /// A second connection that gives up at once when it meets a lock.
 func impatientConnection(_ path: String) throws -> Connection {
-  let connection = try Connection(path: path, access: .readWrite)
-  try connection.applyConnectionSettings(busyTimeoutMilliseconds: 0)
+  let connection = try Connection(path: path, access: .readWrite, busyTimeoutMilliseconds: 0)
+  try connection.applyConnectionSettings()
   return connection
 }
 

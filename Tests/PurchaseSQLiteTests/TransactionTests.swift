@@ -14,9 +14,9 @@ private enum Failure: Error, Equatable {
 @Suite struct TransactionTests {
   private func withTable(_ body: (String, borrowing Connection) throws -> Void) throws {
     try withDatabasePath { path in
-      let connection = try Connection(path: path)
+      let connection = try Connection(path: path, busyTimeoutMilliseconds: 0)
       try connection.applyNewFileSettings()
-      try connection.applyConnectionSettings(busyTimeoutMilliseconds: 0)
+      try connection.applyConnectionSettings()
       try connection.execute("CREATE TABLE t(x INTEGER UNIQUE, b BLOB) STRICT; INSERT INTO t(x) VALUES(1)")
       try body(path, connection)
     }

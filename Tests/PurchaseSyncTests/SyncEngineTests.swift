@@ -15,7 +15,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let world = try WorldServer(
       databasePath: directory + "/world.sqlite", products: [StoreProduct(id: product, kind: .consumable)],
-      bundleID: "com.example", faults: faults, now: SyncConfiguration.wallClock)
+      bundleID: "com.example", faults: faults, now: Timestamp.wallClock)
     try world.start()
     defer { world.stop() }
     let configuration = SyncConfiguration(
@@ -111,7 +111,7 @@ import Testing
       var configuration = configuration
       configuration.limits = QueueLimits(entries: 0)
       let engine = try await open(configuration, world, store)
-      await #expect(throws: SyncError.queue(.full(what: "entries", needed: 1, limit: 0))) {
+      await #expect(throws: SyncError.queue(.queueFull(.entries, needed: 1, allowed: 0))) {
         try await engine.begin(product: product, account: "alice")
       }
       await engine.shutdown()

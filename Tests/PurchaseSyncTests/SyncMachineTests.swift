@@ -20,7 +20,7 @@ import Testing
     let file = try SyncFile(queue: QueueFile(path: directory + "/q", now: noon))
     let document = OrderDocument(
       number: "1", accountToken: token, productID: "gems", quantity: 1, state: .open, createdAt: noon)
-    _ = try file.save(document, account: "alice", answering: "key")
+    _ = try file.save(document, account: "alice", answering: "key", now: noon)
     var machine = SyncMachine(storage: file, policy: RetryPolicy())
     try body(&machine)
   }

@@ -96,7 +96,6 @@ struct OrderJournal {
         if let key { try self.deleteRequest.run([.text(key)]) }
       }
     }
-    file.hook?("order.committed")
   }
 
   /// To be called inside a transaction of the file.

@@ -1,4 +1,3 @@
-import Foundation
 public import PurchaseQueue
 
 /// How an engine is set up.
@@ -19,18 +18,13 @@ public struct SyncConfiguration: Sendable {
   /// A set-up; what is not said has the documented defaults.
   public init(
     path: String, vault: (any ReceiptVault)? = nil, limits: QueueLimits = QueueLimits(),
-    retry: RetryPolicy = RetryPolicy(), now: @escaping @Sendable () -> Timestamp = SyncConfiguration.wallClock
+    retry: RetryPolicy = RetryPolicy(), now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) {
     self.path = path
     self.vault = vault
     self.limits = limits
     self.retry = retry
     self.now = now
-  }
-
-  /// The system's clock.
-  public static let wallClock: @Sendable () -> Timestamp = {
-    Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
   }
 }
 

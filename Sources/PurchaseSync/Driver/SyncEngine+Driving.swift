@@ -107,8 +107,7 @@ extension SyncEngine {
       } catch let error as SyncError {
         await engine.report(error)
       } catch {
-        await engine.report(
-          .backendUnreachable(reason: "the store's unfinished transactions could not be read"))
+        await engine.report(.store(reason: "the unfinished transactions could not be read"))
       }
     }
   }

@@ -4,9 +4,9 @@ import PurchaseQueue
 /// The two requests that the engine makes.
 extension SyncEngine {
   func upload(_ lane: Lane, _ entries: [Entry]) {
-    let body: Data
+    let upload: Upload
     do throws(SyncError) {
-      body = try uploadBody(entries)
+      upload = try prepare(entries)
     } catch {
       events.send(.failed(error))
       uploadEnded(lane, .failure(.backendFault(reason: error.description)))
@@ -18,10 +18,21 @@ extension SyncEngine {
         await engine.uploadEnded(lane, .failure(.signInNeeded))
         return
       }
+      guard let body = await engine.body(of: upload) else {
+        await engine.uploadEnded(lane, .failure(.proofMissing))
+        return
+      }
       let request = BackendRequest(
         method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
       await engine.uploadEnded(lane, UploadClassification(await engine.answer(to: request)))
     }
+  }
+
+  /// One upload: the claims of a head and its run, and their common proof, if its bytes are here.
+  private struct Upload {
+    var device: UUID
+    var proof: Proof?
+    var claims: [Claim]
   }
 
   func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
@@ -42,7 +53,7 @@ extension SyncEngine {
     }
   }
 
-  private func uploadBody(_ entries: [Entry]) throws(SyncError) -> Data {
+  private func prepare(_ entries: [Entry]) throws(SyncError) -> Upload {
     let file = try self.file()
     var claims: [Claim] = []
     for entry in entries {
@@ -50,17 +61,39 @@ extension SyncEngine {
         try TransactionDetails(text: entry.details, key: entry.key).claim(orderNumber: entry.orderNumber))
     }
     let (proof, device) = try Self.storing { () throws(QueueError) in
-      (
-        try entries.first?.proofs.first.map { (p) throws(QueueError) in try file.queue.proof(p) },
-        try file.device(proposing: UUID())
-      )
+      (try Self.firstProof(of: entries.first, in: file), try file.device(proposing: UUID()))
     }
     guard let device else { throw .backendUnreachable(reason: "the vault that names this device is locked") }
+    return Upload(device: device, proof: proof, claims: claims)
+  }
+
+  private static func firstProof(of entry: Entry?, in file: SyncFile) throws(QueueError) -> Proof? {
+    for reference in entry?.proofs ?? [] {
+      if let proof = try file.queue.proof(reference) { return proof }
+    }
+    return nil
+  }
+
+  /// Nil if the proof is not in the queue, and the store does not hold the transaction just now.
+  private func body(of upload: Upload) async -> Data? {
+    var proof = upload.proof
+    if proof == nil { proof = await proofFromStore(upload.claims[0].transactionID) }
+    guard let proof else { return nil }
     do {
       return try JSONEncoder().encode(
-        UploadRequest(device: device, proof: proof.map(ProofDocument.init), claims: claims))
+        UploadRequest(device: upload.device, proof: ProofDocument(proof), claims: upload.claims))
     } catch {
-      throw .encoding(what: "an upload of \(entries.count) claims")
+      events.send(.failed(.encoding(what: "an upload of \(upload.claims.count) claims")))
+      return nil
+    }
+  }
+
+  private func proofFromStore(_ transactionID: String) async -> Proof? {
+    do {
+      return try await store.unfinishedTransactions().first { $0.transactionID == transactionID }?.proof
+    } catch {
+      events.send(.failed(.store(reason: "the unfinished transactions could not be read")))
+      return nil
     }
   }
 

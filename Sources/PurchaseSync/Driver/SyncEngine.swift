@@ -64,9 +64,9 @@ public actor SyncEngine {
     let file = try self.file()
     let proposed = UUID().uuidString
     let key = try Self.storing { () throws(QueueError) in
-      try file.queue.checkRoom()
-      return try file.journal.request(
-        account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting)
+      try file.request(
+        account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting,
+        now: configuration.now())
     }
     requesting.insert(key)
     defer { requesting.remove(key) }
@@ -74,7 +74,7 @@ public actor SyncEngine {
     let document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
     configuration.hook?("order.received")
     return try Self.storing { () throws(QueueError) in
-      try file.save(document, account: account, answering: key)
+      try file.save(document, account: account, answering: key, now: configuration.now())
     }
   }
 

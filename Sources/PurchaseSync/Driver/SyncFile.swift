@@ -23,27 +23,34 @@ package final class SyncFile: SyncStorage {
     }
   }
 
-  package func settle(_ settlements: [Settlement], now: Timestamp) throws(QueueError) -> [Tombstone] {
+  package func acknowledge(_ settlements: [Settlement], now: Timestamp) throws(QueueError) -> [Tombstone] {
     let journal = self.journal
-    let tombstones = try queue.settle(settlements, now: now) { (buried) throws(QueueError) in
+    let tombstones = try queue.acknowledge(settlements, now: now) { (buried) throws(QueueError) in
       if let number = buried.orderNumber { try journal.mark(number, .delivered) }
     }
-    for number in tombstones.compactMap(\.orderNumber) { queue.removeMirror("order." + number) }
+    for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
     return tombstones
   }
 
   package func lanes() throws(QueueError) -> [Lane] { try queue.lanes() }
-  package func entries(in lane: Lane, state: Entry.State, limit: Int) throws(QueueError) -> [Entry] {
-    try queue.entries(in: lane, state: state, limit: limit)
+  package func entries(in lane: Lane, limit: Int) throws(QueueError) -> [Entry] {
+    try queue.entries(in: lane, limit: limit)
   }
   package func recordAttempt(_ keys: [EntryKey], now: Timestamp) throws(QueueError) {
     try queue.recordAttempt(keys, now: now)
   }
-  package func postpone(_ key: EntryKey, until: Timestamp) throws(QueueError) {
-    try queue.postpone(key, until: until)
+  package func postpone(
+    _ key: EntryKey, until: Timestamp, reason: String, now: Timestamp
+  ) throws(QueueError) {
+    try queue.postpone(key, until: until, reason: reason, now: now)
   }
-  package func setState(_ state: Entry.State, of key: EntryKey) throws(QueueError) {
-    try queue.setState(state, of: key)
+  package func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
+    do throws(QueueError) {
+      try queue.quarantine(key, reason: reason, now: now)
+      return true
+    } catch .queueFull {
+      return false
+    }
   }
   package func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? { try queue.tombstone(key) }
   package func tombstonesWithDuties() throws(QueueError) -> [Tombstone] { try queue.tombstonesWithDuties() }
@@ -58,10 +65,34 @@ package final class SyncFile: SyncStorage {
     var document: OrderDocument
   }
 
+  /// Reserves room for a purchase and commits the key of the request for its order, before anybody pays.
+  func request(
+    account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>,
+    now: Timestamp
+  ) throws(QueueError) -> String {
+    try queue.transaction { () throws(QueueError) in
+      let key = try self.journal.request(
+        account: account, product: product, quantity: quantity, proposing: key, waiting: waiting)
+      try self.queue.reserve(key, until: now.adding(milliseconds: Self.reservationTime), now: now)
+      return key
+    }
+  }
+
+  /// How long room is kept for a purchase whose order names no end: as long as Ask to Buy may take.
+  private static var reservationTime: Int64 { 86_400_000 }
+
   /// Commits an order, then mirrors it. A vault that fails costs the binding after a reinstall, not the purchase.
-  func save(_ document: OrderDocument, account: String, answering key: String) throws(QueueError) -> Order {
+  func save(
+    _ document: OrderDocument, account: String, answering key: String, now: Timestamp
+  ) throws(QueueError) -> Order {
     let order = Order(document, account: account)
-    try journal.save(order, answering: key)
+    try queue.transaction { () throws(QueueError) in
+      try self.queue.cancelReservation(key)
+      let until = document.expiresAt ?? now.adding(milliseconds: Self.reservationTime)
+      try self.queue.reserve(order.number, until: until, now: now)
+      try self.journal.save(order, answering: key)
+    }
+    queue.hook?("order.committed")
     do {
       let bytes = Array(try JSONEncoder().encode(MirroredOrder(account: account, document: document)))
       try queue.protect(bytes, named: "order." + order.number)

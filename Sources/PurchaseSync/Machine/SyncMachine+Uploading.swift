@@ -4,6 +4,8 @@ package import PurchaseQueue
 extension SyncMachine {
   /// The most entries that one upload carries (wire protocol).
   static var claimsPerUpload: Int { 100 }
+  /// A day.
+  static var quarantineRetry: Int64 { 86_400_000 }
 
   mutating func sendAll(now: Timestamp) throws(QueueError) -> [SyncAction] {
     var actions: [SyncAction] = []
@@ -23,7 +25,7 @@ extension SyncMachine {
       guard notBefore <= now else { return [.wake(at: notBefore)] }
       state.notBefore = nil
     }
-    let queued = try storage.entries(in: lane, state: .queued, limit: Self.claimsPerUpload)
+    let queued = try storage.entries(in: lane, limit: Self.claimsPerUpload)
     let ready = queued.filter { $0.readyAt <= now }
     guard let head = ready.first else {
       lanes[lane] = state
@@ -54,12 +56,13 @@ extension SyncMachine {
       if verdict.verdict.isSettled {
         settlements.append(
           Settlement(
-            key: key, outcome: verdict.verdict.rawValue, orderNumber: verdict.orderNumber, owesFinish: true))
+            key: key, outcome: verdict.verdict.rawValue, orderNumber: verdict.orderNumber, owesFinish: true,
+            isUnseen: true))
       } else {
         actions += try keep(key, verdict, now: now, using: &random)
       }
     }
-    for tombstone in try storage.settle(settlements, now: now) {
+    for tombstone in try storage.acknowledge(settlements, now: now) {
       actions += startFinish(tombstone)
       actions.append(.emit(.delivered(Outcome(tombstone))))
     }
@@ -75,7 +78,7 @@ extension SyncMachine {
   package mutating func uploadFailed(
     lane: Lane, _ failure: UploadFailure, now: Timestamp, using random: inout some RandomNumberGenerator
   ) throws(QueueError) -> [SyncAction] {
-    guard finishSending(lane) != nil else { return [] }
+    guard let sent = finishSending(lane) else { return [] }
     switch failure {
     case .retry(let reason, let retryAfter):
       return try wait(lane, reason: reason, retryAfter: retryAfter, now: now, using: &random)
@@ -84,7 +87,18 @@ extension SyncMachine {
     case .signInNeeded:
       lanes[lane]?.activity = .signInNeeded
       return [.emit(.signInNeeded(lane))]
+    case .proofMissing:
+      return try setAside(sent, now: now) + send(lane, now: now)
     }
+  }
+
+  /// Unsent, and for an hour: a transaction that is redelivered brings its proof along.
+  private mutating func setAside(_ keys: [EntryKey], now: Timestamp) throws(QueueError) -> [SyncAction] {
+    let due = now.adding(milliseconds: policy.capMilliseconds)
+    for key in keys {
+      try storage.postpone(key, until: due, reason: "its proof is neither here nor in the store", now: now)
+    }
+    return keys.map { .emit(.setAside($0, until: due)) }
   }
 
   /// What the lane had sent; nil if it had not, which a driver does not do.
@@ -114,13 +128,20 @@ extension SyncMachine {
     _ key: EntryKey, _ verdict: ClaimVerdict, now: Timestamp, using random: inout some RandomNumberGenerator
   ) throws(QueueError) -> [SyncAction] {
     if verdict.verdict == .rejected {
-      try storage.setState(.quarantined, of: key)
-      return [.emit(.quarantined(key, reason: verdict.reason ?? "rejected"))]
+      let reason = Redaction.line(verdict.reason ?? "rejected")
+      if try storage.quarantine(key, reason: "rejected: \(reason)", now: now) {
+        return [.emit(.quarantined(key, reason: reason))]
+      }
+      // The quarantine is full: it stays set aside in its lane, and is tried as often as it would be there.
+      try storage.postpone(
+        key, until: now.adding(milliseconds: Self.quarantineRetry), reason: "rejected: \(reason)", now: now)
+      return []
     }
     // `pending`, `unknownTransaction`, and words of a newer protocol.
     let asked = verdict.retryAfter.map { Int64(min(max($0, 0), 86_400) * 1_000) }
     let delay = policy.delayMilliseconds(afterFailures: 4, retryAfterMilliseconds: asked, using: &random)
-    try storage.postpone(key, until: now.adding(milliseconds: max(delay, 1)))
+    let due = now.adding(milliseconds: max(delay, 1))
+    try storage.postpone(key, until: due, reason: verdict.verdict.rawValue, now: now)
     return []
   }
 

@@ -54,7 +54,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let order = try binding(of: transaction)
     let new = NewEntry(
       key: transaction.key, lane: order.map { .account($0.account) } ?? .device, orderNumber: order?.number,
-      details: details, proofs: [transaction.proof])
+      details: details, proofs: [transaction.proof], reservation: order?.number)
     switch try storage.enqueue(new, now: now) {
     case .inserted(let entry):
       let queued = SyncAction.emit(.queued(entry.key, orderNumber: entry.orderNumber))

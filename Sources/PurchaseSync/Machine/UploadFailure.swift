@@ -6,4 +6,6 @@ package enum UploadFailure: Hashable, Sendable {
   case backendFault(reason: String)
   /// Credentials are missing or refused.
   case signInNeeded
+  /// The proof was queued by reference, and the store does not hold the transaction just now.
+  case proofMissing
 }

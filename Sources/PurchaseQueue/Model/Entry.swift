@@ -6,57 +6,19 @@ public struct EntryKey: RawRepresentable, Hashable, Sendable, Codable, CustomStr
   /// Takes any text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// From a bare string.
+  public init(from decoder: any Decoder) throws {
+    rawValue = try decoder.singleValueContainer().decode(String.self)
+  }
+
+  /// As a bare string.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(rawValue)
+  }
+
   /// The text itself.
   public var description: String { rawValue }
-}
-
-/// Entries that are delivered in order. Lanes do not block each other.
-public enum Lane: Hashable, Sendable {
-  /// Entries that belong to nobody yet: they go up in the name of the device.
-  case device
-  /// The entries of one account.
-  case account(String)
-
-  /// As it stands in the file: `device` or `account:` and the account.
-  public var text: String {
-    switch self {
-    case .device: "device"
-    case .account(let account): "account:" + account
-    }
-  }
-
-  /// From the text in the file; anything without the prefix is the device's.
-  public init(text: String) {
-    let prefix = "account:"
-    self = text.hasPrefix(prefix) ? .account(String(text.dropFirst(prefix.count))) : .device
-  }
-}
-
-/// Bytes that prove something, and which kind of proof they are. Never printed.
-public struct Proof: Hashable, Sendable, CustomStringConvertible {
-  /// What the bytes are, in the owner's words. An entry keeps the newest of each kind.
-  public var kind: String
-  /// The proof itself.
-  public var bytes: [UInt8]
-
-  /// A proof of the given kind.
-  public init(kind: String, bytes: [UInt8]) {
-    self.kind = kind
-    self.bytes = bytes
-  }
-
-  /// The kind and the size, never the bytes.
-  public var description: String { "\(kind), \(bytes.count) bytes" }
-}
-
-/// A proof in the file, without its bytes. Two entries that share a proof have equal references.
-public struct ProofReference: Hashable, Sendable {
-  /// What the bytes are.
-  public var kind: String
-  /// Where they are stored; meaningful within this file only.
-  public var id: Int64
-  /// How many bytes.
-  public var size: Int
 }
 
 /// What is to be queued.
@@ -69,27 +31,40 @@ public struct NewEntry: Sendable {
   public var orderNumber: String?
   /// What the owner needs to know beside the proofs: small, text, without secrets; kept as it is.
   public var details: String
-  /// What will be delivered.
+  /// What will be delivered; one of each kind.
   public var proofs: [Proof]
+  /// Entries whose claims these proofs cover as well. Said by the caller, who can read them; at the cap, and only
+  /// there, the new proofs stand in for the older ones of the same kind that these entries hold.
+  public var covers: [EntryKey]
+  /// The room that was reserved for it, if any (`reserve`).
+  public var reservation: String?
 
   /// An entry to be queued.
-  public init(key: EntryKey, lane: Lane, orderNumber: String? = nil, details: String = "", proofs: [Proof]) {
+  public init(
+    key: EntryKey, lane: Lane, orderNumber: String? = nil, details: String = "", proofs: [Proof],
+    covers: [EntryKey] = [], reservation: String? = nil
+  ) {
     self.key = key
     self.lane = lane
     self.orderNumber = orderNumber
     self.details = details
     self.proofs = proofs
+    self.covers = covers
+    self.reservation = reservation
   }
 }
 
 /// One entry of the queue, without the bytes of its proofs.
 public struct Entry: Hashable, Sendable {
   /// Whether an entry takes its turn.
-  public enum State: String, Sendable {
+  public enum State: String, Hashable, Sendable, Codable {
     /// It waits for its turn in its lane.
     case queued
     /// It cannot be delivered now. Kept, counted, and tried again slowly.
     case quarantined
+    /// Its row does not match its checksum: nothing in it can be trusted, so it is not delivered. Kept, counted and
+    /// reported; enqueuing it again makes it whole.
+    case damaged
   }
 
   /// The position: smaller places of a lane go first. It never changes.
@@ -104,18 +79,22 @@ public struct Entry: Hashable, Sendable {
   public var details: String
   /// Whether it takes its turn.
   public var state: State
+  /// Why it does not, if it does not.
+  public var reason: String?
   /// When it was first queued on this installation.
   public var enqueuedAt: Timestamp
   /// Attempts begun; counted before each send.
   public var attempts: Int
   /// When the last attempt began.
   public var attemptedAt: Timestamp?
-  /// Not to be sent before this moment.
+  /// Not to be sent before this moment. 0 ms until it is postponed.
   public var readyAt: Timestamp
-  /// True while the vault does not hold a copy.
+  /// True while the vault does not hold a whole copy. False too for a queue without a vault.
   public var isUnprotected: Bool
-  /// The proofs, one of each kind.
+  /// The proofs, one of each kind, in the order of the kinds.
   public var proofs: [ProofReference]
+  /// What happened to it.
+  public var history: History
 }
 
 /// What an enqueue did.

@@ -2,12 +2,12 @@ package import PurchaseSQLite
 
 /// Why the queue could not do what it was asked for. Whatever it is, the stored state is as it was before.
 ///
-/// No case carries a proof, a token or a credential.
+/// No case carries a proof, a token or a credential. More cases may come with later versions.
 @nonexhaustive
 public enum QueueError: Error, Hashable, Sendable {
-  /// A limit of `QueueLimits`. `needed` and `limit` are entries or bytes, as `what` says.
-  case full(what: String, needed: Int, limit: Int)
-  /// There is a directory, or something that is no database, at the path. It was not touched.
+  /// A limit would be passed: `needed` entries or bytes, where `allowed` are.
+  case queueFull(QueueLimit, needed: Int, allowed: Int)
+  /// There is a directory, or something that is no queue, at the path. It was not touched.
   case foreignFile(path: String, found: String)
   /// A newer version of this library wrote the file. It was not touched.
   case newerSchema(path: String, found: Int, supported: Int)
@@ -17,20 +17,28 @@ public enum QueueError: Error, Hashable, Sendable {
   case busy(path: String, reason: String)
   /// The disk, or a quota, is full. Works again when there is room.
   case diskFull(path: String, reason: String)
-  /// Stored bytes are not what was written.
+  /// Stored bytes are not what was written. Opening the file anew salvages what can be read.
   case damaged(path: String, what: String)
+  /// The file at the path is not the one that was opened: another process set a damaged file aside, or it was
+  /// removed. Open it again.
+  case replaced(path: String)
   /// Another failure of the storage below.
   case storage(path: String, reason: String)
   /// There is no such entry.
   case unknownEntry(EntryKey)
+  /// A value that cannot be stored, such as a kind of proof with a line break in it.
+  case invalid(what: String)
+  /// The queue was closed.
+  case closed(path: String)
 }
 
 extension QueueError: CustomStringConvertible {
   /// What, where, and what to do.
   public var description: String {
     switch self {
-    case .full(let what, let needed, let limit):
-      "the queue is full: \(what) would be \(needed), the limit is \(limit). Deliver or discard entries first"
+    case .queueFull(let limit, let needed, let allowed):
+      "the queue is full: \(limit.rawValue) would be \(needed), \(needed - allowed) more than the \(allowed) "
+        + "allowed. Deliver or discard entries first"
     case .foreignFile(let path, let found):
       "\(path) holds \(found), not a queue. It was left unchanged; choose another path"
     case .newerSchema(let path, let found, let supported):
@@ -42,11 +50,17 @@ extension QueueError: CustomStringConvertible {
     case .diskFull(let path, let reason):
       "no room to write \(path): \(reason). Nothing was changed; free some space and try again"
     case .damaged(let path, let what):
-      "\(path) is damaged: \(what)"
+      "\(path) is damaged: \(what). Open it again to salvage what can be read"
+    case .replaced(let path):
+      "\(path) is not the file that was opened: another process replaced it. Open it again"
     case .storage(let path, let reason):
       "\(path): \(reason)"
     case .unknownEntry(let key):
       "there is no entry \(key)"
+    case .invalid(let what):
+      "\(what). Nothing was changed"
+    case .closed(let path):
+      "the queue \(path) was closed. Open it again"
     }
   }
 }
@@ -72,6 +86,18 @@ extension QueueError {
       return try body()
     } catch {
       throw QueueError(error, path: path)
+    }
+  }
+
+  /// Works on files, with their errors as the queue's.
+  package static func wrapFile<R: ~Copyable>(
+    _ path: String, _ body: () throws(FileError) -> R
+  ) throws(QueueError) -> R {
+    do throws(FileError) {
+      return try body()
+    } catch {
+      if error.isDiskFull { throw .diskFull(path: path, reason: error.description) }
+      throw .cannotOpen(path: path, reason: error.description)
     }
   }
 }

@@ -1,0 +1,47 @@
+/// Free text, such as a backend's reason, may repeat what was sent to it. Before it is kept or shown, whatever could
+/// be a proof, a token or a credential is blanked.
+public enum Redaction {
+  /// The most characters that are kept of a text.
+  static let longest = 200
+  /// Runs of this many characters of the base64 and JWS alphabets, or more, are blanked: a UUID has 36, a
+  /// transaction number 20 at most.
+  static let shortestSecret = 24
+
+  /// One line of at most 200 characters without anything that looks like a secret.
+  public static func line(_ text: String) -> String {
+    var line = ""
+    var run = ""
+    // Bounded before it is looked at: the text may be a whole response.
+    let start = text.prefix(longest * 4)
+    for character in start {
+      if isSecretCharacter(character) {
+        run.append(character)
+        continue
+      }
+      line += blanked(run)
+      run = ""
+      line.append(character.isNewline || isControl(character) ? " " : character)
+    }
+    // A run that was cut may be the beginning of something longer.
+    if start.endIndex == text.endIndex { line += blanked(run) }
+    return String(line.prefix(longest))
+  }
+
+  private static func blanked(_ run: String) -> String {
+    run.count >= shortestSecret ? "[\(run.count) characters blanked]" : run
+  }
+
+  private static func isSecretCharacter(_ character: Character) -> Bool {
+    guard let ascii = character.asciiValue else { return false }
+    switch ascii {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      return true
+    default: return "+/-_=.".utf8.contains(ascii)
+    }
+  }
+
+  private static func isControl(_ character: Character) -> Bool {
+    character.unicodeScalars.contains { $0.value < 32 || $0.value == 127 }
+  }
+}

@@ -1,0 +1,64 @@
+import PurchaseSQLite
+
+/// A moment by the wall clock: milliseconds since 1970.
+///
+/// Clocks of devices jump; no decision reads one. Every moment comes in as an argument.
+public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+  /// Milliseconds since 1970, UTC.
+  public var milliseconds: Int64
+
+  /// A moment so many milliseconds after 1970.
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  /// The moment by the system's clock; for shells only, every decision takes its moments as arguments.
+  public static func wallClock() -> Timestamp { Timestamp(milliseconds: SystemClock.milliseconds()) }
+
+  /// From a bare number, as the wire protocol has it.
+  public init(from decoder: any Decoder) throws {
+    milliseconds = try decoder.singleValueContainer().decode(Int64.self)
+  }
+
+  /// As a bare number.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(milliseconds)
+  }
+
+  /// Earlier is smaller.
+  public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+  /// The moment so many milliseconds later. Saturates instead of overflowing.
+  public func adding(milliseconds delta: Int64) -> Timestamp {
+    let (sum, overflow) = milliseconds.addingReportingOverflow(delta)
+    guard overflow else { return Timestamp(milliseconds: sum) }
+    return Timestamp(milliseconds: delta > 0 ? .max : .min)
+  }
+
+  /// The milliseconds as text.
+  public var description: String { "\(milliseconds) ms" }
+
+  /// Date and time in UTC, to the second, for people: `2026-11-21T07:00:00Z`.
+  public var utc: String {
+    // Days since 0000-03-01, by the civil calendar: http://howardhinnant.github.io/date_algorithms.html
+    let seconds = Self.floored(milliseconds, 1_000)
+    let (days, time) = (
+      Self.floored(seconds, 86_400) + 719_468, seconds - Self.floored(seconds, 86_400) * 86_400
+    )
+    let era = Self.floored(days, 146_097)
+    let dayOfEra = days - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    let clock = [time / 3_600, time / 60 % 60, time % 60].map(Self.twoDigits).joined(separator: ":")
+    return "\(year)-\(Self.twoDigits(month))-\(Self.twoDigits(day))T\(clock)Z"
+  }
+
+  private static func floored(_ value: Int64, _ divisor: Int64) -> Int64 {
+    value / divisor - (value % divisor < 0 ? 1 : 0)
+  }
+
+  private static func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+}

@@ -1,0 +1,113 @@
+import PurchaseSQLite
+
+/// Reading entries. A row that does not match its checksum is set apart, and costs nothing but itself.
+extension QueueFile {
+  /// The entry of that name, if it is queued, quarantined or damaged.
+  public func entry(_ key: EntryKey) throws(QueueError) -> Entry? {
+    guard let stored = try storedEntry(key) else { return nil }
+    return try verified(stored)
+  }
+
+  /// The first entry of a lane that takes its turn, postponed or not; in constant time.
+  public func head(of lane: Lane) throws(QueueError) -> Entry? {
+    try entries(in: lane, limit: 1).first
+  }
+
+  /// The first entries of a lane in order, at most `limit`; without those in quarantine.
+  public func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
+    while true {
+      let stored = try read { () throws(SQLiteError) in
+        try statements.entries.inLane.all([.text(lane.text), .integer(Int64(limit))]) { StoredEntry($0) }
+      }
+      if try setApartDamaged(stored) { continue }
+      return stored.map(\.entry)
+    }
+  }
+
+  /// The entry to be sent now, over all lanes, in constant time: the first that is not postponed, or one whose
+  /// moment has come, whichever was queued earlier. Nil if there is none.
+  public func nextReady(now: Timestamp) throws(QueueError) -> Entry? {
+    while true {
+      let (ready, postponed) = try read { () throws(SQLiteError) in
+        (
+          try statements.entries.firstReady.first { $0.integer(0) },
+          try statements.entries.firstPostponed.first { (place: $0.integer(0), readyAt: $0.integer(1)) }
+        )
+      }
+      let due = postponed.flatMap { $0.readyAt <= now.milliseconds ? $0.place : nil }
+      guard let place = [ready, due].compactMap({ $0 }).min() else { return nil }
+      let stored = try read { () throws(SQLiteError) in
+        try statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
+      }
+      guard let stored, try !setApartDamaged([stored]) else { continue }
+      return stored.entry
+    }
+  }
+
+  /// When the next postponed entry becomes ready, if any is postponed.
+  public func nextReadyAt() throws(QueueError) -> Timestamp? {
+    try read { () throws(SQLiteError) in
+      try statements.entries.firstPostponed.first { Timestamp(milliseconds: $0.integer(1)) }
+    }
+  }
+
+  /// Every entry, in the order of the places.
+  public func allEntries() throws(QueueError) -> [Entry] {
+    let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }
+    if try setApartDamaged(stored) { return try allEntries() }
+    return stored.map(\.entry)
+  }
+
+  /// The lanes in which an entry waits for its turn.
+  public func lanes() throws(QueueError) -> [Lane] {
+    try read { () throws(SQLiteError) in try statements.entries.lanes.all { Lane(text: $0.text(0)) } }
+  }
+
+  func storedEntry(_ key: EntryKey) throws(QueueError) -> StoredEntry? {
+    try read { () throws(SQLiteError) in
+      try statements.entries.byKey.first([.text(key.rawValue)]) { StoredEntry($0) }
+    }
+  }
+
+  func totals() throws(QueueError) -> Totals {
+    let stored = try read { () throws(SQLiteError) in try statements.room.totals.first { Totals($0) } }
+    if let totals = stored ?? nil { return totals }
+    // A damaged count is counted again.
+    try transaction { () throws(QueueError) in try self.recount() }
+    let recounted = try read { () throws(SQLiteError) in try statements.room.totals.first { Totals($0) } }
+    guard let totals = recounted ?? nil else {
+      throw .damaged(path: path, what: "the totals cannot be written")
+    }
+    return totals
+  }
+
+  private func verified(_ stored: StoredEntry) throws(QueueError) -> Entry? {
+    guard try setApartDamaged([stored]) else { return stored.entry }
+    return try storedEntry(stored.entry.key)?.entry
+  }
+
+  /// Takes rows that are not what was written out of their lanes' turn. True if there were any.
+  private func setApartDamaged(_ stored: [StoredEntry]) throws(QueueError) -> Bool {
+    let broken = stored.filter { !$0.isWhole }
+    guard !broken.isEmpty else { return false }
+    try setApart(broken.map(\.entry.place))
+    return true
+  }
+
+  /// Marks the entries at these places as damaged: what stands in them is kept, and not delivered.
+  func setApart(_ places: [Int64]) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      for place in places {
+        let stored = try self.read { () throws(SQLiteError) in
+          try self.statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
+        }
+        guard var entry = stored?.entry, stored?.isWhole == false else { continue }
+        entry.state = .damaged
+        entry.reason = "the row does not match its checksum"
+        try self.write(entry)
+      }
+      try self.recount()
+    }
+    hook?("entries.set-apart")
+  }
+}

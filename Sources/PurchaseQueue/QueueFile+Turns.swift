@@ -1,0 +1,89 @@
+import PurchaseSQLite
+
+/// What happens to an entry between enqueuing and its end: attempts, postponing, quarantine.
+extension QueueFile {
+  /// Counts an attempt of each entry; to be called before the send.
+  public func recordAttempt(_ keys: [EntryKey], now: Timestamp) throws(QueueError) {
+    try change(keys) { entry in
+      entry.attempts += 1
+      entry.attemptedAt = now
+      entry.history.append("attempt \(entry.attempts)", at: now)
+    }
+    afterCommit { [self] in hook?("attempt.committed") }
+  }
+
+  /// Keeps an entry from being sent before a moment; others of its lane pass it.
+  public func postpone(
+    _ key: EntryKey, until: Timestamp, reason: String = "postponed", now: Timestamp
+  ) throws(QueueError) {
+    try change([key]) { entry in
+      entry.readyAt = until
+      entry.history.append("\(reason); not before \(until.milliseconds)", at: now)
+    }
+  }
+
+  /// Takes an entry out of its lane's turn: it cannot be delivered now. Throws `queueFull` if the quarantine is, and
+  /// then leaves it where it is.
+  public func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      guard var entry = try self.entry(key) else { throw QueueError.unknownEntry(key) }
+      guard entry.state == .queued else { return }
+      var totals = try self.totals()
+      totals.count(entry, -1)
+      entry.state = .quarantined
+      entry.reason = Redaction.line(reason)
+      entry.history.append("quarantined: \(reason)", at: now)
+      totals.count(entry, 1)
+      try self.checkQuarantine(entry, totals)
+      try self.write(entry, totals)
+    }
+    afterCommit { [self] in hook?("quarantine.committed") }
+  }
+
+  /// Puts a quarantined entry back at its place in its lane. Throws `queueFull` if there is no room for it.
+  public func release(_ key: EntryKey, now: Timestamp) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      guard var entry = try self.entry(key) else { throw QueueError.unknownEntry(key) }
+      guard entry.state == .quarantined else { return }
+      var totals = try self.totals()
+      totals.count(entry, -1)
+      entry.state = .queued
+      entry.reason = nil
+      entry.readyAt = Timestamp(milliseconds: 0)
+      entry.history.append("released from quarantine", at: now)
+      totals.count(entry, 1)
+      try self.makeRoomForEntry(&totals, now: now)
+      try self.write(entry, totals)
+    }
+    afterCommit { [self] in hook?("release.committed") }
+  }
+
+  /// The entries that do not take their turn: quarantined ones and damaged ones.
+  public func quarantined() throws(QueueError) -> [Entry] {
+    try allEntries().filter { $0.state != .queued }
+  }
+
+  /// Throws if the quarantine holds more than it may; only the entry that goes there is asked.
+  func checkQuarantine(_ entry: Entry, _ totals: Totals) throws(QueueError) {
+    guard entry.state == .quarantined else { return }
+    guard totals.quarantined <= limits.quarantinedEntries else {
+      throw .queueFull(
+        .quarantinedEntries, needed: totals.quarantined, allowed: limits.quarantinedEntries)
+    }
+    guard totals.quarantinedBytes <= limits.quarantinedBytes else {
+      throw .queueFull(
+        .quarantinedBytes, needed: totals.quarantinedBytes, allowed: limits.quarantinedBytes)
+    }
+  }
+
+  /// Changes fields that the totals do not count, in one commit.
+  private func change(_ keys: [EntryKey], _ change: (inout Entry) -> Void) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      for key in keys {
+        guard var entry = try self.entry(key) else { throw QueueError.unknownEntry(key) }
+        change(&entry)
+        try self.write(entry)
+      }
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import PurchaseSQLite
+
+/// The durable FIFO queue for asynchronous code.
+///
+/// **What returns is durable.** When a call that changes something returns, the change survives a kill and a power
+/// cut; when it throws, the stored state is as it was. An entry leaves the queue only by `acknowledge` or an audited
+/// `discard`; nothing is evicted. Delivery is at least once.
+///
+/// Callers that come at the same time share commits, so eight of them are served more than twice as fast as one;
+/// each has its own durability and its own error, as if it had been alone. A call that was begun is carried out even
+/// if its task is cancelled. Waiting for the disk happens on the queue's own executor and holds no thread of the
+/// cooperative pool. A damaged file is set aside and salvaged (`QueueFile`), here also while the queue is open.
+public actor ReceiptQueue {
+  private let executor: InjectedExecutor
+  /// The queue's own executor.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned() }
+
+  private let path: String
+  private let limits: QueueLimits
+  private let vault: (any ReceiptVault)?
+  private let clock: @Sendable () -> Timestamp
+  private var file: QueueFile?
+  private var waiting: [Waiting] = []
+  private var commitsSinceMaintenance = 0
+
+  /// One caller's operation, and how to tell the caller of its end.
+  private struct Waiting {
+    var run: QueueFile.Operation
+    var end: (QueueError?) -> Void
+  }
+
+  private init(
+    path: String, limits: QueueLimits, vault: (any ReceiptVault)?, executor: (any SerialExecutor)?,
+    clock: @escaping @Sendable () -> Timestamp
+  ) {
+    self.path = path
+    self.limits = limits
+    self.vault = vault
+    self.executor = InjectedExecutor(executor ?? BlockingExecutor(label: "purchase-queue"))
+    self.clock = clock
+  }
+
+  /// Opens the file, or makes it, as `QueueFile` does; then checks all of it in the background.
+  ///
+  /// - Parameters:
+  ///   - executor: runs the queue's blocking calls, one after the other; a thread of its own unless given.
+  ///   - clock: the device's time; the system's unless given.
+  public static func open(
+    path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil,
+    executor: (any SerialExecutor)? = nil, clock: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
+  ) async throws(QueueError) -> ReceiptQueue {
+    let queue = ReceiptQueue(path: path, limits: limits, vault: vault, executor: executor, clock: clock)
+    try await queue.start()
+    return queue
+  }
+
+  private func start() throws(QueueError) {
+    try reopen()
+    Task { [weak self] in await self?.checkInBackground() }
+  }
+
+  private func reopen() throws(QueueError) {
+    file = nil
+    file = try QueueFile(path: path, limits: limits, vault: vault, now: clock())
+  }
+
+  /// Waits for the commits that were begun, and closes the file. Calls after it throw `closed`.
+  public func close() throws(QueueError) {
+    commit()
+    defer { file = nil }
+    try file?.maintain(now: clock())
+  }
+
+  // MARK: Group commit
+
+  /// Adds an operation to the next commit, and waits for it.
+  func write<R: Sendable>(
+    _ operation: @escaping @Sendable (QueueFile, Timestamp) throws(QueueError) -> R
+  ) async throws(QueueError) -> R {
+    let now = clock()
+    let result: Result<R, QueueError> = await withCheckedContinuation { continuation in
+      var result: Result<R, QueueError>?
+      waiting.append(
+        Waiting(
+          run: { (file) throws(QueueError) in result = .success(try operation(file, now)) },
+          end: { [path] error in
+            continuation.resume(
+              returning: error.map { .failure($0) } ?? result ?? .failure(.closed(path: path)))
+          }))
+      // Behind the callers who are queued for this actor already: they come into the same commit.
+      if waiting.count == 1 { Task { self.commit() } }
+    }
+    return try result.get()
+  }
+
+  private func commit() {
+    let operations = waiting
+    waiting = []
+    guard !operations.isEmpty else { return }
+    guard let file else {
+      for operation in operations { operation.end(.closed(path: path)) }
+      return
+    }
+    let errors = file.together(operations.map(\.run))
+    for (operation, error) in zip(operations, errors) {
+      operation.end(error.flatMap { repeatAfterReopening(operation, $0) })
+    }
+    commitsSinceMaintenance += 1
+    if waiting.isEmpty, commitsSinceMaintenance >= 32 {
+      commitsSinceMaintenance = 0
+      Task { self.maintainQuietly() }
+    }
+  }
+
+  /// A damaged or replaced file is opened anew, and the operation is done again, once.
+  private func repeatAfterReopening(_ operation: Waiting, _ error: QueueError) -> QueueError? {
+    guard error.asksForReopening else { return error }
+    do throws(QueueError) {
+      try reopen()
+      guard let file else { return error }
+      try operation.run(file)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Reads at once; what the caller has written before is committed already.
+  func read<R>(_ body: (QueueFile, Timestamp) throws(QueueError) -> R) throws(QueueError) -> R {
+    guard let file else { throw .closed(path: path) }
+    do throws(QueueError) {
+      return try body(file, clock())
+    } catch  where error.asksForReopening {
+      try reopen()
+      guard let reopened = self.file else { throw error }
+      return try body(reopened, clock())
+    }
+  }
+
+  // MARK: In the background
+
+  private func maintainQuietly() {
+    do throws(QueueError) {
+      try file?.maintain(now: clock())
+    } catch {
+      // Nobody waits for it, nothing is lost by it, and the next commits try again.
+      file?.hook?("maintain-failed")
+    }
+  }
+
+  private func checkInBackground() async {
+    let path = self.path
+    let result = await BlockingExecutor.offThePool { () -> Result<CheckReport, QueueError> in
+      do throws(QueueError) {
+        return .success(try QueueCheck.run(path: path))
+      } catch {
+        return .failure(error)
+      }
+    }
+    guard case .success(let report) = result, !report.isClean else { return }
+    do throws(QueueError) {
+      try read { (file, _) throws(QueueError) in try file.setApart(report) }
+      if !report.pages.isEmpty { try reopen() }
+    } catch {
+      // The damage is still there: whoever meets it gets the error.
+      file?.hook?("check-failed")
+    }
+  }
+}
+
+extension QueueError {
+  /// True if opening the file anew mends it.
+  var asksForReopening: Bool {
+    switch self {
+    case .damaged, .replaced: true
+    default: false
+    }
+  }
+}

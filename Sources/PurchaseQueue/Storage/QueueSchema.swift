@@ -1,0 +1,107 @@
+import PurchaseSQLite
+
+/// The tables of the queue's file. `FileFormat.md` explains them.
+enum QueueSchema {
+  /// "PrQ1": tells our files from other people's.
+  static let applicationID: UInt32 = 0x5072_5131
+  static let version = 2
+  /// Stands in the first table's text, by which a file with a damaged header is known to be ours.
+  static let mark = "/* PurchaseQueue */"
+
+  /// The tables whose rows are salvaged from a damaged file, in an order in which they can be filled.
+  static let tables = ["entries", "proofs", "tombstones", "reservations", "facts", "companions"]
+
+  static let sql = """
+    CREATE TABLE entries( \(mark)
+      place INTEGER PRIMARY KEY,
+      key TEXT NOT NULL UNIQUE,
+      lane TEXT NOT NULL,
+      state TEXT NOT NULL,
+      ready_at INTEGER NOT NULL,
+      order_number TEXT,
+      attempts INTEGER NOT NULL,
+      attempted_at INTEGER,
+      enqueued_at INTEGER NOT NULL,
+      unprotected INTEGER NOT NULL,
+      proofs TEXT NOT NULL,
+      details TEXT NOT NULL,
+      reason TEXT,
+      history TEXT NOT NULL,
+      checksum INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX entries_in_lane ON entries(lane, place) WHERE state = 'queued';
+    CREATE INDEX entries_by_readiness ON entries(ready_at, place) WHERE state = 'queued';
+    CREATE TABLE proofs(
+      id INTEGER PRIMARY KEY,
+      checksum INTEGER NOT NULL,
+      uses INTEGER NOT NULL,
+      bytes BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE tombstones(
+      sequence INTEGER PRIMARY KEY,
+      key TEXT NOT NULL UNIQUE,
+      lane TEXT NOT NULL,
+      order_number TEXT,
+      outcome TEXT NOT NULL,
+      details TEXT NOT NULL,
+      enqueued_at INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      settled_at INTEGER NOT NULL,
+      finish_owed INTEGER NOT NULL,
+      unseen INTEGER NOT NULL,
+      history TEXT NOT NULL,
+      checksum INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX tombstones_with_duties ON tombstones(sequence) WHERE finish_owed OR unseen;
+    CREATE TABLE reservations(
+      name TEXT PRIMARY KEY,
+      bytes INTEGER NOT NULL,
+      until INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE totals(
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      last_place INTEGER NOT NULL,
+      queued INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      quarantined INTEGER NOT NULL,
+      quarantined_bytes INTEGER NOT NULL,
+      reserved INTEGER NOT NULL,
+      reserved_bytes INTEGER NOT NULL,
+      tombstones INTEGER NOT NULL,
+      unseen INTEGER NOT NULL,
+      checksum INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE facts(
+      name TEXT PRIMARY KEY,
+      value TEXT NOT NULL,
+      checksum INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS companions(
+      name TEXT PRIMARY KEY,
+      version INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE VIEW queue AS SELECT
+      place, key, lane, state, order_number AS "order", attempts,
+      strftime('%Y-%m-%dT%H:%M:%SZ', enqueued_at / 1000, 'unixepoch') AS enqueued,
+      strftime('%Y-%m-%dT%H:%M:%SZ', attempted_at / 1000, 'unixepoch') AS attempted,
+      strftime('%Y-%m-%dT%H:%M:%SZ', nullif(ready_at, 0) / 1000, 'unixepoch') AS postponed_until,
+      replace(proofs, char(10), '; ') AS proofs, reason
+    FROM entries ORDER BY place;
+    """
+
+  static func create(in connection: borrowing Connection) throws(SQLiteError) {
+    try connection.execute(sql)
+    try setTotals(Totals(), in: connection)
+    try mark(connection)
+  }
+
+  static func mark(_ connection: borrowing Connection) throws(SQLiteError) {
+    try connection.execute("PRAGMA application_id=\(applicationID)")
+    try connection.execute("PRAGMA user_version=\(version)")
+  }
+
+  /// Writes the row of the totals, new or again.
+  static func setTotals(_ totals: Totals, in connection: borrowing Connection) throws(SQLiteError) {
+    try connection.prepare("INSERT OR REPLACE INTO totals VALUES(1,?,?,?,?,?,?,?,?,?,?)").run(totals.values)
+  }
+}

@@ -1,0 +1,173 @@
+import PurchaseSQLite
+
+/// The mirror in the vault: what a fresh install starts from. Its failing never fails a purchase: the entry is
+/// flagged as unprotected, and the store keeps the transaction unfinished meanwhile.
+extension QueueFile {
+  /// Copies the entry into the vault: chunks first, then the item that names them, so that a kill in between leaves
+  /// chunks that nobody names and no half item.
+  func mirror(_ entry: Entry, now: Timestamp) {
+    guard let vault else { return }
+    do throws(VaultError) {
+      let isWhole = try copy(entry, into: vault)
+      if entry.isUnprotected == isWhole {
+        flag(entry.key, isUnprotected: !isWhole, why: "the vault has no room for its proof", now: now)
+      }
+    } catch {
+      if !entry.isUnprotected { flag(entry.key, isUnprotected: true, why: error.description, now: now) }
+    }
+  }
+
+  /// False if a proof did not fit.
+  private func copy(_ entry: Entry, into vault: any ReceiptVault) throws(VaultError) -> Bool {
+    var isWhole = true
+    var proofs: [VaultMirror.MirroredProof] = []
+    for reference in entry.proofs {
+      var proof = VaultMirror.MirroredProof(kind: reference.kind, size: reference.size, name: nil, chunks: 0)
+      if let bytes = try bytes(reference) {
+        if let chunks = try storeIfItFits(bytes, in: vault) {
+          (proof.name, proof.chunks) = (VaultMirror.proofName(bytes), chunks)
+        } else {
+          // Who it is and whose it is fits even when the proof does not: the store has the proof as well.
+          isWhole = false
+        }
+      }
+      proofs.append(proof)
+    }
+    try vault.store(try VaultMirror(entry, proofs: proofs).item())
+    return isWhole
+  }
+
+  private func storeIfItFits(_ bytes: [UInt8], in vault: any ReceiptVault) throws(VaultError) -> Int? {
+    for isSecondTry in [false, true] {
+      do throws(VaultError) {
+        return try store(bytes, in: vault)
+      } catch .full {
+        let count = chunkCount(bytes.count, in: vault)
+        removeChunks(of: VaultMirror.proofName(bytes), count: count, from: vault)
+        if !isSecondTry { removeUnusedChunks(from: vault) }
+      }
+    }
+    return nil
+  }
+
+  private func bytes(_ reference: ProofReference) throws(VaultError) -> [UInt8]? {
+    guard let id = reference.id else { return nil }
+    do throws(QueueError) {
+      return try storedBytes(id)
+    } catch {
+      throw .failed(reason: "the proof cannot be read: \(error.description)")
+    }
+  }
+
+  /// Chunks that are there already are left: several entries share them. They are stored in order and removed from
+  /// the end, so that where the last one is, all are.
+  private func store(_ bytes: [UInt8], in vault: any ReceiptVault) throws(VaultError) -> Int {
+    let name = VaultMirror.proofName(bytes)
+    let count = chunkCount(bytes.count, in: vault)
+    if try vault.item(named: VaultMirror.chunkName(name, count - 1)) != nil { return count }
+    let size = max(1, vault.itemBytes)
+    for index in 0..<count {
+      let chunk = Array(bytes[min(index * size, bytes.count)..<min((index + 1) * size, bytes.count)])
+      try vault.store(VaultItem(name: VaultMirror.chunkName(name, index), bytes: chunk))
+      hook?("vault.chunk")
+    }
+    return count
+  }
+
+  private func chunkCount(_ bytes: Int, in vault: any ReceiptVault) -> Int {
+    let size = max(1, vault.itemBytes)
+    return max(1, (bytes + size - 1) / size)
+  }
+
+  /// Removes what an acknowledged entry left there: the item first, then chunks that no other entry needs.
+  func removeMirror(of entry: Entry) {
+    guard let vault else { return }
+    do throws(VaultError) {
+      try vault.remove(named: VaultMirror.itemName(entry.key))
+    } catch {
+      // A stale item is removed at the next opening: its tombstone says that it is settled.
+      hook?("vault.remove-failed")
+      return
+    }
+    for reference in entry.proofs {
+      guard let id = reference.id, !isStored(id) else { continue }
+      let name = VaultMirror.proofName(checksum: id, size: reference.size)
+      removeChunks(of: name, count: chunkCount(reference.size, in: vault), from: vault)
+    }
+  }
+
+  private func isStored(_ id: Int64) -> Bool {
+    do throws(QueueError) {
+      return try storedBytes(id) != nil
+    } catch {
+      // Kept for now; the next opening removes what nobody names.
+      return true
+    }
+  }
+
+  /// Removes chunks that no item names.
+  func removeUnusedChunks(from vault: any ReceiptVault) {
+    do throws(VaultError) {
+      let names = try vault.list()
+      let chunks = names.filter { $0.hasPrefix(VaultMirror.chunkPrefix) }
+      guard !chunks.isEmpty else { return }
+      var used: Set<String> = []
+      for name in names where name.hasPrefix(VaultMirror.prefix) {
+        guard let item = try vault.item(named: name), let mirror = VaultMirror(item) else { continue }
+        used.formUnion(mirror.chunkNames)
+      }
+      for name in chunks where !used.contains(name) { try vault.remove(named: name) }
+    } catch {
+      // They cost room in the vault until the next time.
+      hook?("vault.collect-failed")
+    }
+  }
+
+  private func removeChunks(of proof: String, count: Int, from vault: any ReceiptVault) {
+    do throws(VaultError) {
+      for index in (0..<count).reversed() { try vault.remove(named: VaultMirror.chunkName(proof, index)) }
+    } catch {
+      hook?("vault.collect-failed")
+    }
+  }
+
+  private func flag(_ key: EntryKey, isUnprotected: Bool, why: String, now: Timestamp) {
+    do throws(QueueError) {
+      try transaction { () throws(QueueError) in
+        guard var entry = try self.entry(key) else { return }
+        entry.isUnprotected = isUnprotected
+        entry.history.append(isUnprotected ? "not mirrored: \(why)" : "mirrored", at: now)
+        try self.write(entry)
+      }
+    } catch {
+      // The entry itself is durable, and the flag is only news about its copy.
+      hook?("vault.flag-failed")
+    }
+  }
+
+  // MARK: Items of companions
+
+  /// Stores an item for a companion, such as an open order.
+  package func protect(_ bytes: [UInt8], named name: String) throws(VaultError) {
+    try vault?.store(VaultItem(name: VaultFileName.short(name), bytes: bytes))
+  }
+
+  /// Removes a companion's item. A stale one costs a little work after a reinstall, and nothing else.
+  package func unprotect(_ name: String) {
+    do throws(VaultError) {
+      try vault?.remove(named: VaultFileName.short(name))
+    } catch {
+      hook?("vault.remove-failed")
+    }
+  }
+
+  /// The vault's items whose name begins so.
+  package func protected(prefix: String) throws(VaultError) -> [VaultItem] {
+    guard let vault else { return [] }
+    var items: [VaultItem] = []
+    for name in try vault.list() where name.hasPrefix(prefix) {
+      if let item = try vault.item(named: name) { items.append(item) }
+    }
+    return items
+  }
+}

@@ -1,0 +1,102 @@
+import PurchaseSQLite
+
+/// At each opening, file and vault are made to agree: a fresh install takes everything, a purchase that is settled
+/// leaves the vault, one that could not be mirrored is mirrored now.
+extension QueueFile {
+  func reconcileVault(now: Timestamp) {
+    guard let vault else { return }
+    do throws(VaultError) {
+      let names = Set(try vault.list().filter { $0.hasPrefix(VaultMirror.prefix) })
+      do throws(QueueError) {
+        let entries = try allEntries().filter { $0.state != .damaged }
+        try restore(names.subtracting(entries.map { VaultMirror.itemName($0.key) }), from: vault, now: now)
+        for entry in entries where entry.isUnprotected || !names.contains(VaultMirror.itemName(entry.key)) {
+          mirror(entry, now: now)
+        }
+      } catch {
+        // What is in the vault stays there until an opening that works.
+        vaultProblem = error.description
+        return
+      }
+      removeUnusedChunks(from: vault)
+      vaultProblem = nil
+    } catch {
+      vaultProblem = error.description
+    }
+  }
+
+  /// Items without an entry. One that is settled has outlived it, and goes. The others are of an earlier install: all
+  /// in one commit. One that an old vault brings back although it was settled long ago costs an upload, which the
+  /// receiver answers as a duplicate.
+  private func restore(
+    _ names: Set<String>, from vault: any ReceiptVault, now: Timestamp
+  ) throws(QueueError) {
+    var unknown: [(mirror: VaultMirror, proofs: [Proof])] = []
+    for mirror in try mirrors(names.sorted(), in: vault) {
+      if try tombstone(EntryKey(rawValue: mirror.key)) != nil {
+        unprotect(VaultMirror.prefix + mirror.key)
+      } else {
+        unknown.append((mirror, proofs(of: mirror, in: vault)))
+      }
+    }
+    guard !unknown.isEmpty else { return }
+    unknown.sort { ($0.mirror.enqueuedAt, $0.mirror.key) < ($1.mirror.enqueuedAt, $1.mirror.key) }
+    let inOrder = unknown
+    try transaction { () throws(QueueError) in
+      for (mirror, proofs) in inOrder { try self.restore(mirror, proofs, now: now) }
+    }
+    hook?("vault.restored")
+  }
+
+  private func restore(_ mirror: VaultMirror, _ proofs: [Proof], now: Timestamp) throws(QueueError) {
+    let new = NewEntry(
+      key: EntryKey(rawValue: mirror.key), lane: Lane(text: mirror.lane), orderNumber: mirror.orderNumber,
+      details: mirror.details, proofs: proofs)
+    // Smaller limits than those of the install that filled the vault: the rest waits there for a later opening.
+    guard try hasRoom(for: new) else { return }
+    var entry = try insert(new, now: Timestamp(milliseconds: mirror.enqueuedAt))
+    for proof in mirror.proofs where !entry.proofs.contains(where: { $0.kind == proof.kind }) {
+      entry.proofs.append(ProofReference(kind: proof.kind, id: nil, size: proof.size))
+    }
+    entry.proofs.sort { $0.kind < $1.kind }
+    entry.history.append("restored from the vault", at: now)
+    try write(entry)
+  }
+
+  private func hasRoom(for new: NewEntry) throws(QueueError) -> Bool {
+    let held = try totals()
+    let bytes = new.proofs.reduce(0) { $0 + $1.bytes.count }
+    return held.taken < limits.entries && held.takenBytes + bytes <= limits.totalBytes
+  }
+
+  private func mirrors(_ names: [String], in vault: any ReceiptVault) throws(QueueError) -> [VaultMirror] {
+    do throws(VaultError) {
+      var mirrors: [VaultMirror] = []
+      for name in names {
+        guard let item = try vault.item(named: name), let mirror = VaultMirror(item) else { continue }
+        mirrors.append(mirror)
+      }
+      return mirrors
+    } catch {
+      throw .storage(path: path, reason: error.description)
+    }
+  }
+
+  /// The proofs of which every chunk is there and right; the others are known by reference only.
+  private func proofs(of mirror: VaultMirror, in vault: any ReceiptVault) -> [Proof] {
+    mirror.proofs.compactMap { proof in
+      guard let name = proof.name else { return nil }
+      var bytes: [UInt8] = []
+      do throws(VaultError) {
+        for index in 0..<max(0, min(proof.chunks, 1 << 16)) {
+          guard let chunk = try vault.item(named: VaultMirror.chunkName(name, index)) else { return nil }
+          bytes += chunk.bytes
+        }
+      } catch {
+        hook?("vault.chunk-failed")
+        return nil
+      }
+      return VaultMirror.proofName(bytes) == name ? Proof(kind: proof.kind, bytes: bytes) : nil
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import PurchaseSQLite
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The item of one entry, as JSON. Its proofs are items of their own, in chunks, stored before it: an item that is
+/// there names only chunks that were there before it.
+struct VaultMirror: Codable {
+  struct MirroredProof: Codable, Hashable {
+    var kind: String
+    var size: Int
+    /// Checksum and size of the bytes: the name of the chunks. Nil for a proof by reference, or one that did not fit.
+    var name: String?
+    var chunks: Int
+  }
+
+  var key: String
+  var lane: String
+  var orderNumber: String?
+  var details: String
+  var enqueuedAt: Int64
+  var proofs: [MirroredProof]
+
+  static let prefix = "entry."
+  static let chunkPrefix = "proof."
+
+  static func itemName(_ key: EntryKey) -> String { VaultFileName.short(prefix + key.rawValue) }
+
+  static func proofName(_ bytes: [UInt8]) -> String {
+    proofName(checksum: Checksum.of(bytes), size: bytes.count)
+  }
+
+  static func proofName(checksum: Int64, size: Int) -> String {
+    String(UInt64(bitPattern: checksum), radix: 16) + "-\(size)"
+  }
+
+  static func chunkName(_ proof: String, _ index: Int) -> String { "\(chunkPrefix)\(proof).\(index)" }
+
+  init(_ entry: Entry, proofs: [MirroredProof]) {
+    key = entry.key.rawValue
+    lane = entry.lane.text
+    orderNumber = entry.orderNumber
+    details = entry.details
+    enqueuedAt = entry.enqueuedAt.milliseconds
+    self.proofs = proofs
+  }
+
+  /// Nil for what is no entry's item: bytes of a vault are data from outside.
+  init?(_ item: VaultItem) {
+    do {
+      self = try JSONDecoder().decode(Self.self, from: Data(item.bytes))
+    } catch {
+      return nil
+    }
+  }
+
+  func item() throws(VaultError) -> VaultItem {
+    do {
+      return VaultItem(
+        name: Self.itemName(EntryKey(rawValue: key)), bytes: Array(try JSONEncoder().encode(self)))
+    } catch {
+      throw .failed(reason: "entry \(key) cannot be encoded")
+    }
+  }
+
+  /// The names of all its chunks.
+  var chunkNames: [String] {
+    proofs.flatMap { proof in
+      guard let name = proof.name else { return [String]() }
+      return (0..<max(0, min(proof.chunks, 1 << 16))).map { Self.chunkName(name, $0) }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A lock between processes, on a file of its own (`flock`): it dies with the process that holds it.
+///
+/// Two locks opened in one process exclude each other as well. Never waits: who does not get it, is told.
+@safe package struct AdvisoryLock: ~Copyable {
+  private let descriptor: Int32
+  private let path: String
+
+  /// Opens the lock's file, made if there is none; nothing is locked yet.
+  package init(path: String) throws(FileError) {
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    self.path = path
+    guard descriptor >= 0 else { throw FileError.last("open", path) }
+  }
+
+  // Closing the last descriptor of the open file releases its lock.
+  deinit { close(descriptor) }
+
+  /// True if the lock is held from now on; false if somebody else holds it.
+  package func tryLock() throws(FileError) -> Bool {
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return false
+      default: throw FileError.last("flock", path)
+      }
+    }
+    return true
+  }
+
+  /// Tries until the time is over; false then. A process that was stopped while it held the lock cannot hang us.
+  package func lock(timeoutMilliseconds: Int) throws(FileError) -> Bool {
+    if try tryLock() { return true }
+    var waited = 0
+    var pause = 100
+    while waited < timeoutMilliseconds * 1_000 {
+      usleep(UInt32(pause))
+      if try tryLock() { return true }
+      waited += pause
+      pause = min(pause * 2, 5_000)
+    }
+    return false
+  }
+
+  package func unlock() {
+    // Fails only for a descriptor that is not open, and this one is.
+    _ = flock(descriptor, LOCK_UN)
+  }
+
+  /// Removes the lock's file; to be called by its holder. Whoever had it open finds out by `isOrphaned`.
+  package func removeFile() {
+    unsafe _ = unlink(path)
+  }
+
+  /// True if the file was removed since it was opened: a lock on it means nothing any more.
+  package var isOrphaned: Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) != 0 || status.st_nlink == 0
+  }
+}
