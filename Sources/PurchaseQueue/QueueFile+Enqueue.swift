@@ -16,8 +16,12 @@ extension QueueFile {
   ) throws(QueueError) -> Enqueued {
     hook?("enqueue.begin")
     try check(new)
+    var new = new
+    // Its own older proof is replaced anyway.
+    new.covers.removeAll { $0 == new.key }
+    let checked = new
     let result = try transaction { () throws(QueueError) in
-      let result = try self.insertOrCollapse(new, now: now)
+      let result = try self.insertOrCollapse(checked, now: now)
       if case .inserted = result { try companion() }
       return result
     }

@@ -1,0 +1,144 @@
+import PurchaseQueue
+
+/// The queue as a child would write it: arrays, no file, everything counted anew each time.
+struct QueueModel {
+  struct Item: Equatable {
+    var key: String
+    var lane: Lane
+    var order: String?
+    var attempts = 0
+    var readyAt: Int64 = 0
+    var isQuarantined = false
+    /// By kind; an empty optional is a proof by reference.
+    var proofs: [String: [UInt8]?]
+  }
+
+  var limits: QueueLimits
+  var items: [Item] = []
+  var settled: [String: String] = [:]
+  var unseen: Set<String> = []
+  var reservations: [String: (bytes: Int, until: Int64)] = [:]
+
+  var bytes: Int { Set(items.flatMap { $0.proofs.values.compactMap { $0 } }).reduce(0) { $0 + $1.count } }
+  var queued: Int { items.count { !$0.isQuarantined } }
+  private var quarantinedBytes: Int {
+    items.filter(\.isQuarantined).flatMap { $0.proofs.values.compactMap { $0 } }.reduce(0) { $0 + $1.count }
+  }
+
+  // MARK: Operations; each is tried on a copy, so that an error leaves everything as it was
+
+  mutating func enqueue(_ new: NewEntry, now: Int64) throws(QueueError) {
+    if settled[new.key.rawValue] != nil { return }
+    var next = self
+    if let name = new.reservation { next.reservations[name] = nil }
+    if let index = next.items.firstIndex(where: { $0.key == new.key.rawValue }) {
+      next.items[index].order = next.items[index].order ?? new.orderNumber
+      for proof in new.proofs { try next.give(proof, to: index, new.covers, now: now) }
+    } else {
+      next.items.append(Item(key: new.key.rawValue, lane: new.lane, order: new.orderNumber, proofs: [:]))
+      try next.makeRoomForEntry(now: now)
+      for proof in new.proofs { try next.give(proof, to: next.items.count - 1, new.covers, now: now) }
+    }
+    self = next
+  }
+
+  private mutating func give(
+    _ proof: Proof, to index: Int, _ covers: [EntryKey], now: Int64
+  ) throws(QueueError) {
+    let old = items[index].proofs[proof.kind]
+    if old == .some(proof.bytes) { return }
+    if proof.bytes.count > limits.proofBytes {
+      if old == nil { items[index].proofs[proof.kind] = .some(nil) }
+      return
+    }
+    let isNew = !items.contains { $0.proofs.values.contains(proof.bytes) }
+    items[index].proofs[proof.kind] = proof.bytes
+    if isNew { try makeRoomForBytes(proof, covers.map(\.rawValue).filter { $0 != items[index].key }, now: now) }
+  }
+
+  mutating func reserve(_ name: String, bytes: Int, until: Int64, now: Int64) throws(QueueError) {
+    var next = self
+    next.reservations[name] = nil
+    // The new one is not yet among those that may have run out.
+    try next.makeRoomForEntry(extra: 1, now: now)
+    try next.makeRoomForBytes(extra: bytes, now: now)
+    next.reservations[name] = (bytes, until)
+    self = next
+  }
+
+  mutating func acknowledge(_ keys: [String], outcome: String, isUnseen: Bool) {
+    for key in keys {
+      guard let index = items.firstIndex(where: { $0.key == key }) else { continue }
+      items.remove(at: index)
+      settled[key] = outcome
+      if isUnseen { unseen.insert(key) }
+    }
+  }
+
+  mutating func setQuarantined(_ key: String, _ isQuarantined: Bool, now: Int64) throws(QueueError) {
+    guard let index = items.firstIndex(where: { $0.key == key }) else {
+      throw .unknownEntry(EntryKey(rawValue: key))
+    }
+    guard items[index].isQuarantined != isQuarantined else { return }
+    var next = self
+    next.items[index].isQuarantined = isQuarantined
+    if isQuarantined {
+      let count = next.items.count(where: \.isQuarantined)
+      guard count <= limits.quarantinedEntries else {
+        throw .queueFull(.quarantinedEntries, needed: count, allowed: limits.quarantinedEntries)
+      }
+      guard next.quarantinedBytes <= limits.quarantinedBytes else {
+        throw .queueFull(
+          .quarantinedBytes, needed: next.quarantinedBytes, allowed: limits.quarantinedBytes)
+      }
+    } else {
+      next.items[index].readyAt = 0
+      try next.makeRoomForEntry(now: now)
+    }
+    self = next
+  }
+
+  mutating func change(_ key: String, _ change: (inout Item) -> Void) throws(QueueError) {
+    guard let index = items.firstIndex(where: { $0.key == key }) else {
+      throw .unknownEntry(EntryKey(rawValue: key))
+    }
+    change(&items[index])
+  }
+
+  func head(of lane: Lane) -> String? { items.first { $0.lane == lane && !$0.isQuarantined }?.key }
+
+  func nextReady(now: Int64) -> String? {
+    let turns = items.enumerated().filter { !$0.element.isQuarantined }
+    let ready = turns.first { $0.element.readyAt == 0 }
+    let postponed = turns.filter { $0.element.readyAt > 0 }
+      .min { ($0.element.readyAt, $0.offset) < ($1.element.readyAt, $1.offset) }
+    let due = postponed.flatMap { $0.element.readyAt <= now ? $0 : nil }
+    return [ready, due].compactMap { $0 }.min { $0.offset < $1.offset }?.element.key
+  }
+
+  // MARK: Room
+
+  private mutating func makeRoomForEntry(extra: Int = 0, now: Int64) throws(QueueError) {
+    func taken() -> Int { queued + reservations.count + unseen.count + extra }
+    if taken() > limits.entries { dropExpired(now: now) }
+    guard taken() <= limits.entries else {
+      throw .queueFull(.entries, needed: taken(), allowed: limits.entries)
+    }
+  }
+
+  private mutating func makeRoomForBytes(
+    _ proof: Proof? = nil, _ covers: [String] = [], extra: Int = 0, now: Int64
+  ) throws(QueueError) {
+    func taken() -> Int { bytes + reservations.values.reduce(0) { $0 + $1.bytes } + extra }
+    if taken() > limits.totalBytes { dropExpired(now: now) }
+    for key in covers where taken() > limits.totalBytes {
+      guard let proof, let index = items.firstIndex(where: { $0.key == key }) else { continue }
+      if items[index].proofs[proof.kind] != nil { items[index].proofs[proof.kind] = proof.bytes }
+    }
+    guard taken() <= limits.totalBytes else {
+      throw .queueFull(.totalBytes, needed: taken(), allowed: limits.totalBytes)
+    }
+  }
+
+  private mutating func dropExpired(now: Int64) { reservations = reservations.filter { $0.value.until > now } }
+}
