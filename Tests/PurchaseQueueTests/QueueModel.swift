@@ -53,7 +53,8 @@ struct QueueModel {
     }
     let isNew = !items.contains { $0.proofs.values.contains(proof.bytes) }
     items[index].proofs[proof.kind] = proof.bytes
-    if isNew { try makeRoomForBytes(proof, covers.map(\.rawValue).filter { $0 != items[index].key }, now: now) }
+    let others = covers.map(\.rawValue).filter { $0 != items[index].key }
+    if isNew { try makeRoomForBytes(proof, others, now: now) }
   }
 
   mutating func reserve(_ name: String, bytes: Int, until: Int64, now: Int64) throws(QueueError) {
@@ -140,5 +141,7 @@ struct QueueModel {
     }
   }
 
-  private mutating func dropExpired(now: Int64) { reservations = reservations.filter { $0.value.until > now } }
+  private mutating func dropExpired(now: Int64) {
+    reservations = reservations.filter { $0.value.until > now }
+  }
 }
