@@ -59,7 +59,7 @@ let package = Package(
       name: "purchase-simulator",
       dependencies: [
         "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "LoopbackHTTP",
-        "PurchaseSyncTesting", "FaultInjection",
+        "PurchaseSyncTesting", "FaultInjection", "CPurchaseSQLite",
       ],
       path: "Simulator",
       swiftSettings: settings),

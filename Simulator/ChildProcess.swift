@@ -41,7 +41,7 @@ final class ChildProcess: Sendable {
     return .exited(process.terminationStatus)
   }
 
-  private static var executable: URL {
+  static var executable: URL {
     #if os(Linux)
       return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     #else

@@ -6,6 +6,8 @@ enum Command: Equatable {
   case scenarios
   case run(RunOptions)
   case app(AppOptions)
+  case bench(BenchOptions)
+  case benchLoad(BenchLoadOptions)
 
   struct UsageError: Error, Equatable {
     var message: String
@@ -18,6 +20,7 @@ enum Command: Equatable {
       purchase-simulator scenarios             list the scenarios, a line each
       purchase-simulator run NAME… [options]   run some of them
       purchase-simulator run --all [options]   run all of them
+      purchase-simulator bench queue [options] measure the queue against its bars
 
     OPTIONS OF run
       --client engine|fire-and-forget   who handles the purchase (default: engine)
@@ -26,9 +29,15 @@ enum Command: Equatable {
       --json                            one object per line
       --keep DIR                        keep each run's files below DIR
 
+    OPTIONS OF bench queue
+      --quick                           fewer repetitions: a look, not a verdict
+      --check                           exit with 1 when a bar is missed
+      --json                            one JSON document
+      --directory DIR                   the disk to measure on (default: the current directory)
+
     EXIT CODES
       0  every engine row is clean: paid = granted, and nothing lost, doubled or pending
-      1  a promise was broken          64  wrong usage          70  internal error
+      1  a promise was broken, or a bar missed   64  wrong usage          70  internal error
     """
 
   static func parse(_ arguments: [String]) -> Result<Command, UsageError> {
@@ -41,8 +50,10 @@ enum Command: Equatable {
       return .success(.scenarios)
     case "run": return RunOptions.parse(rest).map(Command.run)
     case "app": return AppOptions.parse(rest).map(Command.app)
+    case "bench": return BenchOptions.parse(rest).map(Command.bench)
+    case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
     default:
-      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "help"])
+      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "bench", "help"])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }
   }
@@ -57,6 +68,8 @@ enum Command: Equatable {
       return ExitCode.ok
     case .run(let options): return await RunCommand(options: options).execute()
     case .app(let options): return await SimulatedApp(options: options).execute()
+    case .bench(let options): return await QueueBench(options: options).execute()
+    case .benchLoad(let options): return BenchLoad(options: options).execute()
     }
   }
 }

@@ -1,0 +1,90 @@
+/// Bar 5, its first half, and bar 10: the queue behind an actor. Generic over the call, so that nothing here knows
+/// the actor.
+enum AsyncBars {
+  /// One call, with its number. Durable when it returns.
+  typealias Operation = @Sendable (Int) async throws -> Void
+
+  struct Run: Sendable {
+    var samples: Samples
+    /// From the first call's begin to the last one's end.
+    var elapsed: Duration
+
+    func perSecond() throws(BenchError) -> Double {
+      guard elapsed.wholeNanoseconds > 0 else { throw .noSamples("concurrent operations per second") }
+      return Double(samples.nanoseconds.count) * 1e9 / Double(elapsed.wholeNanoseconds)
+    }
+  }
+
+  static let concurrentCallers = 8
+  static let notWired = [
+    bar(callers: nil, reason: "the queue has no asynchronous face yet"),
+    bar(latency: nil, reason: "the queue has no asynchronous face yet"),
+  ]
+
+  /// `operations` calls, dealt out to callers that run at the same time; each waits for its own call.
+  static func measure(
+    callers: Int, operations: Int, _ operation: @escaping Operation
+  ) async throws -> Run {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    let all = try await withThrowingTaskGroup(of: Samples.self) { group in
+      for caller in 0..<callers {
+        group.addTask {
+          var samples = Samples()
+          for index in stride(from: caller, to: operations, by: callers) {
+            let start = clock.now
+            try await operation(index)
+            samples.nanoseconds.append((clock.now - start).wholeNanoseconds)
+          }
+          return samples
+        }
+      }
+      var all = Samples()
+      for try await samples in group { all.nanoseconds += samples.nanoseconds }
+      return all
+    }
+    return Run(samples: all, elapsed: clock.now - begin)
+  }
+
+  /// Bar 5: `prepare` makes a fresh queue and returns the call to be measured; it is called before each run.
+  static func callers(
+    _ plan: BenchPlan, _ prepare: () async throws -> Operation
+  ) async throws -> Bar {
+    var one: [Double] = []
+    var many: [Double] = []
+    for _ in 0..<plan.repetitions {
+      one.append(
+        try await measure(callers: 1, operations: plan.operations, try await prepare()).perSecond())
+      many.append(
+        try await measure(callers: concurrentCallers, operations: plan.operations, try await prepare())
+          .perSecond())
+    }
+    return bar(callers: try Statistics.medianRatio(many, to: one), reason: nil)
+  }
+
+  /// Bar 10: `synchronous` is one run of the same work without the actor.
+  static func latency(
+    _ plan: BenchPlan, synchronous: () throws -> Samples, _ prepare: () async throws -> Operation
+  ) async throws -> Bar {
+    var through: [Double] = []
+    var direct: [Double] = []
+    for _ in 0..<plan.repetitions {
+      direct.append(try synchronous().percentile(50))
+      let run = try await measure(callers: 1, operations: plan.operations, try await prepare())
+      through.append(try run.samples.percentile(50))
+    }
+    return bar(latency: try Statistics.medianRatio(through, to: direct), reason: nil)
+  }
+
+  private static func bar(callers measured: Double?, reason: String?) -> Bar {
+    Bar(
+      number: 5, what: "\(concurrentCallers) concurrent callers / one caller", measured: measured,
+      bound: .atLeast(2.2), reason: reason)
+  }
+
+  private static func bar(latency measured: Double?, reason: String?) -> Bar {
+    Bar(
+      number: 10, what: "p50 of the async call / of the synchronous one", measured: measured,
+      bound: .atMost(1.25), reason: reason)
+  }
+}

@@ -1,0 +1,77 @@
+/// One bar of the queue: what was measured and what it has to be.
+struct Bar: Equatable, Encodable {
+  enum Bound: Equatable {
+    case atLeast(Double)
+    case atMost(Double)
+  }
+
+  enum Unit: String, Encodable {
+    /// A ratio of two measurements of the same run.
+    case times
+    /// Per operation, or simply a number.
+    case count
+    case megabytes
+  }
+
+  var number: Int
+  var what: String
+  var unit = Unit.times
+  /// Nil if it could not be measured here; `reason` tells why.
+  var measured: Double?
+  var bound: Bound
+  var reason: String?
+
+  /// Nil if it was not measured: neither kept nor missed.
+  var isKept: Bool? {
+    measured.map { measured in
+      switch bound {
+      case .atLeast(let limit): measured >= limit
+      case .atMost(let limit): measured <= limit
+      }
+    }
+  }
+
+  static func missed(_ bars: [Bar]) -> [Bar] { bars.filter { $0.isKept == false } }
+
+  private enum Key: String, CodingKey { case number, what, unit, measured, bar, ok, reason }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(number, forKey: .number)
+    try container.encode(what, forKey: .what)
+    try container.encode(unit, forKey: .unit)
+    // Written also when absent: a reader of the document finds the same keys in each row.
+    try container.encode(measured, forKey: .measured)
+    try container.encode(limitText, forKey: .bar)
+    try container.encode(isKept, forKey: .ok)
+    try container.encode(reason, forKey: .reason)
+  }
+}
+
+extension Bar {
+  /// Such as ">= 0.90x".
+  var limitText: String {
+    switch bound {
+    case .atLeast(let limit): ">= " + text(limit)
+    case .atMost(let limit): "<= " + text(limit)
+    }
+  }
+
+  var measuredText: String { measured.map(text) ?? "-" }
+
+  var verdictText: String {
+    switch isKept {
+    case true?: "ok"
+    case false?: "MISSED"
+    case nil: "not measured: " + (reason ?? "no reason given")
+    }
+  }
+
+  private func text(_ value: Double) -> String {
+    switch unit {
+    case .times: BenchText.fixed(value, 2) + "x"
+    case .count: BenchText.fixed(value, 3)
+    case .megabytes: BenchText.fixed(value, 2) + " MB"
+    }
+  }
+}

@@ -1,0 +1,43 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Why something could not be measured.
+enum BenchError: Error, Equatable, CustomStringConvertible {
+  /// A median of nothing, or a ratio to nothing.
+  case noSamples(String)
+  /// The log was cut or restarted between two operations: its growth says nothing.
+  case logDidNotGrow(path: String, before: Int, after: Int)
+  /// An enqueue did not add an entry, so its time is not that of an enqueue.
+  case notInserted(String)
+  /// There was nothing to acknowledge.
+  case emptyQueue
+  /// What was read is not what was written.
+  case wrongPayload(expected: Int, found: Int)
+  case sqlite(code: Int32, doing: String)
+  case system(call: String, path: String, errno: Int32)
+  case child(arguments: [String], status: Int32, complaint: String)
+
+  /// The failure of the system call that has just been made.
+  static func lastCall(_ call: String, _ path: String) -> BenchError {
+    .system(call: call, path: path, errno: errno)
+  }
+
+  var description: String {
+    switch self {
+    case .noSamples(let what): "\(what): nothing was measured"
+    case .logDidNotGrow(let path, let before, let after):
+      "\(path) went from \(before) to \(after) bytes in one operation: a checkpoint came in between"
+    case .notInserted(let result): "an enqueue did not insert: \(result)"
+    case .emptyQueue: "there is nothing to acknowledge"
+    case .wrongPayload(let expected, let found): "\(expected) bytes were queued, \(found) came back"
+    case .sqlite(let code, let doing): "SQLite error \(code) in: \(doing)"
+    case .system(let call, let path, let number):
+      "\(call) \(path): \(unsafe String(cString: strerror(number)))"
+    case .child(let arguments, let status, let complaint):
+      "\(arguments.joined(separator: " ")) ended with \(status): \(complaint)"
+    }
+  }
+}

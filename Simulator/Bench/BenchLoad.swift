@@ -1,0 +1,51 @@
+import Foundation
+
+/// The hidden `bench-load`: works a queue as it is told, and says how much memory that took.
+struct BenchLoad {
+  let options: BenchLoadOptions
+
+  func execute() -> Int32 {
+    do {
+      if options.work != .idle { try work() }
+      if let peak = try PeakMemory.ofThisProcess() { Terminal.line("\(peak)") }
+      return ExitCode.ok
+    } catch {
+      Terminal.error("purchase-simulator: bench-load \(options.work.rawValue): \(error)")
+      return ExitCode.internal
+    }
+  }
+
+  private func work() throws {
+    let queue = try QueueSubject(path: options.path)
+    defer { queue.close() }
+    // By the process, so that two that work one file queue different payloads.
+    var payloads = Payloads(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
+    try queue.fill(to: options.length, from: &payloads)
+    for _ in 0..<options.count {
+      switch options.work {
+      case .enqueue: try queue.enqueue(payloads.next())
+      case .acknowledge: try queue.acknowledge()
+      case .cycle:
+        try queue.enqueue(payloads.next())
+        try queue.acknowledge()
+      case .idle: break
+      }
+    }
+  }
+}
+
+/// The most memory that a process has had resident.
+enum PeakMemory {
+  /// In kilobytes; nil where the system does not tell it in /proc.
+  static func ofThisProcess() throws -> Int? {
+    let status = "/proc/self/status"
+    guard FileManager.default.fileExists(atPath: status) else { return nil }
+    return parse(try String(contentsOfFile: status, encoding: .utf8))
+  }
+
+  /// The line `VmHWM:     12345 kB`.
+  static func parse(_ status: String) -> Int? {
+    status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?
+      .split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { Int($0) }
+  }
+}

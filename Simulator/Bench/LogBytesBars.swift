@@ -1,0 +1,51 @@
+/// Bar 6: how many bytes reach the write-ahead log for each byte of payload.
+enum LogBytesBars {
+  /// So few that the log is not checkpointed in between: SQLite does that at 1,000 pages.
+  private static let operations = 20
+
+  static func section(_ workbench: Workbench) throws -> BenchSection {
+    let (enqueue, cycle) = try workbench.scratch { directory in
+      let path = directory + "/queue.sqlite"
+      return (
+        try perPayloadByte(path) { queue, payload in try queue.enqueue(payload) },
+        try perPayloadByte(path) { queue, payload in
+          try queue.enqueue(payload)
+          try queue.acknowledge()
+        }
+      )
+    }
+    return BenchSection(
+      title: "bytes written to the log, 8 KB",
+      bars: [
+        Bar(
+          number: 6, what: "log bytes per payload byte, enqueue", measured: enqueue, bound: .atMost(3.2)),
+        Bar(
+          number: 6, what: "log bytes per payload byte, enqueue + ack", measured: cycle, bound: .atMost(4.6)),
+      ])
+  }
+
+  private static func perPayloadByte(
+    _ path: String, _ work: (QueueSubject, [UInt8]) throws -> Void
+  ) throws -> Double {
+    var payloads = Payloads(seed: 6)
+    // The last to close a database checkpoints and removes its log: the next log begins empty.
+    let filling = try QueueSubject(path: path)
+    try filling.fill(to: BenchPlan.length, from: &payloads)
+    filling.close()
+
+    let queue = try QueueSubject(path: path)
+    defer { queue.close() }
+    let begin = try SystemFile.size(of: path + "-wal")
+    var size = begin
+    for _ in 0..<operations {
+      try work(queue, payloads.next())
+      let next = try SystemFile.size(of: path + "-wal")
+      // After a checkpoint the log is written again from its start, and shrinks or stays as it is.
+      guard next > size else {
+        throw BenchError.logDidNotGrow(path: path + "-wal", before: size, after: next)
+      }
+      size = next
+    }
+    return Double(size - begin) / Double(operations * BenchPlan.payloadBytes)
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import PurchaseQueue
+
+/// The queue, as the bench uses it. The one file that knows the queue's methods.
+final class QueueSubject: BenchSubject {
+  /// The table of what is left of acknowledged entries.
+  static let tombstoneTable = "tombstones"
+
+  private static let limits = QueueLimits(entries: 200_000, totalBytes: 4 << 30, proofBytes: 1 << 20)
+  private static let kind = "jws"
+
+  private var file: QueueFile?
+  /// Keys are never used twice, also if another process has filled the file before.
+  private let namespace = "sandbox/\(ProcessInfo.processInfo.processIdentifier)-"
+  private var serial = 1_000_000
+
+  init(path: String, vault: String? = nil) throws {
+    file = try QueueFile(
+      path: path, limits: Self.limits, vault: vault.map(DirectoryVault.init(directory:)),
+      now: Timestamp(milliseconds: 1_750_000_000_000))
+  }
+
+  func enqueue(_ payload: [UInt8]) throws {
+    serial += 1
+    let entry = NewEntry(
+      key: EntryKey(rawValue: namespace + String(serial)), lane: .device,
+      proofs: [Proof(kind: Self.kind, bytes: payload)])
+    let result = try open().enqueue(entry, now: now)
+    guard case .inserted = result else { throw BenchError.notInserted("\(result)") }
+  }
+
+  /// The first payload.
+  @discardableResult
+  func peek() throws -> [UInt8] {
+    guard let head = try open().head(of: .device) else { throw BenchError.emptyQueue }
+    return try payload(of: head)
+  }
+
+  func acknowledge() throws {
+    guard let head = try open().head(of: .device) else { throw BenchError.emptyQueue }
+    _ = try payload(of: head)
+    try settle([head])
+  }
+
+  /// Reads the first entries with their payloads, and removes them in one commit.
+  func acknowledge(count: Int) throws {
+    let heads = try open().entries(in: .device, limit: count)
+    guard heads.count == count else { throw BenchError.emptyQueue }
+    for head in heads { _ = try payload(of: head) }
+    try settle(heads)
+  }
+
+  func count() throws -> Int { try open().totals().entries }
+
+  /// What the owner does when nothing else is to be done: there is no such method yet.
+  func maintain() throws {}
+
+  func close() { file = nil }
+
+  /// Fills it up to a length.
+  func fill(to length: Int, from payloads: inout Payloads) throws {
+    while try count() < length { try enqueue(payloads.next()) }
+  }
+
+  private var now: Timestamp { Timestamp(milliseconds: 1_750_000_000_000 + Int64(serial)) }
+
+  private func open() throws -> QueueFile {
+    guard let file else { throw BenchError.emptyQueue }
+    return file
+  }
+
+  private func payload(of entry: Entry) throws -> [UInt8] {
+    guard let reference = entry.proofs.first else { throw BenchError.wrongPayload(expected: 1, found: 0) }
+    let proof = try open().proof(reference)
+    guard proof.bytes.count == reference.size else {
+      throw BenchError.wrongPayload(expected: reference.size, found: proof.bytes.count)
+    }
+    return proof.bytes
+  }
+
+  private func settle(_ entries: [Entry]) throws {
+    let settlements = entries.map { Settlement(key: $0.key, outcome: "granted", owesFinish: false) }
+    let tombstones = try open().settle(settlements, now: now)
+    guard tombstones.count == entries.count else { throw BenchError.emptyQueue }
+  }
+}

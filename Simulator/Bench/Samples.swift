@@ -1,0 +1,56 @@
+/// How long each operation of a run took.
+struct Samples: Equatable, Sendable {
+  var nanoseconds: [Int64] = []
+
+  /// Runs `body` so many times and measures each.
+  static func measure(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Samples {
+    let clock = ContinuousClock()
+    var samples = Samples()
+    samples.nanoseconds.reserveCapacity(count)
+    var last = clock.now
+    for index in 0..<count {
+      try body(index)
+      let now = clock.now
+      samples.nanoseconds.append((now - last).wholeNanoseconds)
+      last = now
+    }
+    return samples
+  }
+
+  var seconds: Double { Double(nanoseconds.reduce(0, +)) / 1e9 }
+
+  func perSecond() throws(BenchError) -> Double {
+    guard seconds > 0 else { throw .noSamples("operations per second") }
+    return Double(nanoseconds.count) / seconds
+  }
+
+  /// By nearest rank: a time that was measured, at which or below which `percent` of all lie.
+  func percentile(_ percent: Double) throws(BenchError) -> Double {
+    guard !nanoseconds.isEmpty else { throw .noSamples("percentile") }
+    let sorted = nanoseconds.sorted()
+    let rank = Int((percent / 100 * Double(sorted.count)).rounded(.up))
+    return Double(sorted[min(max(rank, 1), sorted.count) - 1])
+  }
+}
+
+extension Duration {
+  /// Nanoseconds, cut off.
+  var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}
+
+/// Of numbers that come in repetitions.
+enum Statistics {
+  /// The middle one, or the mean of the two in the middle.
+  static func median(_ values: [Double]) throws(BenchError) -> Double {
+    guard !values.isEmpty else { throw .noSamples("median") }
+    let sorted = values.sorted()
+    let middle = sorted.count / 2
+    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+  }
+
+  /// The median of the ratios of neighbours: what both halves of a pair suffered cancels out.
+  static func medianRatio(_ values: [Double], to others: [Double]) throws(BenchError) -> Double {
+    guard values.count == others.count, others.allSatisfy({ $0 > 0 }) else { throw .noSamples("ratio") }
+    return try median(zip(values, others).map { $0 / $1 })
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// Where the files of a bench are: a directory of its own, removed at the end.
+struct Workbench {
+  let path: String
+
+  /// A new directory below an existing one, under a name that no other process uses.
+  init(below parent: String, name: String) throws {
+    let identifier = ProcessInfo.processInfo.processIdentifier
+    path = URL(fileURLWithPath: parent).resolvingSymlinksInPath().path + "/\(name)-\(identifier)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+  }
+
+  /// A new directory for one run; `body` gets its path. The files go when it ends, also when it throws.
+  func scratch<R>(_ body: (String) throws -> R) throws -> R {
+    let directory = path + "/" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    let result = Result { try body(directory) }
+    try FileManager.default.removeItem(atPath: directory)
+    return try result.get()
+  }
+
+  func remove() throws { try FileManager.default.removeItem(atPath: path) }
+
+  /// The system's directory in memory, where there is one.
+  static let memory: String? = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil
+}
