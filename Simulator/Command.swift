@@ -33,6 +33,7 @@ enum Command: Equatable {
       --quick                           fewer repetitions: a look, not a verdict
       --check                           exit with 1 when a bar is missed
       --json                            one JSON document
+      --only N                          this bar alone; may be given again
       --directory DIR                   the disk to measure on (default: the current directory)
 
     EXIT CODES

@@ -16,9 +16,14 @@ enum AsyncBars {
   }
 
   static let concurrentCallers = 8
+  private static let callersTitle = "\(concurrentCallers) concurrent callers / one caller"
+  private static let callersBound = Bar.Bound.atLeast(2.2)
+  private static let latencyTitle = "p50 of the async call / of the synchronous one"
+  private static let latencyBound = Bar.Bound.atMost(1.25)
   static let notWired = [
-    bar(callers: nil, reason: "the queue has no asynchronous face yet"),
-    bar(latency: nil, reason: "the queue has no asynchronous face yet"),
+    Bar(number: 5, what: callersTitle, bound: callersBound, reason: "the queue has no asynchronous face yet"),
+    Bar(
+      number: 10, what: latencyTitle, bound: latencyBound, reason: "the queue has no asynchronous face yet"),
   ]
 
   /// `operations` calls, dealt out to callers that run at the same time; each waits for its own call.
@@ -59,7 +64,7 @@ enum AsyncBars {
         try await measure(callers: concurrentCallers, operations: plan.operations, try await prepare())
           .perSecond())
     }
-    return bar(callers: try Statistics.medianRatio(many, to: one), reason: nil)
+    return try .times(5, callersTitle, Statistics.ratios(many, to: one), callersBound)
   }
 
   /// Bar 10: `synchronous` is one run of the same work without the actor.
@@ -73,18 +78,6 @@ enum AsyncBars {
       let run = try await measure(callers: 1, operations: plan.operations, try await prepare())
       through.append(try run.samples.percentile(50))
     }
-    return bar(latency: try Statistics.medianRatio(through, to: direct), reason: nil)
-  }
-
-  private static func bar(callers measured: Double?, reason: String?) -> Bar {
-    Bar(
-      number: 5, what: "\(concurrentCallers) concurrent callers / one caller", measured: measured,
-      bound: .atLeast(2.2), reason: reason)
-  }
-
-  private static func bar(latency measured: Double?, reason: String?) -> Bar {
-    Bar(
-      number: 10, what: "p50 of the async call / of the synchronous one", measured: measured,
-      bound: .atMost(1.25), reason: reason)
+    return try .times(10, latencyTitle, Statistics.ratios(through, to: direct), latencyBound)
   }
 }

@@ -20,6 +20,8 @@ struct Bar: Equatable, Encodable {
   var measured: Double?
   var bound: Bound
   var reason: String?
+  /// The smallest and the largest of the repetitions, where there were some: what a near miss is worth.
+  var spread: ClosedRange<Double>?
 
   /// Nil if it was not measured: neither kept nor missed.
   var isKept: Bool? {
@@ -31,9 +33,19 @@ struct Bar: Equatable, Encodable {
     }
   }
 
+  /// By the median of ratios that were measured again and again.
+  static func times(_ number: Int, _ what: String, _ ratios: [Double], _ bound: Bound) throws(BenchError)
+    -> Bar
+  {
+    let median = try Statistics.median(ratios)
+    return Bar(
+      number: number, what: what, measured: median, bound: bound,
+      spread: (ratios.min() ?? median)...(ratios.max() ?? median))
+  }
+
   static func missed(_ bars: [Bar]) -> [Bar] { bars.filter { $0.isKept == false } }
 
-  private enum Key: String, CodingKey { case number, what, unit, measured, bar, ok, reason }
+  private enum Key: String, CodingKey { case number, what, unit, measured, bar, ok, reason, lowest, highest }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
@@ -45,6 +57,8 @@ struct Bar: Equatable, Encodable {
     try container.encode(limitText, forKey: .bar)
     try container.encode(isKept, forKey: .ok)
     try container.encode(reason, forKey: .reason)
+    try container.encode(spread?.lowerBound, forKey: .lowest)
+    try container.encode(spread?.upperBound, forKey: .highest)
   }
 }
 
@@ -60,10 +74,11 @@ extension Bar {
   var measuredText: String { measured.map(text) ?? "-" }
 
   var verdictText: String {
+    let range = spread.map { "  (\(text($0.lowerBound)) to \(text($0.upperBound)))" } ?? ""
     switch isKept {
-    case true?: "ok"
-    case false?: "MISSED"
-    case nil: "not measured: " + (reason ?? "no reason given")
+    case true?: return range.isEmpty ? "ok" : "ok    " + range
+    case false?: return "MISSED" + range
+    case nil: return "not measured: " + (reason ?? "no reason given")
     }
   }
 

@@ -6,15 +6,17 @@ enum BaselineBars {
     var section = BenchSection(
       title: "8 KB on disk, queue length 50, \(plan.repetitions) repetitions of \(plan.operations)")
     section.figures = try results.figures()
-    section.bars = try loop(results, on: "disk", atLeast: 0.90)
+    section.bars = try loop(results, on: "disk", .atLeast(0.90))
     section.bars.append(
-      Bar(
-        number: 3, what: "enqueue / append + fdatasync, 8 KB",
-        measured: try results.ratio(of: .queue, to: .append, .enqueue), bound: .atLeast(1.1)))
+      try .times(
+        3, "enqueue / append + fdatasync, 8 KB", results.ratios(of: .queue, to: .append, .enqueue),
+        .atLeast(1.1)))
     for other in [Subject.jsonFile, .queueWithVault] {
-      let enqueue = BenchText.fixed(try results.ratio(of: .queue, to: other, .enqueue), 2)
-      let acknowledge = BenchText.fixed(try results.ratio(of: .queue, to: other, .acknowledge), 2)
-      section.notes.append("queue / \(other.rawValue): enqueue \(enqueue)x, ack \(acknowledge)x")
+      let ratios = try [
+        results.ratios(of: .queue, to: other, .enqueue), results.ratios(of: .queue, to: other, .acknowledge),
+      ]
+      .map { BenchText.fixed(try Statistics.median($0), 2) }
+      section.notes.append("queue / \(other.rawValue): enqueue \(ratios[0])x, ack \(ratios[1])x")
     }
     return section
   }
@@ -22,14 +24,14 @@ enum BaselineBars {
   static func memory(_ plan: BenchPlan, _ workbench: Workbench?) throws -> BenchSection {
     var section = BenchSection(title: "8 KB on tmpfs, queue length 50")
     guard let workbench else {
-      section.bars = [2, 2].map {
-        Bar(number: $0, what: "tmpfs", bound: .atLeast(0.75), reason: "there is no /dev/shm")
+      section.bars = ["enqueue", "ack"].map {
+        Bar(number: 2, what: title($0, "tmpfs"), bound: .atLeast(0.75), reason: "there is no /dev/shm")
       }
       return section
     }
     let results = try Throughput(subjects: [.sqliteLoop, .queue], plan: plan, workbench: workbench).run()
     section.figures = try results.figures()
-    section.bars = try loop(results, on: "tmpfs", atLeast: 0.75)
+    section.bars = try loop(results, on: "tmpfs", .atLeast(0.75))
     return section
   }
 
@@ -41,22 +43,24 @@ enum BaselineBars {
     return BenchSection(
       title: "\(kilobytes) KB on disk, queue length 50", figures: try results.figures(),
       bars: [
-        Bar(
-          number: 3, what: "enqueue / append + fdatasync, \(kilobytes) KB",
-          measured: try results.ratio(of: .queue, to: .append, .enqueue), bound: .atLeast(0.85))
+        try .times(
+          3, "enqueue / append + fdatasync, \(kilobytes) KB",
+          results.ratios(of: .queue, to: .append, .enqueue), .atLeast(0.85))
       ])
   }
 
   private static func loop(
-    _ results: Throughput.Results, on place: String, atLeast limit: Double
+    _ results: Throughput.Results, on place: String, _ bound: Bar.Bound
   ) throws -> [Bar] {
     [
-      Bar(
-        number: 2, what: "enqueue / SQLite C loop, \(place)",
-        measured: try results.ratio(of: .queue, to: .sqliteLoop, .enqueue), bound: .atLeast(limit)),
-      Bar(
-        number: 2, what: "ack / SQLite C loop, \(place)",
-        measured: try results.ratio(of: .queue, to: .sqliteLoop, .acknowledge), bound: .atLeast(limit)),
+      try .times(
+        2, title("enqueue", place), results.ratios(of: .queue, to: .sqliteLoop, .enqueue), bound),
+      try .times(
+        2, title("ack", place), results.ratios(of: .queue, to: .sqliteLoop, .acknowledge), bound),
     ]
+  }
+
+  private static func title(_ phase: String, _ place: String) -> String {
+    "\(phase) / SQLite C loop, \(place)"
   }
 }

@@ -13,9 +13,9 @@ enum BatchBars {
     }
     let single = rates[1] ?? []
     let bars = try [(10, 8.0), (50, 20.0)].map { size, limit in
-      Bar(
-        number: 5, what: "ack of \(size) in one commit / single acks, per item",
-        measured: try Statistics.medianRatio(rates[size] ?? [], to: single), bound: .atLeast(limit))
+      try Bar.times(
+        5, "ack of \(size) in one commit / single acks, per item",
+        Statistics.ratios(rates[size] ?? [], to: single), .atLeast(limit))
     }
     let text = try sizes.map { size in
       "by \(size): \(BenchText.fixed(try Statistics.median(rates[size] ?? []), 0))/s"

@@ -7,8 +7,10 @@ struct BenchOptions: Equatable {
   var quick = false
   /// The disk measurements run in a new directory below this one.
   var directory = "."
+  /// The numbers of the bars to be measured; all of them if there is none.
+  var only: [Int] = []
 
-  private static let known = ["--check", "--json", "--quick", "--directory"]
+  private static let known = ["--check", "--json", "--quick", "--directory", "--only"]
 
   static func parse(_ arguments: [String]) -> Result<BenchOptions, Command.UsageError> {
     Result { () throws(Command.UsageError) in try read(arguments) }
@@ -30,12 +32,21 @@ struct BenchOptions: Equatable {
       case "--json": options.json = true
       case "--quick": options.quick = true
       case "--directory": options.directory = try arguments.value(of: argument)
+      case "--only": options.only.append(try bar(try arguments.number(of: argument)))
       default:
         let nearest = Nearest.name(to: argument, in: known)
         throw Command.UsageError(message: "bench queue has no option '\(argument)'\(nearest)")
       }
     }
     return options
+  }
+
+  private static func bar(_ number: Int) throws(Command.UsageError) -> Int {
+    guard QueueBench.bars.contains(number) else {
+      let numbers = QueueBench.bars.map(String.init).joined(separator: ", ")
+      throw Command.UsageError(message: "there is no bar \(number); bench queue knows \(numbers)")
+    }
+    return number
   }
 }
 

@@ -16,6 +16,6 @@ struct BenchPlan: Equatable {
   /// Under strace: so many that the checkpoint at the end of the process does not matter.
   static let tracedOperations = 1_000
 
-  static let full = BenchPlan(repetitions: 9, operations: 1_000, cycles: 100_000, rounds: 60)
-  static let quick = BenchPlan(repetitions: 3, operations: 300, cycles: 20_000, rounds: 20)
+  static let full = BenchPlan(repetitions: 15, operations: 1_000, cycles: 100_000, rounds: 60)
+  static let quick = BenchPlan(repetitions: 3, operations: 500, cycles: 20_000, rounds: 20)
 }

@@ -4,15 +4,10 @@ enum LogBytesBars {
   private static let operations = 20
 
   static func section(_ workbench: Workbench) throws -> BenchSection {
-    let (enqueue, cycle) = try workbench.scratch { directory in
-      let path = directory + "/queue.sqlite"
-      return (
-        try perPayloadByte(path) { queue, payload in try queue.enqueue(payload) },
-        try perPayloadByte(path) { queue, payload in
-          try queue.enqueue(payload)
-          try queue.acknowledge()
-        }
-      )
+    let enqueue = try perPayloadByte(workbench) { queue, payload in try queue.enqueue(payload) }
+    let cycle = try perPayloadByte(workbench) { queue, payload in
+      try queue.enqueue(payload)
+      try queue.acknowledge()
     }
     return BenchSection(
       title: "bytes written to the log, 8 KB",
@@ -22,6 +17,12 @@ enum LogBytesBars {
         Bar(
           number: 6, what: "log bytes per payload byte, enqueue + ack", measured: cycle, bound: .atMost(4.6)),
       ])
+  }
+
+  private static func perPayloadByte(
+    _ workbench: Workbench, _ work: (QueueSubject, [UInt8]) throws -> Void
+  ) throws -> Double {
+    try workbench.scratch { try perPayloadByte($0 + "/queue.sqlite", work) }
   }
 
   private static func perPayloadByte(

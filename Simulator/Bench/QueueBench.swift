@@ -3,6 +3,9 @@ import Foundation
 
 /// `bench queue`: every bar of the queue, in one run.
 struct QueueBench {
+  /// The numbers of the bars: 4 is measured against other programs, and not here.
+  static let bars = [1, 2, 3, 5, 6, 7, 8, 9, 10]
+
   let options: BenchOptions
 
   func execute() async -> Int32 {
@@ -27,8 +30,8 @@ struct QueueBench {
     let clock = ContinuousClock()
     let begin = clock.now
     var report = BenchReport(isQuick: options.quick, directory: disk.path)
-    for part in parts(disk, memory) {
-      let section = try part()
+    for part in parts(disk, memory) where options.only.isEmpty || !part.bars.isDisjoint(with: options.only) {
+      let section = try part.measure()
       report.sections.append(section)
       if !options.json { Terminal.line(section.text + "\n") }
     }
@@ -36,21 +39,32 @@ struct QueueBench {
     return report
   }
 
-  private func parts(_ disk: Workbench, _ memory: Workbench?) -> [() throws -> BenchSection] {
+  /// A section to come, and the bars in it.
+  private struct Part {
+    var bars: Set<Int>
+    var measure: () throws -> BenchSection
+
+    init(_ bars: Set<Int>, _ measure: @escaping () throws -> BenchSection) {
+      self.bars = bars
+      self.measure = measure
+    }
+  }
+
+  private func parts(_ disk: Workbench, _ memory: Workbench?) -> [Part] {
     let plan = options.quick ? BenchPlan.quick : BenchPlan.full
     return [
-      { try SyncBars.section(disk) },
-      { try BaselineBars.disk(plan, disk) },
-      { try BaselineBars.memory(plan, memory) },
-      { try BaselineBars.size(2, plan, disk) },
-      { try BaselineBars.size(32, plan, disk) },
-      { try BatchBars.section(plan, disk) },
-      { BenchSection(title: "the asynchronous queue, 8 KB on disk", bars: AsyncBars.notWired) },
-      { try LogBytesBars.section(disk) },
-      { try LengthBars.section(plan, disk) },
+      Part([1]) { try SyncBars.section(disk) },
+      Part([2, 3]) { try BaselineBars.disk(plan, disk) },
+      Part([2]) { try BaselineBars.memory(plan, memory) },
+      Part([3]) { try BaselineBars.size(2, plan, disk) },
+      Part([3]) { try BaselineBars.size(32, plan, disk) },
+      Part([5]) { try BatchBars.section(plan, disk) },
+      Part([5, 10]) { BenchSection(title: "the asynchronous queue, 8 KB on disk", bars: AsyncBars.notWired) },
+      Part([6]) { try LogBytesBars.section(disk) },
+      Part([7]) { try LengthBars.section(plan, disk) },
       // Sizes do not depend on the disk, and many more operations than elsewhere are needed.
-      { try SizeBars.section(plan, memory ?? disk) },
-      { try MemoryBars.section(memory ?? disk) },
+      Part([8]) { try SizeBars.section(plan, memory ?? disk) },
+      Part([9]) { try MemoryBars.section(memory ?? disk) },
     ]
   }
 

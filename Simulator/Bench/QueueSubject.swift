@@ -10,8 +10,8 @@ final class QueueSubject: BenchSubject {
   private static let kind = "jws"
 
   private var file: QueueFile?
-  /// Keys are never used twice, also if another process has filled the file before.
-  private let namespace = "sandbox/\(ProcessInfo.processInfo.processIdentifier)-"
+  /// Keys are never used twice, also if the file has been open before, here or in another process.
+  private let namespace = "sandbox/" + UUID().uuidString.prefix(8)
   private var serial = 1_000_000
 
   init(path: String, vault: String? = nil) throws {

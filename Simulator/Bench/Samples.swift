@@ -48,9 +48,11 @@ enum Statistics {
     return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
   }
 
-  /// The median of the ratios of neighbours: what both halves of a pair suffered cancels out.
-  static func medianRatio(_ values: [Double], to others: [Double]) throws(BenchError) -> Double {
-    guard values.count == others.count, others.allSatisfy({ $0 > 0 }) else { throw .noSamples("ratio") }
-    return try median(zip(values, others).map { $0 / $1 })
+  /// Of neighbours in time: what both halves of a pair suffered cancels out.
+  static func ratios(_ values: [Double], to others: [Double]) throws(BenchError) -> [Double] {
+    guard !values.isEmpty, values.count == others.count, others.allSatisfy({ $0 > 0 }) else {
+      throw .noSamples("ratio")
+    }
+    return zip(values, others).map { $0 / $1 }
   }
 }

@@ -61,9 +61,9 @@ struct Throughput {
       }
     }
 
-    /// How many times as fast the first is.
-    func ratio(of subject: Subject, to other: Subject, _ phase: Phase) throws -> Double {
-      try Statistics.medianRatio(rates(subject, phase), to: rates(other, phase))
+    /// How many times as fast the first is, in each repetition.
+    func ratios(of subject: Subject, to other: Subject, _ phase: Phase) throws -> [Double] {
+      try Statistics.ratios(rates(subject, phase), to: rates(other, phase))
     }
 
     private func rates(_ subject: Subject, _ phase: Phase) throws -> [Double] {

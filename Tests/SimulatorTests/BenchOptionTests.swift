@@ -1,0 +1,44 @@
+import Testing
+
+@testable import purchase_simulator
+
+@Suite struct BenchOptionTests {
+  private func message(_ arguments: [String]) -> String? {
+    guard case .failure(let error) = Command.parse(arguments) else { return nil }
+    return error.message
+  }
+
+  @Test func `all options of bench queue arrive`() {
+    let words = [
+      "bench", "queue", "--check", "--json", "--quick", "--directory", "/disk", "--only", "2", "--only", "8",
+    ]
+    let options = BenchOptions(check: true, json: true, quick: true, directory: "/disk", only: [2, 8])
+    #expect(Command.parse(words) == .success(.bench(options)))
+    #expect(Command.parse(["bench", "queue"]) == .success(.bench(BenchOptions())))
+  }
+
+  @Test func `the work of a child arrives`() {
+    let words = ["bench-load", "cycle", "--path", "/q", "--count", "7", "--length", "50"]
+    let options = BenchLoadOptions(work: .cycle, path: "/q", count: 7, length: 50)
+    #expect(Command.parse(words) == .success(.benchLoad(options)))
+    #expect(Command.parse(["bench-load", "idle"]) == .success(.benchLoad(BenchLoadOptions())))
+  }
+
+  @Test(arguments: [
+    (["bench"], "what is to be measured: queue"),
+    (["bench", "queu"], "did you mean 'queue'?"),
+    (["bench", "queue", "--quik"], "did you mean '--quick'?"),
+    (["bench", "queue", "extra"], "no option 'extra'"),
+    (["bench", "queue", "--directory"], "--directory needs a value"),
+    (["bench", "queue", "--only", "4"], "there is no bar 4"),
+    (["bech"], "did you mean 'bench'?"),
+    (["bench-load"], "one of enqueue, acknowledge, cycle, idle"),
+    (["bench-load", "enqueue"], "needs --path"),
+    (["bench-load", "enqueue", "--path", "/q", "--count", "-1"], "whole number"),
+    (["bench-load", "idle", "--nonsense"], "no option '--nonsense'"),
+  ])
+  func `wrong usage is answered with what to type instead`(arguments: [String], part: String) {
+    let message = message(arguments)
+    #expect(message?.contains(part) == true, "\(message ?? "accepted")")
+  }
+}
