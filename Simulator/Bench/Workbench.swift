@@ -1,5 +1,11 @@
 import Foundation
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// Where the files of a bench are: a directory of its own, removed at the end.
 struct Workbench {
   let path: String
@@ -8,13 +14,13 @@ struct Workbench {
   init(below parent: String, name: String) throws {
     let identifier = ProcessInfo.processInfo.processIdentifier
     path = URL(fileURLWithPath: parent).resolvingSymlinksInPath().path + "/\(name)-\(identifier)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    guard unsafe mkdir(path, 0o700) == 0 else { throw BenchError.lastCall("mkdir", path) }
   }
 
   /// A new directory for one run; `body` gets its path. The files go when it ends, also when it throws.
   func scratch<R>(_ body: (String) throws -> R) throws -> R {
     let directory = path + "/" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    guard unsafe mkdir(directory, 0o700) == 0 else { throw BenchError.lastCall("mkdir", directory) }
     let result = Result { try body(directory) }
     try FileManager.default.removeItem(atPath: directory)
     return try result.get()
