@@ -16,7 +16,7 @@ final class QueueSubject: BenchSubject {
 
   init(path: String, vault: String? = nil) throws {
     file = try QueueFile(
-      path: path, limits: Self.limits, vault: vault.map(DirectoryVault.init(directory:)),
+      path: path, limits: Self.limits, vault: vault.map { DirectoryVault(directory: $0) },
       now: Timestamp(milliseconds: 1_750_000_000_000))
   }
 
@@ -50,10 +50,10 @@ final class QueueSubject: BenchSubject {
     try settle(heads)
   }
 
-  func count() throws -> Int { try open().totals().entries }
+  func count() throws -> Int { try open().count() }
 
-  /// What the owner does when nothing else is to be done: there is no such method yet.
-  func maintain() throws {}
+  /// What the owner does when nothing else is to be done.
+  func maintain() throws { try open().maintain(now: now) }
 
   func close() { file = nil }
 
@@ -71,16 +71,15 @@ final class QueueSubject: BenchSubject {
 
   private func payload(of entry: Entry) throws -> [UInt8] {
     guard let reference = entry.proofs.first else { throw BenchError.wrongPayload(expected: 1, found: 0) }
-    let proof = try open().proof(reference)
-    guard proof.bytes.count == reference.size else {
-      throw BenchError.wrongPayload(expected: reference.size, found: proof.bytes.count)
+    guard let proof = try open().proof(reference), proof.bytes.count == reference.size else {
+      throw BenchError.wrongPayload(expected: reference.size, found: 0)
     }
     return proof.bytes
   }
 
   private func settle(_ entries: [Entry]) throws {
-    let settlements = entries.map { Settlement(key: $0.key, outcome: "granted", owesFinish: false) }
-    let tombstones = try open().settle(settlements, now: now)
+    let settlements = entries.map { Settlement(key: $0.key, outcome: "granted") }
+    let tombstones = try open().acknowledge(settlements, now: now)
     guard tombstones.count == entries.count else { throw BenchError.emptyQueue }
   }
 }
