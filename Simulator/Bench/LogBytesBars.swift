@@ -36,12 +36,12 @@ enum LogBytesBars {
 
     let queue = try QueueSubject(path: path)
     defer { queue.close() }
-    let begin = try SystemFile.size(of: path + "-wal")
+    let begin = try LogFile.bytes(in: path + "-wal")
     var size = begin
     for _ in 0..<operations {
       try work(queue, payloads.next())
-      let next = try SystemFile.size(of: path + "-wal")
-      // After a checkpoint the log is written again from its start, and shrinks or stays as it is.
+      let next = try LogFile.bytes(in: path + "-wal")
+      // After a checkpoint the log is written again from its start, with another salt.
       guard next > size else {
         throw BenchError.logDidNotGrow(path: path + "-wal", before: size, after: next)
       }

@@ -32,14 +32,15 @@ final class QueueSubject: BenchSubject {
   /// The first payload.
   @discardableResult
   func peek() throws -> [UInt8] {
-    guard let head = try open().head(of: .device) else { throw BenchError.emptyQueue }
-    return try payload(of: head)
+    guard let head = try open().peek(.device), let proof = head.proofs.first else {
+      throw BenchError.emptyQueue
+    }
+    return proof.bytes
   }
 
   func acknowledge() throws {
-    guard let head = try open().head(of: .device) else { throw BenchError.emptyQueue }
-    _ = try payload(of: head)
-    try settle([head])
+    guard let head = try open().peek(.device), !head.proofs.isEmpty else { throw BenchError.emptyQueue }
+    try settle([head.entry])
   }
 
   /// Reads the first entries with their payloads, and removes them in one commit.

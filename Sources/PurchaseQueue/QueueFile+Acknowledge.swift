@@ -65,18 +65,21 @@ extension QueueFile {
     totals.count(entry, -1)
     totals.tombstones += 1
     if tombstone.isUnseen { totals.unseen += 1 }
-    if totals.tombstones > limits.tombstones { try dropTombstones(settledBefore: .max, atMost: 2, &totals) }
+    if totals.tombstones > limits.tombstones {
+      // Some more than needed, so that not every acknowledgement has to look for the oldest.
+      let extra = totals.tombstones - limits.tombstones + limits.tombstones / 16
+      try dropTombstones(settledBefore: .max, atMost: extra, &totals)
+    }
   }
 
   /// Drops the oldest tombstones without a duty.
   func dropTombstones(
     settledBefore moment: Int64, atMost count: Int, _ totals: inout Totals
   ) throws(QueueError) {
-    for _ in 0..<count where totals.tombstones > limits.tombstones || moment != .max {
-      try read { () throws(SQLiteError) in try statements.tombstones.dropOldest.run([.integer(moment)]) }
-      guard connection.changes > 0 else { return }
-      totals.tombstones -= 1
+    try read { () throws(SQLiteError) in
+      try statements.tombstones.dropOldest.run([.integer(moment), .integer(Int64(count))])
     }
+    totals.tombstones -= connection.changes
   }
 
   // MARK: Tombstones

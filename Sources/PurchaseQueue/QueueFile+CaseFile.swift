@@ -13,7 +13,7 @@ extension QueueFile {
       (
         try connection.prepare("SELECT key FROM entries WHERE order_number=? ORDER BY place")
           .all([.text(number)]) { EntryKey(rawValue: $0.text(0)) },
-        try connection.prepare("SELECT key FROM tombstones WHERE order_number=? ORDER BY sequence")
+        try connection.prepare("SELECT key FROM tombstones WHERE order_number=? ORDER BY settled_at, key")
           .all([.text(number)]) { EntryKey(rawValue: $0.text(0)) }
       )
     }

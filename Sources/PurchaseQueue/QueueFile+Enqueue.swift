@@ -54,12 +54,19 @@ extension QueueFile {
   }
 
   func insertOrCollapse(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
+    guard try isKnown(new.key) else { return .inserted(try insert(new, now: now)) }
     if let tombstone = try tombstone(new.key) { return .settled(tombstone) }
     if let entry = try storedEntry(new.key) {
       let old = entry.entry
       return .collapsed(try entry.isWhole ? collapse(new, into: old, now: now) : replace(old, new, now))
     }
     return .inserted(try insert(new, now: now))
+  }
+
+  private func isKnown(_ key: EntryKey) throws(QueueError) -> Bool {
+    try read { () throws(SQLiteError) in
+      try statements.entries.isKnown.first([.text(key.rawValue)]) { $0.flag(0) } ?? false
+    }
   }
 
   func insert(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Entry {

@@ -9,15 +9,16 @@ extension QueueFile {
   public func maintain(now: Timestamp) throws(QueueError) {
     try dropOldTombstones(now: now)
     try exclusively { () throws(QueueError) in
+      try self.read { () throws(SQLiteError) in
+        let pages = try (all: self.connection.pages, free: self.connection.freePages)
+        // Rewriting costs as much as what is kept: worth it when that is the lesser part.
+        if pages.free > Self.manyFreePages, pages.free > pages.all / 2 { try self.connection.vacuum() }
+      }
       let log = try QueueError.wrapFile(self.path) { () throws(FileError) in
         try DurableFile.size(of: self.path + "-wal")
       }
-      try self.read { () throws(SQLiteError) in
-        let free = try self.connection.freePages
-        guard log > Self.longLog || free > Self.manyFreePages else { return }
-        if free > Self.manyFreePages { try self.connection.shrink() }
-        _ = try self.connection.checkpoint()
-      }
+      guard log > Self.longLog else { return }
+      try self.read { () throws(SQLiteError) in _ = try self.connection.checkpoint() }
     }
     guard vault != nil else { return }
     for entry in try allEntries() where entry.isUnprotected { mirror(entry, now: now) }
@@ -31,14 +32,13 @@ extension QueueFile {
   private func dropOldTombstones(now: Timestamp) throws(QueueError) {
     let oldest = now.adding(milliseconds: -limits.tombstoneMilliseconds).milliseconds
     let settled = try read { () throws(SQLiteError) in
-      try connection.prepare(
-        "SELECT settled_at FROM tombstones WHERE NOT (finish_owed OR unseen) ORDER BY sequence LIMIT 1"
-      ).first { $0.integer(0) }
+      try connection.prepare("SELECT min(settled_at) FROM tombstones WHERE NOT (finish_owed OR unseen)")
+        .first { $0.optionalInteger(0) } ?? nil
     }
     guard let settled, settled <= oldest else { return }
     try transaction { () throws(QueueError) in
       var totals = try self.totals()
-      try self.dropTombstones(settledBefore: oldest, atMost: 100, &totals)
+      try self.dropTombstones(settledBefore: oldest, atMost: .max, &totals)
       let row = totals
       try self.read { () throws(SQLiteError) in try self.statements.room.setTotals.run(row.values) }
     }

@@ -43,22 +43,27 @@ extension QueueFile {
     guard size <= limits.proofBytes else { return ProofReference(kind: proof.kind, id: nil, size: size) }
     let checksum = Checksum.of(proof.bytes)
     var id = checksum
-    // Other bytes with the same checksum: the next number that is free. Never seen, and cheap to be right about.
-    while let other = try stored(id) {
-      if other == proof.bytes {
+    while try !insert(proof.bytes, checksum: checksum, at: id) {
+      if try stored(id) == proof.bytes {
         try read { () throws(SQLiteError) in try statements.proofs.addToUses.run([.integer(1), .integer(id)])
         }
         return ProofReference(kind: proof.kind, id: id, size: size)
       }
+      // Other bytes with the same checksum: the next number that is free. Never seen, and cheap to be right about.
       id &+= 1
     }
     totals.bytes += size
-    try read { () throws(SQLiteError) in
-      try statements.proofs.insert.run([.integer(id), .integer(checksum), .bytes(proof.bytes)])
-    }
     let reference = ProofReference(kind: proof.kind, id: id, size: size)
     try makeRoomForBytes(replacing: covered, with: reference, &totals, now: now)
     return reference
+  }
+
+  /// False if that number is taken.
+  private func insert(_ bytes: [UInt8], checksum: Int64, at id: Int64) throws(QueueError) -> Bool {
+    try read { () throws(SQLiteError) in
+      try statements.proofs.insert.run([.integer(id), .integer(checksum), .bytes(bytes)])
+      return connection.changes > 0
+    }
   }
 
   private func stored(_ id: Int64) throws(QueueError) -> [UInt8]? {

@@ -10,7 +10,41 @@ extension QueueFile {
 
   /// The first entry of a lane that takes its turn, postponed or not; in constant time.
   public func head(of lane: Lane) throws(QueueError) -> Entry? {
-    try entries(in: lane, limit: 1).first
+    while true {
+      let stored = try read { () throws(SQLiteError) in
+        try statements.entries.head.first([.text(lane.text)]) { StoredEntry($0) }
+      }
+      guard let stored else { return nil }
+      if try setApartDamaged([stored]) { continue }
+      return stored.entry
+    }
+  }
+
+  /// The first entry of a lane with the bytes of its proofs: what is to be sent next. A proof that is not in the file
+  /// (`ProofReference.isByReference`) is left out.
+  public func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, proofs: [Proof])? {
+    while true {
+      let stored = try read { () throws(SQLiteError) in
+        try statements.entries.peek.first([.text(lane.text)]) {
+          (row: StoredEntry($0), checksum: $0.optionalInteger(15), bytes: $0.bytes(16))
+        }
+      }
+      guard let stored else { return nil }
+      if try setApartDamaged([stored.row]) { continue }
+      var entry = stored.row.entry
+      var proofs: [Proof] = []
+      for (index, reference) in entry.proofs.enumerated() {
+        // The first comes with the entry; if it is not right, reading it again says what becomes of it.
+        if index == 0, let checksum = stored.checksum, Checksum.of(stored.bytes) == checksum {
+          proofs.append(Proof(kind: reference.kind, bytes: stored.bytes))
+        } else if let proof = try proof(reference) {
+          proofs.append(proof)
+        } else {
+          entry.proofs[index].id = nil
+        }
+      }
+      return (entry, proofs)
+    }
   }
 
   /// The first entries of a lane in order, at most `limit`; without those in quarantine.
@@ -30,7 +64,7 @@ extension QueueFile {
     while true {
       let (ready, postponed) = try read { () throws(SQLiteError) in
         (
-          try statements.entries.firstReady.first { $0.integer(0) },
+          try statements.entries.firstReady.first { $0.optionalInteger(0) } ?? nil,
           try statements.entries.firstPostponed.first { (place: $0.integer(0), readyAt: $0.integer(1)) }
         )
       }

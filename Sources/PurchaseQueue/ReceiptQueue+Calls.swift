@@ -80,6 +80,11 @@ extension ReceiptQueue {
     try read { (file, _) throws(QueueError) in try file.head(of: lane) }
   }
 
+  /// The first entry of a lane with the bytes of its proofs: what is to be sent next.
+  public func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, proofs: [Proof])? {
+    try read { (file, _) throws(QueueError) in try file.peek(lane) }
+  }
+
   /// The first entries of a lane in order, at most `limit`; without those in quarantine.
   public func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
     try read { (file, _) throws(QueueError) in try file.entries(in: lane, limit: limit) }

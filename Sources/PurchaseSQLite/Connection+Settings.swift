@@ -1,13 +1,14 @@
 import CPurchaseSQLite
 
 extension Connection {
-  /// Settings that are stored in the file, in the order that SQLite needs on a new one: page size and
-  /// auto-vacuum before the first table, and before WAL fixes the page size.
+  /// Settings that are stored in the file, in the order that SQLite needs on a new one: page size and auto-vacuum
+  /// before the first table, and before WAL fixes the page size.
   package func applyNewFileSettings() throws(SQLiteError) {
     // An 8 KB proof in 1 KiB pages writes less than half of what it writes in 4 KiB pages (bench queue).
     try execute("PRAGMA page_size=1024")
-    // Lets the file shrink after a burst without a rewrite of the whole.
-    try execute("PRAGMA auto_vacuum=INCREMENTAL")
+    // Auto-vacuum writes one more page with every commit that takes or frees pages (its pointer map). `vacuum` costs
+    // only what is kept, while nobody waits.
+    try execute("PRAGMA auto_vacuum=NONE")
     try enterWAL()
   }
 
@@ -22,7 +23,7 @@ extension Connection {
     #endif
     // Deleted content is overwritten where its page is written anyway, but free pages are not written only to blank
     // them: that would double what an acknowledgement writes. The file is the owner's alone (0600), a proof in it is
-    // worth nothing without the store account, and `shrink` gives free pages back. Set in words: distributions
+    // worth nothing without the store account, and `vacuum` drops free pages. Set in words: distributions
     // differ in the default.
     try execute("PRAGMA secure_delete=FAST")
     try execute("PRAGMA foreign_keys=ON")
@@ -31,12 +32,12 @@ extension Connection {
     // A checkpoint costs three syncs: at 4 MiB of log in pages of 1 KiB they are 1 % of the commits' own. It is the
     // last resort; `QueueFile.maintain` keeps the log shorter while nobody waits.
     try execute("PRAGMA wal_autocheckpoint=4096")
-    // The log's file is cut back to this when it starts anew.
-    try execute("PRAGMA journal_size_limit=1048576")
+    // A log that starts anew is written over in place: growing it anew would cost the file system a commit of its own
+    // with each of ours. `checkpoint` cuts it back.
+    try execute("PRAGMA journal_size_limit=-1")
     // Bounds memory: 1 MiB of pages, and no file mapped.
     try execute("PRAGMA cache_size=-1024")
     try execute("PRAGMA mmap_size=0")
-    try execute("PRAGMA temp_store=MEMORY")
   }
 
   /// Write-ahead log: one sync per commit, and readers do not block the writer.
@@ -62,9 +63,14 @@ extension Connection {
     return true
   }
 
-  /// Gives free pages back to the file system, in a transaction of its own.
-  package func shrink() throws(SQLiteError) {
-    try execute("PRAGMA incremental_vacuum")
+  /// Writes the file anew without its free pages, in a transaction of its own.
+  package func vacuum() throws(SQLiteError) {
+    try execute("VACUUM")
+  }
+
+  /// Pages of the file.
+  package var pages: Int {
+    get throws(SQLiteError) { Int(try prepare("PRAGMA page_count").first { $0.integer(0) } ?? 0) }
   }
 
   /// Pages of the file that hold nothing.

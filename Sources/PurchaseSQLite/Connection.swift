@@ -29,7 +29,7 @@ import CPurchaseSQLite
     var opened: OpaquePointer?
     let uri = Self.uri(path: path, access: access)
     let flags = Self.flags(access) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE
-    let result = unsafe sqlite3_open_v2(uri, &opened, flags, nil)
+    let result = unsafe sqlite3_open_v2(uri, &opened, flags, GatheringVFS.registered)
     guard result == SQLITE_OK, let opened = unsafe opened else {
       let error = unsafe SQLiteError(result: result, handle: opened, sql: nil)
       // "Whether or not an error occurs when it is opened, resources … should be released by passing it to

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct SettingsTests {
   private static let stored: [(pragma: String, value: String)] = [
-    ("page_size", "1024"), ("auto_vacuum", "2"), ("journal_mode", "wal"),
+    ("page_size", "1024"), ("auto_vacuum", "0"), ("journal_mode", "wal"),
   ]
   private static let ofConnection: [(pragma: String, value: String)] = [
     ("synchronous", "2"), ("secure_delete", "2"), ("foreign_keys", "1"), ("trusted_schema", "0"),

@@ -44,10 +44,30 @@ extension ProofReference {
 
   /// From the text in the row. Lines that nobody wrote so are passed over: the row's checksum finds them.
   static func list(_ text: String) -> [ProofReference] {
-    text.split(separator: "\n").compactMap { line in
-      let parts = line.split(separator: " ", maxSplits: 2)
-      guard parts.count == 3, let size = Int(parts[1]) else { return nil }
-      return ProofReference(kind: String(parts[2]), id: Int64(parts[0]), size: size)
+    // Byte by byte: this is read with every entry, and splitting a string looks for whole characters.
+    var references: [ProofReference] = []
+    for line in Array(text.utf8).split(separator: UInt8(ascii: "\n")) {
+      guard let first = line.firstIndex(of: space) else { continue }
+      guard let second = line[(first + 1)...].firstIndex(of: space) else { continue }
+      guard let size = integer(line[(first + 1)..<second]) else { continue }
+      let kind = String(decoding: line[(second + 1)...], as: UTF8.self)
+      references.append(ProofReference(kind: kind, id: integer(line[..<first]), size: Int(size)))
     }
+    return references
+  }
+
+  private static var space: UInt8 { UInt8(ascii: " ") }
+
+  /// Nil for "-" and whatever else is no number.
+  private static func integer(_ digits: ArraySlice<UInt8>) -> Int64? {
+    let isNegative = digits.first == UInt8(ascii: "-")
+    let rest = isNegative ? digits.dropFirst() : digits
+    guard !rest.isEmpty, rest.count <= 19 else { return nil }
+    var value: UInt64 = 0
+    for digit in rest {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+      value = value &* 10 &+ UInt64(digit &- UInt8(ascii: "0"))
+    }
+    return isNegative ? Int64(truncatingIfNeeded: 0 &- value) : Int64(exactly: value)
   }
 }

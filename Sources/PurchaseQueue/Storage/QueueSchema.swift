@@ -29,8 +29,9 @@ enum QueueSchema {
       history TEXT NOT NULL,
       checksum INTEGER NOT NULL
     ) STRICT;
-    CREATE INDEX entries_in_lane ON entries(lane, place) WHERE state = 'queued';
-    CREATE INDEX entries_by_readiness ON entries(ready_at, place) WHERE state = 'queued';
+    CREATE INDEX entries_ready ON entries(lane, place) WHERE state = 'queued' AND ready_at = 0;
+    CREATE INDEX entries_postponed ON entries(lane, place) WHERE state = 'queued' AND ready_at <> 0;
+    CREATE INDEX entries_by_readiness ON entries(ready_at, place) WHERE state = 'queued' AND ready_at <> 0;
     CREATE TABLE proofs(
       id INTEGER PRIMARY KEY,
       checksum INTEGER NOT NULL,
@@ -38,8 +39,7 @@ enum QueueSchema {
       bytes BLOB NOT NULL
     ) STRICT;
     CREATE TABLE tombstones(
-      sequence INTEGER PRIMARY KEY,
-      key TEXT NOT NULL UNIQUE,
+      key TEXT PRIMARY KEY,
       lane TEXT NOT NULL,
       order_number TEXT,
       outcome TEXT NOT NULL,
@@ -51,8 +51,8 @@ enum QueueSchema {
       unseen INTEGER NOT NULL,
       history TEXT NOT NULL,
       checksum INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX tombstones_with_duties ON tombstones(sequence) WHERE finish_owed OR unseen;
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_owed OR unseen;
     CREATE TABLE reservations(
       name TEXT PRIMARY KEY,
       bytes INTEGER NOT NULL,

@@ -25,11 +25,15 @@ struct QueueStatements {
   }
 }
 
-/// Statements of the table `entries`.
+/// Statements of the table `entries`. An entry that waits for its turn is in one of two indexes: `entries_ready`, or
+/// `entries_postponed`, which costs nothing while nothing is postponed.
 struct EntryStatements {
   let insert: PreparedStatement
+  let isKnown: PreparedStatement
   let byKey: PreparedStatement
   let byPlace: PreparedStatement
+  let peek: PreparedStatement
+  let head: PreparedStatement
   let inLane: PreparedStatement
   let firstReady: PreparedStatement
   let firstPostponed: PreparedStatement
@@ -38,31 +42,60 @@ struct EntryStatements {
   let update: PreparedStatement
   let delete: PreparedStatement
 
+  private static let ready = "state='queued' AND ready_at=0"
+  private static let postponed = "state='queued' AND ready_at<>0"
+  private static let firstPlace = """
+    (SELECT min(place) FROM (
+      SELECT min(place) AS place FROM entries WHERE lane=?1 AND \(ready)
+      UNION ALL SELECT min(place) FROM entries WHERE lane=?1 AND \(postponed)))
+    """
+
   init(_ connection: borrowing Connection) throws(SQLiteError) {
     let entry = StoredEntry.columns
+    let (ready, postponed) = (Self.ready, Self.postponed)
     insert = try PreparedStatement(
       connection, "INSERT INTO entries(\(entry)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+    // One statement tells that there is nothing, as for nearly every enqueue.
+    isKnown = try PreparedStatement(
+      connection,
+      "SELECT EXISTS(SELECT 1 FROM entries WHERE key=?1) OR EXISTS(SELECT 1 FROM tombstones WHERE key=?1)")
     byKey = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE key=?")
     byPlace = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
-    inLane = try PreparedStatement(
-      connection, "SELECT \(entry) FROM entries WHERE lane=? AND state='queued' ORDER BY place LIMIT ?")
-    firstReady = try PreparedStatement(
-      connection, "SELECT place FROM entries WHERE state='queued' AND ready_at=0 ORDER BY place LIMIT 1")
-    firstPostponed = try PreparedStatement(
+    head = try PreparedStatement(
+      connection, "SELECT \(entry) FROM entries WHERE place=\(Self.firstPlace)")
+    // The text of the proofs begins with the number of the first.
+    peek = try PreparedStatement(
       connection,
-      "SELECT place, ready_at FROM entries WHERE state='queued' AND ready_at>0 ORDER BY ready_at, place LIMIT 1"
-    )
+      """
+      SELECT \(entry.split(separator: ", ").map { "entries.\($0)" }.joined(separator: ", ")), \
+      proofs.checksum, proofs.bytes \
+      FROM entries LEFT JOIN proofs ON proofs.id=CAST(entries.proofs AS INTEGER) WHERE place=\(Self.firstPlace)
+      """)
+    inLane = try PreparedStatement(
+      connection,
+      """
+      SELECT \(entry) FROM entries WHERE place IN (
+        SELECT place FROM (
+          SELECT place FROM entries WHERE lane=?1 AND \(ready) ORDER BY place LIMIT ?2)
+        UNION ALL SELECT place FROM (
+          SELECT place FROM entries WHERE lane=?1 AND \(postponed) ORDER BY place LIMIT ?2))
+      ORDER BY place LIMIT ?2
+      """)
+    firstReady = try PreparedStatement(
+      connection,
+      """
+      WITH RECURSIVE \(Self.skip(ready))
+      SELECT min(first) FROM (
+        SELECT (SELECT min(place) FROM entries WHERE lane=found.lane AND \(ready)) AS first FROM found)
+      """)
+    firstPostponed = try PreparedStatement(
+      connection, "SELECT place, ready_at FROM entries WHERE \(postponed) ORDER BY ready_at, place LIMIT 1")
     all = try PreparedStatement(connection, "SELECT \(entry) FROM entries ORDER BY place")
-    // A skip through the index: one seek a lane, however long the lanes are.
     lanes = try PreparedStatement(
       connection,
       """
-      WITH RECURSIVE found(lane) AS (
-        SELECT min(lane) FROM entries WHERE state='queued'
-        UNION ALL
-        SELECT (SELECT min(lane) FROM entries WHERE state='queued' AND lane>found.lane) FROM found
-        WHERE found.lane IS NOT NULL
-      ) SELECT lane FROM found WHERE lane IS NOT NULL
+      WITH RECURSIVE \(Self.skip(ready)), \(Self.skip(postponed, as: "late"))
+      SELECT lane FROM found WHERE lane IS NOT NULL UNION SELECT lane FROM late WHERE lane IS NOT NULL
       """)
     // The values of a whole row are bound; place and key never change, and not naming the key spares its index.
     update = try PreparedStatement(
@@ -73,6 +106,17 @@ struct EntryStatements {
       checksum=?15 WHERE place=?1
       """)
     delete = try PreparedStatement(connection, "DELETE FROM entries WHERE place=?")
+  }
+
+  /// A table of lanes, found by skipping through an index: one seek a lane, however long the lanes are.
+  private static func skip(_ condition: String, as name: String = "found") -> String {
+    """
+    \(name)(lane) AS (
+      SELECT min(lane) FROM entries WHERE \(condition)
+      UNION ALL
+      SELECT (SELECT min(lane) FROM entries WHERE \(condition) AND lane>\(name).lane) FROM \(name)
+      WHERE \(name).lane IS NOT NULL)
+    """
   }
 }
 
@@ -86,7 +130,7 @@ struct ProofStatements {
   init(_ connection: borrowing Connection) throws(SQLiteError) {
     byID = try PreparedStatement(connection, "SELECT checksum, bytes FROM proofs WHERE id=?")
     insert = try PreparedStatement(
-      connection, "INSERT INTO proofs(id, checksum, uses, bytes) VALUES(?,?,1,?)")
+      connection, "INSERT OR IGNORE INTO proofs(id, checksum, uses, bytes) VALUES(?,?,1,?)")
     addToUses = try PreparedStatement(connection, "UPDATE proofs SET uses=uses+? WHERE id=?")
     deleteUnused = try PreparedStatement(connection, "DELETE FROM proofs WHERE id=? AND uses<=1")
   }
@@ -106,15 +150,15 @@ struct TombstoneStatements {
       connection, "INSERT OR REPLACE INTO tombstones(\(tombstone)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")
     byKey = try PreparedStatement(connection, "SELECT \(tombstone) FROM tombstones WHERE key=?")
     withDuties = try PreparedStatement(
-      connection, "SELECT \(tombstone) FROM tombstones WHERE finish_owed OR unseen ORDER BY sequence")
+      connection, "SELECT \(tombstone) FROM tombstones WHERE finish_owed OR unseen ORDER BY settled_at, key")
     updateDuties = try PreparedStatement(
       connection, "UPDATE tombstones SET finish_owed=?, unseen=?, checksum=? WHERE key=?")
     dropOldest = try PreparedStatement(
       connection,
       """
-      DELETE FROM tombstones WHERE sequence=(
-        SELECT sequence FROM tombstones WHERE NOT (finish_owed OR unseen) AND settled_at<=? \
-      ORDER BY sequence LIMIT 1)
+      DELETE FROM tombstones WHERE key IN (
+        SELECT key FROM tombstones WHERE NOT (finish_owed OR unseen) AND settled_at<=? \
+      ORDER BY settled_at LIMIT ?)
       """)
   }
 }

@@ -97,7 +97,7 @@ extension Tombstone {
     return hash.value
   }
 
-  /// Every column but the sequence.
+  /// Every column.
   var values: [SQLValue] {
     [
       .text(key.rawValue), .text(lane.text), .text(orderNumber), .text(outcome), .text(details),
