@@ -7,7 +7,7 @@ import Testing
   ]
   private static let ofConnection: [(pragma: String, value: String)] = [
     ("synchronous", "2"), ("secure_delete", "2"), ("foreign_keys", "1"), ("trusted_schema", "0"),
-    ("journal_size_limit", "1048576"), ("busy_timeout", "5000"),
+    ("journal_size_limit", "-1"), ("busy_timeout", "5000"),
   ]
 
   @Test(arguments: stored + ofConnection)
