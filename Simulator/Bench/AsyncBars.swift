@@ -1,5 +1,4 @@
-/// Bar 5, its first half, and bar 10: the queue behind an actor. Generic over the call, so that nothing here knows
-/// the actor.
+/// Bar 5, its first half, and bar 10: the queue behind an actor.
 enum AsyncBars {
   /// One call, with its number. Durable when it returns.
   typealias Operation = @Sendable (Int) async throws -> Void
@@ -20,11 +19,23 @@ enum AsyncBars {
   private static let callersBound = Bar.Bound.atLeast(2.2)
   private static let latencyTitle = "p50 of the async call / of the synchronous one"
   private static let latencyBound = Bar.Bound.atMost(1.25)
-  static let notWired = [
-    Bar(number: 5, what: callersTitle, bound: callersBound, reason: "the queue has no asynchronous face yet"),
-    Bar(
-      number: 10, what: latencyTitle, bound: latencyBound, reason: "the queue has no asynchronous face yet"),
-  ]
+
+  static func section(_ plan: BenchPlan, _ workbench: Workbench) async throws -> BenchSection {
+    let calls = try await callers(plan) {
+      try await AsyncQueueSubject(path: workbench.fresh() + "/queue.sqlite").operation()
+    }
+    let waits = try await latency(plan) {
+      let queue = try QueueSubject(path: workbench.fresh() + "/queue.sqlite")
+      defer { queue.close() }
+      var payloads = Payloads(seed: 5)
+      try queue.fill(to: BenchPlan.length, from: &payloads)
+      let ready = payloads.next(plan.operations, of: BenchPlan.payloadBytes)
+      return try Samples.measure(plan.operations) { try queue.enqueue(ready[$0]) }
+    } _: {
+      try await AsyncQueueSubject(path: workbench.fresh() + "/queue.sqlite").operation()
+    }
+    return BenchSection(title: "the asynchronous queue, 8 KB on disk", bars: [calls, waits])
+  }
 
   /// `operations` calls, dealt out to callers that run at the same time; each waits for its own call.
   static func measure(

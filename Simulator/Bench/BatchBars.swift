@@ -33,8 +33,10 @@ enum BatchBars {
       defer { queue.close() }
       var payloads = Payloads(seed: seed)
       try queue.fill(to: BenchPlan.length + items, from: &payloads)
-      let samples = try Samples.measure(items / size) { _ in
-        if size == 1 { try queue.acknowledge() } else { try queue.acknowledge(count: size) }
+      // Read beforehand, as an uploader has: what is measured is the removal.
+      let heads = try queue.heads(items)
+      let samples = try Samples.measure(items / size) { batch in
+        try queue.acknowledge(Array(heads[batch * size..<(batch + 1) * size]))
       }
       return try samples.perSecond() * Double(size)
     }

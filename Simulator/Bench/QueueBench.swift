@@ -31,7 +31,7 @@ struct QueueBench {
     let begin = clock.now
     var report = BenchReport(isQuick: options.quick, directory: disk.path)
     for part in parts(disk, memory) where options.only.isEmpty || !part.bars.isDisjoint(with: options.only) {
-      let section = try part.measure()
+      let section = try await part.measure()
       report.sections.append(section)
       if !options.json { Terminal.line(section.text + "\n") }
     }
@@ -42,9 +42,9 @@ struct QueueBench {
   /// A section to come, and the bars in it.
   private struct Part {
     var bars: Set<Int>
-    var measure: () throws -> BenchSection
+    var measure: () async throws -> BenchSection
 
-    init(_ bars: Set<Int>, _ measure: @escaping () throws -> BenchSection) {
+    init(_ bars: Set<Int>, _ measure: @escaping () async throws -> BenchSection) {
       self.bars = bars
       self.measure = measure
     }
@@ -59,7 +59,7 @@ struct QueueBench {
       Part([3]) { try BaselineBars.size(2, plan, disk) },
       Part([3]) { try BaselineBars.size(32, plan, disk) },
       Part([5]) { try BatchBars.section(plan, disk) },
-      Part([5, 10]) { BenchSection(title: "the asynchronous queue, 8 KB on disk", bars: AsyncBars.notWired) },
+      Part([5, 10]) { try await AsyncBars.section(plan, disk) },
       Part([6]) { try LogBytesBars.section(disk) },
       Part([7]) { try LengthBars.section(plan, disk) },
       // Sizes do not depend on the disk, and many more operations than elsewhere are needed.

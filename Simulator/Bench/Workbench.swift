@@ -19,11 +19,17 @@ struct Workbench {
 
   /// A new directory for one run; `body` gets its path. The files go when it ends, also when it throws.
   func scratch<R>(_ body: (String) throws -> R) throws -> R {
-    let directory = path + "/" + UUID().uuidString
-    guard unsafe mkdir(directory, 0o700) == 0 else { throw BenchError.lastCall("mkdir", directory) }
+    let directory = try fresh()
     let result = Result { try body(directory) }
     try FileManager.default.removeItem(atPath: directory)
     return try result.get()
+  }
+
+  /// A new directory that stays until the workbench goes.
+  func fresh() throws -> String {
+    let directory = path + "/" + UUID().uuidString
+    guard unsafe mkdir(directory, 0o700) == 0 else { throw BenchError.lastCall("mkdir", directory) }
+    return directory
   }
 
   func remove() throws { try FileManager.default.removeItem(atPath: path) }

@@ -21,7 +21,9 @@ public actor ReceiptQueue {
   private let clock: @Sendable () -> Timestamp
   private var file: QueueFile?
   private var waiting: [Waiting] = []
-  private var commitsSinceMaintenance = 0
+  private let pause: Int
+  private var commits = 0
+  private var isWaitingForPause = false
 
   /// One caller's operation, and how to tell the caller of its end.
   private struct Waiting {
@@ -31,12 +33,14 @@ public actor ReceiptQueue {
 
   private init(
     path: String, limits: QueueLimits, vault: (any ReceiptVault)?, executor: (any SerialExecutor)?,
+    pause: Int,
     clock: @escaping @Sendable () -> Timestamp
   ) {
     self.path = path
     self.limits = limits
     self.vault = vault
     self.executor = InjectedExecutor(executor ?? BlockingExecutor(label: "purchase-queue"))
+    self.pause = pause
     self.clock = clock
   }
 
@@ -44,12 +48,16 @@ public actor ReceiptQueue {
   ///
   /// - Parameters:
   ///   - executor: runs the queue's blocking calls, one after the other; a thread of its own unless given.
+  ///   - pauseMilliseconds: how long nothing is committed before the queue tidies up (`maintain`).
   ///   - clock: the device's time; the system's unless given.
   public static func open(
     path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil,
-    executor: (any SerialExecutor)? = nil, clock: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
+    executor: (any SerialExecutor)? = nil, pauseMilliseconds: Int = 1_000,
+    clock: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) async throws(QueueError) -> ReceiptQueue {
-    let queue = ReceiptQueue(path: path, limits: limits, vault: vault, executor: executor, clock: clock)
+    let queue = ReceiptQueue(
+      path: path, limits: limits, vault: vault, executor: executor,
+      pause: pauseMilliseconds, clock: clock)
     try await queue.start()
     return queue
   }
@@ -105,10 +113,10 @@ public actor ReceiptQueue {
     for (operation, error) in zip(operations, errors) {
       operation.end(error.flatMap { repeatAfterReopening(operation, $0) })
     }
-    commitsSinceMaintenance += 1
-    if waiting.isEmpty, commitsSinceMaintenance >= 32 {
-      commitsSinceMaintenance = 0
-      Task { self.maintainQuietly() }
+    commits += 1
+    if !isWaitingForPause {
+      isWaitingForPause = true
+      Task { [weak self] in await self?.maintainInPause() }
     }
   }
 
@@ -139,7 +147,18 @@ public actor ReceiptQueue {
 
   // MARK: In the background
 
-  private func maintainQuietly() {
+  /// Waits until nothing has been committed for a while.
+  private func maintainInPause() async {
+    var seen = -1
+    while seen != commits {
+      seen = commits
+      do {
+        try await Task.sleep(nanoseconds: UInt64(max(pause, 0)) * 1_000_000)
+      } catch {
+        break  // Nobody cancels this task; if somebody did, now would be as good a time as any.
+      }
+    }
+    isWaitingForPause = false
     do throws(QueueError) {
       try file?.maintain(now: clock())
     } catch {
