@@ -5,6 +5,7 @@ enum Command: Equatable {
   case help
   case scenarios
   case run(RunOptions)
+  case inspect(InspectOptions)
   case app(AppOptions)
   case bench(BenchOptions)
   case benchLoad(BenchLoadOptions)
@@ -21,6 +22,8 @@ enum Command: Equatable {
       purchase-simulator run NAME… [options]   run some of them
       purchase-simulator run --all [options]   run all of them
       purchase-simulator bench queue [options] measure the queue against its bars
+      purchase-simulator inspect FILE [--case ID | --order NUMBER] [--json]
+                                               what is in a queue's file; changes nothing, also beside an app
 
     OPTIONS OF run
       --client engine|fire-and-forget   who handles the purchase (default: engine)
@@ -36,9 +39,16 @@ enum Command: Equatable {
       --only N                          this bar alone; may be given again
       --directory DIR                   the disk to measure on (default: the current directory)
 
+    OPTIONS OF inspect
+      --case ID       the history of one entry: its key, or what follows the slash of its key
+      --order NUMBER  the histories of the entries of one order
+      --json          one document
+
     EXIT CODES
-      0  every engine row is clean: paid = granted, and nothing lost, doubled or pending
-      1  a promise was broken, or a bar missed   64  wrong usage          70  internal error
+      0  every engine row is clean: paid = granted, and nothing lost, doubled or pending; or FILE is sound
+      1  a promise was broken, or a bar missed; or FILE knows nothing of that ID or NUMBER
+      64 wrong usage     65 FILE is no queue, damaged, or a newer version's     66 FILE cannot be read
+      70 internal error
     """
 
   static func parse(_ arguments: [String]) -> Result<Command, UsageError> {
@@ -50,11 +60,12 @@ enum Command: Equatable {
       guard rest.isEmpty else { return .failure(UsageError(message: "scenarios takes no arguments")) }
       return .success(.scenarios)
     case "run": return RunOptions.parse(rest).map(Command.run)
+    case "inspect": return InspectOptions.parse(rest).map(Command.inspect)
     case "app": return AppOptions.parse(rest).map(Command.app)
     case "bench": return BenchOptions.parse(rest).map(Command.bench)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
     default:
-      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "bench", "help"])
+      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "bench", "inspect", "help"])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }
   }
@@ -68,6 +79,7 @@ enum Command: Equatable {
       for scenario in Scenario.all { Terminal.line(Table.pad(scenario.name, 20) + scenario.summary) }
       return ExitCode.ok
     case .run(let options): return await RunCommand(options: options).execute()
+    case .inspect(let options): return InspectCommand(options: options).execute()
     case .app(let options): return await SimulatedApp(options: options).execute()
     case .bench(let options): return await QueueBench(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()

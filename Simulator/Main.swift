@@ -17,7 +17,12 @@ struct Main {
 enum ExitCode {
   static let ok: Int32 = 0
   static let promiseBroken: Int32 = 1
+  static let notFound: Int32 = 1
   static let usage: Int32 = 64
+  /// EX_DATAERR: the file is not what it should be.
+  static let badData: Int32 = 65
+  /// EX_NOINPUT: there is no file to be read.
+  static let noInput: Int32 = 66
   static let `internal`: Int32 = 70
 }
 

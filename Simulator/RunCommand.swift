@@ -20,7 +20,10 @@ struct RunCommand {
         return ExitCode.internal
       }
     }
-    if !options.json { Terminal.line(Table.summary(scores)) }
+    if !options.json {
+      Terminal.line(Table.summary(scores))
+      tellWhereFilesAre()
+    }
     let judged = scores.filter { $0.client == Client.engine.rawValue }
     return judged.allSatisfy(\.isClean) ? ExitCode.ok : ExitCode.promiseBroken
   }
@@ -29,7 +32,7 @@ struct RunCommand {
     let directory: String
     if let keep = options.keep {
       // A run starts on a new phone: files of an earlier one would be an earlier life.
-      directory = keep + "/" + scenario.name + "-" + options.client.rawValue
+      directory = self.directory(of: scenario, below: keep)
       if FileManager.default.fileExists(atPath: directory) {
         try FileManager.default.removeItem(atPath: directory)
       }
@@ -44,6 +47,19 @@ struct RunCommand {
     }
     if options.keep == nil { remove(directory) }
     return try result.get()
+  }
+
+  private func directory(of scenario: Scenario, below keep: String) -> String {
+    keep + "/" + scenario.name + "-" + options.client.rawValue
+  }
+
+  private func tellWhereFilesAre() {
+    guard let keep = options.keep else { return }
+    Terminal.line("kept below \(keep); a queue is shown by: purchase-simulator inspect FILE")
+    for scenario in options.scenarios {
+      let path = ScenarioRun.Device.queue(in: directory(of: scenario, below: keep) + "/container")
+      if FileManager.default.fileExists(atPath: path) { Terminal.line("  \(path)") }
+    }
   }
 
   /// The world's connection removes its own log while it closes, on another thread: a file that has gone in the

@@ -30,6 +30,9 @@ struct ScenarioRun {
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     }
 
+    /// The app's queue.
+    static func queue(in container: String) -> String { container + "/queue.sqlite" }
+
     /// Deletes the app and installs it again.
     func reinstall() throws {
       guard FileManager.default.fileExists(atPath: container) else { return }

@@ -51,7 +51,7 @@ struct Score: Encodable {
     for name in try DirectoryVault(directory: device.keychain).list() where name.hasPrefix(prefix) {
       kept.insert(String(name.dropFirst(prefix.count)))
     }
-    let path = device.container + "/queue.sqlite"
+    let path = ScenarioRun.Device.queue(in: device.container)
     if FileManager.default.fileExists(atPath: path) {
       let queue = try QueueFile(path: path, now: Timestamp.wallClock())
       for entry in try queue.allEntries() { kept.insert(entry.key.rawValue) }

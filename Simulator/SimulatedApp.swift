@@ -34,7 +34,7 @@ struct EngineClient {
   func live() async throws -> Int32 {
     let store = MockStoreClient(base: options.server, storeAccount: options.storeAccount)
     var configuration = SyncConfiguration(
-      path: options.container + "/queue.sqlite", vault: DirectoryVault(directory: options.vault),
+      path: ScenarioRun.Device.queue(in: options.container), vault: DirectoryVault(directory: options.vault),
       retry: RetryPolicy().scaled(by: max(1, options.timeScale)))
     configuration.hook = { failpoints.pass($0) }
     try FileManager.default.createDirectory(atPath: options.container, withIntermediateDirectories: true)

@@ -18,6 +18,16 @@
     guard descriptor >= 0 else { throw FileError.last("open", path) }
   }
 
+  /// Opens a lock's file that is there already, without the right to write it; nil if there is none.
+  package init?(existing path: String) throws(FileError) {
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    self.path = path
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw FileError.last("open", path)
+    }
+  }
+
   // Closing the last descriptor of the open file releases its lock.
   deinit { close(descriptor) }
 

@@ -21,8 +21,8 @@ package enum DatabaseProbe: Equatable, Sendable {
     return DatabaseProbe(header: header)
   }
 
-  /// Reads the database header (<https://sqlite.org/fileformat2.html#the_database_header>).
-  init(header: [UInt8]) {
+  /// Reads the database header, 108 bytes of it (<https://sqlite.org/fileformat2.html#the_database_header>).
+  package init(header: [UInt8]) {
     if header.isEmpty {
       self = .absent
       return

@@ -153,6 +153,28 @@ package enum DurableFile {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
+  /// Writes what `next` gives, piece by piece until it gives none, to a new file for the owner alone. Not synced: for
+  /// scratch files.
+  package static func fill<E: Error>(
+    _ path: String, failing wrap: (FileError) -> E, with next: () throws(E) -> [UInt8]
+  ) throws(E) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw wrap(FileError.last("open", path)) }
+    defer { close(descriptor) }
+    while case let bytes = try next(), !bytes.isEmpty {
+      do throws(FileError) {
+        try write(bytes, to: descriptor, path)
+      } catch {
+        throw wrap(error)
+      }
+    }
+  }
+
+  /// Throws if this process may not read the file.
+  package static func checkReadable(_ path: String) throws(FileError) {
+    guard unsafe access(path, R_OK) == 0 else { throw FileError.last("open", path) }
+  }
+
   private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(FileError) {
     var written = 0
     while written < bytes.count {

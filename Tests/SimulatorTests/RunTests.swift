@@ -16,13 +16,13 @@ import Testing
   }
 
   /// The executable stands beside the test bundle.
-  private var binary: URL {
+  static var binary: URL {
     let argument = ProcessInfo.processInfo.arguments.first { $0.hasSuffix(".xctest") }
     let bundle = URL(fileURLWithPath: argument ?? CommandLine.arguments[0])
     return bundle.deletingLastPathComponent().appendingPathComponent("purchase-simulator")
   }
 
-  private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+  static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
     let process = Process()
     let pipe = Pipe()
     process.executableURL = binary
@@ -41,7 +41,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(1)), arguments: [[], ["--chaos", "--seed", "3"], ["--chaos", "--seed", "11"]])
   func `the engine loses and doubles nothing in any scenario`(extra: [String]) throws {
-    let result = try run(["run", "--all", "--json"] + extra)
+    let result = try Self.run(["run", "--all", "--json"] + extra)
     #expect(result.status == 0)
     let rows = try rows(result.output)
     #expect(rows.count == 7)
@@ -54,18 +54,18 @@ import Testing
   @Test(.timeLimit(.minutes(1))) func `the naive app loses purchases, and never changes the exit code`()
     throws
   {
-    let result = try run(["run", "--all", "--json", "--client", "fire-and-forget"])
+    let result = try Self.run(["run", "--all", "--json", "--client", "fire-and-forget"])
     #expect(result.status == 0)
     let lost = Set(try rows(result.output).filter { $0.lost > 0 }.map(\.scenario))
     #expect(lost.isSuperset(of: ["backend-outage", "crash-after-enqueue"]))
   }
 
   @Test func `an unknown scenario is wrong usage`() throws {
-    #expect(try run(["run", "no-such-thing"]).status == 64)
+    #expect(try Self.run(["run", "no-such-thing"]).status == 64)
   }
 
   @Test func `scenarios are listed a line each`() throws {
-    let result = try run(["scenarios"])
+    let result = try Self.run(["scenarios"])
     #expect(result.status == 0)
     #expect(result.output.split(separator: "\n").count == 7)
   }

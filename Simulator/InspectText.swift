@@ -1,0 +1,122 @@
+import PurchaseQueue
+
+/// What `inspect` shows, for people. Keys, accounts and orders are somebody else's text: no control character of
+/// theirs reaches the terminal, and long ones are cut.
+struct InspectText {
+  let text: String
+
+  init(_ report: InspectReport, now: Timestamp) {
+    var sections = [Self.entries(report, now: now), Self.lanes(report, now: now)]
+    sections += [Self.quarantine(report), Self.tombstones(report, now: now), Self.health(report, now: now)]
+    text = sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+  }
+
+  /// Without control characters, but for the ends of lines.
+  static func safe(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map(shown)))
+  }
+
+  private static func shown(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    if scalar == "\n" { return scalar }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: return "?"
+    default: return scalar
+    }
+  }
+
+  private static func cell(_ text: String) -> String {
+    let line = safe(text.replacing("\n", with: " "))
+    return line.count <= 48 ? line : line.prefix(47) + "…"
+  }
+
+  /// Columns as wide as what stands in them.
+  private static func table(_ rows: [[String]]) -> [String] {
+    let cells = rows.map { $0.map(cell) }
+    let widths = (0..<(cells.first?.count ?? 0)).map { column in cells.map { $0[column].count }.max() ?? 0 }
+    return cells.map { row in
+      let line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+        .joined(separator: "  ")
+      return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+  }
+
+  private static func entries(_ report: InspectReport, now: Timestamp) -> [String] {
+    guard !report.entries.isEmpty else { return ["no entries"] }
+    let head = ["place", "key", "lane", "state", "order", "age", "attempts", "not before", "proofs"]
+    return table(
+      [head]
+        + report.entries.map { entry in
+          let file = entry.file
+          return [
+            "\(entry.place)", file.key.rawValue, file.lane, file.state, file.orderNumber ?? "-",
+            age(file.enqueuedAt, now), "\(file.attempts)", file.readyAt?.utc ?? "-",
+            file.proofs.isEmpty ? "-" : file.proofs.joined(separator: "; "),
+          ]
+        })
+  }
+
+  private static func lanes(_ report: InspectReport, now: Timestamp) -> [String] {
+    guard !report.lanes.isEmpty else { return [] }
+    return table(
+      [["lane", "queued", "oldest"]]
+        + report.lanes.map { lane in
+          [lane.lane, "\(lane.queued)", lane.oldestEnqueuedAt.map { age($0, now) } ?? "-"]
+        })
+  }
+
+  private static func quarantine(_ report: InspectReport) -> [String] {
+    let files = report.entries.map(\.file).filter { $0.state != "queued" }
+    guard !files.isEmpty else { return [] }
+    return ["quarantine: \(files.count)"]
+      + files.map { "  \(cell($0.key.rawValue)): \(safe($0.reason ?? $0.state))" }
+  }
+
+  private static func tombstones(_ report: InspectReport, now: Timestamp) -> [String] {
+    let tombstones = report.tombstones
+    guard tombstones.count > 0 else { return ["no tombstones"] }
+    func row(_ file: CaseFile) -> [String] {
+      let duties = [file.isFinishOwed ? "finish owed" : nil, file.isUnseen ? "unseen" : nil].compactMap { $0 }
+      return [
+        file.key.rawValue, file.lane, file.outcome ?? "-", file.orderNumber ?? "-",
+        file.settledAt.map { age($0, now) } ?? "-", "\(file.attempts)",
+        duties.isEmpty ? "-" : duties.joined(separator: ", "),
+      ]
+    }
+    let shown = Set(tombstones.newest.map(\.key))
+    let older = tombstones.withDuties.filter { !shown.contains($0.key) }
+    let head = ["key", "lane", "outcome", "order", "settled", "attempts", "duties"]
+    let title = "tombstones: \(tombstones.count), \(tombstones.withDuties.count) with duties"
+    let isPart = tombstones.count > shown.count
+    let part = isPart ? "; the newest \(shown.count), and older ones with duties" : ""
+    return [title + part] + table([head] + (tombstones.newest + older).map(row))
+  }
+
+  private static func health(_ report: InspectReport, now: Timestamp) -> [String] {
+    let health = report.health
+    var lines = ["file: \(safe(report.file))"]
+    lines.append(
+      "  \(health.fileBytes) bytes (\(health.freeBytes) free), log \(health.logBytes) bytes, "
+        + "schema \(health.schemaVersion), SQLite \(health.sqliteVersion) here")
+    lines.append(
+      "  queued \(health.queued), quarantined \(health.quarantined), damaged \(health.damaged), "
+        + "reserved \(health.reserved); proofs \(health.bytes) bytes, \(health.reservedBytes) reserved")
+    if let next = health.nextReadyAt { lines.append("  next postponed entry is ready at \(next.utc)") }
+    lines.append("  vault: not looked into; \(health.unprotected) entries are marked as unprotected")
+    lines += health.setAside.map { "  set aside: \(safe($0))" }
+    lines.append("  thorough check: " + (report.check.isClean ? "clean" : "damage found"))
+    if let salvage = report.salvage { lines.append("  to be salvaged: \(safe(salvage.what))") }
+    return lines
+  }
+
+  /// The time since then in its two largest units; a clock that was set back shows as 0 s.
+  static func age(_ then: Timestamp, _ now: Timestamp) -> String {
+    let (elapsed, overflow) = now.milliseconds.subtractingReportingOverflow(then.milliseconds)
+    let seconds = overflow ? 0 : max(0, elapsed / 1_000)
+    switch seconds {
+    case ..<60: return "\(seconds) s"
+    case ..<3_600: return "\(seconds / 60) min \(seconds % 60) s"
+    case ..<86_400: return "\(seconds / 3_600) h \(seconds / 60 % 60) min"
+    default: return "\(seconds / 86_400) d \(seconds / 3_600 % 24) h"
+    }
+  }
+}

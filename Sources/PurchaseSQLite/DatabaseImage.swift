@@ -1,0 +1,79 @@
+import CPurchaseSQLite
+
+/// The bytes of a database file, read by SQLite's own file layer without a look at what they mean.
+///
+/// Never read a database by a descriptor of your own: closing it drops every POSIX lock that this process has on the
+/// file, those of its other connections too (<https://sqlite.org/howtocorrupt.html>, 2.2). The next process that
+/// closes the database then takes itself for the last one, and removes the log from under them. SQLite's own layer
+/// keeps a descriptor until those locks are gone.
+///
+/// Belongs to one thread at a time. Changes nothing on disk.
+@safe package struct DatabaseImage: ~Copyable {
+  private let connection: Connection
+  private let path: String
+  private let file: UnsafeMutablePointer<sqlite3_file>
+  private let methods: sqlite3_io_methods
+
+  /// Opens the file, which has to exist; whatever is in it.
+  package init(path: String) throws(SQLiteError) {
+    // Immutable: the connection never looks at log or index, and makes neither.
+    let connection = try Connection(path: path, access: .immutable)
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    try unsafe SQLiteError.check(
+      sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file), connection.handle)
+    guard let file = unsafe file, let methods = unsafe file.pointee.pMethods else {
+      throw SQLiteError(code: .cannotOpen, message: "there is no file behind \(path)")
+    }
+    self.connection = connection
+    self.path = path
+    unsafe self.file = file
+    unsafe self.methods = methods.pointee
+  }
+
+  /// The size in bytes.
+  package var size: Int {
+    get throws(SQLiteError) {
+      var size: sqlite3_int64 = 0
+      try check(unsafe methods.xFileSize?(file, &size), "size of")
+      return Int(size)
+    }
+  }
+
+  /// At most `count` bytes, and 1 GiB; fewer at the end of the file.
+  package func read(from offset: Int, count: Int) throws(SQLiteError) -> [UInt8] {
+    let wanted = max(0, min(count, try size - offset, 1 << 30))
+    guard wanted > 0 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: wanted)
+    let result = unsafe bytes.withUnsafeMutableBytes {
+      unsafe methods.xRead?(file, $0.baseAddress, Int32($0.count), sqlite3_int64(offset))
+    }
+    // A file that has just been cut shorter reads as zeros, like every hole.
+    if result == Self.shortRead { return bytes }
+    try check(result, "read")
+    return bytes
+  }
+
+  // SQLITE_IOERR_SHORT_READ is a macro that is not imported.
+  private static var shortRead: Int32 { SQLITE_IOERR | 2 << 8 }
+
+  /// Keeps every other connection from closing as the last one, which empties and removes the log, and rollback
+  /// journals from being begun, until `unlock`. False if somebody is doing that just now.
+  package func lockShared() throws(SQLiteError) -> Bool {
+    let result = unsafe methods.xLock?(file, SQLITE_LOCK_SHARED)
+    if let result, ResultCode(rawValue: result).primary == .busy { return false }
+    try check(result, "lock")
+    return true
+  }
+
+  package func unlock() {
+    // Fails only if the system loses track of the lock, which ends with this value in any case.
+    unsafe _ = methods.xUnlock?(file, SQLITE_LOCK_NONE)
+  }
+
+  private func check(_ result: Int32?, _ operation: String) throws(SQLiteError) {
+    guard let result, result != SQLITE_OK else { return }
+    throw SQLiteError(
+      code: ResultCode(rawValue: result),
+      message: unsafe "\(operation) \(path): \(String(cString: sqlite3_errstr(result)))")
+  }
+}
