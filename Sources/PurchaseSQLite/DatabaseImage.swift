@@ -1,5 +1,11 @@
 import CPurchaseSQLite
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// The bytes of a database file, read by SQLite's own file layer without a look at what they mean.
 ///
 /// Never read a database by a descriptor of your own: closing it drops every POSIX lock that this process has on the
@@ -75,5 +81,21 @@ import CPurchaseSQLite
     throw SQLiteError(
       code: ResultCode(rawValue: result),
       message: unsafe "\(operation) \(path): \(String(cString: sqlite3_errstr(result)))")
+  }
+
+  /// Bytes of a file that may be a database, one that this process has open too. At most `count`, all unless given.
+  package static func read(
+    _ path: String, from offset: Int = 0, count: Int = 1 << 30
+  ) throws(FileError) -> [UInt8] {
+    try DurableFile.checkReadable(path)
+    // SQLite takes a file of one byte for an empty one. Nobody has locks on a file without a page.
+    guard try DurableFile.size(of: path) > 1 else {
+      return try DurableFile.read(path, from: offset, count: count)
+    }
+    do throws(SQLiteError) {
+      return try DatabaseImage(path: path).read(from: offset, count: count)
+    } catch {
+      throw FileError(operation: "read", path: path, errno: EIO, reason: error.description)
+    }
   }
 }

@@ -1,4 +1,4 @@
-/// What a path holds, found out by reading bytes: nothing on disk changes, no lock is taken.
+/// What a path holds, found out by reading bytes: nothing on disk changes, no lock is taken or lost.
 package enum DatabaseProbe: Equatable, Sendable {
   /// Nothing there, or a file without a byte.
   case absent
@@ -17,7 +17,7 @@ package enum DatabaseProbe: Equatable, Sendable {
     case .other: return .notADatabase
     case .file: break
     }
-    let header = try DurableFile.read(path, from: 0, count: 108)
+    let header = try DatabaseImage.read(path, count: 108)
     return DatabaseProbe(header: header)
   }
 

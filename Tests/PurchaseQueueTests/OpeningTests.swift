@@ -56,4 +56,24 @@ import Testing
       #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
   }
+
+  #if os(Linux) || os(macOS)
+    /// A descriptor on the file that an opening closes would take this process's locks on it with it: the next
+    /// process to close the queue would take itself for the last, and remove the log under a queue that is in use.
+    @Test func `a second opening in one process leaves the locks of the first`() async throws {
+      try await withTemporaryDirectory { (directory: String) async throws in
+        let path = directory + "/q"
+        let queue = try QueueFile(path: path, now: noon)
+        _ = try queue.enqueue(entry("a"), now: noon)
+        _ = try QueueFile(path: path, now: noon)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+          _ = try QueueFile(path: path, now: noon).count()
+        }
+        _ = try queue.enqueue(entry("b"), now: noon)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+          guard try QueueFile(path: path, now: noon).count() == 2 else { exit(3) }
+        }
+      }
+    }
+  #endif
 }

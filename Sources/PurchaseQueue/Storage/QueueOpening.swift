@@ -135,7 +135,7 @@ struct QueueOpening {
     let mark = Array(QueueSchema.mark.utf8)
     return try QueueError.wrapFile(path) { () throws(FileError) in
       for name in [path, path + "-wal"] where try DurableFile.kind(of: name) == .file {
-        if Self.contains(try DurableFile.read(name, from: 0, count: 4 << 20), mark) { return true }
+        if Self.contains(try DatabaseImage.read(name, count: 4 << 20), mark) { return true }
       }
       return false
     }
@@ -154,7 +154,7 @@ struct QueueOpening {
     defer { for suffix in ["", "-wal", "-shm"] { DurableFile.discard(copy + suffix) } }
     let hasLog = try QueueError.wrapFile(path) { () throws(FileError) in
       guard try DurableFile.size(of: path + "-wal") > 0 else { return false }
-      try DurableFile.replace(copy, with: DurableFile.read(path, from: 0, count: 1 << 20))
+      try DurableFile.replace(copy, with: DatabaseImage.read(path, count: 1 << 20))
       try DurableFile.replace(copy + "-wal", with: DurableFile.read(path + "-wal", from: 0, count: 8 << 20))
       return true
     }

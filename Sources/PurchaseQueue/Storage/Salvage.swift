@@ -76,7 +76,7 @@ struct Salvage {
   /// there, is replaced by that of a new file of ours.
   private func copyWithGoodHeader(to copy: String, template: String) throws(QueueError) {
     try QueueError.wrapFile(path) { () throws(FileError) in
-      var bytes = try DurableFile.read(path)
+      var bytes = try DatabaseImage.read(path)
       var header = Array(try DurableFile.read(template, from: 0, count: 100))
       let blank = try DurableFile.read(template)
       if bytes.count < 1024 { bytes = blank }
