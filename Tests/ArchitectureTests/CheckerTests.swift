@@ -18,6 +18,7 @@ import Testing
     ("Sources/FaultInjection/A.swift", "import PurchaseSyncTesting", "PurchaseSyncTesting"),
     ("Simulator/Commands/A.swift", "import ArgumentParser", "ArgumentParser"),
     ("Tests/PurchaseSyncTests/A.swift", "@testable import XCTest", "XCTest"),
+    ("Tests/Embedding/Sources/parcel-notes/A.swift", "import PurchaseSync", "PurchaseSync"),
   ])
   func `A forbidden import is found`(path: String, source: String, module: String) {
     let findings = ModuleRules.findings(in: SourceText(path: path, "// First line.\n" + source))
@@ -95,6 +96,23 @@ import Testing
   func `A package dependency is found`(source: String) {
     #expect(Manifest.packageDependencies(in: "dependencies: [\n  \(source)]").map(\.line) == [2])
     #expect(Manifest.packageDependencies(in: "// \(source)").isEmpty)
+  }
+
+  @Test(arguments: [
+    (#".package(name: "purchase-sync", path: "../..")"#, "Tests/Embedding/Package.swift", 0),
+    (#".package(name: "purchase-sync", path: "../..")"#, "Package.swift", 1),
+    (#".package(name: "purchase-sync", path: "../..")"#, "Tests/Other/Package.swift", 1),
+    (#".package(name: "purchase-sync", path: "../../..")"#, "Tests/Embedding/Package.swift", 1),
+    (#".package(url: "https://example.com/x", from: "1.0.0")"#, "Tests/Embedding/Package.swift", 1),
+    (
+      #".package(name: "purchase-sync", path: "../.."), .package(path: "../x")"#,
+      "Tests/Embedding/Package.swift", 1
+    ),
+  ])
+  func `The embedding package may depend on this one alone`(source: String, path: String, count: Int) {
+    let findings = Manifest.packageDependencies(in: "dependencies: [\n  \(source)]", path: path)
+    #expect(findings.count == count)
+    #expect(findings.allSatisfy { $0.path == path })
   }
 
   @Test func `A missing and a surplus name at the top are found`() {

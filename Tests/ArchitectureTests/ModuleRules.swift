@@ -43,9 +43,13 @@ struct ModuleRules: Sendable {
     ]),
     toolchain: system.union(["Testing", "Foundation", "FoundationEssentials", "FoundationNetworking"]))
 
+  /// The package that embeds this one has nothing but the product.
+  static let embedding = ModuleRules(project: ["PurchaseQueue"], toolchain: ["Foundation"])
+
   /// The rules for a file; nil where its folder is not in the table.
   static func rules(for path: String) -> ModuleRules? {
     if path.hasPrefix("Sources/PurchaseSync/Machine/") { return machine }
+    if path.hasPrefix(Manifest.embedding) { return embedding }
     if path.hasPrefix("Tests/") { return tests }
     return targetFolder(of: path).flatMap { table[$0] }
   }
@@ -53,6 +57,7 @@ struct ModuleRules: Sendable {
   /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that belongs to no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
+    if path.hasPrefix(Manifest.embedding) { return nil }
     switch components.first {
     case "Simulator": return "Simulator"
     case "Sources" where components.count > 2, "Tests" where components.count > 2:

@@ -11,6 +11,9 @@ enum Repository {
     (gitPaths() ?? directoryPaths()).filter { FileManager.default.fileExists(atPath: absolute($0)) }.sorted()
   }()
 
+  /// The package's own, and that of the package that embeds it.
+  static let manifests = paths.filter { $0.split(separator: "/").last == "Package.swift" }
+
   static let swiftFiles: [SourceText] =
     paths
     .filter { $0.hasSuffix(".swift") }
@@ -47,9 +50,10 @@ enum Repository {
     guard let enumerator = FileManager.default.enumerator(atPath: root.path) else { return [] }
     var paths: [String] = []
     while let path = enumerator.nextObject() as? String {
-      if path.hasPrefix(".build") || path == ".git" || path == ".swiftpm" {
+      let name = path.split(separator: "/").last ?? ""
+      if name.hasPrefix(".build") || name == ".git" || name == ".swiftpm" {
         enumerator.skipDescendants()
-      } else if path != "Package.resolved" {
+      } else if name != "Package.resolved" {
         paths.append(path)
       }
     }

@@ -1,0 +1,81 @@
+import Foundation
+import PurchaseQueue
+
+/// Written, killed, reopened, lost and found in the vault, delivered.
+struct Story {
+  func run() async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/parcel-notes-" + UUID().uuidString
+    let home = Home(directory: directory)
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await tell(home))
+    } catch {
+      result = .failure(error)
+    }
+    try FileManager.default.removeItem(atPath: directory)
+    try result.get()
+  }
+
+  private func tell(_ home: Home) async throws {
+    let told = try Writer.runAndKill(home: home, after: 7)
+    print("killed the writer after it told of \(told.count) postcards")
+    let found = try reopen(home, told: told)
+    print("the queue has \(found.count) of them, in order, each with its words")
+
+    try FileManager.default.removeItem(atPath: home.container)
+    try FileManager.default.createDirectory(atPath: home.container, withIntermediateDirectories: true)
+    let queue = try await ReceiptQueue.open(path: home.path, vault: home.vault)
+    let restored = try await queue.count()
+    try require(restored == found.count, "the vault brings every postcard back")
+    print("deleted the app: the vault brought \(restored) back")
+
+    try await post(queue, found)
+    let health = try await queue.health()
+    try require(health.queued == 0 && health.quarantined == 0 && health.bytes == 0, "nothing is left")
+    try require(health.tombstones == found.count, "each has left a tombstone")
+    try await queue.close()
+    try require(try home.vault.list().isEmpty, "the vault is empty as well")
+    print("nothing is left in queue and vault")
+  }
+
+  /// With the synchronous queue, as a process that starts after a crash.
+  private func reopen(_ home: Home, told: [String]) throws -> [EntryKey] {
+    let queue = try QueueFile(path: home.path, vault: home.vault, now: .wallClock())
+    let entries = try queue.allEntries()
+    let keys = entries.map(\.key.rawValue)
+    // One may have been committed in the moment of the kill, before anybody was told.
+    try require(keys.starts(with: told) && keys.count <= told.count + 1, "what was told of is in the queue")
+    for (index, entry) in entries.enumerated() {
+      let proof = try entry.proofs.first.flatMap { try queue.proof($0) }
+      let words = Array("Greetings no. \(index + 1)".utf8)
+      try require(proof?.bytes == words, "\(entry.key) is as it was written")
+    }
+    return entries.map(\.key)
+  }
+
+  private func post(_ queue: ReceiptQueue, _ keys: [EntryKey]) async throws {
+    let (smudged, unwanted) = (EntryKey(rawValue: "card-3"), EntryKey(rawValue: "card-5"))
+    var isLegible = false
+    func send(_ entry: Entry, _ proof: Proof) -> Bool {
+      isLegible || entry.key != smudged && entry.key != unwanted
+    }
+    let sent = try await deliver(queue, send: send)
+    try require(try await queue.quarantined().map(\.key) == [smudged, unwanted], "two are in quarantine")
+    print("delivered \(sent.count), two are in quarantine")
+
+    try await queue.discard(unwanted, by: "ada", reason: "the address does not exist any more")
+    try await queue.release(smudged)
+    isLegible = true
+    let late = try await deliver(queue, send: send)
+    let settled = sent + late + [unwanted]
+    try require(settled.count == keys.count, "nothing came twice")
+    try require(Set(settled) == Set(keys), "all but the discarded one arrived")
+    print("delivered \(late[0]) after its release, and discarded \(unwanted):\n")
+    for key in [smudged, unwanted] {
+      guard let file = try await queue.caseFile(for: key) else {
+        throw BrokenPromise(description: "broken promise: \(key) has a case file")
+      }
+      print("\(file)\n")
+    }
+  }
+}

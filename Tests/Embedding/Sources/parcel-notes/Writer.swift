@@ -1,0 +1,52 @@
+import Foundation
+import PurchaseQueue
+
+/// The process that is killed: it writes postcards with the synchronous queue, and says so of each one that is safe.
+struct Writer {
+  let home: Home
+
+  func writeUntilKilled() throws {
+    try FileManager.default.createDirectory(atPath: home.container, withIntermediateDirectories: true)
+    let queue = try QueueFile(path: home.path, vault: home.vault, now: .wallClock())
+    for number in 1...queue.limits.entries {
+      let card = NewEntry(
+        key: EntryKey(rawValue: "card-\(number)"), lane: .account(number.isMultiple(of: 2) ? "bea" : "ada"),
+        details: "written on a rainy day",
+        proofs: [Proof(kind: "postcard", bytes: Array("Greetings no. \(number)".utf8))])
+      _ = try queue.enqueue(card, now: .wallClock())
+      // Not before: what this line tells of survives whatever comes.
+      FileHandle.standardOutput.write(Data("\(card.key)\n".utf8))
+    }
+    // The queue is full, and whoever kills us is slow today.
+    Thread.sleep(forTimeInterval: 60)
+    throw BrokenPromise(description: "nobody killed the writer")
+  }
+}
+
+extension Writer {
+  /// Runs a writer as a child process, kills it after so many postcards, and returns the keys that it told.
+  static func runAndKill(home: Home, after count: Int) throws -> [String] {
+    guard let executable = Bundle.main.executableURL else {
+      throw BrokenPromise(description: "this process does not know its own executable")
+    }
+    let child = Process()
+    let output = Pipe()
+    child.executableURL = executable
+    child.arguments = ["write", home.directory]
+    child.standardOutput = output
+    try child.run()
+    var told = Data()
+    while told.count(where: { $0 == UInt8(ascii: "\n") }) < count {
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { break }
+      told += more
+    }
+    kill(child.processIdentifier, SIGKILL)
+    told += output.fileHandleForReading.readDataToEndOfFile()
+    child.waitUntilExit()
+    try require(
+      child.terminationReason == .uncaughtSignal && child.terminationStatus == SIGKILL,
+      "the writer was killed in the middle")
+    return String(decoding: told, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}
