@@ -47,6 +47,9 @@ public actor ReceiptQueue {
   /// Opens the file, or makes it, as `QueueFile` does; then checks all of it in the background.
   ///
   /// - Parameters:
+  ///   - path: the queue's file; its directory has to exist.
+  ///   - limits: how much it holds; in force from now on, whatever it held before.
+  ///   - vault: what is mirrored into, and restored from; none unless given.
   ///   - executor: runs the queue's blocking calls, one after the other; a thread of its own unless given.
   ///   - pauseMilliseconds: how long nothing is committed before the queue tidies up (`maintain`).
   ///   - clock: the device's time; the system's unless given.

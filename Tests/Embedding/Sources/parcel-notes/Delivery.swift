@@ -2,7 +2,7 @@ import PurchaseQueue
 
 // The example of the documentation, between the two marks: a test compares the text.
 // MARK: begin
-/// Sends what waits, lane by lane in order, until nothing is left that is ready.
+/// Sends what waits, in the order in which it came, until nothing is left that is ready.
 func deliver(
   _ queue: ReceiptQueue, send: (Entry, Proof) async throws -> Bool
 ) async throws -> [EntryKey] {
