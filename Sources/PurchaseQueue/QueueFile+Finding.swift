@@ -7,7 +7,7 @@ extension QueueFile {
   public func newestTombstones(_ limit: Int) throws(QueueError) -> [Tombstone] {
     let stored = try read { () throws(SQLiteError) in
       try connection.prepare(
-        "SELECT \(StoredTombstone.columns) FROM tombstones ORDER BY sequence DESC LIMIT ?"
+        "SELECT \(StoredTombstone.columns) FROM tombstones ORDER BY settled_at DESC, key DESC LIMIT ?"
       ).all([.integer(Int64(max(0, limit)))]) { StoredTombstone($0) }
     }
     return stored.filter(\.isWhole).map(\.tombstone)
