@@ -14,8 +14,10 @@ public final class LaneLease: Sendable {
     self.lock = lock
   }
 
-  // Removed while it is held: whoever waits for this file sees that it was, and makes a new one.
-  deinit { lock.removeFile() }
+  deinit { release() }
+
+  /// Lets the lane go; again is fine.
+  public func release() { lock.release() }
 
   /// Nil if somebody else holds it.
   static func take(_ lane: Lane, path: String) throws(QueueError) -> LaneLease? {
@@ -24,6 +26,7 @@ public final class LaneLease: Sendable {
       while true {
         let lock = try AdvisoryLock(path: path + "-lane-" + name)
         guard try lock.tryLock() else { return nil }
+        // Else its last holder removed it while we waited for it: there is a new one, or none.
         if !lock.isOrphaned { return LaneLease(lane: lane, lock: lock) }
       }
     }

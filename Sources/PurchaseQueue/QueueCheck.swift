@@ -21,6 +21,17 @@ public struct CheckReport: Hashable, Sendable {
 ///
 /// Takes time with the size of the file, so it runs beside the queue, on a connection of its own that only reads.
 public enum QueueCheck {
+  /// Checks the file of an open queue on a thread outside the cooperative pool.
+  public static func inBackground(path: String) async -> Result<CheckReport, QueueError> {
+    await BlockingExecutor.offThePool {
+      do throws(QueueError) {
+        return .success(try run(path: path))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
   /// Checks the file of an open queue. From any thread.
   public static func run(path: String) throws(QueueError) -> CheckReport {
     let connection = try QueueError.wrap(path) { () throws(SQLiteError) in

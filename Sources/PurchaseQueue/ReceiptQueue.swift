@@ -171,14 +171,7 @@ public actor ReceiptQueue {
   }
 
   private func checkInBackground() async {
-    let path = self.path
-    let result = await BlockingExecutor.offThePool { () -> Result<CheckReport, QueueError> in
-      do throws(QueueError) {
-        return .success(try QueueCheck.run(path: path))
-      } catch {
-        return .failure(error)
-      }
-    }
+    let result = await QueueCheck.inBackground(path: path)
     guard case .success(let report) = result, !report.isClean else { return }
     do throws(QueueError) {
       try read { (file, _) throws(QueueError) in try file.setApart(report) }

@@ -62,9 +62,12 @@
     _ = flock(descriptor, LOCK_UN)
   }
 
-  /// Removes the lock's file; to be called by its holder. Whoever had it open finds out by `isOrphaned`.
-  package func removeFile() {
+  /// Removes the lock's file and lets go; to be called by its holder. Whoever had it open finds out by `isOrphaned`.
+  package func release() {
+    // Released before: the file of that name may be somebody else's by now.
+    guard !isOrphaned else { return }
     unsafe _ = unlink(path)
+    unlock()
   }
 
   /// True if the file was removed since it was opened: a lock on it means nothing any more.

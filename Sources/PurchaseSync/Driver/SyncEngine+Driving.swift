@@ -16,6 +16,7 @@ extension SyncEngine {
     self.opened = opened
     perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
     readUnfinished()
+    checkFile()
   }
 
   func file() throws(SyncError) -> SyncFile {
@@ -148,5 +149,42 @@ extension SyncEngine {
     }
   }
 
-  private func ended(_ number: Int) { work[number] = nil }
+  private func ended(_ number: Int) {
+    work[number] = nil
+    if work.isEmpty { maintain() }
+  }
+
+  // MARK: In a pause
+
+  /// Tidies the file up while nothing is under way; cheap if there is nothing to tidy.
+  func maintain() {
+    do throws(QueueError) {
+      try opened?.file.queue.maintain(now: configuration.now())
+    } catch {
+      events.send(.failed(.queue(error)))
+    }
+  }
+
+  /// Reads every value of the file beside it, once after the start, and sets apart what is damaged.
+  private func checkFile() {
+    let path = configuration.path
+    run { engine in
+      switch await QueueCheck.inBackground(path: path) {
+      case .success(let report): await engine.setApart(report)
+      case .failure(let error): await engine.report(.queue(error))
+      }
+    }
+  }
+
+  private func setApart(_ report: CheckReport) {
+    guard !report.isClean, let opened else { return }
+    do throws(QueueError) {
+      try opened.file.queue.setApart(report)
+    } catch {
+      events.send(.failed(.queue(error)))
+    }
+    if !report.pages.isEmpty {
+      events.send(.failed(.queue(.damaged(path: configuration.path, what: report.pages[0]))))
+    }
+  }
 }

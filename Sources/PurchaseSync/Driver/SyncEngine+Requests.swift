@@ -5,7 +5,14 @@ import PurchaseQueue
 extension SyncEngine {
   func upload(_ lane: Lane, _ entries: [Entry]) {
     let upload: Upload
+    let lease: LaneLease
     do throws(SyncError) {
+      guard let free = try Self.storing({ () throws(QueueError) in try opened?.file.queue.lease(lane) })
+      else {
+        let reason = "another process is sending this lane"
+        return uploadEnded(lane, .failure(.retry(reason: reason, retryAfterMilliseconds: nil)))
+      }
+      lease = free
       upload = try prepare(entries)
     } catch {
       events.send(.failed(error))
@@ -14,18 +21,19 @@ extension SyncEngine {
     }
     configuration.hook?("upload.sending")
     run { engine in
-      guard let authorization = await engine.authorization(of: lane) else {
-        await engine.uploadEnded(lane, .failure(.signInNeeded))
-        return
-      }
-      guard let body = await engine.body(of: upload) else {
-        await engine.uploadEnded(lane, .failure(.proofMissing))
-        return
-      }
-      let request = BackendRequest(
-        method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
-      await engine.uploadEnded(lane, UploadClassification(await engine.answer(to: request)))
+      let result = await engine.send(upload, lane)
+      // Until here: the next upload of this lane takes a lease of its own.
+      lease.release()
+      await engine.uploadEnded(lane, result)
     }
+  }
+
+  private func send(_ upload: Upload, _ lane: Lane) async -> UploadClassification {
+    guard let authorization = await authorization(of: lane) else { return .failure(.signInNeeded) }
+    guard let body = await body(of: upload) else { return .failure(.proofMissing) }
+    let request = BackendRequest(
+      method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
+    return UploadClassification(await answer(to: request))
   }
 
   /// One upload: the claims of a head and its run, and their common proof, if its bytes are here.

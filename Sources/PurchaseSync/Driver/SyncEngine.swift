@@ -130,6 +130,7 @@ public actor SyncEngine {
     timer?.cancel()
     for task in work.values { task.cancel() }
     work = [:]
+    maintain()
     events.finish()
     opened = nil
   }
