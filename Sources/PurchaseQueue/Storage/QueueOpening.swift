@@ -102,10 +102,15 @@ struct QueueOpening {
     }
     switch found {
     case .absent:
-      let hasLog = try QueueError.wrapFile(path) { () throws(FileError) in
-        try DurableFile.size(of: path + "-wal") > 0
+      let (hasLog, hasLock) = try QueueError.wrapFile(path) { () throws(FileError) in
+        (try DurableFile.size(of: path + "-wal") > 0, try DurableFile.kind(of: path + "-lock") == .file)
       }
-      guard hasLog, try isMarkedOurs() else { return .nothing }
+      guard hasLog else { return .nothing }
+      // Opened as it is, SQLite would remove the log. Our lock file says whose it is, also when no page does.
+      let isOurs = try isMarkedOurs()
+      guard hasLock || isOurs else {
+        throw .foreignFile(path: path, found: "nothing, and beside it somebody else's log")
+      }
       return .damaged("the file is empty, and its log is not")
     case .unwritten:
       // Killed while the file was made: nothing but perhaps our own log. A log of somebody else is not ours.
