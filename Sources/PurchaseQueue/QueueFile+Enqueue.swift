@@ -16,12 +16,8 @@ extension QueueFile {
   ) throws(QueueError) -> Enqueued {
     hook?("enqueue.begin")
     try check(new)
-    var new = new
-    // Its own older proof is replaced anyway.
-    new.covers.removeAll { $0 == new.key }
-    let checked = new
     let result = try transaction { () throws(QueueError) in
-      let result = try self.insertOrCollapse(checked, now: now)
+      let result = try self.insertOrCollapse(new, now: now)
       if case .inserted = result { try companion() }
       return result
     }
@@ -48,13 +44,13 @@ extension QueueFile {
         throw .invalid(what: "a proof's kind is not 1 to 64 bytes of text in one line")
       }
     }
-    guard Set(new.proofs.map(\.kind)).count == new.proofs.count else {
+    guard new.proofs.count < 2 || Set(new.proofs.map(\.kind)).count == new.proofs.count else {
       throw .invalid(what: "entry \(new.key) has two proofs of one kind")
     }
   }
 
   func insertOrCollapse(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
-    guard try isKnown(new.key) else { return .inserted(try insert(new, now: now)) }
+    if let totals = try totals(ifUnknown: new.key) { return .inserted(try insert(new, totals, now: now)) }
     if let tombstone = try tombstone(new.key) { return .settled(tombstone) }
     if let entry = try storedEntry(new.key) {
       let old = entry.entry
@@ -63,14 +59,17 @@ extension QueueFile {
     return .inserted(try insert(new, now: now))
   }
 
-  private func isKnown(_ key: EntryKey) throws(QueueError) -> Bool {
-    try read { () throws(SQLiteError) in
-      try statements.entries.isKnown.first([.text(key.rawValue)]) { $0.flag(0) } ?? false
+  /// The counts; nil if there is an entry of that name or a tombstone, or if the counts are damaged.
+  private func totals(ifUnknown key: EntryKey) throws(QueueError) -> Totals? {
+    let found = try read { () throws(SQLiteError) in
+      try statements.room.totalsAndKnown.first([.text(key.rawValue)]) { $0.flag(10) ? nil : Totals($0) }
     }
+    return found ?? nil
   }
 
-  func insert(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Entry {
-    var totals = try totals()
+  func insert(_ new: NewEntry, _ counted: Totals? = nil, now: Timestamp) throws(QueueError) -> Entry {
+    var totals: Totals
+    if let counted { totals = counted } else { totals = try self.totals() }
     try consume(new.reservation, &totals)
     totals.lastPlace += 1
     totals.queued += 1
@@ -100,7 +99,9 @@ extension QueueFile {
       entry.history.append("order \(order) filled in", at: now)
     }
     totals.count(entry, -1)
-    entry.proofs = try exchange(entry.proofs, for: new.proofs, covering: new.covers, &totals, now: now)
+    // Its own older proofs are replaced anyway.
+    let others = new.covers.filter { $0 != new.key }
+    entry.proofs = try exchange(entry.proofs, for: new.proofs, covering: others, &totals, now: now)
     totals.count(entry, 1)
     if entry.proofs != old.proofs { entry.history.append("newer proof", at: now) }
     if entry != old || totals != before { try write(entry, totals) }

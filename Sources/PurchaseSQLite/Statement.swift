@@ -84,6 +84,8 @@ import CPurchaseSQLite
   private func bind(_ value: SQLValue, at index: Int32) -> Int32 {
     // SQLITE_TRANSIENT, a cast macro that Swift does not import: SQLite copies before it returns.
     let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    // SQLITE_STATIC: the caller keeps the array, whose bytes stay where they are, until `reset` clears the bindings.
+    let borrowed: sqlite3_destructor_type? = nil
     switch value {
     case .null:
       return unsafe sqlite3_bind_null(statement, index)
@@ -103,8 +105,9 @@ import CPurchaseSQLite
     case .bytes(let bytes):
       // A nil pointer would bind NULL: an empty array has no base address.
       guard !bytes.isEmpty else { return unsafe sqlite3_bind_zeroblob(statement, index, 0) }
+      // A copy of SQLite's own would cost as much as writing the row.
       return unsafe bytes.withUnsafeBytes {
-        unsafe sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), transient)
+        unsafe sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), borrowed)
       }
     }
   }

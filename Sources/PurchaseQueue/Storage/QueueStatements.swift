@@ -29,7 +29,6 @@ struct QueueStatements {
 /// `entries_postponed`, which costs nothing while nothing is postponed.
 struct EntryStatements {
   let insert: PreparedStatement
-  let isKnown: PreparedStatement
   let byKey: PreparedStatement
   let byPlace: PreparedStatement
   let peek: PreparedStatement
@@ -55,10 +54,6 @@ struct EntryStatements {
     let (ready, postponed) = (Self.ready, Self.postponed)
     insert = try PreparedStatement(
       connection, "INSERT INTO entries(\(entry)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
-    // One statement tells that there is nothing, as for nearly every enqueue.
-    isKnown = try PreparedStatement(
-      connection,
-      "SELECT EXISTS(SELECT 1 FROM entries WHERE key=?1) OR EXISTS(SELECT 1 FROM tombstones WHERE key=?1)")
     byKey = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE key=?")
     byPlace = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
     head = try PreparedStatement(
@@ -165,6 +160,7 @@ struct TombstoneStatements {
 
 /// Statements of the tables `totals` and `reservations`.
 struct RoomStatements {
+  let totalsAndKnown: PreparedStatement
   let totals: PreparedStatement
   let setTotals: PreparedStatement
   let reservation: PreparedStatement
@@ -172,11 +168,17 @@ struct RoomStatements {
   let deleteReservation: PreparedStatement
 
   init(_ connection: borrowing Connection) throws(SQLiteError) {
-    totals = try PreparedStatement(
+    let columns = """
+      last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
+      checksum
+      """
+    totals = try PreparedStatement(connection, "SELECT \(columns) FROM totals")
+    // One statement tells an enqueue the counts, and that there is no such entry yet, as nearly always.
+    totalsAndKnown = try PreparedStatement(
       connection,
       """
-      SELECT last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, \
-      unseen, checksum FROM totals
+      SELECT \(columns), EXISTS(SELECT 1 FROM entries WHERE key=?1) OR \
+      EXISTS(SELECT 1 FROM tombstones WHERE key=?1) FROM totals
       """)
     setTotals = try PreparedStatement(
       connection,

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// A row of `entries` as it was read, before its checksum is verified.
+/// A row of `entries` as it was read, before its checksum is verified; and as it will be written.
 struct StoredEntry {
   static let columns = """
     place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, unprotected, proofs, \
@@ -12,34 +12,36 @@ struct StoredEntry {
   var isWhole: Bool
 
   init(_ row: borrowing Row) {
-    let state = Entry.State(rawValue: row.text(3))
+    let (lane, state, proofs) = (row.text(2), row.text(3), row.text(10))
+    let known = Entry.State(rawValue: state)
     entry = Entry(
-      place: row.integer(0), key: EntryKey(rawValue: row.text(1)), lane: Lane(text: row.text(2)),
-      orderNumber: row.optionalText(5), details: row.text(11), state: state ?? .damaged,
+      place: row.integer(0), key: EntryKey(rawValue: row.text(1)), lane: Lane(text: lane),
+      orderNumber: row.optionalText(5), details: row.text(11), state: known ?? .damaged,
       reason: row.optionalText(12), enqueuedAt: Timestamp(milliseconds: row.integer(8)),
       attempts: Int(row.integer(6)),
       attemptedAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)),
       readyAt: Timestamp(milliseconds: row.integer(4)), isUnprotected: row.flag(9),
-      proofs: ProofReference.list(row.text(10)), history: History(text: row.text(13)))
-    isWhole = state != nil && row.integer(14) == entry.checksum
+      proofs: ProofReference.list(proofs), history: History(text: row.text(13)))
+    // Over the texts as they were read, not as they were understood.
+    isWhole = known != nil && row.integer(14) == entry.checksum(lane: lane, state: state, proofs: proofs)
   }
 }
 
 extension Entry {
   /// Over every field that the row stores.
-  var checksum: Int64 {
+  fileprivate func checksum(lane: String, state: String, proofs: String) -> Int64 {
     var hash = RowHash()
     hash.add(place)
     hash.add(key.rawValue)
-    hash.add(lane.text)
-    hash.add(state.rawValue)
+    hash.add(lane)
+    hash.add(state)
     hash.add(readyAt.milliseconds)
     hash.add(orderNumber)
     hash.add(Int64(attempts))
     hash.add(attemptedAt?.milliseconds)
     hash.add(enqueuedAt.milliseconds)
     hash.add(isUnprotected)
-    hash.add(ProofReference.text(proofs))
+    hash.add(proofs)
     hash.add(details)
     hash.add(reason)
     hash.add(history.text)
@@ -48,12 +50,12 @@ extension Entry {
 
   /// Every column, the place first.
   var values: [SQLValue] {
-    [
-      .integer(place), .text(key.rawValue), .text(lane.text), .text(state.rawValue),
-      .integer(readyAt.milliseconds), .text(orderNumber), .integer(Int64(attempts)),
-      .integer(attemptedAt?.milliseconds), .integer(enqueuedAt.milliseconds), .flag(isUnprotected),
-      .text(ProofReference.text(proofs)), .text(details), .text(reason), .text(history.text),
-      .integer(checksum),
+    let (lane, state, proofs) = (lane.text, state.rawValue, ProofReference.text(proofs))
+    return [
+      .integer(place), .text(key.rawValue), .text(lane), .text(state), .integer(readyAt.milliseconds),
+      .text(orderNumber), .integer(Int64(attempts)), .integer(attemptedAt?.milliseconds),
+      .integer(enqueuedAt.milliseconds), .flag(isUnprotected), .text(proofs), .text(details), .text(reason),
+      .text(history.text), .integer(checksum(lane: lane, state: state, proofs: proofs)),
     ]
   }
 }
@@ -70,21 +72,24 @@ struct StoredTombstone {
   var isWhole: Bool
 
   init(_ row: borrowing Row) {
+    let lane = row.text(1)
     tombstone = Tombstone(
-      key: EntryKey(rawValue: row.text(0)), lane: Lane(text: row.text(1)), orderNumber: row.optionalText(2),
+      key: EntryKey(rawValue: row.text(0)), lane: Lane(text: lane), orderNumber: row.optionalText(2),
       outcome: row.text(3), details: row.text(4), enqueuedAt: Timestamp(milliseconds: row.integer(5)),
       attempts: Int(row.integer(6)), settledAt: Timestamp(milliseconds: row.integer(7)),
       isFinishOwed: row.flag(8), isUnseen: row.flag(9), history: History(text: row.text(10)))
-    isWhole = row.integer(11) == tombstone.checksum
+    isWhole = row.integer(11) == tombstone.checksum(lane: lane)
   }
 }
 
 extension Tombstone {
   /// Over every field that the row stores.
-  var checksum: Int64 {
+  var checksum: Int64 { checksum(lane: lane.text) }
+
+  fileprivate func checksum(lane: String) -> Int64 {
     var hash = RowHash()
     hash.add(key.rawValue)
-    hash.add(lane.text)
+    hash.add(lane)
     hash.add(orderNumber)
     hash.add(outcome)
     hash.add(details)
@@ -99,10 +104,11 @@ extension Tombstone {
 
   /// Every column.
   var values: [SQLValue] {
-    [
-      .text(key.rawValue), .text(lane.text), .text(orderNumber), .text(outcome), .text(details),
+    let lane = lane.text
+    return [
+      .text(key.rawValue), .text(lane), .text(orderNumber), .text(outcome), .text(details),
       .integer(enqueuedAt.milliseconds), .integer(Int64(attempts)), .integer(settledAt.milliseconds),
-      .flag(isFinishOwed), .flag(isUnseen), .text(history.text), .integer(checksum),
+      .flag(isFinishOwed), .flag(isUnseen), .text(history.text), .integer(checksum(lane: lane)),
     ]
   }
 }
