@@ -40,7 +40,7 @@ extension QueueFile {
       }
     }
     guard !unknown.isEmpty else { return }
-    unknown.sort { ($0.mirror.enqueuedAt, $0.mirror.key) < ($1.mirror.enqueuedAt, $1.mirror.key) }
+    unknown.sort { ($0.mirror.enqueuedAt, $0.mirror.place) < ($1.mirror.enqueuedAt, $1.mirror.place) }
     let inOrder = unknown
     try transaction { () throws(QueueError) in
       for (mirror, proofs) in inOrder { try self.restore(mirror, proofs, now: now) }

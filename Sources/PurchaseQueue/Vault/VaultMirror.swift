@@ -18,6 +18,8 @@ struct VaultMirror: Codable {
   }
 
   var key: String
+  /// Its place in the file from which it was mirrored.
+  var place: Int64
   var lane: String
   var orderNumber: String?
   var details: String
@@ -41,6 +43,7 @@ struct VaultMirror: Codable {
 
   init(_ entry: Entry, proofs: [MirroredProof]) {
     key = entry.key.rawValue
+    place = entry.place
     lane = entry.lane.text
     orderNumber = entry.orderNumber
     details = entry.details

@@ -1,0 +1,153 @@
+import Dispatch
+import Foundation
+import PurchaseQueue
+import Testing
+
+@Suite struct ReceiptQueueTests {
+  private func open(_ directory: String, limits: QueueLimits = QueueLimits()) async throws -> ReceiptQueue {
+    try await ReceiptQueue.open(path: directory + "/q", limits: limits, clock: { noon })
+  }
+
+  @Test func `callers at the same time each have their own result`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try await open(directory, limits: QueueLimits(entries: 20))
+      let results = await withTaskGroup(of: Bool.self) { group in
+        for index in 0..<40 {
+          group.addTask {
+            do throws(QueueError) {
+              try await queue.enqueue(entry("k\(index)"))
+              return true
+            } catch .queueFull {
+              return false
+            } catch {
+              Issue.record(error)
+              return false
+            }
+          }
+        }
+        return await group.reduce(into: [Bool]()) { $0.append($1) }
+      }
+      #expect(results.count { $0 } == 20)
+      #expect(try await queue.count() == 20)
+      try await queue.close()
+      #expect(try QueueFile(path: directory + "/q", now: noon).allEntries().count == 20)
+    }
+  }
+
+  @Test func `a caller that was cancelled is carried out all the same`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try await open(directory)
+      let task = Task {
+        while !Task.isCancelled { await Task.yield() }
+        return try await queue.enqueue(entry("a"))
+      }
+      task.cancel()
+      guard case .inserted = try await task.value else {
+        Issue.record("not inserted")
+        return
+      }
+      #expect(try await queue.count() == 1)
+    }
+  }
+
+  @Test func `a closed queue says so`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try await open(directory)
+      try await queue.enqueue(entry("a"))
+      try await queue.close()
+      await #expect(throws: QueueError.closed(path: directory + "/q")) { try await queue.enqueue(entry("b")) }
+      await #expect(throws: QueueError.closed(path: directory + "/q")) { try await queue.count() }
+    }
+  }
+
+  @Test func `the whole life of an entry`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try await open(directory)
+      try await queue.reserve("order", until: noon.adding(milliseconds: 1))
+      var new = entry("a", order: "1")
+      new.reservation = "order"
+      try await queue.enqueue(new)
+      #expect(try await queue.health().reserved == 0)
+      let next = try #require(try await queue.peek(.account("alice")))
+      #expect(next.proofs == new.proofs)
+      try await queue.recordAttempt([new.key])
+      try await queue.postpone(new.key, until: noon.adding(milliseconds: 5))
+      #expect(try await queue.nextReady() == nil)
+      #expect(try await queue.nextReadyAt() == noon.adding(milliseconds: 5))
+      try await queue.quarantine(new.key, reason: "rejected")
+      #expect(try await queue.head(of: .account("alice")) == nil)
+      #expect(try await queue.quarantined().map(\.reason) == ["rejected"])
+      try await queue.release(new.key)
+      #expect(try await queue.nextReady()?.key == new.key)
+      try await queue.acknowledge([Settlement(key: new.key, owesFinish: true, isUnseen: true)])
+      try await queue.markFinished(new.key)
+      try await queue.markSeen(new.key)
+      #expect(try await queue.tombstonesWithDuties().isEmpty)
+      #expect(try await queue.caseFile(for: new.key)?.attempts == 1)
+      #expect(try await queue.lanes().isEmpty)
+    }
+  }
+
+  /// Counts its jobs, so that a test sees that the queue runs on it.
+  final class CountingExecutor: SerialExecutor, @unchecked Sendable {
+    private let queue = DispatchQueue(label: "counting")
+    private let lock = NSLock()
+    private var jobs = 0
+
+    var count: Int { lock.withLock { jobs } }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      lock.withLock { jobs += 1 }
+      let job = UnownedJob(job)
+      queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  @Test func `the executor that was handed in does the work`() async throws {
+    try await withTemporaryDirectory { directory in
+      let executor = CountingExecutor()
+      let queue = try await ReceiptQueue.open(path: directory + "/q", executor: executor)
+      let before = executor.count
+      try await queue.enqueue(entry("a"))
+      #expect(executor.count > before)
+    }
+  }
+
+  @Test func `after a burst and a pause the file is small again`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(
+        path: directory + "/q", limits: QueueLimits(entries: 1_000, totalBytes: 10 << 20), now: noon)
+      for index in 0..<400 {
+        var new = entry("k\(index)")
+        new.proofs = [Proof(kind: "p", bytes: Array("\(index)".utf8) + Array(repeating: 0, count: 8_000))]
+        _ = try queue.enqueue(new, now: noon)
+      }
+      let keys = try queue.allEntries().map { Settlement(key: $0.key) }
+      #expect(try queue.health().bytes > 3_200_000)
+      try queue.acknowledge(keys, now: noon)
+      try queue.maintain(now: noon)
+      let health = try queue.health()
+      #expect(health.fileBytes + health.logBytes < 200_000)
+      #expect(health.freeBytes < 20_000)
+    }
+  }
+
+  @Test func `tombstones are kept up to their number and age, those with a duty for ever`() async throws {
+    try await withTemporaryDirectory { directory in
+      let limits = QueueLimits(tombstones: 10, tombstoneMilliseconds: 1_000)
+      let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)
+      for index in 0..<30 {
+        let new = entry("k\(index)")
+        let now = noon.adding(milliseconds: Int64(index))
+        _ = try queue.enqueue(new, now: now)
+        try queue.acknowledge([Settlement(key: new.key, owesFinish: index == 0)], now: now)
+        #expect(try queue.health().tombstones <= 10)
+      }
+      #expect(try queue.tombstone(EntryKey(rawValue: "k0"))?.isFinishOwed == true)
+      #expect(try queue.tombstone(EntryKey(rawValue: "k29")) != nil)
+      #expect(try queue.tombstone(EntryKey(rawValue: "k5")) == nil)
+      try queue.maintain(now: noon.adding(milliseconds: 2_000))
+      #expect(try queue.health().tombstones == 1)
+    }
+  }
+}
