@@ -17,6 +17,8 @@ enum GatheringVFS {
 
   /// Registered once in a process; nil if the system's VFS could not be found, and then SQLite's default is used.
   static let registered: String? = {
+    // Another copy of this library in the same process was first: its layer does the same.
+    if unsafe sqlite3_vfs_find("\(name)") != nil { return "\(name)" }
     guard let base = unsafe base else { return nil }
     let layer = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     // All but opening is the system's, called with its own application data.

@@ -95,6 +95,51 @@ import Testing
     }
   }
 
+  @Test func `an order that failed keeps no room`() async throws {
+    try await withWorld(faults: .requestLost(path: "/v1/orders", occurrence: 1)) {
+      world, configuration, store in
+      var configuration = configuration
+      configuration.limits = QueueLimits(entries: 1)
+      let engine = try await open(configuration, world, store)
+      await #expect(throws: SyncError.self) { try await engine.begin(product: "other", account: "alice") }
+      _ = try await engine.begin(product: product, account: "alice")
+      await #expect(throws: SyncError.queue(.queueFull(.entries, needed: 2, allowed: 1))) {
+        try await engine.begin(product: product, account: "bob")
+      }
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `a proof too long for the queue is taken from the store when it is sent`() async throws {
+    try await withWorld { world, configuration, store in
+      var configuration = configuration
+      configuration.limits = QueueLimits(proofBytes: 10)
+      let engine = try await open(configuration, world, store)
+      let order = try await engine.begin(product: product, account: "alice")
+      try await engine.receive(
+        try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
+      #expect(try await outcome(engine)?.orderNumber == order.number)
+      await engine.shutdown()
+      #expect(try world.snapshot().credits.count == 1)
+    }
+  }
+
+  @Test func `a lane that another process sends is left to it until it lets go`() async throws {
+    try await withWorld { world, configuration, store in
+      let engine = try await open(configuration, world, store)
+      let order = try await engine.begin(product: product, account: "alice")
+      let other = try QueueFile(path: configuration.path, now: Timestamp.wallClock())
+      let lease = try #require(try other.lease(.account("alice")))
+      try await engine.receive(
+        try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
+      #expect(try world.snapshot().credits.isEmpty)
+      lease.release()
+      try await engine.wake()
+      #expect(try await outcome(engine) != nil)
+      await engine.shutdown()
+    }
+  }
+
   @Test func `two purchases of one thing at once are two orders`() async throws {
     try await withWorld { world, configuration, store in
       let engine = try await open(configuration, world, store)

@@ -71,7 +71,14 @@ public actor SyncEngine {
     requesting.insert(key)
     defer { requesting.remove(key) }
     configuration.hook?("order.requesting")
-    let document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
+    let document: OrderDocument
+    do throws(SyncError) {
+      document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
+    } catch {
+      // Nobody pays now, so the room is free again; the request stays, and is taken up by the next call.
+      try Self.storing { () throws(QueueError) in try file.queue.cancelReservation(key) }
+      throw error
+    }
     configuration.hook?("order.received")
     return try Self.storing { () throws(QueueError) in
       try file.save(document, account: account, answering: key, now: configuration.now())
