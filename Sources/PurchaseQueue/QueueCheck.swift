@@ -39,7 +39,10 @@ public enum QueueCheck {
     }
     var report = CheckReport()
     do throws(SQLiteError) {
-      report.pages = try connection.prepare("PRAGMA quick_check(20)").all { $0.text(0) }.filter { $0 != "ok" }
+      // Not `quick_check`: an index that does not agree with its table hides entries.
+      report.pages = try connection.prepare("PRAGMA integrity_check(20)").all { $0.text(0) }.filter {
+        $0 != "ok"
+      }
       report.entries = try connection.prepare("SELECT \(StoredEntry.columns) FROM entries").all {
         let stored = StoredEntry($0)
         return stored.isWhole || stored.entry.state == .damaged ? nil : stored.entry.place
@@ -51,7 +54,7 @@ public enum QueueCheck {
         let stored = StoredTombstone($0)
         return stored.isWhole ? nil : stored.tombstone.key
       }.compactMap { $0 }
-    } catch  where error.code == .corrupt {
+    } catch  where error.code.primary == .corrupt {
       report.pages.append(error.message)
     } catch {
       throw QueueError(error, path: path)
@@ -64,7 +67,7 @@ extension QueueFile {
   /// Sets apart what a check found: each damaged value costs the entries that use it, and no others. Damaged pages
   /// are remembered: open the file again, and what can be read of it is salvaged.
   public func setApart(_ report: CheckReport) throws(QueueError) {
-    if !report.pages.isEmpty { DamageMark.set(on: path) }
+    if !report.pages.isEmpty { markDamage() }
     if !report.entries.isEmpty { try setApart(report.entries) }
     for id in report.proofs where try storedBytes(id) == nil { try loseProof(id) }
     for key in report.tombstones { _ = try tombstone(key) }

@@ -109,7 +109,7 @@ extension QueueFile {
   }
 
   /// A row that cannot be trusted is written anew, at the end of its lane.
-  private func replace(_ old: Entry, _ new: NewEntry, _ now: Timestamp) throws(QueueError) -> Entry {
+  func replace(_ old: Entry, _ new: NewEntry, _ now: Timestamp) throws(QueueError) -> Entry {
     try read { () throws(SQLiteError) in try statements.entries.delete.run([.integer(old.place)]) }
     try recount()
     var entry = try insert(new, now: now)

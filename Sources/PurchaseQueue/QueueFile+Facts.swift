@@ -13,8 +13,10 @@ extension QueueFile {
 
   /// Writes a named text; in the transaction that is open, if there is one.
   package func setFact(_ name: String, _ value: String) throws(QueueError) {
-    try read { () throws(SQLiteError) in
-      try statements.facts.set.run([.text(name), .text(value), .integer(RowHash.of(name, value))])
+    try transaction { () throws(QueueError) in
+      try self.read { () throws(SQLiteError) in
+        try self.statements.facts.set.run([.text(name), .text(value), .integer(RowHash.of(name, value))])
+      }
     }
   }
 }

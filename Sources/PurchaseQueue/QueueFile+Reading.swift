@@ -15,7 +15,7 @@ extension QueueFile {
         try statements.entries.head.first([.text(lane.text)]) { StoredEntry($0) }
       }
       guard let stored else { return nil }
-      if try setApartDamaged([stored]) { continue }
+      if try setApartDamaged([stored], of: lane) { continue }
       return stored.entry
     }
   }
@@ -30,7 +30,7 @@ extension QueueFile {
         }
       }
       guard let stored else { return nil }
-      if try setApartDamaged([stored.row]) { continue }
+      if try setApartDamaged([stored.row], of: lane) { continue }
       var entry = stored.row.entry
       var proofs: [Proof] = []
       for (index, reference) in entry.proofs.enumerated() {
@@ -53,7 +53,7 @@ extension QueueFile {
       let stored = try read { () throws(SQLiteError) in
         try statements.entries.inLane.all([.text(lane.text), .integer(Int64(limit))]) { StoredEntry($0) }
       }
-      if try setApartDamaged(stored) { continue }
+      if try setApartDamaged(stored, of: lane) { continue }
       return stored.map(\.entry)
     }
   }
@@ -61,6 +61,7 @@ extension QueueFile {
   /// The entry to be sent now, over all lanes, in constant time: the first that is not postponed, or one whose
   /// moment has come, whichever was queued earlier. Nil if there is none.
   public func nextReady(now: Timestamp) throws(QueueError) -> Entry? {
+    var unfit: Int64?
     while true {
       let (ready, postponed) = try read { () throws(SQLiteError) in
         (
@@ -73,8 +74,11 @@ extension QueueFile {
       let stored = try read { () throws(SQLiteError) in
         try statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
       }
-      guard let stored, try !setApartDamaged([stored]) else { continue }
-      return stored.entry
+      if let stored, try setApartDamaged([stored]) { continue }
+      if let stored, stored.entry.state == .queued { return stored.entry }
+      // Another process was faster; but not twice.
+      guard unfit != place else { throw brokenIndex() }
+      unfit = place
     }
   }
 
@@ -98,9 +102,12 @@ extension QueueFile {
   }
 
   func storedEntry(_ key: EntryKey) throws(QueueError) -> StoredEntry? {
-    try read { () throws(SQLiteError) in
+    let stored = try read { () throws(SQLiteError) in
       try statements.entries.byKey.first([.text(key.rawValue)]) { StoredEntry($0) }
     }
+    guard let stored else { return nil }
+    guard stored.entry.key == key else { throw brokenIndex() }
+    return stored
   }
 
   func totals() throws(QueueError) -> Totals {
@@ -120,28 +127,55 @@ extension QueueFile {
     return try storedEntry(stored.entry.key)?.entry
   }
 
+  /// As `setApartDamaged`, of rows that an index named as queued in this lane.
+  private func setApartDamaged(_ stored: [StoredEntry], of lane: Lane) throws(QueueError) -> Bool {
+    // No place: the index names a row that is not there.
+    guard stored.allSatisfy({ $0.entry.place > 0 }) else { throw brokenIndex() }
+    if try setApartDamaged(stored) { return true }
+    guard stored.allSatisfy({ $0.entry.lane == lane && $0.entry.state == .queued }) else { throw brokenIndex() }
+    return false
+  }
+
   /// Takes rows that are not what was written out of their lanes' turn. True if there were any.
   private func setApartDamaged(_ stored: [StoredEntry]) throws(QueueError) -> Bool {
     let broken = stored.filter { !$0.isWhole }
     guard !broken.isEmpty else { return false }
-    try setApart(broken.map(\.entry.place))
+    // By their places they are whole: then it was an index that said something else.
+    guard try setApart(broken.map(\.entry.place)) > 0 else { throw brokenIndex() }
     return true
   }
 
-  /// Marks the entries at these places as damaged: what stands in them is kept, and not delivered.
-  func setApart(_ places: [Int64]) throws(QueueError) {
+  /// An index and its table do not agree: salvage makes the indexes anew.
+  private func brokenIndex() -> QueueError {
+    markDamage()
+    return .damaged(path: path, what: "an index does not agree with its table")
+  }
+
+  /// Marks the entries at these places as damaged: what stands in them is kept, and not delivered. Returns how many
+  /// were, or are gone.
+  @discardableResult
+  func setApart(_ places: [Int64]) throws(QueueError) -> Int {
+    var damaged = 0
     try transaction { () throws(QueueError) in
       for place in places {
         let stored = try self.read { () throws(SQLiteError) in
           try self.statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
         }
-        guard var entry = stored?.entry, stored?.isWhole == false else { continue }
+        guard let stored else {
+          // Another process settled it meanwhile.
+          damaged += 1
+          continue
+        }
+        guard !stored.isWhole else { continue }
+        var entry = stored.entry
         entry.state = .damaged
         entry.reason = "the row does not match its checksum"
         try self.write(entry)
+        damaged += 1
       }
       try self.recount()
     }
     hook?("entries.set-apart")
+    return damaged
   }
 }

@@ -72,9 +72,15 @@ public final class QueueFile {
     do throws(SQLiteError) {
       return try body()
     } catch {
-      if case .corrupt = error.code { DamageMark.set(on: path) }
+      if case .corrupt = error.code { markDamage() }
       throw QueueError(error, path: path)
     }
+  }
+
+  /// The next opening salvages the file; unless it is another one by now.
+  func markDamage() {
+    guard !connection.hasMoved else { return }
+    DamageMark.set(on: path)
   }
 }
 
@@ -97,7 +103,12 @@ extension QueueFile {
           let before = self.connection.totalChanges
           errors[index] = self.alone(operation)
           // Refused before it changed anything: the others go on. Else all of it is undone and done one by one.
-          if let error = errors[index], self.connection.totalChanges != before { throw error }
+          // A full disk or a failing one may have ended the transaction by itself.
+          if let error = errors[index],
+            self.connection.totalChanges != before || !self.connection.isInTransaction
+          {
+            throw error
+          }
         }
       }
     } catch {

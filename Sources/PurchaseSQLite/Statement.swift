@@ -48,12 +48,19 @@ import CPurchaseSQLite
     return rows
   }
 
-  /// The rows up to the first that cannot be read: for damaged files.
-  package func allReadable<R>(_ read: (borrowing Row) -> R) -> [R] {
+  /// The rows up to the first that cannot be read, and whether that was all of them: for damaged files.
+  package func allReadable<R>(
+    _ values: [SQLValue] = [], _ read: (borrowing Row) -> R
+  ) -> (rows: [R], isComplete: Bool) {
     defer { reset() }
     var rows: [R] = []
-    while unsafe sqlite3_step(statement) == SQLITE_ROW { rows.append(read(unsafe Row(statement: statement))) }
-    return rows
+    do throws(SQLiteError) {
+      try bind(values)
+      while try step() { rows.append(read(unsafe Row(statement: statement))) }
+    } catch {
+      return (rows, false)
+    }
+    return (rows, true)
   }
 
   private func step() throws(SQLiteError) -> Bool {

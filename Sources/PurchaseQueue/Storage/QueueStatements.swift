@@ -43,8 +43,9 @@ struct EntryStatements {
 
   private static let ready = "state='queued' AND ready_at=0"
   private static let postponed = "state='queued' AND ready_at<>0"
-  private static let firstPlace = """
-    (SELECT min(place) FROM (
+  /// A table of one column and row: the place of the lane's first entry.
+  private static let first = """
+    (SELECT min(place) AS first FROM (
       SELECT min(place) AS place FROM entries WHERE lane=?1 AND \(ready)
       UNION ALL SELECT min(place) FROM entries WHERE lane=?1 AND \(postponed)))
     """
@@ -52,29 +53,35 @@ struct EntryStatements {
   init(_ connection: borrowing Connection) throws(SQLiteError) {
     let entry = StoredEntry.columns
     let (ready, postponed) = (Self.ready, Self.postponed)
+    // In two steps: in one, SQLite would take the key from the index and not from the row.
+    let placeOfKey = "SELECT place FROM entries WHERE key=?"
+    // The index says which rows, and each column comes from its row: so damage to either is seen.
+    let columns = entry.split(separator: ", ").map { "row." + $0 }.joined(separator: ", ")
     insert = try PreparedStatement(
       connection, "INSERT INTO entries(\(entry)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
-    byKey = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE key=?")
+    byKey = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=(\(placeOfKey))")
     byPlace = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
     head = try PreparedStatement(
-      connection, "SELECT \(entry) FROM entries WHERE place=\(Self.firstPlace)")
+      connection,
+      "SELECT \(columns) FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first WHERE first IS NOT NULL")
     // The text of the proofs begins with the number of the first.
     peek = try PreparedStatement(
       connection,
       """
-      SELECT \(entry.split(separator: ", ").map { "entries.\($0)" }.joined(separator: ", ")), \
-      proofs.checksum, proofs.bytes \
-      FROM entries LEFT JOIN proofs ON proofs.id=CAST(entries.proofs AS INTEGER) WHERE place=\(Self.firstPlace)
+      SELECT \(columns), proofs.checksum, proofs.bytes \
+      FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first \
+      LEFT JOIN proofs ON proofs.id=CAST(row.proofs AS INTEGER) WHERE first IS NOT NULL
       """)
     inLane = try PreparedStatement(
       connection,
       """
-      SELECT \(entry) FROM entries WHERE place IN (
+      SELECT \(columns) FROM (
         SELECT place FROM (
           SELECT place FROM entries WHERE lane=?1 AND \(ready) ORDER BY place LIMIT ?2)
         UNION ALL SELECT place FROM (
-          SELECT place FROM entries WHERE lane=?1 AND \(postponed) ORDER BY place LIMIT ?2))
-      ORDER BY place LIMIT ?2
+          SELECT place FROM entries WHERE lane=?1 AND \(postponed) ORDER BY place LIMIT ?2)
+        ORDER BY place LIMIT ?2) AS found
+      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
       """)
     firstReady = try PreparedStatement(
       connection,

@@ -23,6 +23,8 @@ struct Salvage {
     let source = path + "-salvage-source"
     defer { Self.discard(source) }
     let target = SetAside.building(path)
+    // What a killed salvage left: its log must not meet the copy of this one.
+    Self.discard(source)
     Self.discard(target)
     let saved = try fill(target, from: source)
     try QueueError.wrapFile(path) { () throws(FileError) in
@@ -30,9 +32,9 @@ struct Salvage {
       try DurableFile.restrictToOwner(target)
       try SetAside.replace(path, now: now)
     }
+    let setAside = try QueueError.wrapFile(path) { () throws(FileError) in try SetAside.files(of: path).last }
     return SalvageReport(
-      what: what, entries: saved.entries, tombstones: saved.tombstones,
-      setAside: path + ".damaged-\(now.milliseconds)")
+      what: what, entries: saved.entries, tombstones: saved.tombstones, setAside: setAside ?? path)
   }
 
   private func fill(
@@ -41,11 +43,15 @@ struct Salvage {
     let fresh = try QueueError.wrap(path) { () throws(SQLiteError) in try Connection(path: target) }
     try QueueError.wrap(path) { () throws(SQLiteError) in
       try fresh.applyConnectionSettings()
+      // Rows come in the order of the tables, not of their references.
+      try fresh.execute("PRAGMA foreign_keys=OFF")
       try QueueOpening.create(fresh)
     }
     try copyWithGoodHeader(to: source, template: target)
     do throws(SQLiteError) {
       let old = try Connection(path: source, access: .readWrite)
+      // A line of the schema that cannot be read costs its table, and not all of them.
+      try old.execute("PRAGMA writable_schema=ON")
       let tables = try TableCopy.companions(of: old)
       try fresh.execute("BEGIN IMMEDIATE; DELETE FROM totals")
       for table in QueueSchema.tables { _ = try TableCopy(name: table).run(from: old, to: fresh) }
@@ -53,8 +59,9 @@ struct Salvage {
         try fresh.execute(table.sql)
         _ = try TableCopy(name: table.name).run(from: old, to: fresh)
       }
+      try Self.addParts(from: old, to: fresh)
       try fresh.execute("COMMIT")
-    } catch  where error.code == .corrupt || error.code == .notADatabase {
+    } catch  where error.code.primary == .corrupt || error.code.primary == .notADatabase {
       // Not even the schema can be read: nothing to be saved. Redelivery and the vault bring the purchases back.
       if fresh.isInTransaction {
         try QueueError.wrap(path) { () throws(SQLiteError) in try fresh.execute("ROLLBACK") }
@@ -72,10 +79,27 @@ struct Salvage {
     }
   }
 
+  private static func addParts(
+    from old: borrowing Connection, to fresh: borrowing Connection
+  ) throws(SQLiteError) {
+    for sql in try TableCopy.companionParts(of: old, missingIn: fresh) {
+      do throws(SQLiteError) {
+        try fresh.execute(sql)
+      } catch  where error.code.primary == .constraint || error.code.primary == .error {
+        // A unique index over rows that damage made equal, or one of a table that is lost.
+        continue
+      }
+    }
+  }
+
   /// A copy of file and log that SQLite agrees to open: a header that is garbage, or that counts pages which are not
   /// there, is replaced by that of a new file of ours.
   private func copyWithGoodHeader(to copy: String, template: String) throws(QueueError) {
     try QueueError.wrapFile(path) { () throws(FileError) in
+      // The log first: a connection that another process closes meanwhile moves it into the file, and removes it.
+      if try DurableFile.kind(of: path + "-wal") == .file {
+        try DurableFile.replace(copy + "-wal", with: DurableFile.read(path + "-wal"))
+      }
       var bytes = try DatabaseImage.read(path)
       var header = Array(try DurableFile.read(template, from: 0, count: 100))
       let blank = try DurableFile.read(template)
@@ -93,9 +117,6 @@ struct Salvage {
         bytes.replaceSubrange(0..<100, with: header)
       }
       try DurableFile.replace(copy, with: bytes)
-      if try DurableFile.kind(of: path + "-wal") == .file {
-        try DurableFile.replace(copy + "-wal", with: DurableFile.read(path + "-wal"))
-      }
     }
   }
 

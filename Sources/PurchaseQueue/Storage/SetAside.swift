@@ -40,25 +40,38 @@ enum SetAside {
   /// Goes on with a replacement that was begun.
   static func resume(_ path: String, now: Timestamp) throws(FileError) {
     guard try DurableFile.kind(of: whole(path)) == .file else { return }
-    let name = path + ".damaged-\(now.milliseconds)"
+    let name = path + ".damaged-\(try number(path, now: now))"
     // The log first: a new file must never meet the log of the old one.
     for suffix in ["-wal", "-shm", ""] { try DurableFile.rename(path + suffix, to: name + suffix) }
     try DurableFile.syncDirectory(of: path)
+    // Before the last step: a salvaged file must not be salvaged again for the damage of the old one.
+    try DamageMark.clear(path)
     try DurableFile.rename(whole(path), to: path)
     try DurableFile.syncDirectory(of: path)
-    try DamageMark.clear(path)
     try prune(path)
+  }
+
+  /// The time, unless the clock went back: the newest file has the largest number. One that was begun is finished
+  /// under its own, so that file and log stay together.
+  private static func number(_ path: String, now: Timestamp) throws(FileError) -> Int64 {
+    let complete = try numbers(of: path, suffix: "")
+    let begun = try numbers(of: path, suffix: "-wal") + numbers(of: path, suffix: "-shm")
+    if let unfinished = begun.filter({ !complete.contains($0) }).max() { return unfinished }
+    return max(now.milliseconds, (complete.max() ?? .min) + 1)
   }
 
   /// The set-aside files of a queue, oldest first.
   static func files(of path: String) throws(FileError) -> [String] {
+    try numbers(of: path, suffix: "").map { path + ".damaged-\($0)" }
+  }
+
+  private static func numbers(of path: String, suffix: String) throws(FileError) -> [Int64] {
     let directory = DurableFile.parent(of: path) ?? "."
-    let base = path.split(separator: "/").last.map(String.init) ?? path
-    let prefix = base + ".damaged-"
+    let prefix = (path.split(separator: "/").last.map(String.init) ?? path) + ".damaged-"
     return try DurableFile.names(in: directory)
-      .filter { $0.hasPrefix(prefix) && Int64($0.dropFirst(prefix.count)) != nil }
-      .sorted { (Int64($0.dropFirst(prefix.count)) ?? 0) < (Int64($1.dropFirst(prefix.count)) ?? 0) }
-      .map { directory + "/" + $0 }
+      .filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
+      .compactMap { Int64($0.dropFirst(prefix.count).dropLast(suffix.count)) }
+      .sorted()
   }
 
   private static func prune(_ path: String) throws(FileError) {

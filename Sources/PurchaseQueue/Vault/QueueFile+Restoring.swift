@@ -54,7 +54,14 @@ extension QueueFile {
       details: mirror.details, proofs: proofs)
     // Smaller limits than those of the install that filled the vault: the rest waits there for a later opening.
     guard try hasRoom(for: new) else { return }
-    var entry = try insert(new, now: Timestamp(milliseconds: mirror.enqueuedAt))
+    // The row of a damaged entry gives way to its mirror.
+    let queuedAt = Timestamp(milliseconds: mirror.enqueuedAt)
+    var entry: Entry
+    if let old = try storedEntry(new.key) {
+      entry = try replace(old.entry, new, queuedAt)
+    } else {
+      entry = try insert(new, now: queuedAt)
+    }
     for proof in mirror.proofs where !entry.proofs.contains(where: { $0.kind == proof.kind }) {
       entry.proofs.append(ProofReference(kind: proof.kind, id: nil, size: proof.size))
     }
