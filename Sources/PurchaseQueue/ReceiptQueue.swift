@@ -20,6 +20,7 @@ public actor ReceiptQueue {
   private let vault: (any ReceiptVault)?
   private let clock: @Sendable () -> Timestamp
   private var file: QueueFile?
+  private var isClosed = false
   private var waiting: [Waiting] = []
   private let pause: Int
   private var commits = 0
@@ -75,9 +76,19 @@ public actor ReceiptQueue {
     file = try QueueFile(path: path, limits: limits, vault: vault, now: clock())
   }
 
+  /// The open file. Opening it anew may have failed, for want of room or because somebody else had it: the next call
+  /// tries again.
+  private func current() throws(QueueError) -> QueueFile {
+    guard !isClosed else { throw .closed(path: path) }
+    if file == nil { try reopen() }
+    guard let file else { throw .closed(path: path) }
+    return file
+  }
+
   /// Waits for the commits that were begun, and closes the file. Calls after it throw `closed`.
   public func close() throws(QueueError) {
     commit()
+    isClosed = true
     defer { file = nil }
     try file?.maintain(now: clock())
   }
@@ -108,11 +119,13 @@ public actor ReceiptQueue {
     let operations = waiting
     waiting = []
     guard !operations.isEmpty else { return }
-    guard let file else {
-      for operation in operations { operation.end(.closed(path: path)) }
+    let errors: [QueueError?]
+    do throws(QueueError) {
+      errors = try current().together(operations.map(\.run))
+    } catch {
+      for operation in operations { operation.end(error) }
       return
     }
-    let errors = file.together(operations.map(\.run))
     for (operation, error) in zip(operations, errors) {
       operation.end(error.flatMap { repeatAfterReopening(operation, $0) })
     }
@@ -127,9 +140,8 @@ public actor ReceiptQueue {
   private func repeatAfterReopening(_ operation: Waiting, _ error: QueueError) -> QueueError? {
     guard error.asksForReopening else { return error }
     do throws(QueueError) {
-      try reopen()
-      guard let file else { return error }
-      try operation.run(file)
+      file = nil
+      try operation.run(current())
       return nil
     } catch {
       return error
@@ -138,14 +150,13 @@ public actor ReceiptQueue {
 
   /// Reads at once; what the caller has written before is committed already.
   func read<R>(_ body: (QueueFile, Timestamp) throws(QueueError) -> R) throws(QueueError) -> R {
-    guard let file else { throw .closed(path: path) }
+    let file = try current()
     do throws(QueueError) {
       return try body(file, clock())
     } catch  where error.asksForReopening {
-      try reopen()
-      guard let reopened = self.file else { throw error }
-      return try body(reopened, clock())
+      self.file = nil
     }
+    return try body(current(), clock())
   }
 
   // MARK: In the background
@@ -175,7 +186,10 @@ public actor ReceiptQueue {
     guard case .success(let report) = result, !report.isClean else { return }
     do throws(QueueError) {
       try read { (file, _) throws(QueueError) in try file.setApart(report) }
-      if !report.pages.isEmpty { try reopen() }
+      if !report.pages.isEmpty {
+        file = nil
+        _ = try current()
+      }
     } catch {
       // The damage is still there: whoever meets it gets the error.
       file?.hook?("check-failed")

@@ -29,7 +29,8 @@ struct QueueOpening {
   /// Opens the file, made, migrated or salvaged as need be. Throws without having changed anything if it is not ours.
   func open(now: Timestamp, _ report: inout SalvageReport?) throws(QueueError) -> Connection {
     // Before anything is made: a lock file beside something that is not ours would be a change.
-    _ = try probe()
+    let isReplacing = try QueueError.wrapFile(path) { () throws(FileError) in try SetAside.isBegun(path) }
+    if !isReplacing { _ = try probe() }
     let lock = try Self.lock(of: path)
     try Self.take(lock, path: path)
     defer { lock.unlock() }
@@ -107,7 +108,7 @@ struct QueueOpening {
       }
       guard hasLog else { return .nothing }
       // Opened as it is, SQLite would remove the log. Our lock file says whose it is, also when no page does.
-      let isOurs = try isMarkedOurs()
+      let isOurs = try isLogOurs()
       guard hasLock || isOurs else {
         throw .foreignFile(path: path, found: "nothing, and beside it somebody else's log")
       }
@@ -127,7 +128,10 @@ struct QueueOpening {
       guard try isMarkedOurs() else { throw .foreignFile(path: path, found: "somebody else's database") }
       return .damaged("the header does not say whose file it is")
     case .notADatabase:
-      guard try isMarkedOurs() else {
+      let isShort = try QueueError.wrapFile(path) { () throws(FileError) in
+        try DurableFile.size(of: path) < 100
+      }
+      guard try isShort ? isLogOurs() : isMarkedOurs() else {
         throw .foreignFile(path: path, found: "something that is no SQLite database")
       }
       return .damaged("the header is not that of a database")
@@ -144,6 +148,17 @@ struct QueueOpening {
       }
       return false
     }
+  }
+
+  /// True if the log has our mark or, which is rare elsewhere, the page size of our files
+  /// (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
+  private func isLogOurs() throws(QueueError) -> Bool {
+    if try isMarkedOurs() { return true }
+    let header = try QueueError.wrapFile(path) { () throws(FileError) in
+      guard try DurableFile.kind(of: path + "-wal") == .file else { return [UInt8]() }
+      return try DurableFile.read(path + "-wal", from: 0, count: 12)
+    }
+    return header.starts(with: [0x37, 0x7F, 0x06]) && header.dropFirst(8).elementsEqual([0, 0, 4, 0])
   }
 
   private static func contains(_ bytes: [UInt8], _ mark: [UInt8]) -> Bool {

@@ -37,9 +37,14 @@ enum SetAside {
     try resume(path, now: now)
   }
 
+  /// True if a salvaged file waits to take the place of the damaged one: then that was ours, whatever is left of it.
+  static func isBegun(_ path: String) throws(FileError) -> Bool {
+    try DurableFile.kind(of: whole(path)) == .file
+  }
+
   /// Goes on with a replacement that was begun.
   static func resume(_ path: String, now: Timestamp) throws(FileError) {
-    guard try DurableFile.kind(of: whole(path)) == .file else { return }
+    guard try isBegun(path) else { return }
     let name = path + ".damaged-\(try number(path, now: now))"
     // The log first: a new file must never meet the log of the old one.
     for suffix in ["-wal", "-shm", ""] { try DurableFile.rename(path + suffix, to: name + suffix) }

@@ -1,0 +1,175 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// How a salvaged file takes the place of a damaged one, and what else is in it.
+@Suite struct SalvageTests {
+  /// Steps of a replacement that were done when the process was killed, in order.
+  enum Step: Int, CaseIterable {
+    case built, whole, log, index, file, unmarked
+  }
+
+  @Test(arguments: Step.allCases)
+  func `a kill between two steps of a replacement is gone on from`(last: Step) async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      let path = site.path
+      func move(_ from: String, _ to: String) throws {
+        try FileManager.default.moveItem(atPath: path + from, toPath: path + to)
+      }
+      // The salvaged file of a queue that holds "a", beside a damaged one with log and index.
+      try site.fill(["a"])
+      try move("", "-salvage")
+      try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))
+      try Data("its log".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
+      try Data("its index".utf8).write(to: URL(fileURLWithPath: path + "-shm"))
+      try Data().write(to: URL(fileURLWithPath: path + "-damage"))
+      let steps = [
+        ("-salvage", "-salvaged"), ("-wal", ".damaged-7-wal"), ("-shm", ".damaged-7-shm"), ("", ".damaged-7"),
+      ]
+      for (from, to) in steps.prefix(last.rawValue) { try move(from, to) }
+      if last == .unmarked { try site.damage.remove("-damage") }
+      if last == .built {
+        // Nobody knows whether it is whole: it is built again, and the damaged file has to be there for that.
+        let error = #expect(throws: QueueError.self) { try site.open() }
+        guard case .foreignFile = error else { Issue.record("\(String(describing: error))"); return }
+        #expect(try files(in: directory)["q"] == Data("damaged".utf8))
+        return
+      }
+      let queue = try site.open()
+      #expect(try names(queue.allEntries()) == ["a"])
+      let aside = try #require(queue.health().setAside.first)
+      for (suffix, text) in [("", "damaged"), ("-wal", "its log"), ("-shm", "its index")] {
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside + suffix)) == Data(text.utf8))
+      }
+      #expect(try site.leftovers().count == 3)
+    }
+  }
+
+  @Test func `a companion's tables survive, with their indexes, whatever refers to what`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      do {
+        let queue = try site.open()
+        try queue.transaction { () throws(QueueError) in
+          try QueueError.wrap(site.path) { () throws(SQLiteError) in
+            try queue.connection.execute(
+              """
+              CREATE TABLE children(name TEXT PRIMARY KEY, parent TEXT REFERENCES parents(name), note TEXT) STRICT;
+              CREATE TABLE parents(name TEXT PRIMARY KEY, note BLOB NOT NULL) STRICT, WITHOUT ROWID;
+              CREATE UNIQUE INDEX one_child ON children(parent);
+              CREATE VIEW family AS SELECT * FROM children;
+              INSERT INTO companions VALUES('family', 3);
+              """)
+            let parent = try queue.connection.prepare("INSERT INTO parents VALUES(?, randomblob(600))")
+            let child = try queue.connection.prepare("INSERT INTO children VALUES(?,?,hex(zeroblob(100)))")
+            for name in numbered("n", 40).reversed() {
+              try parent.run([.text(name)])
+              try child.run([.text("child-" + name), .text(name)])
+            }
+          }
+        }
+      }
+      try site.fill(["a"])
+      // Nobody reads this page at the opening: the mark asks for the salvage.
+      let leaf = try #require(site.damage.offsets(of: Array("child-n020n020".utf8)).first) / 1024 * 1024
+      try #require(try site.damage.bytes[leaf] == 13)
+      try site.damage.write(Array(repeating: 0xEE, count: 16), at: leaf)
+      try Data().write(to: URL(fileURLWithPath: site.path + "-damage"))
+      let queue = try site.open()
+      #expect(queue.salvage?.entries == 1)
+      func number(_ sql: String) throws -> Int64? {
+        try queue.connection.prepare(sql).first { $0.integer(0) }
+      }
+      #expect(try number("SELECT count(*) FROM parents") == 40)
+      #expect(try number("SELECT count(*) FROM family") ?? 0 >= 5)
+      #expect(try number("SELECT count(*) FROM children WHERE name IN ('child-n039','child-n000')") == 2)
+      #expect(try number("SELECT version FROM companions WHERE name='family'") == 3)
+      #expect(try number("SELECT count(*) FROM sqlite_schema WHERE name IN ('one_child','family')") == 2)
+      #expect(throws: SQLiteError.self) {
+        try queue.connection.execute("INSERT INTO children VALUES('twin', 'n000', '')")
+      }
+    }
+  }
+
+  @Test(arguments: ["foreign", "newer"])
+  func `what is not ours is never set aside, even with a mark of damage`(kind: String) async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      if kind == "newer" {
+        try site.fill(["a"])
+        try Connection(path: site.path).execute("PRAGMA user_version=99")
+      } else {
+        try Connection(path: site.path).execute("CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)")
+      }
+      try Data().write(to: URL(fileURLWithPath: site.path + "-damage"))
+      let before = try files(in: directory)
+      #expect(throws: QueueError.self) { try site.open() }
+      #expect(try files(in: directory) == before)
+    }
+  }
+
+  @Test func `somebody else's log without a file is refused and not deleted`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try Data("a log of some other page size".utf8).write(to: URL(fileURLWithPath: site.path + "-wal"))
+      let before = try files(in: directory)
+      #expect(throws: QueueError.self) { try site.open() }
+      #expect(try files(in: directory) == before)
+    }
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test func `who has a file open that another process salvages is told at the next write`() async throws {
+      try await withTemporaryDirectory { directory in
+        let site = Site(directory: directory)
+        let path = site.path
+        try site.fill(["a"])
+        let file = try site.open()
+        let queue = try await ReceiptQueue.open(path: path, clock: { noon })
+        #expect(try await queue.count() == 1)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+          try Data().write(to: URL(fileURLWithPath: path + "-damage"))
+          let queue = try QueueFile(path: path, now: noon)
+          #expect(queue.salvage?.entries == 1)
+          _ = try queue.enqueue(entry("b"), now: noon)
+        }
+        let error = #expect(throws: QueueError.self) { try file.enqueue(entry("c"), now: noon) }
+        guard case .replaced = error else { Issue.record("\(String(describing: error))"); return }
+        try await queue.enqueue(entry("c"))
+        #expect(try await queue.entries(in: .account("alice")).map(\.key.rawValue) == ["a", "b", "c"])
+        try await queue.close()
+        _ = consume file
+        #expect(try names(site.open().allEntries()) == ["a", "b", "c"])
+        #expect(try site.leftovers().filter { $0.hasSuffix("-damage") } == [])
+      }
+    }
+  #endif
+
+  @Test func `a queue that cannot be opened anew for now works again later`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try site.fill(["a"])
+      let queue = try await ReceiptQueue.open(path: site.path, clock: { noon })
+      try FileManager.default.moveItem(atPath: site.path, toPath: site.path + "-elsewhere")
+      try FileManager.default.createDirectory(atPath: site.path, withIntermediateDirectories: false)
+      for _ in 1...2 {
+        let error = await #expect(throws: QueueError.self) { try await queue.enqueue(entry("b")) }
+        guard case .foreignFile = error else { Issue.record("\(String(describing: error))"); return }
+      }
+      try FileManager.default.removeItem(atPath: site.path)
+      try FileManager.default.moveItem(atPath: site.path + "-elsewhere", toPath: site.path)
+      try await queue.enqueue(entry("c"))
+      #expect(try await queue.entries(in: .account("alice")).map(\.key.rawValue) == ["a", "c"])
+      try await queue.close()
+      await #expect(throws: QueueError.closed(path: site.path)) { try await queue.enqueue(entry("d")) }
+    }
+  }
+}
