@@ -132,7 +132,9 @@ extension QueueFile {
     // No place: the index names a row that is not there.
     guard stored.allSatisfy({ $0.entry.place > 0 }) else { throw brokenIndex() }
     if try setApartDamaged(stored) { return true }
-    guard stored.allSatisfy({ $0.entry.lane == lane && $0.entry.state == .queued }) else { throw brokenIndex() }
+    guard stored.allSatisfy({ $0.entry.lane == lane && $0.entry.state == .queued }) else {
+      throw brokenIndex()
+    }
     return false
   }
 

@@ -63,7 +63,8 @@ struct EntryStatements {
     byPlace = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
     head = try PreparedStatement(
       connection,
-      "SELECT \(columns) FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first WHERE first IS NOT NULL")
+      "SELECT \(columns) FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first WHERE first IS NOT NULL"
+    )
     // The text of the proofs begins with the number of the first.
     peek = try PreparedStatement(
       connection,
