@@ -73,8 +73,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 50])
-  func `a log without its file is salvaged, not thrown away`(size: Int) async throws {
+  @Test(arguments: [nil, 0, 1, 50])
+  func `a log without its file is salvaged, not thrown away`(size: Int?) async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       let there = Site(directory: directory + "/live")
@@ -87,13 +87,13 @@ import Testing
           try FileManager.default.copyItem(atPath: there.path + suffix, toPath: site.path + suffix)
         }
       }
-      try site.damage.truncate(to: size)
+      if let size { try site.damage.truncate(to: size) } else { try site.damage.remove("") }
       let log = try files(in: directory)["q-wal"]
       let queue = try site.open()
       #expect(try names(queue.allEntries()) == ["a", "b"])
       #expect(try queue.proof(#require(queue.allEntries().last?.proofs.first)) == entry("b").proofs[0])
-      let aside = try #require(queue.salvage).setAside
-      #expect(try Data(contentsOf: URL(fileURLWithPath: aside + "-wal")) == log)
+      #expect(queue.salvage?.entries == 2)
+      #expect(try files(in: directory)["q.damaged-\(noon.milliseconds)-wal"] == log)
     }
   }
 
@@ -155,6 +155,17 @@ import Testing
       #expect(queue.vaultProblem == nil)
       #expect(Set(try names(queue.entries(in: .account("alice")))) == ["a", "b", "c"])
       #expect(try queue.health().damaged == 0)
+    }
+  }
+
+  @Test func `a mark of damage without a file does not keep a new one from being made`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory, hasVault: true)
+      try site.fill(["a"])
+      try site.damage.remove("")
+      try Data().write(to: URL(fileURLWithPath: site.path + "-damage"))
+      #expect(try names(site.open().allEntries()) == ["a"])
+      #expect(try site.leftovers() == [])
     }
   }
 

@@ -173,6 +173,17 @@ import Testing
     try #require(unsafe setrlimit(fileSizeLimit, &limit) == 0)
   }
 
+  /// As `limitFileSize`; the write that would pass the limit kills the process.
+  func dieOfFileSize(_ size: Int) throws {
+    signal(SIGXFSZ, SIG_DFL)
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGXFSZ)
+    // Blocked in what a test runner starts.
+    try #require(unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0)
+    try limitFileSize(to: size)
+  }
+
   #if canImport(Darwin)
     private let fileSizeLimit = RLIMIT_FSIZE
   #else

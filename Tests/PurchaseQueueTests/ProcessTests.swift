@@ -89,6 +89,38 @@ import Testing
     }
   #endif
 
+  @Test(arguments: 0..<10)
+  func `queues that are opened at the same moment make one file`(round: Int) async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/q"
+      if round > 2 {
+        // As somebody leaves it who is killed while making it: all that is there stands in the log.
+        let connection = try Connection(path: path)
+        try connection.applyNewFileSettings()
+        try connection.execute("BEGIN; PRAGMA application_id=1349669169; CREATE TABLE begun(x); COMMIT")
+        connection.leaveUntouchedOnClose()
+      }
+      let errors = await withTaskGroup(of: QueueError?.self) { group in
+        for number in 0..<6 {
+          group.addTask {
+            await BlockingExecutor.offThePool { () -> QueueError? in
+              do throws(QueueError) {
+                _ = try QueueFile(path: path, now: noon).enqueue(entry("\(number)"), now: noon)
+                return nil
+              } catch {
+                return error
+              }
+            }
+          }
+        }
+        return await group.reduce(into: [QueueError]()) { if let error = $1 { $0.append(error) } }
+      }
+      #expect(errors == [])
+      let queue = try QueueFile(path: path, now: noon)
+      #expect(try queue.count() == 6)
+    }
+  }
+
   @Test func `no lock is held between two calls`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)

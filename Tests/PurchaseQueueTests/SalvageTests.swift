@@ -153,6 +153,27 @@ import Testing
     }
   #endif
 
+  #if os(Linux) || os(macOS)
+    @Test(arguments: [1_000, 10_000, 25_000, 30_000])
+    func `a kill in the middle of a salvage costs nothing more`(bytes: Int) async throws {
+      try await withTemporaryDirectory { directory in
+        let site = Site(directory: directory)
+        let keys = numbered("k", 60)
+        try site.fill(keys)
+        try site.damage.write(Array(repeating: 0xAA, count: 100), at: 0)
+        let damaged = try site.damage.bytes
+        await #expect(processExitsWith: .signal(SIGXFSZ)) {
+          [path = site.path as String, bytes = bytes as Int] in
+          try dieOfFileSize(bytes)
+          _ = try QueueFile(path: path, now: noon)
+        }
+        #expect(try site.damage.bytes == damaged)
+        #expect(try names(site.open().allEntries()) == keys)
+        #expect(try site.leftovers() == ["q.damaged-\(noon.milliseconds)"])
+      }
+    }
+  #endif
+
   @Test func `a queue that cannot be opened anew for now works again later`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)

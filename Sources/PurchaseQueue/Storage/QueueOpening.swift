@@ -29,14 +29,20 @@ struct QueueOpening {
   /// Opens the file, made, migrated or salvaged as need be. Throws without having changed anything if it is not ours.
   func open(now: Timestamp, _ report: inout SalvageReport?) throws(QueueError) -> Connection {
     // Before anything is made: a lock file beside something that is not ours would be a change.
-    let isReplacing = try QueueError.wrapFile(path) { () throws(FileError) in try SetAside.isBegun(path) }
-    if !isReplacing { _ = try probe() }
+    let isKnown = try QueueError.wrapFile(path) { () throws(FileError) in
+      if try SetAside.isBegun(path) { return true }
+      return try DurableFile.kind(of: path + "-lock") == .file
+    }
+    if !isKnown { _ = try probe() }
     let lock = try Self.lock(of: path)
     try Self.take(lock, path: path)
     defer { lock.unlock() }
     try QueueError.wrapFile(path) { () throws(FileError) in try SetAside.resume(path, now: now) }
     let isMarked = try QueueError.wrapFile(path) { () throws(FileError) in try DamageMark.isSet(on: path) }
-    if isMarked {
+    if isMarked, case .nothing = try probe() {
+      // Whatever was damaged has been taken away.
+      try QueueError.wrapFile(path) { () throws(FileError) in try DamageMark.clear(path) }
+    } else if isMarked {
       report = try Salvage(path: path, what: "pages that could not be read", now: now).run()
     }
     do throws(QueueError) {
@@ -170,7 +176,8 @@ struct QueueOpening {
 
   /// Looks into a copy: opening the file itself would recover its log, and so change it.
   private func isOursOrEmpty() throws(QueueError) -> Bool {
-    let copy = path + "-probe"
+    // A name of its own: others may be looking at the same time, for the lock is not held at the first look.
+    let copy = path + "-probe-" + String(UInt64.random(in: 0 ... .max), radix: 16)
     defer { for suffix in ["", "-wal", "-shm"] { DurableFile.discard(copy + suffix) } }
     let hasLog = try QueueError.wrapFile(path) { () throws(FileError) in
       guard try DurableFile.size(of: path + "-wal") > 0 else { return false }

@@ -100,7 +100,7 @@ struct Salvage {
       if try DurableFile.kind(of: path + "-wal") == .file {
         try DurableFile.replace(copy + "-wal", with: DurableFile.read(path + "-wal"))
       }
-      var bytes = try DatabaseImage.read(path)
+      var bytes = try DurableFile.kind(of: path) == .file ? DatabaseImage.read(path) : []
       var header = Array(try DurableFile.read(template, from: 0, count: 100))
       let blank = try DurableFile.read(template)
       if bytes.count < 1024 { bytes = blank }

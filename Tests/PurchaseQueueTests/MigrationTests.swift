@@ -1,0 +1,111 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A file of version 1 becomes one of version 2 in one commit, or stays as it is.
+@Suite struct MigrationTests {
+  @Test func `a file of version 1 is migrated with everything in it`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try Version1.make(at: site.path)
+      try expectEverything(in: site.open())
+      let first = try files(in: directory)["q"]
+      try expectEverything(in: site.open())
+      #expect(try files(in: directory)["q"] == first)
+      #expect(try QueueCheck.run(path: site.path).isClean)
+      #expect(try site.leftovers() == [])
+    }
+  }
+
+  @Test func `a migrated queue goes on where the old one stopped`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try Version1.make(at: site.path)
+      let queue = try site.open()
+      var again = entry("a")
+      again.proofs = [Proof(kind: "proof", bytes: Version1.own)]
+      guard case .collapsed = try queue.enqueue(again, now: noon) else {
+        Issue.record("not collapsed")
+        return
+      }
+      _ = try queue.enqueue(entry("d"), now: noon)
+      #expect(try names(queue.allEntries()) == ["a", "b", "c", "d"])
+      try queue.acknowledge([Settlement(key: key("b"))], now: noon)
+      #expect(try queue.proof(#require(queue.entry(key("c"))?.proofs.first))?.bytes == Version1.shared)
+      try queue.acknowledge([Settlement(key: key("c"))], now: noon)
+      #expect(try queue.health().bytes == Version1.own.count + 100)
+      #expect(try QueueCheck.run(path: site.path).isClean)
+    }
+  }
+
+  /// Something in the way of one of the steps: of the first, in the middle, and of a late one.
+  @Test(arguments: ["TABLE old_entries(x)", "TABLE reservations(x)", "VIEW queue AS SELECT 1"])
+  func `an error in the middle of a migration leaves version 1 as it was`(obstacle: String) async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try Version1.make(at: site.path)
+      try Connection(path: site.path).execute("CREATE \(obstacle)")
+      let before = try files(in: directory)["q"]
+      #expect(throws: QueueError.self) { try site.open() }
+      #expect(try files(in: directory)["q"] == before)
+      #expect(try site.leftovers() == [])
+      let name = try #require(obstacle.split(whereSeparator: { " (".contains($0) }).dropFirst().first)
+      let kind = obstacle.hasPrefix("VIEW") ? "VIEW" : "TABLE"
+      try Connection(path: site.path).execute("DROP \(kind) \(name)")
+      try expectEverything(in: site.open())
+    }
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test(arguments: [1_000, 5_000, 12_000])
+    func `a kill in the middle of a migration leaves version 1 as it was`(bytes: Int) async throws {
+      try await withTemporaryDirectory { directory in
+        let site = Site(directory: directory)
+        try Version1.make(at: site.path)
+        // The signal for a file that grows too long kills in the midst of writing the log.
+        await #expect(processExitsWith: .signal(SIGXFSZ)) {
+          [path = site.path as String, bytes = bytes as Int] in
+          try dieOfFileSize(bytes)
+          _ = try QueueFile(path: path, now: noon)
+        }
+        #expect(try Connection(path: site.path, access: .readOnly).userVersion == 1)
+        try expectEverything(in: site.open())
+      }
+    }
+  #endif
+
+  private func expectEverything(in queue: QueueFile) throws {
+    let entries = try queue.allEntries()
+    #expect(names(entries) == ["a", "b", "c"] && entries.map(\.place) == [3, 5, 6])
+    #expect(entries.map(\.lane) == [.device, .account("alice"), .account("alice")])
+    #expect(entries.map(\.orderNumber) == [nil, "order-b", nil])
+    #expect(entries.map(\.details) == ["a", "b", "c"].map { "details of " + $0 })
+    #expect(entries.map(\.state) == [.queued, .queued, .quarantined])
+    #expect(entries.map(\.attempts) == [0, 2, 8])
+    #expect(entries.map { $0.attemptedAt?.milliseconds } == [nil, 2_500, 3_500])
+    #expect(entries.map(\.readyAt.milliseconds) == [0, 9_000, 0])
+    #expect(entries.map(\.isUnprotected) == [false, true, false])
+    let proofs = try entries.map { try queue.proof(#require($0.proofs.first))?.bytes }
+    #expect(proofs == [Version1.own, Version1.shared, Version1.shared])
+    let duties = try queue.tombstonesWithDuties()
+    #expect(duties.map(\.key) == [key("s")] && duties.allSatisfy { $0.isFinishOwed && $0.isUnseen })
+    #expect(try queue.tombstone(key("t"))?.outcome == "duplicate")
+    #expect(try queue.fact("device") == "a device")
+    let health = try queue.health()
+    #expect(health.queued == 2 && health.quarantined == 1 && health.tombstones == 2 && health.unseen == 1)
+    #expect(health.bytes == Version1.own.count + Version1.shared.count)
+    let note = try queue.connection.prepare("SELECT note FROM orders WHERE number='order-b'").first {
+      $0.text(0)
+    }
+    #expect(note == "a note")
+    let version = try queue.connection.prepare("SELECT version FROM companions").first { $0.integer(0) }
+    #expect(version == 7)
+  }
+}
