@@ -196,13 +196,3 @@ public actor ReceiptQueue {
     }
   }
 }
-
-extension QueueError {
-  /// True if opening the file anew mends it.
-  var asksForReopening: Bool {
-    switch self {
-    case .damaged, .replaced: true
-    default: false
-    }
-  }
-}

@@ -18,6 +18,8 @@ public enum SyncEvent: Sendable, Hashable {
   case setAside(EntryKey, until: Timestamp)
   /// It cannot be delivered now; it is kept.
   case quarantined(EntryKey, reason: String)
+  /// The queue's file was damaged: it was set aside, and what could be read of it was taken over.
+  case salvaged(SalvageReport)
   /// A step failed; the store keeps the transaction unfinished, or the queue keeps the entry.
   case failed(SyncError)
 }

@@ -151,6 +151,37 @@ import Testing
     }
   }
 
+  @Test func `after a shutdown nothing is taken that would not be durable`() async throws {
+    try await withWorld { world, configuration, store in
+      let engine = try await open(configuration, world, store)
+      let paid = try await store.pay(product: product, quantity: 1, accountToken: nil)
+      await engine.shutdown()
+      await #expect(throws: SyncError.queue(.closed(path: configuration.path))) {
+        try await engine.receive(paid)
+      }
+    }
+  }
+
+  @Test func `a file that was taken away under the engine is made anew, and the store delivers again`()
+    async throws
+  {
+    try await withWorld { world, configuration, store in
+      let engine = try await open(configuration, world, store)
+      let order = try await engine.begin(product: product, account: "alice")
+      for suffix in ["", "-wal", "-shm"] {
+        try FileManager.default.removeItem(atPath: configuration.path + suffix)
+      }
+      let paid = try await store.pay(product: product, quantity: 1, accountToken: order.accountToken)
+      await #expect(throws: SyncError.queue(.replaced(path: configuration.path))) {
+        try await engine.receive(paid)
+      }
+      try await engine.receive(paid)
+      #expect(try await outcome(engine)?.orderNumber == order.number)
+      await engine.shutdown()
+      #expect(try world.snapshot().credits.count == 1)
+    }
+  }
+
   @Test func `a full queue refuses the order before anything is asked or paid`() async throws {
     try await withWorld { world, configuration, store in
       var configuration = configuration

@@ -101,3 +101,13 @@ extension QueueError {
     }
   }
 }
+
+extension QueueError {
+  /// True if opening the file anew mends it, as far as it can be mended: damage and replacement.
+  public var asksForReopening: Bool {
+    switch self {
+    case .damaged, .replaced: true
+    default: false
+    }
+  }
+}

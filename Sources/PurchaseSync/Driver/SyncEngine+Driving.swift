@@ -4,8 +4,16 @@ import PurchaseQueue
 /// The dull part: performs the machine's actions, and feeds back what came of them.
 extension SyncEngine {
   func start() throws(SyncError) {
+    try openFile()
+    readUnfinished()
+    checkFile()
+  }
+
+  /// Opens the file, and takes up what an earlier run, or the machine before this one, left undone.
+  private func openFile() throws(SyncError) {
+    opened = nil
     let configuration = self.configuration
-    let opened = try Self.storing { () throws(QueueError) in
+    opened = try Self.storing { () throws(QueueError) in
       let queue = try QueueFile(
         path: configuration.path, limits: configuration.limits, vault: configuration.vault,
         now: configuration.now())
@@ -13,38 +21,39 @@ extension SyncEngine {
       let file = try SyncFile(queue: queue)
       return Opened(file: file, machine: SyncMachine(storage: file, policy: configuration.retry))
     }
-    self.opened = opened
+    if let salvage = opened?.file.queue.salvage { events.send(.salvaged(salvage)) }
     perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
-    readUnfinished()
-    checkFile()
   }
 
+  /// The open file. Opening it anew after damage may have failed: then it is tried again here.
   func file() throws(SyncError) -> SyncFile {
-    guard let opened else {
-      throw .queue(.cannotOpen(path: configuration.path, reason: "the engine was shut down"))
-    }
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    if opened == nil { try openFile() }
+    guard let opened else { throw .queue(.closed(path: configuration.path)) }
     return opened.file
   }
 
-  /// The choke point: one event, one call of the machine, now.
+  /// The choke point: one event, one call of the machine, now. Throws after `shutdown`: nothing would be durable.
   func step(
     _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]
   ) throws(SyncError) -> [SyncAction] {
-    guard opened != nil else { return [] }
+    _ = try file()
+    guard var machine = opened?.machine else { throw .queue(.closed(path: configuration.path)) }
     let now = configuration.now()
     do throws(QueueError) {
-      return try opened.map { (current: Opened) throws(QueueError) -> [SyncAction] in
-        var machine = current.machine
-        defer { opened?.machine = machine }
-        return try event(&machine, now)
-      } ?? []
+      defer { opened?.machine = machine }
+      return try event(&machine, now)
     } catch {
+      // What was in flight is sent again by the next machine; answers to this one are nobody's.
+      if error.asksForReopening { opened = nil }
       throw .queue(error)
     }
   }
 
   /// As `step`, where nobody waits for the result: a storage error is reported and tried again later.
   func feed(_ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]) {
+    // What comes after `shutdown` was in flight then: it is in the file, and is taken up at the next start.
+    guard !isShutDown else { return }
     do throws(SyncError) {
       perform(try step(event))
     } catch {
@@ -177,14 +186,15 @@ extension SyncEngine {
   }
 
   private func setApart(_ report: CheckReport) {
-    guard !report.isClean, let opened else { return }
-    do throws(QueueError) {
-      try opened.file.queue.setApart(report)
+    guard !report.isClean, !isShutDown else { return }
+    do throws(SyncError) {
+      let file = try file()
+      try Self.storing { () throws(QueueError) in try file.queue.setApart(report) }
+      guard !report.pages.isEmpty else { return }
+      opened = nil
+      _ = try self.file()
     } catch {
-      events.send(.failed(.queue(error)))
-    }
-    if !report.pages.isEmpty {
-      events.send(.failed(.queue(.damaged(path: configuration.path, what: report.pages[0]))))
+      events.send(.failed(error))
     }
   }
 }

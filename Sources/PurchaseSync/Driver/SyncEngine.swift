@@ -24,6 +24,7 @@ public actor SyncEngine {
   var timerDue: Timestamp?
   var work: [Int: Task<Void, Never>] = [:]
   var nextWork = 0
+  var isShutDown = false
   /// Keys of order requests that are waiting for their answer.
   private var requesting: Set<String> = []
 
@@ -134,6 +135,7 @@ public actor SyncEngine {
 
   /// Ends timers and requests, and closes the file. What is queued stays queued.
   public func shutdown() {
+    isShutDown = true
     timer?.cancel()
     for task in work.values { task.cancel() }
     work = [:]
