@@ -17,7 +17,14 @@ import Testing
       databasePath: directory + "/world.sqlite", products: [StoreProduct(id: product, kind: .consumable)],
       bundleID: "com.example", faults: faults, now: Timestamp.wallClock)
     try world.start()
-    defer { world.stop() }
+    defer {
+      world.stop()
+      do {
+        try FileManager.default.removeItem(atPath: directory)
+      } catch {
+        Issue.record(error, "the temporary directory stays behind")
+      }
+    }
     let configuration = SyncConfiguration(
       path: directory + "/queue.sqlite", vault: DirectoryVault(directory: directory + "/vault"),
       retry: RetryPolicy().scaled(by: 1_000))
