@@ -1,6 +1,11 @@
 import CPurchaseSQLite
 
-/// A log or a database that is open: SQLite's view of it, the gathered bytes, and behind them in memory the system's file.
+/// A log or a database that is open: SQLite's view of it, the gathered bytes of a log, and behind them in memory the
+/// system's file.
+///
+/// Only a log is gathered. Of a database nothing may wait: a checkpoint that a reader stops half-way ends without a
+/// sync, and from then on every other connection reads those pages from the database, and the next checkpoint goes on
+/// behind them.
 @safe struct GatheringFile {
   /// First, as SQLite demands.
   private var methods: UnsafePointer<sqlite3_io_methods>?
@@ -10,6 +15,8 @@ import CPurchaseSQLite
   private var count = 0
   /// True for a log, false for a database.
   private var isLog = false
+  /// Of a database, its log while that is open; of a log, its database.
+  private var partner: UnsafeMutablePointer<sqlite3_file>?
   /// The size of the log; nil until it is asked for.
   private var size: Int64?
 
@@ -64,7 +71,8 @@ import CPurchaseSQLite
       unsafe passOn(file) { unsafe $0.pointee.pMethods.pointee.xShmMap($0, page, size, isExtending, memory) }
     }
     unsafe table.pointee.xShmLock = { file, offset, count, flags in
-      unsafe passOn(file) { unsafe $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) }
+      unsafe flushBeforeUnlocking(file, offset, flags)
+      return unsafe passOn(file) { unsafe $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) }
     }
     unsafe table.pointee.xShmBarrier = { file in
       unsafe _ = passOn(file) {
@@ -95,12 +103,22 @@ import CPurchaseSQLite
     unsafe state.pointee.isLog = flags & SQLITE_OPEN_WAL != 0
     let result = unsafe vfs.pointee.xOpen(vfs, path, base(of: file), flags, outFlags)
     // "SQLite will invoke xClose … if xOpen sets pMethods, even if xOpen failed."
-    if result == SQLITE_OK { unsafe state.pointee.methods = unsafe table }
+    guard result == SQLITE_OK else { return result }
+    unsafe state.pointee.methods = unsafe table
+    if unsafe state.pointee.isLog, let path = unsafe path,
+      let database = unsafe sqlite3_database_file_object(path), unsafe database.pointee.pMethods == table
+    {
+      unsafe state.pointee.partner = database
+      unsafe GatheringFile.state(of: database).pointee.partner = file
+    }
     return result
   }
 
   private static func close(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
     guard let file = unsafe file else { return SQLITE_MISUSE }
+    if unsafe state(of: file).pointee.isLog, let database = unsafe state(of: file).pointee.partner {
+      unsafe state(of: database).pointee.partner = nil
+    }
     let flushed = unsafe flush(file, isEnding: true)
     let closed = unsafe base(of: file).pointee.pMethods.pointee.xClose(base(of: file))
     unsafe sqlite3_free(state(of: file).pointee.buffer)
@@ -127,6 +145,9 @@ import CPurchaseSQLite
   ) -> Int32 {
     guard let file = unsafe file, let from = unsafe from else { return SQLITE_MISUSE }
     let state = unsafe state(of: file)
+    guard unsafe state.pointee.isLog else {
+      return unsafe base(of: file).pointee.pMethods.pointee.xWrite(base(of: file), from, amount, offset)
+    }
     let follows = unsafe offset == state.pointee.start + Int64(state.pointee.count)
     if unsafe state.pointee.count > 0, unsafe !follows || state.pointee.count + Int(amount) > capacity {
       let flushed = unsafe flush(file, isEnding: true)
@@ -143,6 +164,19 @@ import CPurchaseSQLite
     unsafe buffer.advanced(by: state.pointee.count).copyMemory(from: from, byteCount: Int(amount))
     unsafe state.pointee.count += Int(amount)
     return SQLITE_OK
+  }
+
+  /// What a transaction wrote before it was rolled back (pages that found no room in the cache) must not wait until
+  /// the place in the log is another connection's: it is written while the right to write is still ours, as it would
+  /// be without this layer. If that fails, nothing is missing: what was committed was synced.
+  private static func flushBeforeUnlocking(
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ offset: Int32, _ flags: Int32
+  ) {
+    // WAL_WRITE_LOCK (https://sqlite.org/walformat.html).
+    guard offset == 0, flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE, let file = unsafe file,
+      let log = unsafe state(of: file).pointee.partner
+    else { return }
+    unsafe _ = flush(log, isEnding: true)
   }
 
   private static func truncate(_ file: UnsafeMutablePointer<sqlite3_file>?, to size: Int64) -> Int32 {

@@ -1,14 +1,14 @@
 import CPurchaseSQLite
 
-/// A layer over the system's VFS (<https://sqlite.org/vfs.html>) that gathers what SQLite writes: one write per
-/// commit into the log, and few per checkpoint into the database.
+/// A layer over the system's VFS (<https://sqlite.org/vfs.html>) that gathers what SQLite writes into the log: one
+/// write per commit.
 ///
 /// SQLite writes a commit's pages one by one, each with a header of its own: forty system calls for a proof of 8 KB,
 /// a quarter of the time of an enqueue. The gathered bytes are written before every sync, and with
-/// `synchronous=FULL` a commit and a checkpoint end with one, so what has returned is as durable as without this
-/// layer. An error of the gathered write is the error of that sync: the commit fails, and SQLite undoes it. Nobody
-/// else reads what is still gathered: pages of a log count from the end of their commit, pages of a database from
-/// the end of their checkpoint (<https://sqlite.org/walformat.html>). Every other file is the system's own.
+/// `synchronous=FULL` a commit ends with one, so what has returned is as durable as without this layer. An error of
+/// the gathered write is the error of that sync: the commit fails, and SQLite undoes it. Nobody else reads what is
+/// still gathered: pages of a log count from the end of their commit (<https://sqlite.org/walformat.html>). Nothing
+/// is gathered beyond the write lock: somebody else may write there then. Every other file is the system's own.
 enum GatheringVFS {
   private static let name: StaticString = "purchase-gathering"
 
