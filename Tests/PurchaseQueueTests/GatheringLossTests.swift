@@ -6,7 +6,8 @@ import Testing
 
 /// What SQLite gathers in one connection's memory must never hide, or overwrite, what another one has committed.
 @Suite struct GatheringLossTests {
-  @Test func `an entry that was refused does not overwrite what another process committed after it`() async throws
+  @Test func `an entry that was refused does not overwrite what another process committed after it`()
+    async throws
   {
     try await withTemporaryDirectory { directory in
       let path = directory + "/queue.sqlite"
@@ -37,7 +38,9 @@ import Testing
     }
   }
 
-  @Test func `a checkpoint that a reader stops in the middle hides nothing from other connections`() async throws {
+  @Test func `a checkpoint that a reader stops in the middle hides nothing from other connections`()
+    async throws
+  {
     try await withTemporaryDirectory { directory in
       let path = directory + "/queue.sqlite"
       let app = try QueueFile(path: path, now: noon)
@@ -71,7 +74,7 @@ import Testing
       try reader.execute("COMMIT")
       // The other process empties the rest of the log.
       let other = try QueueFile(path: path, now: noon)
-      _ = try? other.exclusively { () throws(QueueError) in
+      _ = try other.exclusively { () throws(QueueError) in
         try other.read { () throws(SQLiteError) in try other.connection.checkpoint() }
       }
       // What a kill of the first process leaves, file and log.
