@@ -217,7 +217,9 @@ import CPurchaseSQLite
   /// recovery stops before them (<https://sqlite.org/fileformat2.html#walformat>).
   private static func growAhead(_ file: UnsafeMutablePointer<sqlite3_file>, to end: Int64) {
     let (state, base) = unsafe (state(of: file), base(of: file))
-    guard unsafe state.pointee.isLog else { return }
+    // Not behind a log's header alone: until that is synced, zeros could meet the frames of the log before, of which
+    // then a part would be taken for all.
+    guard unsafe state.pointee.isLog, end > logHeaderSize else { return }
     if unsafe state.pointee.size == nil {
       var size: Int64 = 0
       guard unsafe base.pointee.pMethods.pointee.xFileSize(base, &size) == SQLITE_OK else { return }
@@ -232,6 +234,7 @@ import CPurchaseSQLite
     unsafe state.pointee.size = result == SQLITE_OK ? target : end
   }
 
+  private static let logHeaderSize: Int64 = 32
   private static let piece: Int64 = 256 << 10
   private static let zeros = [UInt8](repeating: 0, count: Int(piece))
 
