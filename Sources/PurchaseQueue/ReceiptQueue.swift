@@ -22,6 +22,8 @@ public actor ReceiptQueue {
   private var file: QueueFile?
   private var isClosed = false
   private var waiting: [Waiting] = []
+  /// How many shared the last commit.
+  private var lastCallers = 0
   private let pause: Int
   private var commits = 0
   private var isWaitingForPause = false
@@ -109,16 +111,29 @@ public actor ReceiptQueue {
             continuation.resume(
               returning: error.map { .failure($0) } ?? result ?? .failure(.closed(path: path)))
           }))
-      // Behind the callers who are queued for this actor already: they come into the same commit.
-      if waiting.count == 1 { Task { self.commit() } }
+      if waiting.count == 1 { Task { await self.commitSoon() } }
     }
     return try result.get()
   }
+
+  /// Commits when no more callers arrive: those whom the last commit has just served come back together, and share
+  /// the next one. Somebody alone does not wait.
+  private func commitSoon() async {
+    var seen = lastCallers > 1 ? 0 : 1
+    while waiting.count > seen, seen < Self.mostInACommit {
+      seen = waiting.count
+      await Task.yield()
+    }
+    commit()
+  }
+
+  private static let mostInACommit = 64
 
   private func commit() {
     let operations = waiting
     waiting = []
     guard !operations.isEmpty else { return }
+    lastCallers = operations.count
     let errors: [QueueError?]
     do throws(QueueError) {
       errors = try current().together(operations.map(\.run))
