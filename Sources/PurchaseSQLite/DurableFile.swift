@@ -134,8 +134,15 @@ package enum DurableFile {
     return names.sorted()
   }
 
-  /// Makes what `open` created readable for the owner alone.
-  package static func restrictToOwner(_ path: String) throws(FileError) {
+  /// Makes an empty file for the owner alone, or an existing one readable for the owner alone.
+  package static func createForOwner(_ path: String) throws(FileError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+      // Nobody has locks on a file that is just made.
+      close(descriptor)
+      return
+    }
+    guard errno == EEXIST else { throw FileError.last("open", path) }
     guard unsafe chmod(path, 0o600) == 0 else { throw FileError.last("chmod", path) }
   }
 

@@ -34,7 +34,7 @@ import Testing
       #expect(try permissions(directory + "/file") == 0o600)
       try write([1], to: directory + "/open")
       try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: directory + "/open")
-      try DurableFile.restrictToOwner(directory + "/open")
+      try DurableFile.createForOwner(directory + "/open")
       #expect(try permissions(directory + "/open") == 0o600)
     }
   }

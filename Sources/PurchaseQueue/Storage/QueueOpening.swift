@@ -56,6 +56,10 @@ struct QueueOpening {
   private func connect() throws(QueueError) -> Connection {
     let found = try probe()
     if case .damaged(let what) = found { throw .damaged(path: path, what: what) }
+    if case .nothing = found {
+      // Before SQLite opens it: log and index get the mode that the file has then.
+      try QueueError.wrapFile(path) { () throws(FileError) in try DurableFile.createForOwner(path) }
+    }
     let connection = try QueueError.wrap(path) { () throws(SQLiteError) in try Connection(path: path) }
     do throws(SQLiteError) {
       try connection.applyConnectionSettings()
@@ -65,7 +69,6 @@ struct QueueOpening {
     }
     if case .nothing = found {
       try QueueError.wrapFile(path) { () throws(FileError) in
-        try DurableFile.restrictToOwner(path)
         try DurableFile.syncDirectory(of: path)
       }
     }

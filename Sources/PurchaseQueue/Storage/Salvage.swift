@@ -29,7 +29,6 @@ struct Salvage {
     let saved = try fill(target, from: source)
     try QueueError.wrapFile(path) { () throws(FileError) in
       for suffix in ["-wal", "-shm"] { DurableFile.discard(target + suffix) }
-      try DurableFile.restrictToOwner(target)
       try SetAside.replace(path, now: now)
     }
     let setAside = try QueueError.wrapFile(path) { () throws(FileError) in try SetAside.files(of: path).last }
@@ -40,6 +39,7 @@ struct Salvage {
   private func fill(
     _ target: String, from source: String
   ) throws(QueueError) -> (entries: Int, tombstones: Int) {
+    try QueueError.wrapFile(path) { () throws(FileError) in try DurableFile.createForOwner(target) }
     let fresh = try QueueError.wrap(path) { () throws(SQLiteError) in try Connection(path: target) }
     try QueueError.wrap(path) { () throws(SQLiteError) in
       try fresh.applyConnectionSettings()
