@@ -9,6 +9,11 @@ extension QueueFile {
   public func reserve(
     _ name: String, bytes: Int = 64 << 10, until: Timestamp, now: Timestamp
   ) throws(QueueError) {
+    guard bytes >= 0 else { throw .invalid(what: "a reservation of \(bytes) bytes") }
+    // Before anything is added to it: a sum could overflow.
+    guard bytes <= limits.totalBytes else {
+      throw .queueFull(.totalBytes, needed: bytes, allowed: limits.totalBytes)
+    }
     try transaction { () throws(QueueError) in
       var totals = try self.totals()
       try self.consume(name, &totals)
