@@ -41,6 +41,12 @@ enum VaultFileName {
   static func short(_ name: String) -> String {
     guard encode(name).utf8.count > longest else { return name }
     let number = UInt64(bitPattern: Checksum.of(Array(name.utf8)))
-    return String(name.unicodeScalars.prefix(40)) + "~" + String(number, radix: 16)
+    var start = ""
+    // By what it costs as a file's name: one character may cost twelve bytes there.
+    for scalar in name.unicodeScalars {
+      guard encode(start).utf8.count + 3 * UTF8.width(scalar) <= longest / 2 else { break }
+      start.unicodeScalars.append(scalar)
+    }
+    return start + "~" + String(number, radix: 16)
   }
 }
