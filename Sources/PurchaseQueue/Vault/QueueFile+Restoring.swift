@@ -10,8 +10,9 @@ extension QueueFile {
       do throws(QueueError) {
         let entries = try allEntries().filter { $0.state != .damaged }
         try restore(names.subtracting(entries.map { VaultMirror.itemName($0.key) }), from: vault, now: now)
-        for entry in entries where entry.isUnprotected || !names.contains(VaultMirror.itemName(entry.key)) {
-          mirror(entry, now: now)
+        for entry in entries {
+          let isThere = try isMirrored(entry, in: vault)
+          if entry.isUnprotected || !isThere { mirror(entry, now: now) }
         }
       } catch {
         // What is in the vault stays there until an opening that works.
@@ -22,6 +23,27 @@ extension QueueFile {
       vaultProblem = nil
     } catch {
       vaultProblem = error.description
+    }
+  }
+
+  /// True if the vault holds the entry as it is now. Not so after a kill between the commit that changed it and its
+  /// mirror, or after a change by a process without the vault.
+  private func isMirrored(_ entry: Entry, in vault: any ReceiptVault) throws(QueueError) -> Bool {
+    do throws(VaultError) {
+      guard let item = try vault.item(named: VaultMirror.itemName(entry.key)), let mirror = VaultMirror(item),
+        mirror.orderNumber == entry.orderNumber, mirror.proofs.count == entry.proofs.count
+      else { return false }
+      for (proof, reference) in zip(mirror.proofs, entry.proofs) {
+        guard proof.kind == reference.kind, proof.size == reference.size else { return false }
+        // Of a proof by reference, the vault may know more than the file.
+        guard let id = reference.id else { continue }
+        guard let name = proof.name, name == VaultMirror.proofName(checksum: id, size: reference.size),
+          try vault.item(named: VaultMirror.chunkName(name, proof.chunks - 1)) != nil
+        else { return false }
+      }
+      return true
+    } catch {
+      throw .storage(path: path, reason: error.description)
     }
   }
 
@@ -52,13 +74,17 @@ extension QueueFile {
     let new = NewEntry(
       key: EntryKey(rawValue: mirror.key), lane: Lane(text: mirror.lane), orderNumber: mirror.orderNumber,
       details: mirror.details, proofs: proofs)
+    // Another process that opened the file at the same moment may have been faster, and even have settled it.
+    let known = try storedEntry(new.key)
+    if let known, known.isWhole, known.entry.state != .damaged { return }
+    guard try tombstone(new.key) == nil else { return }
     // Smaller limits than those of the install that filled the vault: the rest waits there for a later opening.
     guard try hasRoom(for: new) else { return }
     // The row of a damaged entry gives way to its mirror.
     let queuedAt = Timestamp(milliseconds: mirror.enqueuedAt)
     var entry: Entry
-    if let old = try storedEntry(new.key) {
-      entry = try replace(old.entry, new, queuedAt)
+    if let known {
+      entry = try replace(known.entry, new, queuedAt)
     } else {
       entry = try insert(new, now: queuedAt)
     }
