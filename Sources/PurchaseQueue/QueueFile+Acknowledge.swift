@@ -58,18 +58,39 @@ extension QueueFile {
 
   private func bury(_ entry: Entry, _ tombstone: Tombstone, _ totals: inout Totals) throws(QueueError) {
     try read { () throws(SQLiteError) in
-      try statements.tombstones.insert.run(tombstone.values)
       try statements.entries.delete.run([.integer(entry.place)])
     }
+    try insert(tombstone, &totals)
     for proof in entry.proofs { try drop(proof, &totals) }
     totals.count(entry, -1)
-    totals.tombstones += 1
-    if tombstone.isUnseen { totals.unseen += 1 }
     if totals.tombstones > limits.tombstones {
       // Some more than needed, so that not every acknowledgement has to look for the oldest.
       let extra = totals.tombstones - limits.tombstones + limits.tombstones / 16
       try dropTombstones(settledBefore: .max, atMost: extra, &totals)
     }
+  }
+
+  private func insert(_ tombstone: Tombstone, _ totals: inout Totals) throws(QueueError) {
+    func isInserted() throws(QueueError) -> Bool {
+      try read { () throws(SQLiteError) in
+        try statements.tombstones.insert.run(tombstone.values)
+        return connection.changes > 0
+      }
+    }
+    if try !isInserted() {
+      // Settled before, and brought back meanwhile by a salvage or an old vault: the newer one counts.
+      let key = SQLValue.text(tombstone.key.rawValue)
+      let wasUnseen = try read { () throws(SQLiteError) in
+        let old = try statements.tombstones.byKey.first([key]) { StoredTombstone($0).tombstone.isUnseen }
+        try connection.prepare("DELETE FROM tombstones WHERE key=?").run([key])
+        return old
+      }
+      totals.tombstones -= 1
+      if wasUnseen == true { totals.unseen -= 1 }
+      _ = try isInserted()
+    }
+    totals.tombstones += 1
+    if tombstone.isUnseen { totals.unseen += 1 }
   }
 
   /// Drops the oldest tombstones without a duty.

@@ -150,7 +150,7 @@ struct TombstoneStatements {
   init(_ connection: borrowing Connection) throws(SQLiteError) {
     let tombstone = StoredTombstone.columns
     insert = try PreparedStatement(
-      connection, "INSERT OR REPLACE INTO tombstones(\(tombstone)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")
+      connection, "INSERT OR IGNORE INTO tombstones(\(tombstone)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")
     byKey = try PreparedStatement(connection, "SELECT \(tombstone) FROM tombstones WHERE key=?")
     withDuties = try PreparedStatement(
       connection, "SELECT \(tombstone) FROM tombstones WHERE finish_owed OR unseen ORDER BY settled_at, key")
