@@ -1,0 +1,78 @@
+/// The app receipt: the file at `Bundle.appStoreReceiptURL`, a PKCS #7 message around a set of attributes.
+///
+/// **No signature is verified here, and no hash**: what is decoded is what the file says, and whoever can write the
+/// file can make it say anything. It serves to match transactions with orders on the device; that a purchase is
+/// genuine is for the backend to find out.
+///
+/// DER and BER are read, with indefinite lengths and strings in pieces, as StoreKit testing in Xcode writes them.
+/// Bounded: `maximumByteCount` bytes; no recursion; time in proportion to the bytes; no length is trusted before it
+/// was held against the bytes that are there; the decoded value takes at most twice the receipt's bytes and 64 KiB.
+///
+/// Numbers in brackets are the types of the attributes (receipt-facts, b.2; Apple's *Receipt Fields*,
+/// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html).
+/// Dates are milliseconds since 1970; an empty date in the receipt is nil here. Of an attribute that occurs twice the
+/// first counts; the others are kept in `unknownAttributes`.
+public struct AppReceipt: Sendable, Hashable {
+  /// Larger receipts are refused: 16 MiB. The App Store's own server takes 3 MiB of base64.
+  public static let maximumByteCount = 16 << 20
+
+  /// `bundle_id` (2).
+  public var bundleID: String
+  /// The octets of attribute 2 with tag and length, as they enter the hash.
+  public var bundleIDBytes: [UInt8]
+  /// `receipt_type` (0), undocumented: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox`,
+  /// `Xcode`; an open set. See `environment`.
+  public var receiptType: String?
+  /// `adam_id` (1), undocumented; 0 in the sandbox.
+  public var appItemID: Int64?
+  /// `application_version` (3): `CFBundleVersion` on iOS, `CFBundleShortVersionString` on macOS.
+  public var applicationVersion: String?
+  /// (4) Random octets, as they enter the hash.
+  public var opaqueValue: [UInt8]?
+  /// (5) The SHA-1 of device identifier, `opaqueValue` and `bundleIDBytes`; not checked here.
+  public var sha1Hash: [UInt8]?
+  /// `receipt_creation_date` (12), milliseconds since 1970.
+  public var creationDate: Int64?
+  /// `download_id` (15), undocumented; beyond 2^53; 0 in the sandbox.
+  public var downloadID: Int64?
+  /// `version_external_identifier` (16), undocumented; 0 in the sandbox.
+  public var versionExternalIdentifier: Int64?
+  /// `original_purchase_date` of the app itself (18), undocumented; milliseconds since 1970.
+  public var originalPurchaseDate: Int64?
+  /// `original_application_version` (19); missing in Xcode.
+  public var originalApplicationVersion: String?
+  /// `expiration_date` (21), milliseconds since 1970; of volume purchases. Xcode writes the year 4001: never.
+  public var expirationDate: Int64?
+  /// The transactions (17) in the receipt's order, which is not that of time. A receipt without any is valid.
+  /// Two of the same id are both here.
+  public var inApp: [InAppPurchase] = []
+  /// Everything else.
+  public var unknownAttributes = ReceiptAttributes()
+
+  /// Which store wrote the receipt, by `receiptType`; nil where it has none.
+  ///
+  /// What ends in `Sandbox` is the sandbox's, other names that begin with `Production` are production's (receipt-facts,
+  /// b.4); `Xcode` and names that are not known stay as they are.
+  public var environment: StoreEnvironment? { receiptType.map { StoreEnvironment(receiptType: $0) } }
+
+  /// A receipt of nothing but a bundle id; the other properties can be set.
+  public init(bundleID: String, bundleIDBytes: [UInt8] = []) {
+    self.bundleID = bundleID
+    self.bundleIDBytes = bundleIDBytes
+  }
+
+  /// Decodes the bytes of the file, **without verifying anything**. Bytes behind the message are ignored.
+  ///
+  /// Throws where the structure is damaged, where a documented attribute is not of its documented kind, and where
+  /// the bundle id, or the transaction or product id of a purchase, is missing.
+  public init(decoding bytes: [UInt8]) throws(ReceiptDecodingError) {
+    guard bytes.count <= Self.maximumByteCount else {
+      throw ReceiptDecodingError(
+        expected: "at most \(Self.maximumByteCount) bytes, not \(bytes.count)", location: "start",
+        reason: .tooLarge)
+    }
+    let envelope = try SignedDataEnvelope(bytes)
+    var decoder = AppReceiptDecoder(reader: envelope.content, inputCount: bytes.count)
+    self = try decoder.receipt(envelope.range)
+  }
+}

@@ -1,0 +1,108 @@
+/// Makes the model from the attributes.
+struct AppReceiptDecoder {
+  private var reader: DERReader
+  /// Bytes that the decoded value may still take.
+  private var budget: Int
+
+  init(reader: DERReader, inputCount: Int) {
+    self.reader = reader
+    budget = 2 * inputCount + 65_536
+  }
+
+  /// The payload: a SET of attributes.
+  mutating func receipt(_ range: Range<Int>) throws(ReceiptDecodingError) -> AppReceipt {
+    let (set, tally) = try open(range, .ofReceipt, "the SET of the receipt's attributes")
+    try charge(tally.purchases * MemoryLayout<InAppPurchase>.stride + tally.keptBytes, at: range.lowerBound)
+    var receipt = AppReceipt(bundleID: "")
+    receipt.inApp.reserveCapacity(tally.purchases)
+    receipt.unknownAttributes.reserve(tally.keptBytes)
+    var seen = AttributeTypes()
+    while let attribute = try reader.attribute(in: set) {
+      let end = reader.position
+      if attribute.type == AttributeTypes.purchase {
+        do throws(ReceiptDecodingError) {
+          receipt.inApp.append(try purchase(attribute.value))
+        } catch {
+          throw error.inside("in-app purchase \(receipt.inApp.count)")
+        }
+      } else {
+        let isFirst = seen.insert(attribute.type)
+        let hasProperty = isFirst ? try receipt.take(attribute, from: &reader) : false
+        if !hasProperty { receipt.unknownAttributes.append(attribute, of: reader) }
+      }
+      reader.position = end
+    }
+    guard seen.contains(2) else {
+      throw reader.failure("a bundle id (attribute 2)", at: range.lowerBound, .missing)
+    }
+    return receipt
+  }
+
+  /// One value of type 17: a SET of attributes as well.
+  private mutating func purchase(_ value: DEROctets) throws(ReceiptDecodingError) -> InAppPurchase {
+    switch value {
+    case .range(let range):
+      return try purchase(range)
+    case .joined(let joined):
+      // For the time of this purchase its own bytes are the ones that are read.
+      let outer = reader
+      defer { reader = outer }
+      reader = DERReader(joined, part: "a joined purchase")
+      return try purchase(joined.indices)
+    }
+  }
+
+  private mutating func purchase(_ range: Range<Int>) throws(ReceiptDecodingError) -> InAppPurchase {
+    let (set, tally) = try open(range, .ofPurchase, "the SET of the purchase's attributes")
+    if tally.keptBytes > 0 { try charge(tally.keptBytes + Self.heapOverhead, at: range.lowerBound) }
+    var purchase = InAppPurchase(transactionID: "", productID: "")
+    purchase.unknownAttributes.reserve(tally.keptBytes)
+    var seen = AttributeTypes()
+    while let attribute = try reader.attribute(in: set) {
+      let end = reader.position
+      let isFirst = seen.insert(attribute.type)
+      let hasProperty = isFirst ? try purchase.take(attribute, from: &reader) : false
+      if !hasProperty { purchase.unknownAttributes.append(attribute, of: reader) }
+      reader.position = end
+    }
+    guard seen.contains(1703) else {
+      throw reader.failure("a transaction id (attribute 1703)", at: range.lowerBound, .missing)
+    }
+    guard seen.contains(1702) else {
+      throw reader.failure("a product id (attribute 1702)", at: range.lowerBound, .missing)
+    }
+    if !seen.contains(1705) { purchase.originalTransactionID = purchase.transactionID }
+    for text in [purchase.transactionID, purchase.originalTransactionID, purchase.productID] {
+      // Up to 15 octets lie in the string itself.
+      if text.utf8.count > 15 { try charge(text.utf8.count + Self.heapOverhead, at: range.lowerBound) }
+    }
+    return purchase
+  }
+
+  /// What an object on the heap costs beyond its content.
+  private static let heapOverhead = 48
+
+  /// Enters a SET that fills the range, and counts what is in it before anything is allocated for it.
+  private mutating func open(
+    _ range: Range<Int>, _ properties: AttributeTypes, _ name: String
+  ) throws(ReceiptDecodingError) -> (DERContainer, AttributeTally) {
+    reader.position = range.lowerBound
+    let header = try reader.header(limit: range.upperBound)
+    guard header.identifier == DERTag.set else { throw reader.failure(name, at: header.start) }
+    let set = reader.enter(header, limit: range.upperBound)
+    let tally = try AttributeTally(set, properties: properties, &reader)
+    guard reader.position == range.upperBound else {
+      throw reader.failure("nothing after the SET", at: reader.position)
+    }
+    reader.position = header.contentStart
+    return (set, tally)
+  }
+
+  private mutating func charge(_ count: Int, at offset: Int) throws(ReceiptDecodingError) {
+    guard count <= budget else {
+      throw reader.failure(
+        "content that takes at most twice the receipt's bytes in memory", at: offset, .tooLarge)
+    }
+    budget -= count
+  }
+}

@@ -1,0 +1,140 @@
+extension DERReader {
+  /// Octets that pieces inside the content may make together: no receipt is known that has any.
+  static let maximumJoined = 65_536
+
+  /// The octets of a string in either form, behind which the position is then (X.690, 8.7).
+  ///
+  /// One piece is not copied. Several are counted first, and refused before they are joined if they make more
+  /// than `maximum` octets.
+  mutating func octets(
+    of header: DERHeader, limit: Int, joining maximum: Int
+  ) throws(ReceiptDecodingError) -> DEROctets {
+    if header.identifier & DERTag.constructed == 0 { return .range(takeContent(of: header, limit: limit)) }
+    let start = position
+    var open = [enter(header, limit: limit)]
+    var total = 0
+    var single = position..<position
+    var pieces = 0
+    while let piece = try nextPiece(&open) {
+      guard !piece.isEmpty else { continue }
+      total += piece.count
+      pieces += 1
+      single = piece
+    }
+    if pieces <= 1 { return .range(single) }
+    guard total <= maximum else {
+      throw failure("pieces of at most \(maximum) octets together", at: header.start, .tooLarge)
+    }
+    var joined: [UInt8] = []
+    joined.reserveCapacity(total)
+    position = start
+    open = [enter(header, limit: limit)]
+    while let piece = try nextPiece(&open) { joined.append(contentsOf: bytes[piece]) }
+    return .joined(joined)
+  }
+
+  /// The range of a primitive element's content, behind which the position is then.
+  mutating func takeContent(of header: DERHeader, limit: Int) -> Range<Int> {
+    let end = header.contentEnd ?? limit
+    position = end
+    return header.contentStart..<end
+  }
+
+  /// The next primitive piece of a constructed string; nil when all that was open has ended.
+  private mutating func nextPiece(_ open: inout [DERContainer]) throws(ReceiptDecodingError) -> Range<Int>? {
+    while let innermost = open.last {
+      guard let header = try next(in: innermost) else {
+        open.removeLast()
+        continue
+      }
+      switch header.identifier {
+      case DERTag.octetString:
+        return takeContent(of: header, limit: innermost.limit)
+      case DERTag.constructedOctetString:
+        guard open.count < Self.maximumDepth else {
+          throw failure("at most \(Self.maximumDepth) levels of strings", at: header.start, .tooDeep)
+        }
+        open.append(enter(header, limit: innermost.limit))
+      default:
+        throw failure("an OCTET STRING as a piece of the string", at: header.start)
+      }
+    }
+    return nil
+  }
+
+  /// An INTEGER of any width whose value fits 64 bits (X.690, 8.3); zeros or ones in front are no matter.
+  mutating func integer(of header: DERHeader, limit: Int) throws(ReceiptDecodingError) -> Int64 {
+    let range = takeContent(of: header, limit: limit)
+    guard let first = range.first else { throw failure("an INTEGER's octets", at: header.start, .truncated) }
+    var value = Int64(Int8(bitPattern: bytes[first]))
+    for index in range.dropFirst() {
+      guard value >= -0x80_0000_0000_0000, value <= 0x7F_FFFF_FFFF_FFFF else {
+        throw failure("an INTEGER of 64 bits", at: header.start)
+      }
+      value = value << 8 | Int64(bytes[index])
+    }
+    return value
+  }
+
+  /// Text of UTF-8 without NUL, of which ASCII is a part.
+  func text(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
+    if let zero = bytes[range].firstIndex(of: 0) { throw failure("text without NUL", at: zero) }
+    let text = String(decoding: bytes[range], as: UTF8.self)
+    // What is not UTF-8 was repaired, and then it differs: in well-formed text those bytes cannot occur.
+    guard text.utf8.elementsEqual(bytes[range]) else { throw failure("UTF-8", at: range.lowerBound) }
+    return text
+  }
+}
+
+extension DERReader {
+  /// The one element that an attribute's value is; nothing follows it.
+  private mutating func soleHeader(
+    _ range: Range<Int>, _ name: String
+  ) throws(ReceiptDecodingError) -> DERHeader {
+    position = range.lowerBound
+    let header = try header(limit: range.upperBound)
+    if let end = header.contentEnd, end != range.upperBound {
+      throw failure("nothing after \(name)", at: end)
+    }
+    return header
+  }
+
+  /// A value that is an INTEGER.
+  mutating func integerValue(_ range: Range<Int>) throws(ReceiptDecodingError) -> Int64 {
+    let header = try soleHeader(range, "the INTEGER")
+    guard header.identifier == DERTag.integer else { throw failure("an INTEGER", at: header.start) }
+    return try integer(of: header, limit: range.upperBound)
+  }
+
+  /// A value that is a UTF8String, IA5String or PrintableString: home-made receipts mix them (receipt-facts, b.4).
+  mutating func textValue(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
+    switch try textOctets(range) {
+    case .range(let content): return try text(content)
+    case .joined(let joined): return try DERReader(joined, part: "joined text").text(joined.indices)
+    }
+  }
+
+  /// A date as text: milliseconds since 1970; nil of an empty one, which says that there is no date.
+  mutating func dateValue(_ range: Range<Int>) throws(ReceiptDecodingError) -> Int64? {
+    let octets = try textOctets(range)
+    if octets.count == 0 { return nil }
+    let date =
+      switch octets {
+      case .range(let content): InternetDate.milliseconds(bytes, content)
+      case .joined(let joined): InternetDate.milliseconds(joined, joined.indices)
+      }
+    guard let date else { throw failure("a date such as 2024-02-29T23:59:59Z", at: range.lowerBound) }
+    return date
+  }
+
+  private mutating func textOctets(_ range: Range<Int>) throws(ReceiptDecodingError) -> DEROctets {
+    let header = try soleHeader(range, "the text")
+    switch header.identifier & ~DERTag.constructed {
+    case DERTag.utf8String, DERTag.ia5String, DERTag.printableString:
+      let octets = try octets(of: header, limit: range.upperBound, joining: Self.maximumJoined)
+      guard position == range.upperBound else { throw failure("nothing after the text", at: position) }
+      return octets
+    default: throw failure("text", at: header.start)
+    }
+  }
+}

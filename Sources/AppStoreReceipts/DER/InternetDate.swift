@@ -1,0 +1,114 @@
+/// Dates of receipts, read by their digits: no calendar and no locale of the device can break them.
+///
+/// The form is RFC 3339, `2024-02-29T23:59:59Z`, with what receipts really hold (receipt-facts, b.4): a fraction of
+/// a second, of which milliseconds are kept, and a numeric offset with or without its colon (Xcode's `+0100`).
+enum InternetDate {
+  /// Milliseconds since 1970; nil if the octets are no such date.
+  static func milliseconds(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {
+    guard var digits = DigitReader(bytes, range), let seconds = digits.dateAndTime(separators: [0x54, 0x74])
+    else { return nil }
+    guard let fraction = digits.fraction(), let offset = digits.offset(), digits.isAtEnd else { return nil }
+    return (seconds - offset) * 1_000 + fraction
+  }
+
+  /// The text of `purchase-date` in an old transaction receipt, `2015-11-18 04:34:41 Etc/GMT` (receipt-facts, a.5).
+  ///
+  /// Only that zone: the one of Los Angeles would need its rules, and the same moment always stands beside it.
+  static func milliseconds(greenwich text: String) -> Int64? {
+    let bytes = Array(text.utf8)
+    guard var digits = DigitReader(bytes, bytes.indices), let seconds = digits.dateAndTime(separators: [0x20])
+    else { return nil }
+    return bytes[digits.position...].elementsEqual(" Etc/GMT".utf8) ? seconds * 1_000 : nil
+  }
+}
+
+/// The parts of a date, one after the other. A part that is not there, or out of its range, gives nil.
+private struct DigitReader {
+  let bytes: [UInt8]
+  var position: Int
+  let end: Int
+
+  /// Nothing shorter than `2024-02-29T23:59:59` is looked at.
+  init?(_ bytes: [UInt8], _ range: Range<Int>) {
+    guard range.count >= 19 else { return nil }
+    self.bytes = bytes
+    position = range.lowerBound
+    end = range.upperBound
+  }
+
+  var isAtEnd: Bool { position == end }
+
+  private mutating func number(_ count: Int, _ allowed: ClosedRange<Int64>) -> Int64? {
+    guard end - position >= count else { return nil }
+    var value: Int64 = 0
+    for _ in 0..<count {
+      let digit = bytes[position] &- 0x30
+      guard digit < 10 else { return nil }
+      value = value * 10 + Int64(digit)
+      position += 1
+    }
+    return allowed.contains(value) ? value : nil
+  }
+
+  private mutating func skip(_ octet: UInt8) -> Bool {
+    guard position < end, bytes[position] == octet else { return false }
+    position += 1
+    return true
+  }
+
+  /// Seconds since 1970, as if the clock were Greenwich's.
+  mutating func dateAndTime(separators: [UInt8]) -> Int64? {
+    guard let year = number(4, 0...9999), skip(0x2D), let month = number(2, 1...12), skip(0x2D),
+      let day = number(2, 1...31), day <= Self.length(ofMonth: month, year: year)
+    else { return nil }
+    guard position < end, separators.contains(bytes[position]) else { return nil }
+    position += 1
+    // RFC 3339, 5.6: a second 60 exists; it is the first of the next minute here.
+    guard let hour = number(2, 0...23), skip(0x3A), let minute = number(2, 0...59), skip(0x3A),
+      let second = number(2, 0...60)
+    else { return nil }
+    return Self.days(year: year, month: month, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+  }
+
+  /// Milliseconds of `.304`; 0 where there is no fraction. Digits beyond the third are cut off.
+  mutating func fraction() -> Int64? {
+    guard skip(0x2E) else { return 0 }
+    var milliseconds: Int64 = 0
+    var weight: Int64 = 100
+    let start = position
+    while position < end, bytes[position] &- 0x30 < 10 {
+      milliseconds += Int64(bytes[position] &- 0x30) * weight
+      weight /= 10
+      position += 1
+    }
+    return position > start ? milliseconds : nil
+  }
+
+  /// Seconds east of Greenwich.
+  mutating func offset() -> Int64? {
+    if skip(0x5A) || skip(0x7A) { return 0 }
+    let isEast = skip(0x2B)
+    guard isEast || skip(0x2D), let hours = number(2, 0...23) else { return nil }
+    _ = skip(0x3A)
+    guard let minutes = number(2, 0...59) else { return nil }
+    return (hours * 3_600 + minutes * 60) * (isEast ? 1 : -1)
+  }
+
+  private static func length(ofMonth month: Int64, year: Int64) -> Int64 {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// Days since 1970 in the Gregorian calendar. Years begin in March, so that a leap day is the last of its year.
+  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let monthFromMarch = (month + 9) % 12
+    let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+    // The year 0 may become -1 here; 400 years, which are always 146,097 days, keep the divisions positive.
+    let years = shifted + 400
+    return years * 365 + years / 4 - years / 100 + years / 400 + dayOfYear - 146_097 - 719_468
+  }
+}
