@@ -1,0 +1,45 @@
+/// Base64 of RFC 4648 section 4, from bytes. White space is stepped over, as receipts that were stored are wrapped
+/// (receipt-facts, pitfall 16); padding may be missing.
+enum Base64Octets {
+  /// nil if there is another character, a length that is impossible, or something after the padding.
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    var octets: [UInt8] = []
+    octets.reserveCapacity(text.count / 4 * 3 + 2)
+    var bits: UInt32 = 0
+    var count = 0
+    var padding = 0
+    for octet in text where octet != 0x20 && !(0x09...0x0D).contains(octet) {
+      if octet == UInt8(ascii: "=") {
+        padding += 1
+        continue
+      }
+      guard padding == 0, let sextet = sextet(octet) else { return nil }
+      bits = bits << 6 | UInt32(sextet)
+      count += 1
+      if count == 4 {
+        for shift: UInt32 in [16, 8, 0] { octets.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+        bits = 0
+        count = 0
+      }
+    }
+    switch (count, padding) {
+    case (0, 0): break
+    case (2, 0), (2, 2): octets.append(UInt8(truncatingIfNeeded: bits >> 4))
+    case (3, 0), (3, 1):
+      for shift: UInt32 in [10, 2] { octets.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+    default: return nil
+    }
+    return octets
+  }
+
+  private static func sextet(_ octet: UInt8) -> UInt8? {
+    switch octet {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): octet - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): octet - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}
