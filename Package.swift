@@ -65,7 +65,7 @@ let package = Package(
       swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite"]),
-    test("AppStoreReceiptsTests", ["AppStoreReceipts"]),
+    test("AppStoreReceiptsTests", ["AppStoreReceipts", "PurchaseSyncTesting"]),
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
     test(
       "PurchaseSyncTests",

@@ -94,6 +94,8 @@ extension Manifest {
 
   /// The package beside the tests that embeds this one, as somebody else would.
   static let embedding = "Tests/Embedding/"
+  /// Programs that a script compiles with the fuzzer of the toolchain; SwiftPM cannot link them.
+  static let fuzzing = "Tests/Fuzz/"
   /// The only dependency on a package that there is: that package's, on this one.
   private static let allowed = ".package(name: \"purchase-sync\", path: \"../..\")"
 

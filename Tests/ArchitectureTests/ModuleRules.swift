@@ -57,7 +57,7 @@ struct ModuleRules: Sendable {
   /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that belongs to no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
-    if path.hasPrefix(Manifest.embedding) { return nil }
+    if path.hasPrefix(Manifest.embedding) || path.hasPrefix(Manifest.fuzzing) { return nil }
     switch components.first {
     case "Simulator": return "Simulator"
     case "Sources" where components.count > 2, "Tests" where components.count > 2:

@@ -16,8 +16,11 @@ struct SignedDataEnvelope {
   /// Bytes after the message are ignored, as the App Store's server does (receipt-facts, a.1).
   init(_ bytes: [UInt8]) throws(ReceiptDecodingError) {
     var reader = DERReader(bytes)
-    let whole = DERContainer(limit: bytes.count, isIndefinite: false)
-    let message = try reader.open(in: whole, DERTag.sequence, "a SEQUENCE, as a PKCS #7 message is")
+    let outermost = try reader.header(limit: bytes.count)
+    guard outermost.identifier == DERTag.sequence else {
+      throw reader.failure("a SEQUENCE, as a PKCS #7 message is", at: 0)
+    }
+    let message = reader.enter(outermost, limit: bytes.count)
     try reader.expect(Self.signedData, in: message, "the identifier of signed data")
     let explicit = try reader.open(in: message, DERTag.context0, "signed data in [0]")
     let signed = try reader.open(in: explicit, DERTag.sequence, "signed data")
