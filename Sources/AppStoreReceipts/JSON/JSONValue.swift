@@ -1,0 +1,140 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A JSON value that loses nothing a store writes: ids beyond 2^53 and numbers of any size stay exact.
+///
+/// Stores write numbers of up to 18 digits (`download_id`, receipt-facts.md a.4), which a reader based on `Double`
+/// corrupts. Fields and values that this module doesn't know are kept in this form, as `unknownFields`.
+public enum JSONValue: Sendable, Hashable {
+  /// `null`
+  case null
+  /// `true` or `false`
+  case bool(Bool)
+  /// A number without fraction and exponent that fits 64 bits.
+  case integer(Int64)
+  /// Any other number, as it was written: `1697679936049.7297`, `1e3`, `18446744073709551616`.
+  case number(String)
+  /// Text; it may contain NUL.
+  case string(String)
+  /// A list.
+  case array([JSONValue])
+  /// Names and values. Of equal names in the text the last counts, as for Apple's own parser (receipt-facts.md a.1).
+  case object([String: JSONValue])
+
+  /// How many arrays and objects may be inside each other; a store's documents have 6.
+  public static let maximumDepth = 64
+
+  /// Reads UTF-8 text by RFC 8259, with or without a byte order mark.
+  ///
+  /// Throws for anything else: nesting deeper than ``maximumDepth``, bytes that are not UTF-8, half of a surrogate
+  /// pair, a control character in a string, text behind the value. The error has the offset in bytes and none of
+  /// the text.
+  public init(json: Data) throws(ReceiptDecodingError) {
+    var parser = JSONParser(Array(json))
+    self = try parser.document()
+  }
+
+  /// The same, from text.
+  public init(json: String) throws(ReceiptDecodingError) {
+    var parser = JSONParser(Array(json.utf8))
+    self = try parser.document()
+  }
+
+  /// The value of a name; nil if there is none, or if this is no object.
+  public subscript(name: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members[name]
+  }
+
+  /// The text of a string; nil for everything else.
+  public var string: String? {
+    guard case .string(let text) = self else { return nil }
+    return text
+  }
+
+  /// The items of an array; nil for everything else.
+  public var array: [JSONValue]? {
+    guard case .array(let items) = self else { return nil }
+    return items
+  }
+
+  /// Names and values of an object; nil for everything else.
+  public var object: [String: JSONValue]? {
+    guard case .object(let members) = self else { return nil }
+    return members
+  }
+
+  /// JSON without white space, names in order, so that equal values have equal texts.
+  ///
+  /// The `/` is not escaped. A ``number(_:)`` that somebody made with a text that is no number is written as null.
+  public var text: String {
+    var result = ""
+    write(to: &result)
+    return result
+  }
+
+  /// The text as UTF-8.
+  public var data: Data { Data(text.utf8) }
+
+  private func write(to result: inout String) {
+    switch self {
+    case .null: result += "null"
+    case .bool(let flag): result += flag ? "true" : "false"
+    case .integer(let integer): result += String(integer)
+    case .number(let number): result += JSONParser.isNumber(number) ? number : "null"
+    case .string(let string): Self.quote(string, to: &result)
+    case .array(let items):
+      result += "["
+      for (index, item) in items.enumerated() {
+        if index > 0 { result += "," }
+        item.write(to: &result)
+      }
+      result += "]"
+    case .object(let members):
+      result += "{"
+      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        if index > 0 { result += "," }
+        Self.quote(member.key, to: &result)
+        result += ":"
+        member.value.write(to: &result)
+      }
+      result += "}"
+    }
+  }
+
+  private static func quote(_ string: String, to result: inout String) {
+    result += "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\u{0}"..<"\u{20}":
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    result += "\""
+  }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+  /// A string.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// An integer.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// `true` or `false`.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+  /// An array.
+  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  /// An object; of equal names the last counts.
+  public init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(Dictionary(elements) { _, last in last })
+  }
+}

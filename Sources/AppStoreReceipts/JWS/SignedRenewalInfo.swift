@@ -1,0 +1,132 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The payload of a signed renewal info (JWS): what happens to a subscription at the end of its period.
+/// **Decoded, not verified**; see ``CompactJWS``.
+///
+/// Names of the wire: JWSRenewalInfoDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970, prices
+/// thousandths of the currency's unit. Every field can be absent.
+public struct SignedRenewalInfo: Sendable, Hashable {
+  /// `originalTransactionId`
+  public var originalTransactionID: String?
+  /// `productId`: the product of the present period.
+  public var productID: String?
+  /// `autoRenewProductId`: the product of the next period.
+  public var autoRenewProductID: String?
+  /// `autoRenewStatus`: whether it will renew.
+  public var willAutoRenew: Bool?
+  /// `expirationIntent`; of subscriptions that ended.
+  public var expirationIntent: ExpirationIntent?
+  /// `isInBillingRetryPeriod`; of subscriptions that ended.
+  public var isInBillingRetryPeriod: Bool?
+  /// `gracePeriodExpiresDate`
+  public var gracePeriodExpiresDate: Int64?
+  /// `priceIncreaseStatus`
+  public var priceIncreaseStatus: PriceIncreaseStatus?
+  /// `offerType` of the next period.
+  public var offerType: OfferType?
+  /// `offerIdentifier`
+  public var offerIdentifier: String?
+  /// `offerDiscountType`
+  public var offerDiscountType: OfferDiscountType?
+  /// `offerPeriod`, an ISO 8601 duration.
+  public var offerPeriod: String?
+  /// `eligibleWinBackOfferIds`
+  public var eligibleWinBackOfferIDs: [String]
+  /// `recentSubscriptionStartDate`: the start of the newest run without a gap of more than 60 days.
+  public var recentSubscriptionStartDate: Int64?
+  /// `renewalDate`
+  public var renewalDate: Int64?
+  /// `renewalPrice`
+  public var renewalPrice: Int64?
+  /// `currency`
+  public var currency: String?
+  /// `renewalBillingPlanType`
+  public var renewalBillingPlanType: BillingPlanType?
+  /// `signedDate`
+  public var signedDate: Int64?
+  /// `environment`; absent in payloads signed before February 2022.
+  public var environment: StoreEnvironment?
+  /// `appAccountToken`, as it came.
+  public var appAccountToken: String?
+  /// `appTransactionId`
+  public var appTransactionID: String?
+  /// `commitmentInfo`
+  public var commitment: Commitment?
+  /// `advancedCommerceInfo`, as it came.
+  public var advancedCommerceInfo: JSONValue?
+  /// What this module doesn't know.
+  public var unknownFields: [String: JSONValue]
+
+  /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value that it
+  /// can't have; the error names the field.
+  public init(jws: String) throws(ReceiptDecodingError) {
+    try self.init(CompactJWS(jws).payloadFields)
+  }
+
+  /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
+  public init(payload: Data) throws(ReceiptDecodingError) {
+    try self.init(CompactJWS.fields(ofPayload: payload))
+  }
+
+  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+    var fields = input
+    originalTransactionID = try fields.string("originalTransactionId")
+    productID = try fields.string("productId")
+    autoRenewProductID = try fields.string("autoRenewProductId")
+    willAutoRenew = try fields.flag("autoRenewStatus")
+    expirationIntent = try fields.code("expirationIntent", as: ExpirationIntent.self)
+    isInBillingRetryPeriod = try fields.flag("isInBillingRetryPeriod")
+    gracePeriodExpiresDate = try fields.milliseconds("gracePeriodExpiresDate")
+    priceIncreaseStatus = try fields.code("priceIncreaseStatus", as: PriceIncreaseStatus.self)
+    offerType = try fields.code("offerType", as: OfferType.self)
+    offerIdentifier = try fields.string("offerIdentifier")
+    offerDiscountType = try fields.word("offerDiscountType", as: OfferDiscountType.self)
+    offerPeriod = try fields.string("offerPeriod")
+    eligibleWinBackOfferIDs = try fields.strings("eligibleWinBackOfferIds")
+    recentSubscriptionStartDate = try fields.milliseconds("recentSubscriptionStartDate")
+    renewalDate = try fields.milliseconds("renewalDate")
+    renewalPrice = try fields.integer("renewalPrice")
+    currency = try fields.string("currency")
+    renewalBillingPlanType = try fields.word("renewalBillingPlanType", as: BillingPlanType.self)
+    signedDate = try fields.milliseconds("signedDate")
+    environment = try fields.word("environment", as: StoreEnvironment.self)
+    appAccountToken = try fields.string("appAccountToken")
+    appTransactionID = try fields.string("appTransactionId")
+    commitment = try fields.object("commitmentInfo").map(Commitment.init)
+    advancedCommerceInfo = fields.take("advancedCommerceInfo")
+    unknownFields = fields.unknown
+  }
+}
+
+extension SignedRenewalInfo {
+  /// What follows a commitment (receipt-facts.md c.2, since 2026-04).
+  public struct Commitment: Sendable, Hashable {
+    /// `commitmentAutoRenewProductId`
+    public var autoRenewProductID: String?
+    /// `commitmentAutoRenewStatus`
+    public var willAutoRenew: Bool?
+    /// `commitmentRenewalBillingPlanType`
+    public var renewalBillingPlanType: BillingPlanType?
+    /// `commitmentRenewalDate`, milliseconds since 1970.
+    public var renewalDate: Int64?
+    /// `commitmentRenewalPrice`, thousandths of the currency's unit.
+    public var renewalPrice: Int64?
+    /// What this module doesn't know.
+    public var unknownFields: [String: JSONValue]
+
+    init(_ input: JSONFields) throws(ReceiptDecodingError) {
+      var fields = input
+      autoRenewProductID = try fields.string("commitmentAutoRenewProductId")
+      willAutoRenew = try fields.flag("commitmentAutoRenewStatus")
+      renewalBillingPlanType = try fields.word(
+        "commitmentRenewalBillingPlanType", as: BillingPlanType.self)
+      renewalDate = try fields.milliseconds("commitmentRenewalDate")
+      renewalPrice = try fields.integer("commitmentRenewalPrice")
+      unknownFields = fields.unknown
+    }
+  }
+}

@@ -1,0 +1,170 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The payload of a signed transaction (JWS). **Decoded, not verified**: it proves nothing; see ``CompactJWS``.
+///
+/// Names of the wire: JWSTransactionDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970; Xcode
+/// writes them with a fraction, which is cut off. Prices are in thousandths of the currency's unit.
+public struct SignedTransaction: Sendable, Hashable {
+  /// `transactionId`; restarts at "0" in Xcode.
+  public var transactionID: String
+  /// `originalTransactionId`; the transaction's own id for a first purchase, and where it is absent.
+  public var originalTransactionID: String
+  /// `webOrderLineItemId`: names the purchase of one period across devices; of subscriptions.
+  public var webOrderLineItemID: String?
+  /// `bundleId`
+  public var bundleID: String?
+  /// `productId`
+  public var productID: String
+  /// `subscriptionGroupIdentifier`
+  public var subscriptionGroupID: String?
+  /// `quantity`; 1 where it is absent.
+  public var quantity: Int
+  /// `type`
+  public var kind: ProductKind?
+  /// `inAppOwnershipType`
+  public var ownership: OwnershipType?
+  /// `purchaseDate`, milliseconds since 1970.
+  public var purchaseDate: Int64
+  /// `originalPurchaseDate`, milliseconds since 1970.
+  public var originalPurchaseDate: Int64?
+  /// `expiresDate`, milliseconds since 1970; of subscriptions.
+  public var expiresDate: Int64?
+  /// `signedDate`, milliseconds since 1970: of two payloads about one transaction, the later is right.
+  public var signedDate: Int64?
+  /// `revocationDate`, milliseconds since 1970; of refunded or revoked transactions.
+  public var revocationDate: Int64?
+  /// `revocationReason`
+  public var revocationReason: RevocationReason?
+  /// `revocationType`, since 2025-12.
+  public var revocationType: RevocationType?
+  /// `revocationPercentage`: of a prorated refund, thousandths of a percent (100,000 is all of it).
+  public var revocationPercentage: Int64?
+  /// `isUpgraded`: another plan of the group replaced this one; false where it is absent.
+  public var isUpgraded: Bool
+  /// `offerType`
+  public var offerType: OfferType?
+  /// `offerIdentifier`
+  public var offerIdentifier: String?
+  /// `offerDiscountType`
+  public var offerDiscountType: OfferDiscountType?
+  /// `offerPeriod`, an ISO 8601 duration such as `P1M`.
+  public var offerPeriod: String?
+  /// `appAccountToken`, as it came: a UUID, to be compared without regard to case.
+  public var appAccountToken: String?
+  /// `appTransactionId`
+  public var appTransactionID: String?
+  /// `previousOriginalTransactionId`, after a migration.
+  public var previousOriginalTransactionID: String?
+  /// `environment`; production where it is absent, see ``isEnvironmentStated``.
+  public var environment: StoreEnvironment
+  /// Whether the payload names its environment. Those signed before February 2022 do not: then ``environment`` is a
+  /// guess, and a backend asks the store.
+  public var isEnvironmentStated: Bool
+  /// `transactionReason`
+  public var reason: TransactionReason?
+  /// `storefront`: three letters of ISO 3166-1.
+  public var storefront: String?
+  /// `storefrontId`
+  public var storefrontID: String?
+  /// `price`, thousandths of ``currency``.
+  public var price: Int64?
+  /// `currency`: three letters of ISO 4217.
+  public var currency: String?
+  /// `billingPlanType`
+  public var billingPlanType: BillingPlanType?
+  /// `commitmentInfo`
+  public var commitment: Commitment?
+  /// `advancedCommerceInfo`, as it came.
+  public var advancedCommerceInfo: JSONValue?
+  /// `deviceVerification`, base64: only in what the device got from its own store, and only of use on that device.
+  public var deviceVerification: String?
+  /// `deviceVerificationNonce`, a UUID.
+  public var deviceVerificationNonce: String?
+  /// What this module doesn't know.
+  public var unknownFields: [String: JSONValue]
+
+  /// Decodes the payload of a JWS.
+  ///
+  /// Throws if it is no JWS, no JSON object, if `transactionId`, `productId` or `purchaseDate` is absent, or if a known
+  /// field has a value that it can't have, such as a date beyond 64 bits. The error names the field.
+  public init(jws: String) throws(ReceiptDecodingError) {
+    try self.init(CompactJWS(jws).payloadFields)
+  }
+
+  /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
+  public init(payload: Data) throws(ReceiptDecodingError) {
+    try self.init(CompactJWS.fields(ofPayload: payload))
+  }
+
+  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+    var fields = input
+    transactionID = try fields.required(fields.string("transactionId"), "transactionId")
+    originalTransactionID = try fields.string("originalTransactionId") ?? transactionID
+    webOrderLineItemID = try fields.string("webOrderLineItemId")
+    bundleID = try fields.string("bundleId")
+    productID = try fields.required(fields.string("productId"), "productId")
+    subscriptionGroupID = try fields.string("subscriptionGroupIdentifier")
+    quantity = try fields.count("quantity") ?? 1
+    kind = try fields.word("type", as: ProductKind.self)
+    ownership = try fields.word("inAppOwnershipType", as: OwnershipType.self)
+    purchaseDate = try fields.required(fields.milliseconds("purchaseDate"), "purchaseDate")
+    originalPurchaseDate = try fields.milliseconds("originalPurchaseDate")
+    expiresDate = try fields.milliseconds("expiresDate")
+    signedDate = try fields.milliseconds("signedDate")
+    revocationDate = try fields.milliseconds("revocationDate")
+    revocationReason = try fields.code("revocationReason", as: RevocationReason.self)
+    revocationType = try fields.word("revocationType", as: RevocationType.self)
+    revocationPercentage = try fields.integer("revocationPercentage")
+    isUpgraded = try fields.flag("isUpgraded") ?? false
+    offerType = try fields.code("offerType", as: OfferType.self)
+    offerIdentifier = try fields.string("offerIdentifier")
+    offerDiscountType = try fields.word("offerDiscountType", as: OfferDiscountType.self)
+    offerPeriod = try fields.string("offerPeriod")
+    appAccountToken = try fields.string("appAccountToken")
+    appTransactionID = try fields.string("appTransactionId")
+    previousOriginalTransactionID = try fields.string("previousOriginalTransactionId")
+    let environment = try fields.word("environment", as: StoreEnvironment.self)
+    self.environment = environment ?? .production
+    isEnvironmentStated = environment != nil
+    reason = try fields.word("transactionReason", as: TransactionReason.self)
+    storefront = try fields.string("storefront")
+    storefrontID = try fields.string("storefrontId")
+    price = try fields.integer("price")
+    currency = try fields.string("currency")
+    billingPlanType = try fields.word("billingPlanType", as: BillingPlanType.self)
+    commitment = try fields.object("commitmentInfo").map(Commitment.init)
+    advancedCommerceInfo = fields.take("advancedCommerceInfo")
+    deviceVerification = try fields.string("deviceVerification")
+    deviceVerificationNonce = try fields.string("deviceVerificationNonce")
+    unknownFields = fields.unknown
+  }
+}
+
+extension SignedTransaction {
+  /// A subscription that is paid in parts (receipt-facts.md c.2, since 2026-04).
+  public struct Commitment: Sendable, Hashable {
+    /// `billingPeriodNumber`
+    public var billingPeriod: Int?
+    /// `totalBillingPeriods`
+    public var billingPeriods: Int?
+    /// `commitmentExpiresDate`, milliseconds since 1970.
+    public var expiresDate: Int64?
+    /// `commitmentPrice`, thousandths of the currency's unit.
+    public var price: Int64?
+    /// What this module doesn't know.
+    public var unknownFields: [String: JSONValue]
+
+    init(_ input: JSONFields) throws(ReceiptDecodingError) {
+      var fields = input
+      billingPeriod = try fields.count("billingPeriodNumber")
+      billingPeriods = try fields.count("totalBillingPeriods")
+      expiresDate = try fields.milliseconds("commitmentExpiresDate")
+      price = try fields.integer("commitmentPrice")
+      unknownFields = fields.unknown
+    }
+  }
+}

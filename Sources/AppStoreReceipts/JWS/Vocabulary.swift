@@ -1,0 +1,199 @@
+/// Whose purchase it is (receipt-facts.md a.5, c.2). An open set: an unknown word is kept.
+public struct OwnershipType: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's word.
+  public var rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The customer's own.
+  public static let purchased = OwnershipType(rawValue: "PURCHASED")
+  /// A family member's, shared.
+  public static let familyShared = OwnershipType(rawValue: "FAMILY_SHARED")
+}
+
+/// What kind of product was bought (receipt-facts.md c.2, `type`). An open set.
+public struct ProductKind: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's word.
+  public var rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Renews until it is turned off.
+  public static let autoRenewable = ProductKind(rawValue: "Auto-Renewable Subscription")
+  /// Bought once, kept for ever.
+  public static let nonConsumable = ProductKind(rawValue: "Non-Consumable")
+  /// Used up; can be bought again.
+  public static let consumable = ProductKind(rawValue: "Consumable")
+  /// For a time that the app defines; the store names no end.
+  public static let nonRenewing = ProductKind(rawValue: "Non-Renewing Subscription")
+}
+
+/// Which kind of offer applied (receipt-facts.md c.2, `offerType`). An open set.
+public struct OfferType: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's number.
+  public var rawValue: Int
+
+  /// Any value, known or not.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// An introductory offer.
+  public static let introductory = OfferType(rawValue: 1)
+  /// A promotional offer.
+  public static let promotional = OfferType(rawValue: 2)
+  /// An offer code.
+  public static let code = OfferType(rawValue: 3)
+  /// A win-back offer.
+  public static let winBack = OfferType(rawValue: 4)
+}
+
+/// How an offer is paid (receipt-facts.md c.2, `offerDiscountType`). An open set.
+public struct OfferDiscountType: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's word.
+  public var rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Free for its period.
+  public static let freeTrial = OfferDiscountType(rawValue: "FREE_TRIAL")
+  /// Less for each of some periods.
+  public static let payAsYouGo = OfferDiscountType(rawValue: "PAY_AS_YOU_GO")
+  /// Paid once for several periods.
+  public static let payUpFront = OfferDiscountType(rawValue: "PAY_UP_FRONT")
+  /// A discount on one purchase.
+  public static let oneTime = OfferDiscountType(rawValue: "ONE_TIME")
+}
+
+/// Why there is a transaction (receipt-facts.md c.2, `transactionReason`). An open set.
+public struct TransactionReason: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's word.
+  public var rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The customer bought.
+  public static let purchase = TransactionReason(rawValue: "PURCHASE")
+  /// The store renewed.
+  public static let renewal = TransactionReason(rawValue: "RENEWAL")
+}
+
+/// Why the store took a purchase back: `revocationReason`, `cancellation_reason` (receipt-facts.md a.5, c.2). An
+/// open set.
+public struct RevocationReason: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's number.
+  public var rawValue: Int
+
+  /// Any value, known or not.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Another reason, such as a purchase by accident.
+  public static let other = RevocationReason(rawValue: 0)
+  /// A problem with the app, real or perceived.
+  public static let problemWithApp = RevocationReason(rawValue: 1)
+}
+
+/// How the store took a purchase back (receipt-facts.md c.2, since 2025-12). An open set.
+public struct RevocationType: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's word.
+  public var rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// All of the money was returned.
+  public static let fullRefund = RevocationType(rawValue: "REFUND_FULL")
+  /// A part of the money was returned.
+  public static let proratedRefund = RevocationType(rawValue: "REFUND_PRORATED")
+  /// A family member stopped sharing.
+  public static let familyRevoke = RevocationType(rawValue: "FAMILY_REVOKE")
+}
+
+/// Why a subscription ended (receipt-facts.md a.6, c.2). An open set.
+public struct ExpirationIntent: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's number.
+  public var rawValue: Int
+
+  /// Any value, known or not.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The customer turned renewal off.
+  public static let cancelled = ExpirationIntent(rawValue: 1)
+  /// The charge failed.
+  public static let billingError = ExpirationIntent(rawValue: 2)
+  /// The customer did not consent to a higher price.
+  public static let priceIncreaseDeclined = ExpirationIntent(rawValue: 3)
+  /// The product was not for sale at the renewal.
+  public static let productUnavailable = ExpirationIntent(rawValue: 4)
+  /// The store doesn't say.
+  public static let unknown = ExpirationIntent(rawValue: 5)
+}
+
+/// What the customer said to a higher price (receipt-facts.md a.6, c.2). An open set.
+public struct PriceIncreaseStatus: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's number.
+  public var rawValue: Int
+
+  /// Any value, known or not.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Asked, and not answered.
+  public static let pending = PriceIncreaseStatus(rawValue: 0)
+  /// Consented, or only had to be told.
+  public static let consented = PriceIncreaseStatus(rawValue: 1)
+}
+
+/// How a subscription's commitment is paid (receipt-facts.md c.2, since 2026-04). An open set.
+public struct BillingPlanType: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's word.
+  public var rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// At once.
+  public static let upfront = BillingPlanType(rawValue: "BILLED_UPFRONT")
+  /// By the month.
+  public static let monthly = BillingPlanType(rawValue: "MONTHLY")
+}
+
+/// Where the app was first bought (receipt-facts.md c.2, `originalPlatform`). An open set.
+public struct OriginalPlatform: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's word.
+  public var rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// iPhone and iPad.
+  public static let iOS = OriginalPlatform(rawValue: "iOS")
+  /// Mac.
+  public static let macOS = OriginalPlatform(rawValue: "macOS")
+  /// Apple TV.
+  public static let tvOS = OriginalPlatform(rawValue: "tvOS")
+  /// Apple Vision.
+  public static let visionOS = OriginalPlatform(rawValue: "visionOS")
+}
+
+/// The store's own summary of a subscription: `status` in notifications and in the App Store Server API
+/// (receipt-facts.md d.2). An open set.
+public struct SubscriptionState: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's number.
+  public var rawValue: Int
+
+  /// Any value, known or not.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Paid.
+  public static let active = SubscriptionState(rawValue: 1)
+  /// Ended.
+  public static let expired = SubscriptionState(rawValue: 2)
+  /// Ended; the store still tries to charge.
+  public static let billingRetry = SubscriptionState(rawValue: 3)
+  /// The charge failed; access goes on for the grace period.
+  public static let gracePeriod = SubscriptionState(rawValue: 4)
+  /// Refunded, or no longer shared.
+  public static let revoked = SubscriptionState(rawValue: 5)
+}

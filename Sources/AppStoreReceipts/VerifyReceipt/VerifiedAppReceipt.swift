@@ -1,0 +1,75 @@
+/// The `receipt` of an answer in the unified style (receipt-facts.md a.4): the app, and the purchases in the receipt that
+/// was sent. Dates are milliseconds since 1970. Every field can be absent.
+public struct VerifiedAppReceipt: Sendable, Hashable {
+  /// `receipt_type`: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox`, or a later one.
+  public var receiptType: String?
+  /// `adam_id`, which equals `app_item_id`; 0 in the sandbox.
+  public var appID: Int64?
+  /// `bundle_id`
+  public var bundleID: String?
+  /// `application_version`
+  public var applicationVersion: String?
+  /// `download_id`, up to 59 bits; 0 in the sandbox.
+  public var downloadID: Int64?
+  /// `version_external_identifier`
+  public var versionExternalID: Int64?
+  /// `original_application_version`; "1.0" in the sandbox.
+  public var originalApplicationVersion: String?
+  /// `receipt_creation_date`
+  public var receiptCreationDate: Int64?
+  /// `request_date`: when the store answered.
+  public var requestDate: Int64?
+  /// `original_purchase_date`: the first download of the app.
+  public var originalPurchaseDate: Int64?
+  /// `expiration_date`; of receipts from volume purchases that expire.
+  public var expirationDate: Int64?
+  /// `preorder_date`
+  public var preorderDate: Int64?
+  /// `in_app`: what was in the receipt when it was made, in no useful order. Empty is common.
+  public var transactions: [ReceiptTransaction]
+  /// What this module doesn't know.
+  public var unknownFields: [String: JSONValue]
+
+  /// Reads one such object. Throws if it is none, or a known field has a value that it can't have.
+  public init(_ value: JSONValue) throws(ReceiptDecodingError) {
+    try self.init(JSONFields(value, path: ""))
+  }
+
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
+    var fields = input
+    receiptType = try fields.text("receipt_type")
+    let (adamID, appItemID) = try (fields.integer("adam_id"), fields.integer("app_item_id"))
+    appID = adamID ?? appItemID
+    bundleID = try fields.identifier("bundle_id")
+    applicationVersion = try fields.text("application_version")
+    downloadID = try fields.integer("download_id")
+    versionExternalID = try fields.integer("version_external_identifier")
+    originalApplicationVersion = try fields.text("original_application_version")
+    receiptCreationDate = try fields.date(
+      "receipt_creation_date_ms", "receipt_creation_date", "receipt_creation_date_pst")
+    requestDate = try fields.date("request_date_ms", "request_date", "request_date_pst")
+    originalPurchaseDate = try fields.date(
+      "original_purchase_date_ms", "original_purchase_date", "original_purchase_date_pst")
+    expirationDate = try fields.date("expiration_date_ms", "expiration_date", "expiration_date_pst")
+    preorderDate = try fields.date("preorder_date_ms", "preorder_date", "preorder_date_pst")
+    transactions = try ReceiptTransaction.list(fields.objects("in_app"))
+    unknownFields = fields.unknown
+  }
+}
+
+extension ReceiptTransaction {
+  static func list(_ objects: [JSONFields]) throws(ReceiptDecodingError) -> [ReceiptTransaction] {
+    var result: [ReceiptTransaction] = []
+    result.reserveCapacity(objects.count)
+    for object in objects { result.append(try ReceiptTransaction(object)) }
+    return result
+  }
+}
+
+extension PendingRenewal {
+  static func list(_ objects: [JSONFields]) throws(ReceiptDecodingError) -> [PendingRenewal] {
+    var result: [PendingRenewal] = []
+    for object in objects { result.append(try PendingRenewal(object)) }
+    return result
+  }
+}

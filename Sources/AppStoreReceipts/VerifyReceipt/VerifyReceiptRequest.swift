@@ -1,0 +1,70 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The body of a POST to `/verifyReceipt` (receipt-facts.md a.1, R2.1). Holds a proof and a secret: descriptions
+/// show neither.
+///
+/// Send it to `buy.itunes.apple.com` first, and once more to `sandbox.itunes.apple.com` on 21007. The service
+/// refuses bodies over 3 MiB with HTTP 413, and base64 with white space.
+public struct VerifyReceiptRequest: Sendable, Hashable {
+  /// `receipt-data`: standard base64 of the app receipt or of the old transaction receipt.
+  public var receiptData: String
+  /// `password`: needed for receipts with auto-renewable subscriptions.
+  public var password: SharedSecret?
+  /// `exclude-old-transactions`: only the newest transaction of each subscription in `latest_receipt_info`.
+  public var excludesOldTransactions: Bool?
+
+  /// A request about a receipt's bytes, as they are in the file.
+  public init(receipt: Data, password: SharedSecret? = nil, excludesOldTransactions: Bool? = nil) {
+    self.init(
+      receiptData: receipt.base64EncodedString(), password: password,
+      excludesOldTransactions: excludesOldTransactions)
+  }
+
+  /// A request about a receipt in base64. White space is removed: stored receipts are often wrapped, and the service
+  /// refuses it.
+  public init(receiptData: String, password: SharedSecret? = nil, excludesOldTransactions: Bool? = nil) {
+    self.receiptData = Self.withoutWhiteSpace(receiptData)
+    self.password = password
+    self.excludesOldTransactions = excludesOldTransactions
+  }
+
+  /// Reads a request's JSON, as a model of the service does. Other names are ignored.
+  ///
+  /// Throws if it is no JSON object, or `receipt-data` is absent, or a field has another type.
+  public init(json: Data) throws(ReceiptDecodingError) {
+    var fields = try JSONFields(JSONValue(json: json), path: "")
+    let receiptData = try fields.required(fields.string("receipt-data"), "receipt-data")
+    let password = try fields.string("password").map(SharedSecret.init)
+    try self.init(
+      receiptData: receiptData, password: password,
+      excludesOldTransactions: fields.flag("exclude-old-transactions"))
+  }
+
+  /// The body, with names in order: equal requests have equal bytes. `exclude-old-transactions` is a boolean, as the
+  /// service wants it.
+  public var json: Data {
+    var members: [String: JSONValue] = ["receipt-data": .string(receiptData)]
+    if let password { members["password"] = .string(password.value) }
+    if let excludesOldTransactions { members["exclude-old-transactions"] = .bool(excludesOldTransactions) }
+    return JSONValue.object(members).data
+  }
+
+  private static func withoutWhiteSpace(_ text: String) -> String {
+    let kept = text.utf8.filter { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
+    return String(decoding: kept, as: UTF8.self)
+  }
+}
+
+extension VerifyReceiptRequest: CustomStringConvertible, CustomReflectable {
+  /// The size of the receipt, and nothing of it.
+  public var description: String {
+    "verifyReceipt request: \(receiptData.utf8.count) characters of receipt, "
+      + (password == nil ? "no password" : "with password")
+  }
+  /// Without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
