@@ -1,11 +1,11 @@
-/// The dates that stores write as text, read by hand: a formatter would follow the device's calendar and language
-/// (receipt-facts.md, pitfall 26).
+/// The dates that stores write as text, read by hand: a formatter would follow the device's calendar and
+/// language (receipt-facts.md, pitfall 26).
 enum DateText {
   /// Milliseconds since 1970 of `2017-03-07 14:21:49 Etc/GMT`, `2017-03-07 06:21:49 America/Los_Angeles`,
   /// `2017-03-07T14:21:49Z`, `….304Z` or `2020-07-22T18:33:15+0100`; nil for any other form.
   ///
-  /// Los Angeles is on daylight saving time from the second Sunday of March to the first of November, 2 o'clock: the
-  /// rule since 2007, before the App Store. Of the hour that comes twice, the first is meant.
+  /// Los Angeles is on daylight saving time from the second Sunday of March to the first of November, 2
+  /// o'clock: the rule since 2007, before the App Store. Of the hour that comes twice, the first is meant.
   static func milliseconds(_ text: String) -> Int64? {
     var reader = Reader(bytes: Array(text.utf8))
     guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),

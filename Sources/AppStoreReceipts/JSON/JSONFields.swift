@@ -1,9 +1,9 @@
 /// The members of one object, taken one after the other; what nobody took is unknown, and kept.
 ///
-/// Stores write one and the same field as a number, a string or a boolean (receipt-facts.md, pitfall 20; R4.3), so the
-/// readers take each form that means the same. Null, and an empty string where a value is expected, are absence.
-/// What can't mean the value is an error with the field's path: a cancellation date that is silently absent would
-/// be a refund that nobody sees.
+/// Stores write one and the same field as a number, a string or a boolean (receipt-facts.md, pitfall 20;
+/// R4.3), so the readers take each form that means the same. Null, and an empty string where a value is
+/// expected, are absence. What can't mean the value is an error with the field's path: a cancellation date
+/// that is silently absent would be a refund that nobody sees.
 struct JSONFields {
   private var members: [String: JSONValue]
   /// Where the object is: "latest_receipt_info[3]". Empty for the outermost.

@@ -6,8 +6,9 @@
 
 /// A JSON value that loses nothing a store writes: ids beyond 2^53 and numbers of any size stay exact.
 ///
-/// Stores write numbers of up to 18 digits (`download_id`, receipt-facts.md a.4), which a reader based on `Double`
-/// corrupts. Fields and values that this module doesn't know are kept in this form, as `unknownFields`.
+/// Stores write numbers of up to 18 digits (`download_id`, receipt-facts.md a.4), which a reader based on
+/// `Double` corrupts. Fields and values that this module doesn't know are kept in this form, as
+/// `unknownFields`.
 public enum JSONValue: Sendable, Hashable {
   /// `null`
   case null
@@ -21,7 +22,8 @@ public enum JSONValue: Sendable, Hashable {
   case string(String)
   /// A list.
   case array([JSONValue])
-  /// Names and values. Of equal names in the text the last counts, as for Apple's own parser (receipt-facts.md a.1).
+  /// Names and values. Of equal names in the text the last counts, as for Apple's own parser
+  /// (receipt-facts.md a.1).
   case object([String: JSONValue])
 
   /// How many arrays and objects may be inside each other; a store's documents have 6.
@@ -29,9 +31,9 @@ public enum JSONValue: Sendable, Hashable {
 
   /// Reads UTF-8 text by RFC 8259, with or without a byte order mark.
   ///
-  /// Throws for anything else: nesting deeper than ``maximumDepth``, bytes that are not UTF-8, half of a surrogate
-  /// pair, a control character in a string, text behind the value. The error has the offset in bytes and none of
-  /// the text.
+  /// Throws for anything else: nesting deeper than ``maximumDepth``, bytes that are not UTF-8, half of a
+  /// surrogate pair, a control character in a string, text behind the value. The error has the offset in
+  /// bytes and none of the text.
   public init(json: Data) throws(ReceiptDecodingError) {
     var parser = JSONParser(Array(json))
     self = try parser.document()
@@ -69,7 +71,8 @@ public enum JSONValue: Sendable, Hashable {
 
   /// JSON without white space, names in order, so that equal values have equal texts.
   ///
-  /// The `/` is not escaped. A ``number(_:)`` that somebody made with a text that is no number is written as null.
+  /// The `/` is not escaped. A ``number(_:)`` that somebody made with a text that is no number is written as
+  /// null.
   public var text: String {
     var result = ""
     write(to: &result)

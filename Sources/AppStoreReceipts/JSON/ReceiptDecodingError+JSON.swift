@@ -4,8 +4,8 @@ extension ReceiptDecodingError {
     Self(expected: expected, location: "byte \(offset)")
   }
 
-  /// A field with an unreadable value, or a required one that is absent. The path holds names that this module
-  /// knows, never one from the input.
+  /// A field with an unreadable value, or a required one that is absent. The path holds names that this
+  /// module knows, never one from the input.
   static func field(_ path: String, _ expected: String) -> Self {
     Self(expected: expected, location: path)
   }

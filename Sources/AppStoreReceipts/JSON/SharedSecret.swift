@@ -1,5 +1,5 @@
-/// The app's shared secret, which `verifyReceipt` asks for and version 1 of the notifications repeats in clear.
-/// Printing, dumping and interpolating it show nothing.
+/// The app's shared secret, which `verifyReceipt` asks for and version 1 of the notifications repeats in
+/// clear. Printing, dumping and interpolating it show nothing.
 public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

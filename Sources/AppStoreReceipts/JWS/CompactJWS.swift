@@ -6,8 +6,8 @@
 
 /// A signed JSON object in compact form, taken apart. **Nothing is verified here.**
 ///
-/// The signature and the chain of certificates must be verified where a purchase is granted: by the backend, with
-/// Apple's server library or its own, against Apple's root certificate. On the device, StoreKit's
+/// The signature and the chain of certificates must be verified where a purchase is granted: by the backend,
+/// with Apple's server library or its own, against Apple's root certificate. On the device, StoreKit's
 /// `VerificationResult` does it. What is decoded without that proves nothing: anyone can write it.
 public struct CompactJWS: Sendable {
   /// The JSON of the header.

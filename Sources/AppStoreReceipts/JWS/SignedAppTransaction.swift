@@ -7,8 +7,8 @@
 /// The payload of a signed app transaction (JWS): that this app was downloaded, by whom it isn't said.
 /// **Decoded, not verified**; see ``CompactJWS``.
 ///
-/// Names of the wire: JWSAppTransactionDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970. Every
-/// field can be absent.
+/// Names of the wire: JWSAppTransactionDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since
+/// 1970. Every field can be absent.
 public struct SignedAppTransaction: Sendable, Hashable {
   /// `receiptType`: the environment, under a name of its own.
   public var environment: StoreEnvironment?
@@ -43,8 +43,8 @@ public struct SignedAppTransaction: Sendable, Hashable {
   /// What this module doesn't know.
   public var unknownFields: [String: JSONValue]
 
-  /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value that it
-  /// can't have; the error names the field.
+  /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value
+  /// that it can't have; the error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS(jws).payloadFields)
   }

@@ -7,8 +7,8 @@
 /// The payload of a signed renewal info (JWS): what happens to a subscription at the end of its period.
 /// **Decoded, not verified**; see ``CompactJWS``.
 ///
-/// Names of the wire: JWSRenewalInfoDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970, prices
-/// thousandths of the currency's unit. Every field can be absent.
+/// Names of the wire: JWSRenewalInfoDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970,
+/// prices thousandths of the currency's unit. Every field can be absent.
 public struct SignedRenewalInfo: Sendable, Hashable {
   /// `originalTransactionId`
   public var originalTransactionID: String?
@@ -61,8 +61,8 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   /// What this module doesn't know.
   public var unknownFields: [String: JSONValue]
 
-  /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value that it
-  /// can't have; the error names the field.
+  /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value
+  /// that it can't have; the error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS(jws).payloadFields)
   }

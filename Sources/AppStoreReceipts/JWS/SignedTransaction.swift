@@ -4,10 +4,11 @@
   public import Foundation
 #endif
 
-/// The payload of a signed transaction (JWS). **Decoded, not verified**: it proves nothing; see ``CompactJWS``.
+/// The payload of a signed transaction (JWS). **Decoded, not verified**: it proves nothing; see
+/// ``CompactJWS``.
 ///
-/// Names of the wire: JWSTransactionDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970; Xcode
-/// writes them with a fraction, which is cut off. Prices are in thousandths of the currency's unit.
+/// Names of the wire: JWSTransactionDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970;
+/// Xcode writes them with a fraction, which is cut off. Prices are in thousandths of the currency's unit.
 public struct SignedTransaction: Sendable, Hashable {
   /// `transactionId`; restarts at "0" in Xcode.
   public var transactionID: String
@@ -61,8 +62,8 @@ public struct SignedTransaction: Sendable, Hashable {
   public var previousOriginalTransactionID: String?
   /// `environment`; production where it is absent, see ``isEnvironmentStated``.
   public var environment: StoreEnvironment
-  /// Whether the payload names its environment. Those signed before February 2022 do not: then ``environment`` is a
-  /// guess, and a backend asks the store.
+  /// Whether the payload names its environment. Those signed before February 2022 do not: then
+  /// ``environment`` is a guess, and a backend asks the store.
   public var isEnvironmentStated: Bool
   /// `transactionReason`
   public var reason: TransactionReason?
@@ -80,7 +81,8 @@ public struct SignedTransaction: Sendable, Hashable {
   public var commitment: Commitment?
   /// `advancedCommerceInfo`, as it came.
   public var advancedCommerceInfo: JSONValue?
-  /// `deviceVerification`, base64: only in what the device got from its own store, and only of use on that device.
+  /// `deviceVerification`, base64: only in what the device got from its own store, and only of use on that
+  /// device.
   public var deviceVerification: String?
   /// `deviceVerificationNonce`, a UUID.
   public var deviceVerificationNonce: String?
@@ -89,8 +91,9 @@ public struct SignedTransaction: Sendable, Hashable {
 
   /// Decodes the payload of a JWS.
   ///
-  /// Throws if it is no JWS, no JSON object, if `transactionId`, `productId` or `purchaseDate` is absent, or if a known
-  /// field has a value that it can't have, such as a date beyond 64 bits. The error names the field.
+  /// Throws if it is no JWS, no JSON object, if `transactionId`, `productId` or `purchaseDate` is absent, or
+  /// if a known field has a value that it can't have, such as a date beyond 64 bits. The error names the
+  /// field.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS(jws).payloadFields)
   }

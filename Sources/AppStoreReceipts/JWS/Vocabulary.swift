@@ -80,8 +80,8 @@ public struct TransactionReason: RawRepresentable, Hashable, Sendable, Codable {
   public static let renewal = TransactionReason(rawValue: "RENEWAL")
 }
 
-/// Why the store took a purchase back: `revocationReason`, `cancellation_reason` (receipt-facts.md a.5, c.2). An
-/// open set.
+/// Why the store took a purchase back: `revocationReason`, `cancellation_reason` (receipt-facts.md a.5, c.2).
+/// An open set.
 public struct RevocationReason: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
   public var rawValue: Int

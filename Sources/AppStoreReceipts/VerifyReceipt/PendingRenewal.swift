@@ -1,12 +1,12 @@
-/// An item of `pending_renewal_info`: what happens to a subscription at the end of its period (receipt-facts.md a.6,
-/// R2.6, R5.6). Dates are milliseconds since 1970. Every field can be absent.
+/// An item of `pending_renewal_info`: what happens to a subscription at the end of its period
+/// (receipt-facts.md a.6, R2.6, R5.6). Dates are milliseconds since 1970. Every field can be absent.
 public struct PendingRenewal: Sendable, Hashable {
   /// `original_transaction_id`; absent in answers before 2018.
   public var originalTransactionID: String?
   /// `product_id`: the product of the present period.
   public var productID: String?
-  /// `auto_renew_product_id`: the product of the next period. Another one than ``productID`` is a change that waits for
-  /// the end of this period.
+  /// `auto_renew_product_id`: the product of the next period. Another one than ``productID`` is a change that
+  /// waits for the end of this period.
   public var autoRenewProductID: String?
   /// `auto_renew_status`: whether it will renew. Written as 1, "1" or "true", and read from each.
   public var willAutoRenew: Bool?

@@ -41,7 +41,8 @@ public struct ReceiptStatus: RawRepresentable, Hashable, Sendable, Codable {
     case retryThenRefuse
     /// Send the same request once to the other environment's address. If that one points back, stop.
     case askOtherEnvironment(StoreEnvironment)
-    /// The caller's fault: wrong secret or wrong request. Nothing is known of the receipt; repair, then ask again.
+    /// The caller's fault: wrong secret or wrong request. Nothing is known of the receipt; repair, then ask
+    /// again.
     case configuration
     /// Not genuine. Grant nothing, ask no more.
     case forged
@@ -51,8 +52,8 @@ public struct ReceiptStatus: RawRepresentable, Hashable, Sendable, Codable {
     case unknown
   }
 
-  /// What to do, given the answer's `is_retryable`, which counts for 21100 to 21199 only: without it they are worth
-  /// another try (receipt-facts.md a.2).
+  /// What to do, given the answer's `is_retryable`, which counts for 21100 to 21199 only: without it they are
+  /// worth another try (receipt-facts.md a.2).
   public func action(isRetryable: Bool? = nil) -> Action {
     switch self {
     case .ok: .ok

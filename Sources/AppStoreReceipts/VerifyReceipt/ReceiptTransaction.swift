@@ -1,10 +1,10 @@
-/// One transaction of a `verifyReceipt` answer: an item of `in_app` or `latest_receipt_info`, or the whole `receipt`
-/// of the old style (receipt-facts.md a.5 and a.7). **Decoded, not verified**: trust it only if your own server got it
-/// from the store.
+/// One transaction of a `verifyReceipt` answer: an item of `in_app` or `latest_receipt_info`, or the whole
+/// `receipt` of the old style (receipt-facts.md a.5 and a.7). **Decoded, not verified**: trust it only if
+/// your own server got it from the store.
 ///
-/// Dates are milliseconds since 1970, read from the first of their three spellings (`_ms`, GMT, Los Angeles) that can
-/// be read. The same transaction may differ between `in_app` and `latest_receipt_info`, in `original_purchase_date` and
-/// `is_trial_period` (a.5): the latter is right.
+/// Dates are milliseconds since 1970, read from the first of their three spellings (`_ms`, GMT, Los Angeles)
+/// that can be read. The same transaction may differ between `in_app` and `latest_receipt_info`, in
+/// `original_purchase_date` and `is_trial_period` (a.5): the latter is right.
 public struct ReceiptTransaction: Sendable, Hashable {
   /// `transaction_id`, with every digit.
   public var transactionID: String
@@ -20,7 +20,8 @@ public struct ReceiptTransaction: Sendable, Hashable {
   public var purchaseDate: Int64?
   /// `original_purchase_date`
   public var originalPurchaseDate: Int64?
-  /// `expires_date`: milliseconds in the old style, a date in the unified one. Of auto-renewable subscriptions.
+  /// `expires_date`: milliseconds in the old style, a date in the unified one. Of auto-renewable
+  /// subscriptions.
   public var expiresDate: Int64?
   /// `cancellation_date`: refunded, or revoked, at this moment.
   public var cancellationDate: Int64?
@@ -65,8 +66,8 @@ public struct ReceiptTransaction: Sendable, Hashable {
     public var uniqueVendorID: String?
   }
 
-  /// Reads one such object. Throws if it is none, or `transaction_id` or `product_id` is absent, or a known field has
-  /// a value that it can't have; the error names the field.
+  /// Reads one such object. Throws if it is none, or `transaction_id` or `product_id` is absent, or a known
+  /// field has a value that it can't have; the error names the field.
   public init(_ value: JSONValue) throws(ReceiptDecodingError) {
     try self.init(JSONFields(value, path: ""))
   }

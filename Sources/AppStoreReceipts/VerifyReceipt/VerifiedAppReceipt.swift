@@ -1,7 +1,8 @@
-/// The `receipt` of an answer in the unified style (receipt-facts.md a.4): the app, and the purchases in the receipt that
-/// was sent. Dates are milliseconds since 1970. Every field can be absent.
+/// The `receipt` of an answer in the unified style (receipt-facts.md a.4): the app, and the purchases in the
+/// receipt that was sent. Dates are milliseconds since 1970. Every field can be absent.
 public struct VerifiedAppReceipt: Sendable, Hashable {
-  /// `receipt_type`: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox`, or a later one.
+  /// `receipt_type`: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox`, or a later
+  /// one.
   public var receiptType: String?
   /// `adam_id`, which equals `app_item_id`; 0 in the sandbox.
   public var appID: Int64?

@@ -4,8 +4,8 @@
   public import Foundation
 #endif
 
-/// The body of a POST to `/verifyReceipt` (receipt-facts.md a.1, R2.1). Holds a proof and a secret: descriptions
-/// show neither.
+/// The body of a POST to `/verifyReceipt` (receipt-facts.md a.1, R2.1). Holds a proof and a secret:
+/// descriptions show neither.
 ///
 /// Send it to `buy.itunes.apple.com` first, and once more to `sandbox.itunes.apple.com` on 21007. The service
 /// refuses bodies over 3 MiB with HTTP 413, and base64 with white space.
@@ -24,8 +24,8 @@ public struct VerifyReceiptRequest: Sendable, Hashable {
       excludesOldTransactions: excludesOldTransactions)
   }
 
-  /// A request about a receipt in base64. White space is removed: stored receipts are often wrapped, and the service
-  /// refuses it.
+  /// A request about a receipt in base64. White space is removed: stored receipts are often wrapped, and the
+  /// service refuses it.
   public init(receiptData: String, password: SharedSecret? = nil, excludesOldTransactions: Bool? = nil) {
     self.receiptData = Self.withoutWhiteSpace(receiptData)
     self.password = password
@@ -44,8 +44,8 @@ public struct VerifyReceiptRequest: Sendable, Hashable {
       excludesOldTransactions: fields.flag("exclude-old-transactions"))
   }
 
-  /// The body, with names in order: equal requests have equal bytes. `exclude-old-transactions` is a boolean, as the
-  /// service wants it.
+  /// The body, with names in order: equal requests have equal bytes. `exclude-old-transactions` is a boolean,
+  /// as the service wants it.
   public var json: Data {
     var members: [String: JSONValue] = ["receipt-data": .string(receiptData)]
     if let password { members["password"] = .string(password.value) }

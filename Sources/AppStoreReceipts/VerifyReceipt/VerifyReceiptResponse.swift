@@ -4,10 +4,11 @@
   public import Foundation
 #endif
 
-/// The answer of `verifyReceipt`, in the unified style or in the old one of a single transaction (receipt-facts.md a.3).
+/// The answer of `verifyReceipt`, in the unified style or in the old one of a single transaction
+/// (receipt-facts.md a.3).
 ///
-/// It is worth what its sender is worth: genuine if *your server* got it from the store over TLS, worthless from a
-/// device. Holds a proof (``latestReceipt``): descriptions don't show it.
+/// It is worth what its sender is worth: genuine if *your server* got it from the store over TLS, worthless
+/// from a device. Holds a proof (``latestReceipt``): descriptions don't show it.
 public struct VerifyReceiptResponse: Sendable, Hashable {
   /// `status`; absent only in texts that the store didn't write.
   public var status: ReceiptStatus?
@@ -43,11 +44,11 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
 
   /// Reads the body of an answer.
   ///
-  /// The style follows from `receipt` alone: with `in_app` it is unified; with `transaction_id` it is the old one; with
-  /// neither, it is an app receipt that says nothing of purchases.
+  /// The style follows from `receipt` alone: with `in_app` it is unified; with `transaction_id` it is the old
+  /// one; with neither, it is an app receipt that says nothing of purchases.
   ///
-  /// Throws if the body is no JSON object (a captive portal's page, an empty body: a failure of the transport), or if a
-  /// known field has a value that it can't have; the error names the field.
+  /// Throws if the body is no JSON object (a captive portal's page, an empty body: a failure of the
+  /// transport), or if a known field has a value that it can't have; the error names the field.
   public init(json: Data) throws(ReceiptDecodingError) {
     try self.init(JSONFields(JSONValue(json: json), path: ""))
   }
@@ -86,7 +87,8 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
   /// What to do with this answer; ``ReceiptStatus/Action/unknown`` where it has no status.
   public var action: ReceiptStatus.Action { status?.action(isRetryable: isRetryable) ?? .unknown }
 
-  /// The app's bundle id, of either style. Compare it with your own: a genuine receipt of another app is no proof.
+  /// The app's bundle id, of either style. Compare it with your own: a genuine receipt of another app is no
+  /// proof.
   public var bundleID: String? {
     switch receipt {
     case .app(let receipt): receipt.bundleID

@@ -1,0 +1,139 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A server notification, version 1 (receipt-facts.md d.1). Deprecated since June 2023, and still sent to
+/// apps that have not switched.
+///
+/// **It is not signed: anyone can post one.** Treat it as a reason to ask the store, with a receipt of your
+/// own, and believe only the answer. Comparing ``password`` keeps noise out, no more. Holds a secret and a
+/// proof: descriptions show neither. Dates are milliseconds since 1970.
+public struct ServerNotificationV1: Sendable, Hashable {
+  /// `notification_type`
+  public var kind: Kind
+  /// `environment`, where production is written `PROD`; see ``storeEnvironment``.
+  public var environment: String?
+  /// `password`: the app's shared secret, in clear.
+  public var password: SharedSecret?
+  /// `bid`
+  public var bundleID: String?
+  /// `bvrs`
+  public var bundleVersion: String?
+  /// `original_transaction_id`
+  public var originalTransactionID: String?
+  /// `auto_renew_adam_id`
+  public var autoRenewAdamID: String?
+  /// `auto_renew_product_id`, `auto_renew_status`, `expiration_intent` at the top level.
+  public var topLevelRenewal: PendingRenewal?
+  /// `auto_renew_status_change_date`
+  public var autoRenewStatusChangeDate: Int64?
+  /// `cancellation_date`
+  public var cancellationDate: Int64?
+  /// `web_order_line_item_id`
+  public var webOrderLineItemID: String?
+  /// `deprecation`
+  public var deprecation: String?
+  /// `unified_receipt`: status, newest receipt, up to 100 newest transactions, pending renewals. Since
+  /// November 2019.
+  public var unifiedReceipt: VerifyReceiptResponse?
+  /// `latest_receipt_info`, up to March 2021.
+  public var latestTransactions: [ReceiptTransaction]
+  /// `latest_expired_receipt_info`, up to March 2021.
+  public var latestExpiredTransactions: [ReceiptTransaction]
+  /// `latest_receipt`, up to March 2021.
+  public var latestReceipt: String?
+  /// `latest_expired_receipt`, up to March 2021.
+  public var latestExpiredReceipt: String?
+  /// What this module doesn't know.
+  public var unknownFields: [String: JSONValue]
+
+  /// Reads the body of the POST. Throws if it is no JSON object, has no `notification_type`, or a known field
+  /// has a value that it can't have; the error names the field.
+  public init(json: Data) throws(ReceiptDecodingError) {
+    try self.init(JSONFields(JSONValue(json: json), path: ""))
+  }
+
+  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+    var fields = input
+    kind = try fields.required(fields.word("notification_type", as: Kind.self), "notification_type")
+    environment = try fields.identifier("environment")
+    password = try fields.text("password").map(SharedSecret.init)
+    bundleID = try fields.identifier("bid")
+    bundleVersion = try fields.text("bvrs")
+    originalTransactionID = try fields.identifier("original_transaction_id")
+    autoRenewAdamID = try fields.identifier("auto_renew_adam_id")
+    var renewal = try PendingRenewal(taking: &fields)
+    renewal.originalTransactionID = originalTransactionID
+    topLevelRenewal = renewal.isEmpty ? nil : renewal
+    autoRenewStatusChangeDate = try fields.date(
+      "auto_renew_status_change_date_ms", "auto_renew_status_change_date",
+      "auto_renew_status_change_date_pst")
+    cancellationDate = try fields.date(
+      "cancellation_date_ms", "cancellation_date", "cancellation_date_pst")
+    webOrderLineItemID = try fields.identifier("web_order_line_item_id")
+    deprecation = try fields.text("deprecation")
+    unifiedReceipt = try fields.object("unified_receipt").map(VerifyReceiptResponse.init)
+    latestTransactions = try ReceiptTransaction.list(fields.objects("latest_receipt_info"))
+    latestExpiredTransactions = try ReceiptTransaction.list(fields.objects("latest_expired_receipt_info"))
+    latestReceipt = try fields.identifier("latest_receipt")
+    latestExpiredReceipt = try fields.identifier("latest_expired_receipt")
+    unknownFields = fields.unknown
+  }
+
+  /// ``environment`` under the name that everything else uses.
+  public var storeEnvironment: StoreEnvironment? {
+    environment.map { $0 == "PROD" ? .production : StoreEnvironment(rawValue: $0) }
+  }
+
+  /// Every transaction in the notification; one may occur several times.
+  public var transactions: [ReceiptTransaction] {
+    latestExpiredTransactions + latestTransactions + (unifiedReceipt?.transactions ?? [])
+  }
+}
+
+extension ServerNotificationV1 {
+  /// What happened. An open set: an unknown word is kept.
+  public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
+    /// The store's word.
+    public var rawValue: String
+
+    /// Any word, known or not.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The first purchase of a subscription.
+    public static let initialBuy = Kind(rawValue: "INITIAL_BUY")
+    /// The customer renewed, or changed to another product, by hand.
+    public static let interactiveRenewal = Kind(rawValue: "INTERACTIVE_RENEWAL")
+    /// The store renewed.
+    public static let didRenew = Kind(rawValue: "DID_RENEW")
+    /// The store renewed a lapsed subscription after trying again.
+    public static let didRecover = Kind(rawValue: "DID_RECOVER")
+    /// The old name of ``didRecover``, up to March 2021.
+    public static let renewal = Kind(rawValue: "RENEWAL")
+    /// The charge for a renewal failed.
+    public static let didFailToRenew = Kind(rawValue: "DID_FAIL_TO_RENEW")
+    /// Renewal was turned on or off.
+    public static let didChangeRenewalStatus = Kind(rawValue: "DID_CHANGE_RENEWAL_STATUS")
+    /// Another product from the next period on.
+    public static let didChangeRenewalPreference = Kind(rawValue: "DID_CHANGE_RENEWAL_PREF")
+    /// A subscription was refunded or upgraded.
+    public static let cancel = Kind(rawValue: "CANCEL")
+    /// A purchase that is no auto-renewable subscription was refunded.
+    public static let refund = Kind(rawValue: "REFUND")
+    /// A family member lost a shared purchase.
+    public static let revoke = Kind(rawValue: "REVOKE")
+    /// The customer asked for a refund, and the store asks for data.
+    public static let consumptionRequest = Kind(rawValue: "CONSUMPTION_REQUEST")
+    /// The customer was asked to consent to a higher price.
+    public static let priceIncreaseConsent = Kind(rawValue: "PRICE_INCREASE_CONSENT")
+  }
+}
+
+extension ServerNotificationV1: CustomStringConvertible, CustomReflectable {
+  /// The kind, and nothing of password and receipt.
+  public var description: String { "notification \(kind.rawValue), version 1" }
+  /// Without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,142 @@
+/// What the store's documents tell of subscriptions, brought into one form: of one document, or of many in
+/// the order in which the store wrote them.
+///
+/// A pure value. It believes what it is given: verify first, and keep environments apart.
+public struct SubscriptionFacts: Sendable, Hashable {
+  /// One for each transaction id.
+  private var periodsByID: [String: SubscriptionPeriod] = [:]
+  /// By original transaction id.
+  public private(set) var renewals: [String: SubscriptionRenewal] = [:]
+
+  /// Nothing known.
+  public init() {}
+
+  /// Every period, by original transaction id, then by time.
+  public var periods: [SubscriptionPeriod] {
+    periodsByID.values.sorted {
+      ($0.originalTransactionID, $0.purchaseDate ?? .min, $0.expiresDate, $0.transactionID)
+        < ($1.originalTransactionID, $1.purchaseDate ?? .min, $1.expiresDate, $1.transactionID)
+    }
+  }
+
+  /// Adds a period, or a newer telling of it. What was told later (``SubscriptionPeriod/asOf``, else the
+  /// order of the calls) counts: a refund can be taken back.
+  public mutating func add(_ period: SubscriptionPeriod) {
+    guard let known = periodsByID[period.transactionID] else {
+      periodsByID[period.transactionID] = period
+      return
+    }
+    let isOlder = Self.isOlder(period.asOf, than: known.asOf)
+    periodsByID[period.transactionID] = isOlder ? known.completed(by: period) : period.completed(by: known)
+  }
+
+  /// Adds what was said of a renewal, or replaces it by what was said later.
+  public mutating func add(_ renewal: SubscriptionRenewal, originalTransactionID: String) {
+    if let known = renewals[originalTransactionID], Self.isOlder(renewal.asOf, than: known.asOf) { return }
+    renewals[originalTransactionID] = renewal
+  }
+
+  /// Adds all of another document's facts, as told later than these.
+  public mutating func merge(_ newer: SubscriptionFacts) {
+    for period in newer.periodsByID.values { add(period) }
+    for (id, renewal) in newer.renewals { add(renewal, originalTransactionID: id) }
+  }
+
+  private static func isOlder(_ asOf: Int64?, than known: Int64?) -> Bool {
+    guard let asOf, let known else { return false }
+    return asOf < known
+  }
+
+  /// Adds a telling from the same answer.
+  private mutating func unite(_ period: SubscriptionPeriod) {
+    periodsByID[period.transactionID] =
+      periodsByID[period.transactionID].map { period.united(with: $0) } ?? period
+  }
+}
+
+extension SubscriptionFacts {
+  /// From an answer of `verifyReceipt` of either style, whatever its status: 21006 too tells what was paid
+  /// (R1.4).
+  public init(_ response: VerifyReceiptResponse) {
+    self.init()
+    var asOf: Int64?
+    if case .app(let receipt) = response.receipt { asOf = receipt.requestDate }
+    add(response, asOf: asOf)
+  }
+
+  /// From a notification of version 1. **It is not signed**: these facts are rumours.
+  public init(_ notification: ServerNotificationV1) {
+    self.init()
+    for transaction in notification.latestExpiredTransactions + notification.latestTransactions {
+      if var period = SubscriptionPeriod(transaction, environment: notification.storeEnvironment) {
+        // Old CANCEL notifications name the moment at their top level, and the period by its line item.
+        if period.revocationDate == nil, let item = notification.webOrderLineItemID,
+          item == period.webOrderLineItemID
+        {
+          period.revocationDate = notification.cancellationDate
+        }
+        unite(period)
+      }
+    }
+    if let receipt = notification.unifiedReceipt { add(receipt, asOf: nil) }
+    if let renewal = notification.topLevelRenewal {
+      let id = renewal.originalTransactionID ?? chain(of: renewal) ?? onlyChain
+      // `pending_renewal_info` says the same, and more.
+      if let id, renewals[id] == nil { add(SubscriptionRenewal(renewal), originalTransactionID: id) }
+    }
+  }
+
+  /// From a notification of version 2. Throws if one of the JWS in it can't be decoded.
+  public init(_ notification: ServerNotificationV2) throws(ReceiptDecodingError) {
+    self.init()
+    guard let details = notification.details else { return }
+    let transaction = try details.transaction()
+    if let period = transaction.flatMap(SubscriptionPeriod.init) { add(period) }
+    if let renewal = try details.renewalInfo() {
+      add(renewal, state: details.subscriptionState, orOf: transaction)
+    }
+  }
+
+  /// From signed payloads: the transactions of one customer, and what is known of their renewals.
+  public init(transactions: [SignedTransaction], renewals: [SignedRenewalInfo] = []) {
+    self.init()
+    for period in transactions.compactMap(SubscriptionPeriod.init) { add(period) }
+    for renewal in renewals { add(renewal, state: nil, orOf: nil) }
+  }
+
+  private mutating func add(
+    _ renewal: SignedRenewalInfo, state: SubscriptionState?, orOf transaction: SignedTransaction?
+  ) {
+    guard let id = renewal.originalTransactionID ?? transaction?.originalTransactionID else { return }
+    add(SubscriptionRenewal(renewal, state: state), originalTransactionID: id)
+  }
+
+  private mutating func add(_ response: VerifyReceiptResponse, asOf: Int64?) {
+    // Those of `latest_receipt_info` come last, and are right where the two differ.
+    for transaction in response.transactions {
+      let period = SubscriptionPeriod(transaction, environment: response.environment, asOf: asOf)
+      if let period { unite(period) }
+    }
+    for renewal in response.pendingRenewals {
+      guard let id = renewal.originalTransactionID ?? chain(of: renewal) else { continue }
+      add(SubscriptionRenewal(renewal, asOf: asOf), originalTransactionID: id)
+    }
+    if let renewal = response.topLevelRenewal, case .transaction(let transaction) = response.receipt {
+      add(SubscriptionRenewal(renewal, asOf: asOf), originalTransactionID: transaction.originalTransactionID)
+    }
+  }
+
+  /// Answers before 2018 name only products (receipt-facts.md a.6): the subscription that had this one last
+  /// is meant.
+  private func chain(of renewal: PendingRenewal) -> String? {
+    periodsByID.values
+      .filter { $0.productID == renewal.productID || $0.productID == renewal.autoRenewProductID }
+      .max { ($0.expiresDate, $0.transactionID) < ($1.expiresDate, $1.transactionID) }?
+      .originalTransactionID
+  }
+
+  private var onlyChain: String? {
+    let chains = Set(periodsByID.values.map(\.originalTransactionID))
+    return chains.count == 1 ? chains.first : nil
+  }
+}

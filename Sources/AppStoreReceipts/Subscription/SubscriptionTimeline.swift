@@ -1,0 +1,103 @@
+/// The periods of one subscription in the order of their purchase, each with its true end.
+struct Timeline {
+  private let periods: [SubscriptionPeriod]
+  /// The first moment after each period.
+  private let ends: [Int64]
+  private let renewal: SubscriptionRenewal?
+
+  /// `periods` are of one original transaction id, sorted by purchase.
+  init(periods: [SubscriptionPeriod], renewal: SubscriptionRenewal?) {
+    self.periods = periods
+    self.renewal = renewal
+    ends = Self.ends(of: periods)
+  }
+
+  /// Nil without periods.
+  func status(at now: Int64) -> SubscriptionStatus? {
+    guard let last = periods.indices.last else { return nil }
+    let live = periods.indices.filter { ends[$0] > now }
+    if let current = live.last(where: { start($0) <= now }) ?? live.first {
+      return status(of: current, .active, now: now, entitledUntil: end(after: current, live))
+    }
+    let period = periods[last]
+    if let revoked = period.revocationDate, revoked <= now {
+      return status(of: last, Self.isFamily(period) ? .revoked : .refunded, now: now)
+    }
+    if period.isUpgraded { return status(of: last, .upgraded, now: now) }
+    if let grace = renewal?.gracePeriodExpiresDate, grace > now {
+      return status(of: last, .gracePeriod, now: now, entitledUntil: grace)
+    }
+    if renewal?.isInBillingRetry == true { return status(of: last, .billingRetry, now: now) }
+    return status(of: last, .lapsed(renewal?.expirationIntent), now: now)
+  }
+
+  private func status(
+    of index: Int, _ state: SubscriptionStatus.State, now: Int64, entitledUntil: Int64? = nil
+  ) -> SubscriptionStatus {
+    let period = periods[index]
+    return SubscriptionStatus(
+      originalTransactionID: period.originalTransactionID,
+      groupID: period.groupID ?? periods.lazy.compactMap(\.groupID).first,
+      environment: period.environment, ownership: period.ownership, state: state,
+      entitledUntil: entitledUntil, endedAt: entitledUntil == nil ? ends[index] : nil,
+      productID: period.productID, transactionID: period.transactionID,
+      nextProductID: nextProductID(after: period, state), latestChange: change(at: index),
+      isTrial: period.isTrial, isInIntroductoryOffer: period.isInIntroductoryOffer,
+      willAutoRenew: renewal?.willAutoRenew, expirationIntent: renewal?.expirationIntent,
+      priceIncreaseStatus: renewal?.priceIncreaseStatus,
+      revokedTransactionIDs: periods.filter { ($0.revocationDate ?? .max) <= now }.map(\.transactionID))
+  }
+
+  /// A period without a date of purchase comes first, and has always begun.
+  private func start(_ index: Int) -> Int64 { periods[index].purchaseDate ?? .min }
+
+  /// Where the periods from this one on end, as long as each begins before the one before ends: the store
+  /// charges a renewal up to a day ahead.
+  private func end(after current: Int, _ live: [Int]) -> Int64 {
+    var result = ends[current]
+    for index in live where index > current && start(index) <= result { result = max(result, ends[index]) }
+    return result
+  }
+
+  private func nextProductID(after period: SubscriptionPeriod, _ state: SubscriptionStatus.State) -> String? {
+    switch state {
+    case .active, .gracePeriod, .billingRetry: break
+    case .lapsed, .refunded, .revoked, .upgraded: return nil
+    }
+    guard let renewal, renewal.willAutoRenew != false else { return nil }
+    return renewal.autoRenewProductID ?? (renewal.willAutoRenew == true ? period.productID : nil)
+  }
+
+  private func change(at index: Int) -> PlanChange? {
+    guard index > 0, periods[index - 1].productID != periods[index].productID else { return nil }
+    let previous = periods[index - 1]
+    return PlanChange(
+      previousProductID: previous.productID, date: periods[index].purchaseDate,
+      wasAtOnce: previous.isUpgraded || start(index) < previous.expiresDate)
+  }
+
+  private static func isFamily(_ period: SubscriptionPeriod) -> Bool {
+    period.revocationType.map { $0 == .familyRevoke } ?? (period.ownership == .familyShared)
+  }
+
+  /// The date of expiry, or what came before it. In one pass from the end: for each period, the start of the
+  /// next one, and of the next one with another product.
+  private static func ends(of periods: [SubscriptionPeriod]) -> [Int64] {
+    var ends = periods.map(\.expiresDate)
+    var nextOther: Int64?
+    for index in periods.indices.reversed() {
+      let period = periods[index]
+      let next = index + 1 < periods.count ? periods[index + 1] : nil
+      if let next, next.productID != period.productID { nextOther = next.purchaseDate }
+      if let revoked = period.revocationDate { ends[index] = min(ends[index], revoked) }
+      // Another product that begins earlier than this one ends is an upgrade, marked or not.
+      if let nextOther { ends[index] = min(ends[index], nextOther) }
+      if period.isUpgraded {
+        // The newest may be all that is known; without its successor, nobody knows how long it counted.
+        ends[index] = min(
+          ends[index], next?.purchaseDate ?? period.revocationDate ?? period.purchaseDate ?? .min)
+      }
+    }
+    return ends
+  }
+}
