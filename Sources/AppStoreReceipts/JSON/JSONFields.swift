@@ -75,6 +75,15 @@ struct JSONFields {
     return Code(rawValue: value)
   }
 
+  /// 0 or 1, "0" or "1", "false" or "true": the three encodings of one field (receipt-facts.md, 'Same thing,
+  /// different spelling'); and whatever number comes later.
+  mutating func renewStatus(_ name: String) throws(ReceiptDecodingError) -> AutoRenewStatus? {
+    switch members[name] {
+    case .string("true"), .string("false"): try flag(name) == true ? .on : .off
+    default: try code(name, as: AutoRenewStatus.self)
+    }
+  }
+
   /// A whole number, or a string of one.
   mutating func integer(_ name: String) throws(ReceiptDecodingError) -> Int64? {
     guard let value = take(name), value != .string("") else { return nil }

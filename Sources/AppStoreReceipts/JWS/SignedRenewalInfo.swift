@@ -16,8 +16,8 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   public var productID: String?
   /// `autoRenewProductId`: the product of the next period.
   public var autoRenewProductID: String?
-  /// `autoRenewStatus`: whether it will renew.
-  public var willAutoRenew: Bool?
+  /// `autoRenewStatus`.
+  public var autoRenewStatus: AutoRenewStatus?
   /// `expirationIntent`; of subscriptions that ended.
   public var expirationIntent: ExpirationIntent?
   /// `isInBillingRetryPeriod`; of subscriptions that ended.
@@ -61,6 +61,9 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   /// What this module doesn't know.
   public var unknownFields: [String: JSONValue]
 
+  /// Whether it will renew; nil if that isn't said, or in a number of unknown meaning.
+  public var willAutoRenew: Bool? { autoRenewStatus?.willAutoRenew }
+
   /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value
   /// that it can't have; the error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
@@ -77,7 +80,7 @@ public struct SignedRenewalInfo: Sendable, Hashable {
     originalTransactionID = try fields.string("originalTransactionId")
     productID = try fields.string("productId")
     autoRenewProductID = try fields.string("autoRenewProductId")
-    willAutoRenew = try fields.flag("autoRenewStatus")
+    autoRenewStatus = try fields.renewStatus("autoRenewStatus")
     expirationIntent = try fields.code("expirationIntent", as: ExpirationIntent.self)
     isInBillingRetryPeriod = try fields.flag("isInBillingRetryPeriod")
     gracePeriodExpiresDate = try fields.milliseconds("gracePeriodExpiresDate")
@@ -108,7 +111,7 @@ extension SignedRenewalInfo {
     /// `commitmentAutoRenewProductId`
     public var autoRenewProductID: String?
     /// `commitmentAutoRenewStatus`
-    public var willAutoRenew: Bool?
+    public var autoRenewStatus: AutoRenewStatus?
     /// `commitmentRenewalBillingPlanType`
     public var renewalBillingPlanType: BillingPlanType?
     /// `commitmentRenewalDate`, milliseconds since 1970.
@@ -121,7 +124,7 @@ extension SignedRenewalInfo {
     init(_ input: JSONFields) throws(ReceiptDecodingError) {
       var fields = input
       autoRenewProductID = try fields.string("commitmentAutoRenewProductId")
-      willAutoRenew = try fields.flag("commitmentAutoRenewStatus")
+      autoRenewStatus = try fields.renewStatus("commitmentAutoRenewStatus")
       renewalBillingPlanType = try fields.word(
         "commitmentRenewalBillingPlanType", as: BillingPlanType.self)
       renewalDate = try fields.milliseconds("commitmentRenewalDate")

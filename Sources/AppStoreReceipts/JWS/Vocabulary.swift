@@ -197,3 +197,27 @@ public struct SubscriptionState: RawRepresentable, Hashable, Sendable, Codable {
   /// Refunded, or no longer shared.
   public static let revoked = SubscriptionState(rawValue: 5)
 }
+
+/// Whether a subscription will renew: `autoRenewStatus`, `auto_renew_status` (receipt-facts.md a.6, c.2). An
+/// open set.
+public struct AutoRenewStatus: RawRepresentable, Hashable, Sendable, Codable {
+  /// The store's number.
+  public var rawValue: Int
+
+  /// Any value, known or not.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The customer turned it off.
+  public static let off = AutoRenewStatus(rawValue: 0)
+  /// It will renew.
+  public static let on = AutoRenewStatus(rawValue: 1)
+
+  /// Nil for a number that this module doesn't know.
+  public var willAutoRenew: Bool? {
+    switch self {
+    case .on: true
+    case .off: false
+    default: nil
+    }
+  }
+}

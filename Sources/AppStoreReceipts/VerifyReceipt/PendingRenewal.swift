@@ -8,8 +8,8 @@ public struct PendingRenewal: Sendable, Hashable {
   /// `auto_renew_product_id`: the product of the next period. Another one than ``productID`` is a change that
   /// waits for the end of this period.
   public var autoRenewProductID: String?
-  /// `auto_renew_status`: whether it will renew. Written as 1, "1" or "true", and read from each.
-  public var willAutoRenew: Bool?
+  /// `auto_renew_status`. Written as 1, "1" or "true", and read from each.
+  public var autoRenewStatus: AutoRenewStatus?
   /// `expiration_intent`; of subscriptions that ended.
   public var expirationIntent: ExpirationIntent?
   /// `is_in_billing_retry_period`: true while the store tries to charge, false once it gave up.
@@ -47,7 +47,7 @@ public struct PendingRenewal: Sendable, Hashable {
   /// The fields that the old style and version 1 of the notifications have at their top level.
   init(taking fields: inout JSONFields) throws(ReceiptDecodingError) {
     autoRenewProductID = try fields.identifier("auto_renew_product_id")
-    willAutoRenew = try fields.flag("auto_renew_status")
+    autoRenewStatus = try fields.renewStatus("auto_renew_status")
     expirationIntent = try fields.code("expiration_intent", as: ExpirationIntent.self)
     isInBillingRetryPeriod = try fields.flag("is_in_billing_retry_period")
     gracePeriodExpiresDate = try fields.date(
@@ -55,9 +55,12 @@ public struct PendingRenewal: Sendable, Hashable {
     unknownFields = [:]
   }
 
+  /// Whether it will renew; nil if that isn't said, or in a number of unknown meaning.
+  public var willAutoRenew: Bool? { autoRenewStatus?.willAutoRenew }
+
   /// Whether nothing is said at all.
   var isEmpty: Bool {
-    autoRenewProductID == nil && willAutoRenew == nil && expirationIntent == nil
+    autoRenewProductID == nil && autoRenewStatus == nil && expirationIntent == nil
       && isInBillingRetryPeriod == nil && gracePeriodExpiresDate == nil
   }
 }

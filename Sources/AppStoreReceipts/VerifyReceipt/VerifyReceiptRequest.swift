@@ -32,16 +32,15 @@ public struct VerifyReceiptRequest: Sendable, Hashable {
     self.excludesOldTransactions = excludesOldTransactions
   }
 
-  /// Reads a request's JSON, as a model of the service does. Other names are ignored.
+  /// Reads a request's JSON, as a model of the service does: the receipt as it came, white space and all.
+  /// Other names are ignored.
   ///
   /// Throws if it is no JSON object, or `receipt-data` is absent, or a field has another type.
   public init(json: Data) throws(ReceiptDecodingError) {
     var fields = try JSONFields(JSONValue(json: json), path: "")
-    let receiptData = try fields.required(fields.string("receipt-data"), "receipt-data")
-    let password = try fields.string("password").map(SharedSecret.init)
-    try self.init(
-      receiptData: receiptData, password: password,
-      excludesOldTransactions: fields.flag("exclude-old-transactions"))
+    receiptData = try fields.required(fields.string("receipt-data"), "receipt-data")
+    password = try fields.string("password").map(SharedSecret.init)
+    excludesOldTransactions = try fields.flag("exclude-old-transactions")
   }
 
   /// The body, with names in order: equal requests have equal bytes. `exclude-old-transactions` is a boolean,
