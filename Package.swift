@@ -65,7 +65,11 @@ let package = Package(
       swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite"]),
-    test("AppStoreReceiptsTests", ["AppStoreReceipts", "PurchaseSyncTesting"]),
+    .testTarget(
+      name: "AppStoreReceiptsTests",
+      dependencies: ["AppStoreReceipts", "PurchaseSyncTesting"],
+      exclude: ["Fixtures"],  // Read where they lie, by #filePath.
+      swiftSettings: settings),
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
     test(
       "PurchaseSyncTests",
