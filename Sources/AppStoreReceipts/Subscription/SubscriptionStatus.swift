@@ -71,6 +71,13 @@ public struct PlanChange: Sendable, Hashable {
   public var date: Int64?
   /// True for an upgrade, which cuts the period before short; false for a change at its end.
   public var wasAtOnce: Bool
+
+  /// A change with all that is known of it.
+  public init(previousProductID: String, date: Int64?, wasAtOnce: Bool) {
+    self.previousProductID = previousProductID
+    self.date = date
+    self.wasAtOnce = wasAtOnce
+  }
 }
 
 /// The subscriptions of one group, of which a customer has one at a time, or several through a family.
