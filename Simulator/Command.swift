@@ -48,7 +48,7 @@ enum Command: Equatable {
       0  every engine row is clean: paid = granted, and nothing lost, doubled or pending; or FILE is sound
       1  a promise was broken, or a bar missed; or FILE knows nothing of that ID or NUMBER
       64 wrong usage     65 FILE is no queue, damaged, or a newer version's     66 FILE cannot be read
-      70 internal error
+      70 internal error     74 standard output cannot be written
     """
 
   static func parse(_ arguments: [String]) -> Result<Command, UsageError> {

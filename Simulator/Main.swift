@@ -24,10 +24,26 @@ enum ExitCode {
   /// EX_NOINPUT: there is no file to be read.
   static let noInput: Int32 = 66
   static let `internal`: Int32 = 70
+  /// EX_IOERR: what was to be said could not be written.
+  static let outputFailed: Int32 = 74
 }
 
 /// Text for people goes to standard output whole lines at a time; complaints go to standard error.
 enum Terminal {
-  static func line(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
-  static func error(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+  static func line(_ text: String) {
+    do {
+      try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+    } catch {
+      self.error("purchase-simulator: standard output cannot be written: \(error.localizedDescription)")
+      exit(ExitCode.outputFailed)
+    }
+  }
+
+  static func error(_ text: String) {
+    do {
+      try FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+    } catch {
+      return  // There is nowhere left to say so; the exit code still does.
+    }
+  }
 }

@@ -35,7 +35,9 @@ extension QueueFile {
       var proofs: [Proof] = []
       for (index, reference) in entry.proofs.enumerated() {
         // The first comes with the entry; if it is not right, reading it again says what becomes of it.
-        if index == 0, let checksum = stored.checksum, Checksum.of(stored.bytes) == checksum {
+        if index == 0, reference.id != nil, let checksum = stored.checksum,
+          Checksum.of(stored.bytes) == checksum
+        {
           proofs.append(Proof(kind: reference.kind, bytes: stored.bytes))
         } else if let proof = try proof(reference) {
           proofs.append(proof)

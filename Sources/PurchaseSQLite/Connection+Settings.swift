@@ -29,9 +29,10 @@ extension Connection {
     try execute("PRAGMA foreign_keys=ON")
     // A schema of a damaged or hostile file must not run functions of its own choice.
     try execute("PRAGMA trusted_schema=OFF")
-    // A checkpoint costs three syncs: at 4 MiB of log in pages of 1 KiB they are 1 % of the commits' own. It is the
-    // last resort; `QueueFile.maintain` keeps the log shorter while nobody waits.
-    try execute("PRAGMA wal_autocheckpoint=4096")
+    // A checkpoint costs three syncs: at 4 MB of log in pages of 1 KiB they are 1 % of the commits' own. It is the
+    // last resort; `QueueFile.maintain` keeps the log shorter while nobody waits. Below the 4,062 frames of the first
+    // page of the log's index: to need another page of it on a full disk fails a commit that is in the log already.
+    try execute("PRAGMA wal_autocheckpoint=3900")
     // A log that starts anew is written over in place: growing it anew would cost the file system a commit of its own
     // with each of ours. `checkpoint` cuts it back.
     try execute("PRAGMA journal_size_limit=-1")

@@ -62,7 +62,8 @@ import Testing
   @Test(arguments: [
     ("plain words stay", "plain words stay"),
     ("id 2000000123456789 stays", "id 2000000123456789 stays"),
-    ("Bearer abcdefghijklmnopqrstuvwxyz012345", "Bearer [32 characters blanked]"),
+    ("token abcdefghijklmnopqrstuvwxyz012345", "token [32 characters blanked]"),
+    ("with Bearer hunter2 refused", "with Bearer [blanked] refused"),
     ("a\u{7}b\nc", "a b c"),
   ])
   func `free text loses what looks like a secret`(text: String, expected: String) {

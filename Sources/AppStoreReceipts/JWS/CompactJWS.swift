@@ -50,7 +50,7 @@ public struct CompactJWS: Sendable {
     do throws(ReceiptDecodingError) {
       value = try JSONValue(json: payload)
     } catch {
-      throw error.inside("payload")
+      throw error.ofPart("payload")
     }
     return try JSONFields(value, path: "payload")
   }

@@ -11,6 +11,13 @@ public enum Redaction {
   public static func line(_ text: String) -> String {
     var line = ""
     var run = ""
+    var previous = ""
+    func end() {
+      // Whatever follows "Bearer" is a credential, however short it is.
+      line += previous == "Bearer" && !run.isEmpty ? "[blanked]" : blanked(run)
+      if !run.isEmpty { previous = run }
+      run = ""
+    }
     // Bounded before it is looked at: the text may be a whole response.
     let start = text.prefix(longest * 4)
     for character in start {
@@ -18,12 +25,11 @@ public enum Redaction {
         run.append(character)
         continue
       }
-      line += blanked(run)
-      run = ""
+      end()
       line.append(character.isNewline || isControl(character) ? " " : character)
     }
     // A run that was cut may be the beginning of something longer.
-    if start.endIndex == text.endIndex { line += blanked(run) }
+    if start.endIndex == text.endIndex { end() }
     return String(line.prefix(longest))
   }
 

@@ -30,11 +30,21 @@ extension QueueFile {
           // Who it is and whose it is fits even when the proof does not: the store has the proof as well.
           isWhole = false
         }
+      } else if let known = try mirrored(entry, in: vault, kind: proof.kind, size: proof.size) {
+        // Lost here by damage, or never stored for its length: what the vault has of it stays.
+        proof = known
       }
       proofs.append(proof)
     }
     try vault.store(try VaultMirror(entry, proofs: proofs).item())
     return isWhole
+  }
+
+  private func mirrored(
+    _ entry: Entry, in vault: any ReceiptVault, kind: String, size: Int
+  ) throws(VaultError) -> VaultMirror.MirroredProof? {
+    guard let item = try vault.item(named: VaultMirror.itemName(entry.key)) else { return nil }
+    return VaultMirror(item)?.proofs.first { $0.kind == kind && $0.size == size && $0.name != nil }
   }
 
   private func storeIfItFits(_ bytes: [UInt8], in vault: any ReceiptVault) throws(VaultError) -> Int? {
