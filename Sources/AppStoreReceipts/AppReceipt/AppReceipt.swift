@@ -6,7 +6,7 @@
 ///
 /// DER and BER are read, with indefinite lengths and strings in pieces, as StoreKit testing in Xcode writes them.
 /// Bounded: `maximumByteCount` bytes; no recursion; time in proportion to the bytes; no length is trusted before it
-/// was held against the bytes that are there; the decoded value takes at most twice the receipt's bytes and 64 KiB.
+/// was held against the bytes that are there; decoding takes at most three times the receipt's bytes and 64 KiB.
 ///
 /// Numbers in brackets are the types of the attributes (receipt-facts, b.2; Apple's *Receipt Fields*,
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html).
@@ -72,7 +72,7 @@ public struct AppReceipt: Sendable, Hashable {
         reason: .tooLarge)
     }
     let envelope = try SignedDataEnvelope(bytes)
-    var decoder = AppReceiptDecoder(reader: envelope.content, inputCount: bytes.count)
+    var decoder = AppReceiptDecoder(envelope, inputCount: bytes.count)
     self = try decoder.receipt(envelope.range)
   }
 }

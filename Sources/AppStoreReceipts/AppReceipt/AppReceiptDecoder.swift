@@ -4,9 +4,10 @@ struct AppReceiptDecoder {
   /// Bytes that the decoded value may still take.
   private var budget: Int
 
-  init(reader: DERReader, inputCount: Int) {
-    self.reader = reader
-    budget = 2 * inputCount + 65_536
+  /// With a content that had to be joined, which is a copy, three times the receipt's bytes and 64 KiB are used.
+  init(_ envelope: SignedDataEnvelope, inputCount: Int) {
+    reader = envelope.content
+    budget = 3 * inputCount - (reader.part == nil ? 0 : envelope.range.count) + 65_536
   }
 
   /// The payload: a SET of attributes.
@@ -72,7 +73,9 @@ struct AppReceiptDecoder {
       throw reader.failure("a product id (attribute 1702)", at: range.lowerBound, .missing)
     }
     if !seen.contains(1705) { purchase.originalTransactionID = purchase.transactionID }
-    for text in [purchase.transactionID, purchase.originalTransactionID, purchase.productID] {
+    // Without 1705 the original id is the same string.
+    let original = seen.contains(1705) ? purchase.originalTransactionID : ""
+    for text in [purchase.transactionID, original, purchase.productID, purchase.promotionalOfferID ?? ""] {
       // Up to 15 octets lie in the string itself.
       if text.utf8.count > 15 { try charge(text.utf8.count + Self.heapOverhead, at: range.lowerBound) }
     }
@@ -101,7 +104,7 @@ struct AppReceiptDecoder {
   private mutating func charge(_ count: Int, at offset: Int) throws(ReceiptDecodingError) {
     guard count <= budget else {
       throw reader.failure(
-        "content that takes at most twice the receipt's bytes in memory", at: offset, .tooLarge)
+        "content that takes at most three times the receipt's bytes in memory", at: offset, .tooLarge)
     }
     budget -= count
   }

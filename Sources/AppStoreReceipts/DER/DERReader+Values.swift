@@ -78,8 +78,13 @@ extension DERReader {
 
   /// Text of UTF-8 without NUL, of which ASCII is a part.
   func text(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
-    if let zero = bytes[range].firstIndex(of: 0) { throw failure("text without NUL", at: zero) }
+    var isASCII = true
+    for index in range {
+      guard bytes[index] != 0 else { throw failure("text without NUL", at: index) }
+      isASCII = isASCII && bytes[index] < 0x80
+    }
     let text = String(decoding: bytes[range], as: UTF8.self)
+    if isASCII { return text }
     // What is not UTF-8 was repaired, and then it differs: in well-formed text those bytes cannot occur.
     guard text.utf8.elementsEqual(bytes[range]) else { throw failure("UTF-8", at: range.lowerBound) }
     return text
