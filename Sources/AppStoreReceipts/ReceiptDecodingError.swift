@@ -1,6 +1,7 @@
 /// Why bytes are not the proof that they were taken for. Never holds any of those bytes.
 public struct ReceiptDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What a caller can branch on.
+  @nonexhaustive
   public enum Reason: String, Hashable, Sendable {
     /// Something is there that cannot be what it should be.
     case malformed

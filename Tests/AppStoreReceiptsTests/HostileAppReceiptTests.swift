@@ -82,6 +82,20 @@ import Testing
     #expect(receipt.unknownAttributes.count { $0.value.isEmpty } == 100_000)
   }
 
+  @Test func `An empty id is a missing one, and an empty original id is the transaction's own`() throws {
+    for empty: Int64 in [1702, 1703, 1705, 2] {
+      var purchase = ForgedPurchase(transactionID: "1", originalTransactionID: "0", productID: "p").attributes
+      purchase = purchase.map { $0.type == empty ? .init(empty, .utf8("")) : $0 }
+      let bundleID = DERNode.utf8(empty == 2 ? "" : "b")
+      let forged = ForgedAppReceipt(attributes: [.init(2, bundleID), .init(purchase: purchase)])
+      if empty == 1705 {
+        #expect(try AppReceipt(decoding: forged.bytes()).inApp.map(\.originalTransactionID) == ["1"])
+      } else {
+        #expect(decodingFailure { _ = try AppReceipt(decoding: forged.bytes()) }?.reason == .missing)
+      }
+    }
+  }
+
   @Test func `A joined value beyond 64 KiB is refused`() {
     let forged = ForgedAppReceipt(attributes: [
       .init(2, .utf8("b")), .init(99, raw: Array(repeating: 7, count: 70_000)),

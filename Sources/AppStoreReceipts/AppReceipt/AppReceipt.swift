@@ -64,7 +64,7 @@ public struct AppReceipt: Sendable, Hashable {
   /// Decodes the bytes of the file, **without verifying anything**. Bytes behind the message are ignored.
   ///
   /// Throws where the structure is damaged, where a documented attribute is not of its documented kind, and where
-  /// the bundle id, or the transaction or product id of a purchase, is missing.
+  /// the bundle id, or the transaction or product id of a purchase, is missing or empty.
   public init(decoding bytes: [UInt8]) throws(ReceiptDecodingError) {
     guard bytes.count <= Self.maximumByteCount else {
       throw ReceiptDecodingError(

@@ -33,7 +33,7 @@ struct AppReceiptDecoder {
       }
       reader.position = end
     }
-    guard seen.contains(2) else {
+    guard !receipt.bundleID.isEmpty else {
       throw reader.failure("a bundle id (attribute 2)", at: range.lowerBound, .missing)
     }
     return receipt
@@ -66,15 +66,15 @@ struct AppReceiptDecoder {
       if !hasProperty { purchase.unknownAttributes.append(attribute, of: reader) }
       reader.position = end
     }
-    guard seen.contains(1703) else {
+    guard !purchase.transactionID.isEmpty else {
       throw reader.failure("a transaction id (attribute 1703)", at: range.lowerBound, .missing)
     }
-    guard seen.contains(1702) else {
+    guard !purchase.productID.isEmpty else {
       throw reader.failure("a product id (attribute 1702)", at: range.lowerBound, .missing)
     }
-    if !seen.contains(1705) { purchase.originalTransactionID = purchase.transactionID }
-    // Without 1705 the original id is the same string.
-    let original = seen.contains(1705) ? purchase.originalTransactionID : ""
+    // Without 1705 the original id is the same string, which costs nothing.
+    let original = purchase.originalTransactionID
+    if original.isEmpty { purchase.originalTransactionID = purchase.transactionID }
     for text in [purchase.transactionID, original, purchase.productID, purchase.promotionalOfferID ?? ""] {
       // Up to 15 octets lie in the string itself.
       if text.utf8.count > 15 { try charge(text.utf8.count + Self.heapOverhead, at: range.lowerBound) }

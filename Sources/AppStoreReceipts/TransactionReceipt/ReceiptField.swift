@@ -1,6 +1,7 @@
 /// One field of an old transaction receipt as it came.
 public struct ReceiptField: Sendable, Hashable {
   /// What a property list can hold, as far as it matters here.
+  @nonexhaustive
   public enum Value: Sendable, Hashable {
     /// A string; also a number, a truth value or a date, by its text.
     case text(String)
