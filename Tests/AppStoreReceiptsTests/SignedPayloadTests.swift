@@ -127,8 +127,8 @@ import Testing
 
   @Test func `A trap in every field of every payload is a named error or read`() {
     let values = [
-      "null", "true", "[]", "{}", "\"\"", "\"\\u0000\"", "1e999", "-1e999", "99999999999999999999", "0.1",
-      "\"x\"", "[[1]]",
+      "null", "true", "[]", "{}", "\"\"", #""\u0000""#, "1e999", "-1e999", "99999999999999999999", "0.1",
+      #""x""#, "[[1]]",
     ]
     let fields = [
       "transactionId", "productId", "purchaseDate", "expiresDate", "quantity", "isUpgraded", "offerType",

@@ -11,7 +11,7 @@ extension ReceiptDecodingError {
   }
 
   /// The same, within a larger document: "byte 7" becomes "payload, byte 7".
-  func ofPart(_ part: String) -> Self {
+  func relocated(to part: String) -> Self {
     Self(expected: expected, location: location.hasPrefix("byte ") ? "\(part), \(location)" : location)
   }
 }

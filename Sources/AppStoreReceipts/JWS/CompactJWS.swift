@@ -50,7 +50,7 @@ public struct CompactJWS: Sendable {
     do throws(ReceiptDecodingError) {
       value = try JSONValue(json: payload)
     } catch {
-      throw error.ofPart("payload")
+      throw error.relocated(to: "payload")
     }
     return try JSONFields(value, path: "payload")
   }

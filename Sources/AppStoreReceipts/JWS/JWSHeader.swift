@@ -26,7 +26,7 @@ public struct JWSHeader: Sendable, Hashable {
     do throws(ReceiptDecodingError) {
       value = try JSONValue(json: json)
     } catch {
-      throw error.ofPart("header")
+      throw error.relocated(to: "header")
     }
     var fields = try JSONFields(value, path: "header")
     algorithm = try fields.string("alg")

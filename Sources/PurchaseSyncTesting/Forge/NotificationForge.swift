@@ -1,0 +1,92 @@
+public import AppStoreReceipts
+public import PurchaseQueue
+
+/// Makes server notifications of both versions, and the signed payloads inside them, as the store writes them
+/// (receipt-facts.md c and d). Signed by a ``ReceiptForge``, which is **not cryptography**.
+public struct NotificationForge: Sendable, Hashable {
+  /// Signs.
+  public var receipts: ReceiptForge
+  /// Which store writes.
+  public var environment: StoreEnvironment
+
+  /// A forge for the app of another one.
+  public init(receipts: ReceiptForge, environment: StoreEnvironment = .production) {
+    self.receipts = receipts
+    self.environment = environment
+  }
+
+  /// The body of a POST, version 1: `unifiedReceipt` is an answer of
+  /// ``VerifyReceiptForge/unified(held:latest:renewals:newReceipt:requestedAt:)``, of which the notification
+  /// has a part.
+  public func version1(
+    _ kind: ServerNotificationV1.Kind, unifiedReceipt: JSONValue?, renewal: ForgedRenewal? = nil,
+    password: String = "0123456789abcdef0123456789abcdef"
+  ) -> JSONValue {
+    var members: [String: JSONValue] = [
+      "notification_type": .string(kind.rawValue), "password": .string(password),
+      "environment": environment == .production ? "PROD" : .string(environment.rawValue),
+      "bid": .string(receipts.bundleID), "bvrs": "1",
+    ]
+    if let renewal {
+      members["auto_renew_product_id"] = .string(renewal.autoRenewProductID)
+      members["auto_renew_status"] = renewal.willAutoRenew ? "true" : "false"
+    }
+    if var unified = unifiedReceipt?.object {
+      unified["receipt"] = nil
+      members["unified_receipt"] = .object(unified)
+    }
+    return .object(members)
+  }
+
+  /// The body of a POST, version 2, about a subscription or another purchase.
+  public func version2(
+    _ kind: ServerNotificationV2.Kind, _ subtype: ServerNotificationV2.Subtype? = nil, id: String,
+    about transaction: ForgedTransaction?, renewal: ForgedRenewal? = nil, state: SubscriptionState? = nil,
+    signedAt: Timestamp
+  ) -> JSONValue {
+    var details: [String: JSONValue] = [
+      "bundleId": .string(receipts.bundleID), "environment": .string(environment.rawValue),
+      "bundleVersion": "1",
+    ]
+    if let transaction {
+      details["signedTransactionInfo"] = .string(
+        receipts.signedTransaction(transaction.record, signedAt: signedAt))
+    }
+    if let renewal { details["signedRenewalInfo"] = .string(signedRenewalInfo(renewal, signedAt: signedAt)) }
+    if let state { details["status"] = .integer(Int64(state.rawValue)) }
+    var payload: [String: JSONValue] = [
+      "notificationType": .string(kind.rawValue), "notificationUUID": .string(id), "version": "2.0",
+      "signedDate": .integer(signedAt.milliseconds), "data": .object(details),
+    ]
+    if let subtype { payload["subtype"] = .string(subtype.rawValue) }
+    return ["signedPayload": .string(receipts.sign(payload: JSONValue.object(payload).text))]
+  }
+
+  /// A signed renewal info with Apple's key names.
+  public func signedRenewalInfo(_ renewal: ForgedRenewal, signedAt: Timestamp) -> String {
+    var payload: [String: JSONValue] = [
+      "originalTransactionId": .string(renewal.originalTransactionID),
+      "productId": .string(renewal.productID),
+      "autoRenewProductId": .string(renewal.autoRenewProductID),
+      "autoRenewStatus": renewal.willAutoRenew ? 1 : 0,
+      "environment": .string(environment.rawValue), "signedDate": .integer(signedAt.milliseconds),
+    ]
+    if let intent = renewal.expirationIntent { payload["expirationIntent"] = .integer(Int64(intent)) }
+    if let retry = renewal.isInBillingRetry { payload["isInBillingRetryPeriod"] = .bool(retry) }
+    if let grace = renewal.gracePeriodExpiresAt {
+      payload["gracePeriodExpiresDate"] = .integer(grace.milliseconds)
+    }
+    return receipts.sign(payload: JSONValue.object(payload).text)
+  }
+
+  /// A signed app transaction with Apple's key names: the environment is under `receiptType`.
+  public func signedAppTransaction(applicationVersion: String = "1", createdAt: Timestamp) -> String {
+    let payload: JSONValue = [
+      "receiptType": .string(environment.rawValue), "bundleId": .string(receipts.bundleID),
+      "applicationVersion": .string(applicationVersion), "originalApplicationVersion": "1.0",
+      "receiptCreationDate": .integer(createdAt.milliseconds),
+      "originalPurchaseDate": .integer(createdAt.milliseconds), "originalPlatform": "iOS",
+    ]
+    return receipts.sign(payload: payload.text)
+  }
+}
