@@ -8,24 +8,32 @@
 public enum Base64URL {
   /// Encodes without padding.
   public static func encode(_ data: Data) -> String {
-    var text = data.base64EncodedString()
-    while text.hasSuffix("=") { text.removeLast() }
-    return String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity((data.count + 2) / 3 * 4)
+    for byte in data.base64EncodedData() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: "-"))
+      case UInt8(ascii: "/"): bytes.append(UInt8(ascii: "_"))
+      case UInt8(ascii: "="): break
+      default: bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Decodes; nil if the text has another alphabet or an impossible length.
   public static func decode(_ text: some StringProtocol) -> Data? {
-    var standard = ""
+    var standard: [UInt8] = []
     standard.reserveCapacity(text.utf8.count + 3)
-    for character in text {
-      switch character {
-      case "-": standard.append("+")
-      case "_": standard.append("/")
-      case "+", "/", "=": return nil
-      default: standard.append(character)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+      default: standard.append(byte)
       }
     }
-    while !standard.utf8.count.isMultiple(of: 4) { standard.append("=") }
-    return Data(base64Encoded: standard)
+    while !standard.count.isMultiple(of: 4) { standard.append(UInt8(ascii: "=")) }
+    return Data(base64Encoded: Data(standard))
   }
 }

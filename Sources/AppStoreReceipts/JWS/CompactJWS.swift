@@ -19,13 +19,13 @@ public struct CompactJWS: Sendable {
 
   /// Splits and decodes the three parts. Throws if there are not three, or one is not base64url.
   public init(_ text: String) throws(ReceiptDecodingError) {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3 else {
       throw ReceiptDecodingError(
         expected: "three parts separated by dots, not \(parts.count)", location: "start")
     }
-    func decode(_ part: Substring, _ name: String) throws(ReceiptDecodingError) -> Data {
-      guard let data = Base64URL.decode(part) else {
+    func decode(_ part: Substring.UTF8View, _ name: String) throws(ReceiptDecodingError) -> Data {
+      guard let data = Base64URL.decode(Substring(part)) else {
         throw ReceiptDecodingError(expected: "base64url", location: name)
       }
       return data
