@@ -6,6 +6,7 @@ enum Command: Equatable {
   case scenarios
   case run(RunOptions)
   case inspect(InspectOptions)
+  case decode(DecodeOptions)
   case app(AppOptions)
   case bench(BenchOptions)
   case benchLoad(BenchLoadOptions)
@@ -24,6 +25,8 @@ enum Command: Equatable {
       purchase-simulator bench queue [options] measure the queue against its bars
       purchase-simulator inspect FILE [--case ID | --order NUMBER] [--json]
                                                what is in a queue's file; changes nothing, also beside an app
+      purchase-simulator decode FILE|- [--json] [--at MOMENT]
+                                               what a receipt, a JWS, an answer or a notification says
 
     OPTIONS OF run
       --client engine|fire-and-forget   who handles the purchase (default: engine)
@@ -44,10 +47,15 @@ enum Command: Equatable {
       --order NUMBER  the histories of the entries of one order
       --json          one document
 
+    OPTIONS OF decode
+      --json          one document
+      --at MOMENT     judge subscriptions as of then, such as 2026-11-21T08:00:00Z (default: now)
+
     EXIT CODES
       0  every engine row is clean: paid = granted, and nothing lost, doubled or pending; or FILE is sound
       1  a promise was broken, or a bar missed; or FILE knows nothing of that ID or NUMBER
-      64 wrong usage     65 FILE is no queue, damaged, or a newer version's     66 FILE cannot be read
+      64 wrong usage     65 FILE is not decodable, no queue, damaged, or a newer version's
+      66 FILE cannot be read
       70 internal error     74 standard output cannot be written
     """
 
@@ -61,11 +69,12 @@ enum Command: Equatable {
       return .success(.scenarios)
     case "run": return RunOptions.parse(rest).map(Command.run)
     case "inspect": return InspectOptions.parse(rest).map(Command.inspect)
+    case "decode": return DecodeOptions.parse(rest).map(Command.decode)
     case "app": return AppOptions.parse(rest).map(Command.app)
     case "bench": return BenchOptions.parse(rest).map(Command.bench)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
     default:
-      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "bench", "inspect", "help"])
+      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "bench", "inspect", "decode", "help"])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }
   }
@@ -80,6 +89,7 @@ enum Command: Equatable {
       return ExitCode.ok
     case .run(let options): return await RunCommand(options: options).execute()
     case .inspect(let options): return InspectCommand(options: options).execute()
+    case .decode(let options): return DecodeCommand(options: options).execute()
     case .app(let options): return await SimulatedApp(options: options).execute()
     case .bench(let options): return await QueueBench(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()

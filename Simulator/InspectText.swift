@@ -24,26 +24,10 @@ struct InspectText {
     }
   }
 
-  private static func cell(_ text: String) -> String {
-    let line = safe(text.replacing("\n", with: " "))
-    return line.count <= 48 ? line : line.prefix(47) + "…"
-  }
-
-  /// Columns as wide as what stands in them.
-  private static func table(_ rows: [[String]]) -> [String] {
-    let cells = rows.map { $0.map(cell) }
-    let widths = (0..<(cells.first?.count ?? 0)).map { column in cells.map { $0[column].count }.max() ?? 0 }
-    return cells.map { row in
-      let line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-        .joined(separator: "  ")
-      return String(line.reversed().drop { $0 == " " }.reversed())
-    }
-  }
-
   private static func entries(_ report: InspectReport, now: Timestamp) -> [String] {
     guard !report.entries.isEmpty else { return ["no entries"] }
     let head = ["place", "key", "lane", "state", "order", "age", "attempts", "not before", "proofs"]
-    return table(
+    return TextTable.lines(
       [head]
         + report.entries.map { entry in
           let file = entry.file
@@ -57,7 +41,7 @@ struct InspectText {
 
   private static func lanes(_ report: InspectReport, now: Timestamp) -> [String] {
     guard !report.lanes.isEmpty else { return [] }
-    return table(
+    return TextTable.lines(
       [["lane", "queued", "oldest"]]
         + report.lanes.map { lane in
           [lane.lane, "\(lane.queued)", lane.oldestEnqueuedAt.map { age($0, now) } ?? "-"]
@@ -68,7 +52,7 @@ struct InspectText {
     let files = report.entries.map(\.file).filter { $0.state != "queued" }
     guard !files.isEmpty else { return [] }
     return ["quarantine: \(files.count)"]
-      + files.map { "  \(cell($0.key.rawValue)): \(safe($0.reason ?? $0.state))" }
+      + files.map { "  \(TextTable.cell($0.key.rawValue)): \(safe($0.reason ?? $0.state))" }
   }
 
   private static func tombstones(_ report: InspectReport, now: Timestamp) -> [String] {
@@ -88,7 +72,7 @@ struct InspectText {
     let title = "tombstones: \(tombstones.count), \(tombstones.withDuties.count) with duties"
     let isPart = tombstones.count > shown.count
     let part = isPart ? "; the newest \(shown.count), and older ones with duties" : ""
-    return [title + part] + table([head] + (tombstones.newest + older).map(row))
+    return [title + part] + TextTable.lines([head] + (tombstones.newest + older).map(row))
   }
 
   private static func health(_ report: InspectReport, now: Timestamp) -> [String] {

@@ -6,26 +6,8 @@ import Testing
 
 /// `inspect`, run as a person runs it, on queues of this process.
 @Suite struct InspectTests {
-  private struct Result {
-    var status: Int32
-    var output: String
-    var errors: String
-  }
-
-  private func inspect(_ arguments: [String]) throws -> Result {
-    let process = Process()
-    let (output, errors) = (Pipe(), Pipe())
-    process.executableURL = RunTests.binary
-    process.arguments = ["inspect"] + arguments
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let complaints = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: complaints, as: UTF8.self))
+  private func inspect(_ arguments: [String]) throws -> CommandResult {
+    try CommandResult(of: ["inspect"] + arguments)
   }
 
   private static let secret = "eyJhbGciOiJFUzI1NiJ9.c2VjcmV0LXByb29m.c2lnbmF0dXJl"
@@ -49,19 +31,12 @@ import Testing
   }
 
   private func withQueue(_ body: (QueueFile) throws -> Void) throws {
-    let directory = FileManager.default.temporaryDirectory.path + "/InspectTests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer {
-      do {
-        try FileManager.default.removeItem(atPath: directory)
-      } catch {
-        Issue.record(error, "the temporary directory stays behind")
-      }
+    try TemporaryDirectory.with("InspectTests") { directory in
+      let now = Timestamp(milliseconds: Timestamp.wallClock().milliseconds - 7_500_000)
+      let queue = try QueueFile(path: directory + "/queue.sqlite", now: now)
+      try fill(queue, now: now)
+      try body(queue)
     }
-    let now = Timestamp(milliseconds: Timestamp.wallClock().milliseconds - 7_500_000)
-    let queue = try QueueFile(path: directory + "/queue.sqlite", now: now)
-    try fill(queue, now: now)
-    try body(queue)
   }
 
   @Test func `an open queue is shown with all that is in it and without its secrets`() throws {

@@ -41,6 +41,10 @@ public enum SignedPayloadKind: Sendable, Hashable {
         .transaction
       } else if fields.has("requestIdentifier") && fields.has("userLocale") {
         .retentionRequest
+      } else if fields.has("environment") && fields.has("signedDate") {
+        // Every field of a renewal info can be absent; the others have names that can't be, and an app
+        // transaction calls its environment `receiptType`.
+        .renewalInfo
       } else {
         .unknown
       }

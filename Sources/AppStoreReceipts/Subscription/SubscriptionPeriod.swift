@@ -65,6 +65,34 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     self.asOf = asOf
   }
 
+  /// Nil if it is no subscription: without a date of expiry.
+  public init?(_ purchase: InAppPurchase, environment: StoreEnvironment? = nil, asOf: Int64? = nil) {
+    guard let expiresDate = purchase.expiresDate else { return nil }
+    self.init(
+      transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
+      productID: purchase.productID, purchaseDate: purchase.purchaseDate, expiresDate: expiresDate)
+    webOrderLineItemID = purchase.webOrderLineItemID.map(String.init)
+    revocationDate = purchase.cancellationDate
+    isTrial = purchase.isTrialPeriod
+    isInIntroductoryOffer = purchase.isInIntroOfferPeriod
+    self.environment = environment
+    self.asOf = asOf
+  }
+
+  /// Nil if it is no subscription: without a date of expiry, or without a product.
+  public init?(_ receipt: TransactionReceipt) {
+    guard let expiresDate = receipt.expiresDate, let productID = receipt.productID else { return nil }
+    self.init(
+      transactionID: receipt.transactionID, originalTransactionID: receipt.originalTransactionID,
+      productID: productID, purchaseDate: receipt.purchaseDate, expiresDate: expiresDate)
+    groupID = receipt.subscriptionGroupIdentifier
+    webOrderLineItemID = receipt.webOrderLineItemID.map(String.init)
+    revocationDate = receipt.cancellationDate
+    isTrial = receipt.isTrialPeriod
+    isInIntroductoryOffer = receipt.isInIntroOfferPeriod
+    environment = receipt.environment
+  }
+
   /// Nil if it is no auto-renewable subscription.
   public init?(_ transaction: SignedTransaction) {
     guard let expiresDate = transaction.expiresDate else { return nil }

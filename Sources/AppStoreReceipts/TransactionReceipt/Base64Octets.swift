@@ -8,7 +8,7 @@ enum Base64Octets {
     var bits: UInt32 = 0
     var count = 0
     var padding = 0
-    for octet in text where octet != 0x20 && !(0x09...0x0D).contains(octet) {
+    for octet in text where !isSpace(octet) {
       if octet == UInt8(ascii: "=") {
         padding += 1
         continue
@@ -31,6 +31,14 @@ enum Base64Octets {
     }
     return octets
   }
+
+  /// Whether the octet can be a part of it.
+  static func isAllowed(_ octet: UInt8) -> Bool {
+    isSpace(octet) || octet == UInt8(ascii: "=") || sextet(octet) != nil
+  }
+
+  /// White space of ASCII.
+  static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
 
   private static func sextet(_ octet: UInt8) -> UInt8? {
     switch octet {

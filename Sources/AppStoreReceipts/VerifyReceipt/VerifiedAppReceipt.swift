@@ -31,6 +31,9 @@ public struct VerifiedAppReceipt: Sendable, Hashable {
   /// What this module doesn't know.
   public var unknownFields: [String: JSONValue]
 
+  /// Which store wrote it, by its type; nil where it has none.
+  public var environment: StoreEnvironment? { receiptType.map { StoreEnvironment(receiptType: $0) } }
+
   /// Reads one such object. Throws if it is none, or a known field has a value that it can't have.
   public init(_ value: JSONValue) throws(ReceiptDecodingError) {
     try self.init(JSONFields(value, path: ""))

@@ -1,0 +1,52 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+
+/// `decode`: what a file is, and what it says. Decoded, not verified.
+struct DecodeCommand {
+  let options: DecodeOptions
+
+  func execute() -> Int32 {
+    let input: [UInt8]
+    do {
+      input = try read()
+    } catch {
+      Terminal.error("purchase-simulator: \(name) cannot be read: \(error.localizedDescription)")
+      return ExitCode.noInput
+    }
+    do throws(ReceiptDecodingError) {
+      let document = try StoreDocument(decoding: input)
+      let now = options.moment ?? .wallClock()
+      let statuses = SubscriptionStatus.all(in: document.subscriptionFacts, at: now.milliseconds)
+      Terminal.line(
+        options.json
+          ? DecodeReport(document, subscriptions: statuses).json.text
+          : DecodeText(document, subscriptions: statuses).text)
+      return ExitCode.ok
+    } catch {
+      if options.json { Terminal.line(DecodeReport(error).json.text) }
+      Terminal.error("purchase-simulator: \(name) is \(error)")
+      return ExitCode.badData
+    }
+  }
+
+  private var name: String { options.path == "-" ? "standard input" : options.path }
+
+  /// At most one byte more than what can be decoded: the decoder then says that it is too much.
+  private func read() throws -> [UInt8] {
+    let most = StoreDocument.maximumByteCount + 1
+    let file: FileHandle
+    if options.path == "-" {
+      file = .standardInput
+    } else {
+      file = try FileHandle(forReadingFrom: URL(fileURLWithPath: options.path))
+    }
+    var bytes: [UInt8] = []
+    while bytes.count < most, let part = try file.read(upToCount: min(1 << 20, most - bytes.count)),
+      !part.isEmpty
+    {
+      bytes += part
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,88 @@
+import AppStoreReceipts
+
+/// What only one kind of document has, as names and values; no secret and no proof among them.
+struct DecodeDetails {
+  private(set) var rows: [(name: String, value: String)] = []
+
+  init(_ document: StoreDocument) {
+    switch document.content {
+    case .appReceipt(let receipt): add(receipt)
+    case .transactionReceipt(let receipt):
+      add("bundleVersion", receipt.bundleVersion)
+      add("itemID", receipt.itemID)
+    case .verifyReceiptRequest(let request):
+      add("receiptCharacters", "\(request.receiptData.utf8.count)")
+      add("hasPassword", "\(request.password != nil)")
+      add("excludesOldTransactions", request.excludesOldTransactions.map { "\($0)" })
+    case .verifyReceiptResponse(let response): add(response)
+    case .transaction(let transaction): add(transaction)
+    case .renewalInfo(let renewal): add(renewal)
+    case .appTransaction(let app):
+      add("applicationVersion", app.applicationVersion)
+      add("originalApplicationVersion", app.originalApplicationVersion)
+      add("originalPurchaseDate", DecodeReport.utc(app.originalPurchaseDate))
+    case .notificationV1(let notification): add("notificationType", notification.kind.rawValue)
+    case .notificationV2(let notification):
+      add("notificationType", notification.kind.rawValue)
+      add("subtype", notification.subtype?.rawValue)
+      add("signedDate", DecodeReport.utc(notification.signedDate))
+    case .serverAPIResponse(let response):
+      add("signedFields", "\(response.signedFields.count)")
+      add("hasMore", response.hasMore.map { "\($0)" })
+    case .transactionObject: break
+    case .renewalObject(let renewal):
+      add("originalTransactionID", renewal.originalTransactionID)
+      add("productID", renewal.productID)
+      add("autoRenewProductID", renewal.autoRenewProductID)
+      add("willAutoRenew", renewal.willAutoRenew.map { "\($0)" })
+      add("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod.map { "\($0)" })
+    case .receiptObject(let receipt):
+      add("receiptType", receipt.receiptType)
+      add("applicationVersion", receipt.applicationVersion)
+    }
+  }
+
+  private mutating func add(_ name: String, _ value: String?) {
+    if let value { rows.append((name, value)) }
+  }
+
+  private mutating func add(_ receipt: AppReceipt) {
+    add("receiptType", receipt.receiptType)
+    add("applicationVersion", receipt.applicationVersion)
+    add("originalApplicationVersion", receipt.originalApplicationVersion)
+    add("creationDate", DecodeReport.utc(receipt.creationDate))
+    add("expirationDate", DecodeReport.utc(receipt.expirationDate))
+    let unknown = receipt.unknownAttributes.map { "\($0.type)" }
+    add("unknownAttributes", unknown.isEmpty ? nil : unknown.joined(separator: " "))
+  }
+
+  private mutating func add(_ response: VerifyReceiptResponse) {
+    add("status", response.status.map { "\($0.rawValue)" })
+    add("meaning", response.status?.meaning)
+    add("isRetryable", response.isRetryable.map { "\($0)" })
+    switch response.receipt {
+    case .app(let receipt): add("style", receipt.transactions.isEmpty ? nil : "unified")
+    case .transaction: add("style", "perTransaction")
+    case nil: break
+    }
+    add("pendingRenewals", response.pendingRenewals.isEmpty ? nil : "\(response.pendingRenewals.count)")
+  }
+
+  private mutating func add(_ transaction: SignedTransaction) {
+    add("type", transaction.kind?.rawValue)
+    add("ownership", transaction.ownership?.rawValue)
+    add("reason", transaction.reason?.rawValue)
+    add("signedDate", DecodeReport.utc(transaction.signedDate))
+    add("hasAppAccountToken", "\(transaction.appAccountToken != nil)")
+    add("isUpgraded", transaction.isUpgraded ? "true" : nil)
+  }
+
+  private mutating func add(_ renewal: SignedRenewalInfo) {
+    add("originalTransactionID", renewal.originalTransactionID)
+    add("productID", renewal.productID)
+    add("autoRenewProductID", renewal.autoRenewProductID)
+    add("willAutoRenew", renewal.willAutoRenew.map { "\($0)" })
+    add("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod.map { "\($0)" })
+    add("gracePeriodExpiresDate", DecodeReport.utc(renewal.gracePeriodExpiresDate))
+  }
+}

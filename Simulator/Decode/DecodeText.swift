@@ -1,0 +1,60 @@
+import AppStoreReceipts
+
+/// What `decode` shows, for people. Ids and products are somebody else's text: no control character of theirs reaches
+/// the terminal, and long ones are cut.
+struct DecodeText {
+  let text: String
+
+  init(_ document: StoreDocument, subscriptions: [SubscriptionStatus]) {
+    let sections = [
+      Self.head(document), Self.transactions(document), Self.subscriptions(subscriptions),
+      Self.undecodable(document),
+    ]
+    text = sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+  }
+
+  private static func head(_ document: StoreDocument) -> [String] {
+    var rows = [["kind", document.kind.rawValue]]
+    if !document.wrappings.isEmpty {
+      rows.append(["wrapped in", document.wrappings.map(\.rawValue).joined(separator: ", ")])
+    }
+    rows.append(["environment", document.environment?.rawValue ?? "-"])
+    rows.append(["bundle id", document.bundleID ?? "-"])
+    rows += DecodeDetails(document).rows.map { [$0.name, $0.value] }
+    return TextTable.lines(rows) + ["decoded, not verified"]
+  }
+
+  private static func transactions(_ document: StoreDocument) -> [String] {
+    guard !document.transactions.isEmpty else { return ["no transactions"] }
+    let head = ["transaction", "original", "product", "quantity", "purchased", "expires", "cancelled"]
+    return TextTable.lines(
+      [head]
+        + document.transactions.map {
+          [
+            $0.transactionID,
+            $0.originalTransactionID == $0.transactionID ? "same" : $0.originalTransactionID,
+            $0.productID ?? "-", "\($0.quantity)", date($0.purchaseDate), date($0.expiresDate),
+            date($0.cancellationDate),
+          ]
+        })
+  }
+
+  private static func subscriptions(_ statuses: [SubscriptionStatus]) -> [String] {
+    guard !statuses.isEmpty else { return [] }
+    let head = ["subscription", "product", "state", "entitled until", "ended", "next product", "renews"]
+    return TextTable.lines(
+      [head]
+        + statuses.map {
+          [
+            $0.originalTransactionID, $0.productID, DecodeReport.word($0.state), date($0.entitledUntil),
+            date($0.endedAt), $0.nextProductID ?? "-", $0.willAutoRenew.map { $0 ? "yes" : "no" } ?? "-",
+          ]
+        })
+  }
+
+  private static func undecodable(_ document: StoreDocument) -> [String] {
+    document.undecodable.map { "inside of it " + InspectText.safe($0.description) }
+  }
+
+  private static func date(_ milliseconds: Int64?) -> String { DecodeReport.utc(milliseconds) ?? "-" }
+}

@@ -1,0 +1,121 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What is found inside of a document: its transactions, its subscriptions, and what of it can't be decoded.
+struct DocumentContents {
+  var transactions: [ListedTransaction] = []
+  var facts = SubscriptionFacts()
+  var undecodable: [ReceiptDecodingError] = []
+  /// Those that the documents inside of it name.
+  var bundleIDs: Set<String> = []
+
+  /// `isInner` for what was found inside of another document: there it ends, so that no input makes it deeper.
+  init(_ content: StoreDocument.Content, isInner: Bool) {
+    switch content {
+    case .appReceipt(let receipt): add(receipt)
+    case .transactionReceipt(let receipt):
+      transactions = [ListedTransaction(receipt)]
+      if let period = SubscriptionPeriod(receipt) { facts.add(period) }
+    case .verifyReceiptRequest(let request): if !isInner { add(request) }
+    case .verifyReceiptResponse(let response):
+      add(response.transactions, environment: response.environment)
+      facts = SubscriptionFacts(response)
+    case .transaction(let transaction): add(transaction)
+    case .renewalInfo(let renewal): facts = SubscriptionFacts(transactions: [], renewals: [renewal])
+    case .appTransaction: break
+    case .notificationV1(let notification):
+      add(notification.transactions, environment: notification.storeEnvironment)
+      facts = SubscriptionFacts(notification)
+      if let bundleID = notification.unifiedReceipt?.bundleID { bundleIDs = [bundleID] }
+    case .notificationV2(let notification): add(notification)
+    case .serverAPIResponse(let response): add(response)
+    case .transactionObject(let transaction): add([transaction], environment: nil)
+    case .renewalObject(let renewal): add(renewal)
+    case .receiptObject(let receipt): add(receipt.transactions, environment: receipt.environment)
+    }
+  }
+
+  private mutating func add(_ receipt: AppReceipt) {
+    let environment = receipt.environment
+    transactions.reserveCapacity(receipt.inApp.count)
+    for purchase in receipt.inApp {
+      transactions.append(ListedTransaction(purchase, environment: environment))
+      if let period = SubscriptionPeriod(purchase, environment: environment, asOf: receipt.creationDate) {
+        facts.add(period)
+      }
+    }
+  }
+
+  private mutating func add(_ items: [ReceiptTransaction], environment: StoreEnvironment?) {
+    transactions.reserveCapacity(items.count)
+    for item in items {
+      transactions.append(ListedTransaction(item, environment: environment))
+      if let period = SubscriptionPeriod(item, environment: environment) { facts.add(period) }
+    }
+  }
+
+  private mutating func add(_ transaction: SignedTransaction) {
+    transactions.append(ListedTransaction(transaction))
+    if let bundleID = transaction.bundleID { bundleIDs.insert(bundleID) }
+    facts.merge(SubscriptionFacts(transactions: [transaction]))
+  }
+
+  private mutating func add(_ renewal: PendingRenewal) {
+    guard let id = renewal.originalTransactionID else { return }
+    facts.add(SubscriptionRenewal(renewal), originalTransactionID: id)
+  }
+
+  /// The receipt in a request is a document of its own, and not a request again.
+  private mutating func add(_ request: VerifyReceiptRequest) {
+    do throws(ReceiptDecodingError) {
+      let receipt = try StoreDocument(decoding: Array(request.receiptData.utf8), isInner: true)
+      guard receipt.kind.isProof else {
+        throw .field("receipt-data", "a receipt, not a document of kind \(receipt.kind.rawValue)")
+      }
+      transactions = receipt.transactions
+      facts = receipt.subscriptionFacts
+      if let bundleID = receipt.bundleID { bundleIDs = [bundleID] }
+    } catch {
+      undecodable.append(error.inside("receipt-data"))
+    }
+  }
+
+  private mutating func add(_ notification: ServerNotificationV2) {
+    guard let details = notification.details else { return }
+    let signed = [
+      ("data.signedTransactionInfo", details.signedTransaction),
+      ("data.signedRenewalInfo", details.signedRenewalInfo),
+    ]
+    for case (let path, let jws?) in signed {
+      add(jws, at: path, state: details.subscriptionState, isInNotification: true)
+    }
+  }
+
+  private mutating func add(_ response: ServerAPIResponse) {
+    for field in response.signedFields {
+      add(field.jws, at: field.path, state: field.subscriptionState, isInNotification: false)
+    }
+  }
+
+  private mutating func add(
+    _ jws: String, at path: String, state: SubscriptionState?, isInNotification: Bool
+  ) {
+    do throws(ReceiptDecodingError) {
+      switch try SignedPayloadKind(jws: jws) {
+      case .transaction: add(try SignedTransaction(jws: jws))
+      case .renewalInfo:
+        let renewal = try SignedRenewalInfo(jws: jws)
+        if let id = renewal.originalTransactionID ?? transactions.last?.originalTransactionID {
+          facts.add(SubscriptionRenewal(renewal, state: state), originalTransactionID: id)
+        }
+      case .notification where !isInNotification: add(try ServerNotificationV2(jws: jws))
+      case .notification, .appTransaction, .retentionRequest, .unknown: break
+      }
+    } catch {
+      undecodable.append(error.inside(path))
+    }
+  }
+}

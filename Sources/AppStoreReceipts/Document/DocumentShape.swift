@@ -1,0 +1,108 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What bytes look like from outside, by their first characters: which decoder is to say what they are.
+enum DocumentShape {
+  /// The tag of a SEQUENCE, which is also the digit 0: no base64 of a document begins with that.
+  case asn1
+  /// NeXTSTEP text, XML or binary.
+  case propertyList
+  case jsonObject
+  case jsonString
+  /// Three parts of base64url with dots between.
+  case jws
+  case base64
+
+  init(_ bytes: [UInt8]) throws(ReceiptDecodingError) {
+    guard let first = bytes.first else {
+      throw ReceiptDecodingError(expected: "a document, not nothing", location: "start", reason: .missing)
+    }
+    let text = Self.trim(bytes[...])
+    guard let start = text.first else {
+      throw ReceiptDecodingError(
+        expected: "a document, not white space alone", location: "start", reason: .missing)
+    }
+    switch start {
+    case _ where first == 0x30: self = .asn1
+    case UInt8(ascii: "{"): self = Self.isPropertyList(text) ? .propertyList : .jsonObject
+    case UInt8(ascii: "<"): self = .propertyList
+    case _ where text.starts(with: "bplist0".utf8): self = .propertyList
+    case UInt8(ascii: "\""): self = .jsonString
+    case _ where text.count(where: { $0 == UInt8(ascii: ".") }) == 2: self = .jws
+    default: self = .base64
+    }
+  }
+
+  /// Without white space, a byte order mark and NUL at either end, which files and terminals add.
+  func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> { Self.trim(bytes[...]) }
+
+  /// What is inside of the wrapping.
+  func unwrap(
+    _ bytes: [UInt8]
+  ) throws(ReceiptDecodingError) -> (wrapping: StoreDocument.Wrapping, bytes: [UInt8]) {
+    let text = Self.trim(bytes[...])
+    if case .jsonString = self {
+      guard let inner = try JSONValue(json: Data(text)).string else {
+        throw .field("start", "a string of JSON")
+      }
+      return (.jsonString, Array(inner.utf8))
+    }
+    let isURL = text.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    let standard = isURL ? text.map(Self.standard)[...] : text
+    guard let inner = Base64Octets.decode(standard), !inner.isEmpty else {
+      throw Self.notBase64(text, offset: text.startIndex)
+    }
+    return (isURL ? .base64URL : .base64, inner)
+  }
+
+  /// A property list has `=` behind its first name, JSON a colon.
+  private static func isPropertyList(_ text: ArraySlice<UInt8>) -> Bool {
+    var rest = trim(text.dropFirst())
+    guard rest.first == UInt8(ascii: "\"") else {
+      // A name without quotes; `}` is an object without members.
+      return rest.first.map { $0 != UInt8(ascii: "}") } ?? false
+    }
+    rest = rest.dropFirst()
+    var isEscaped = false
+    while let octet = rest.popFirst() {
+      if isEscaped {
+        isEscaped = false
+      } else if octet == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if octet == UInt8(ascii: "\"") {
+        return trim(rest).first == UInt8(ascii: "=")
+      }
+    }
+    return false
+  }
+
+  private static func trim(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var rest = bytes
+    if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+    rest = rest.drop { isSpace($0) }
+    while let last = rest.last, isSpace(last) { rest.removeLast() }
+    return rest
+  }
+
+  private static func isSpace(_ octet: UInt8) -> Bool {
+    octet == 0 || Base64Octets.isSpace(octet)
+  }
+
+  private static func standard(_ octet: UInt8) -> UInt8 {
+    switch octet {
+    case UInt8(ascii: "-"): UInt8(ascii: "+")
+    case UInt8(ascii: "_"): UInt8(ascii: "/")
+    default: octet
+    }
+  }
+
+  private static func notBase64(_ text: ArraySlice<UInt8>, offset: Int) -> ReceiptDecodingError {
+    let place = text.firstIndex { !Base64Octets.isAllowed($0) } ?? text.endIndex
+    return ReceiptDecodingError(
+      expected: "DER, a property list, a JWS, JSON, or one of these in base64", location: "byte \(place)",
+      reason: place == text.endIndex ? .truncated : .malformed, offset: place)
+  }
+}

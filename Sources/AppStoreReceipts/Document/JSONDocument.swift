@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A JSON object, told by its names (receipt-facts, section 0 and c.5).
+struct JSONDocument {
+  private let json: Data
+  private let fields: JSONFields
+
+  init(_ json: Data) throws(ReceiptDecodingError) {
+    self.json = json
+    fields = try JSONFields(JSONValue(json: json), path: "")
+  }
+
+  func read() throws(ReceiptDecodingError) -> (StoreDocument.Kind, StoreDocument.Content) {
+    guard let kind else { throw .field("start", "the names of a document of the App Store") }
+    switch kind {
+    case .verifyReceiptRequest: return (kind, .verifyReceiptRequest(try VerifyReceiptRequest(json: json)))
+    case .verifyReceiptResponse: return (kind, .verifyReceiptResponse(try VerifyReceiptResponse(fields)))
+    case .notificationV1: return (kind, .notificationV1(try ServerNotificationV1(json: json)))
+    case .notificationV2: return (kind, .notificationV2(try ServerNotificationV2(json: json)))
+    case .notificationV2Payload: return (kind, .notificationV2(try ServerNotificationV2(payload: json)))
+    case .transactionPayload: return (kind, .transaction(try SignedTransaction(payload: json)))
+    case .renewalInfoPayload: return (kind, .renewalInfo(try SignedRenewalInfo(payload: json)))
+    case .appTransactionPayload: return (kind, .appTransaction(try SignedAppTransaction(payload: json)))
+    case .serverAPIResponse: return (kind, .serverAPIResponse(try ServerAPIResponse(fields)))
+    case .receiptObject: return (kind, .receiptObject(try VerifiedAppReceipt(fields)))
+    case .transactionObject:
+      return isRenewal
+        ? (kind, .renewalObject(try PendingRenewal(fields)))
+        : (kind, .transactionObject(try ReceiptTransaction(fields)))
+    case .appReceipt, .transactionReceipt, .signedTransaction, .signedRenewalInfo, .signedAppTransaction:
+      throw .field("start", "a document of JSON")
+    }
+  }
+
+  /// The narrowest names come first: an item of a Server API answer has a `status` too.
+  private var kind: StoreDocument.Kind? {
+    if fields.has("receipt-data") { return .verifyReceiptRequest }
+    if fields.has("notification_type") { return .notificationV1 }
+    if fields.has("notificationType") { return .notificationV2Payload }
+    if fields.has("signedPayload"), !fields.has("sendAttempts") { return .notificationV2 }
+    if has(ServerAPIResponse.names + ServerAPIResponse.lists) { return .serverAPIResponse }
+    if has(["status", "receipt", "latest_receipt", "latest_receipt_info"]) { return .verifyReceiptResponse }
+    if has(["in_app", "receipt_type", "application_version"]) { return .receiptObject }
+    if isRenewal || has(Self.transactionNames) { return .transactionObject }
+    if has(["autoRenewProductId", "autoRenewStatus"]) { return .renewalInfoPayload }
+    if has(["receiptType", "originalApplicationVersion"]) { return .appTransactionPayload }
+    if fields.has("transactionId") { return .transactionPayload }
+    return nil
+  }
+
+  private static let transactionNames = [
+    "transaction_id", "original_transaction_id", "purchase_date", "purchase_date_ms", "cancellation_date_ms",
+    "expires_date_ms", "product_id",
+  ]
+
+  /// An item of `pending_renewal_info`: it names what comes, and no transaction.
+  private var isRenewal: Bool {
+    has(["auto_renew_product_id", "auto_renew_status", "expiration_intent", "is_in_billing_retry_period"])
+      && !has(["transaction_id", "purchase_date", "purchase_date_ms", "bid"])
+  }
+
+  private func has(_ names: [String]) -> Bool { names.contains { fields.has($0) } }
+}

@@ -1,0 +1,58 @@
+/// A transaction as every kind of document can tell it. Dates are milliseconds since 1970.
+public struct ListedTransaction: Sendable, Hashable {
+  /// The store's id.
+  public var transactionID: String
+  /// The id of the first transaction of its chain; its own for a first purchase.
+  public var originalTransactionID: String
+  /// What was bought; nil where the document doesn't name it (the smallest transaction receipts).
+  public var productID: String?
+  /// How many.
+  public var quantity: Int
+  /// When the store charged.
+  public var purchaseDate: Int64?
+  /// The end of the period; of subscriptions only.
+  public var expiresDate: Int64?
+  /// When it was refunded or revoked.
+  public var cancellationDate: Int64?
+  /// Which store, where the document names it.
+  public var environment: StoreEnvironment?
+  /// The order's account token, as it came, where the document has one.
+  public var appAccountToken: String?
+}
+
+extension ListedTransaction {
+  init(_ purchase: InAppPurchase, environment: StoreEnvironment?) {
+    self.init(
+      transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
+      productID: purchase.productID, quantity: purchase.quantity, purchaseDate: purchase.purchaseDate,
+      expiresDate: purchase.expiresDate, cancellationDate: purchase.cancellationDate, environment: environment
+    )
+  }
+
+  init(_ receipt: TransactionReceipt) {
+    self.init(
+      transactionID: receipt.transactionID, originalTransactionID: receipt.originalTransactionID,
+      productID: receipt.productID, quantity: receipt.quantity, purchaseDate: receipt.purchaseDate,
+      expiresDate: receipt.expiresDate, cancellationDate: receipt.cancellationDate,
+      environment: receipt.environment)
+  }
+
+  init(_ transaction: ReceiptTransaction, environment: StoreEnvironment?) {
+    self.init(
+      transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
+      productID: transaction.productID, quantity: transaction.quantity,
+      purchaseDate: transaction.purchaseDate, expiresDate: transaction.expiresDate,
+      cancellationDate: transaction.cancellationDate, environment: environment,
+      appAccountToken: transaction.appAccountToken)
+  }
+
+  init(_ transaction: SignedTransaction) {
+    self.init(
+      transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
+      productID: transaction.productID, quantity: transaction.quantity,
+      purchaseDate: transaction.purchaseDate, expiresDate: transaction.expiresDate,
+      cancellationDate: transaction.revocationDate,
+      environment: transaction.isEnvironmentStated ? transaction.environment : nil,
+      appAccountToken: transaction.appAccountToken)
+  }
+}

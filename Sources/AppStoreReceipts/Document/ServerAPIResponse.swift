@@ -1,0 +1,77 @@
+/// An answer of the App Store Server API, or an item of one, as far as it carries signed payloads (receipt-facts, c.5).
+///
+/// Its JWS are kept as they came; ``StoreDocument`` decodes them. Nothing is verified.
+public struct ServerAPIResponse: Sendable, Hashable {
+  /// One JWS of the answer.
+  public struct SignedField: Sendable, Hashable {
+    /// Where it stands: "data[0].lastTransactions[1].signedTransactionInfo".
+    public var path: String
+    /// The JWS, verbatim.
+    public var jws: String
+    /// `status` beside it, of subscriptions.
+    public var subscriptionState: SubscriptionState?
+  }
+
+  /// `environment`
+  public var environment: StoreEnvironment?
+  /// `bundleId`
+  public var bundleID: String?
+  /// `appAppleId`
+  public var appID: Int64?
+  /// `hasMore`: there are further pages.
+  public var hasMore: Bool?
+  /// `revision`: what the next page is asked for with.
+  public var revision: String?
+  /// Every JWS, in the answer's order.
+  public var signedFields: [SignedField] = []
+  /// What this module doesn't know.
+  public var unknownFields: [String: JSONValue] = [:]
+
+  /// The names under which a JWS may stand.
+  static let names = [
+    "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo", "signedPayload",
+  ]
+  /// The names of lists: of JWS, or of objects with a JWS.
+  static let lists = ["signedTransactions", "data", "lastTransactions", "notificationHistory"]
+
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
+    var fields = input
+    environment = try fields.word("environment", as: StoreEnvironment.self)
+    bundleID = try fields.string("bundleId")
+    appID = try fields.integer("appAppleId")
+    hasMore = try fields.flag("hasMore")
+    revision = try fields.string("revision")
+    try takeSigned(&fields)
+    unknownFields = fields.unknown
+  }
+
+  /// An answer has three levels: its own, its list's, and that of the list in that.
+  private mutating func takeSigned(_ fields: inout JSONFields, level: Int = 1) throws(ReceiptDecodingError) {
+    let hasSigned = Self.names.contains { fields.has($0) }
+    let state = hasSigned ? try fields.code("status", as: SubscriptionState.self) : nil
+    for name in Self.names {
+      guard let jws = try fields.string(name) else { continue }
+      signedFields.append(SignedField(path: fields.path(of: name), jws: jws, subscriptionState: state))
+    }
+    for name in Self.lists where level < 4 {
+      guard let value = fields.peek(name), case .array(let items) = value else { continue }
+      _ = fields.take(name)
+      for (index, item) in items.enumerated() {
+        let path = "\(fields.path(of: name))[\(index)]"
+        if case .string(let jws) = item {
+          signedFields.append(SignedField(path: path, jws: jws))
+        } else {
+          var inner = try JSONFields(item, path: path)
+          try takeSigned(&inner, level: level + 1)
+        }
+      }
+    }
+  }
+}
+
+extension ServerAPIResponse: CustomStringConvertible, CustomReflectable {
+  /// A count; no JWS.
+  public var description: String { "answer of the Server API, \(signedFields.count) signed payloads" }
+  /// Without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,82 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension StoreDocument {
+  /// Recognises and decodes text.
+  public init(decoding text: String) throws(ReceiptDecodingError) {
+    try self.init(decoding: Array(text.utf8))
+  }
+
+  /// Recognises and decodes data.
+  public init(decoding data: Data) throws(ReceiptDecodingError) {
+    try self.init(decoding: Array(data))
+  }
+
+  /// Recognises and decodes bytes. Throws if they are none of the kinds, or if that kind's decoder throws; an error in
+  /// wrapped bytes counts from the start of what was unwrapped, and says so.
+  public init(decoding bytes: [UInt8]) throws(ReceiptDecodingError) {
+    try self.init(decoding: bytes, isInner: false)
+  }
+
+  init(decoding input: [UInt8], isInner: Bool) throws(ReceiptDecodingError) {
+    guard input.count <= Self.maximumByteCount else {
+      throw ReceiptDecodingError(
+        expected: "at most \(Self.maximumByteCount) bytes, not \(input.count)", location: "start",
+        reason: .tooLarge)
+    }
+    var bytes = input
+    var wrappings: [Wrapping] = []
+    do throws(ReceiptDecodingError) {
+      while true {
+        let shape = try DocumentShape(bytes)
+        if let (kind, content) = try Self.read(shape, bytes) {
+          let inside = DocumentContents(content, isInner: isInner)
+          self.init(kind, content, wrappings: wrappings, bytes: bytes, inside: inside)
+          return
+        }
+        guard wrappings.count < Self.maximumWrappings else {
+          throw ReceiptDecodingError(
+            expected: "at most \(Self.maximumWrappings) wrappings around a document", location: "start",
+            reason: .tooDeep)
+        }
+        let (wrapping, inner) = try shape.unwrap(bytes)
+        wrappings.append(wrapping)
+        bytes = inner
+      }
+    } catch {
+      guard !wrappings.isEmpty else { throw error }
+      var error = error.inside("in the bytes inside of " + wrappings.map(\.rawValue).joined(separator: ", "))
+      error.offset = nil
+      throw error
+    }
+  }
+
+  /// Nil if the shape is that of a wrapping.
+  private static func read(
+    _ shape: DocumentShape, _ bytes: [UInt8]
+  ) throws(ReceiptDecodingError) -> (Kind, Content)? {
+    switch shape {
+    case .asn1: return (.appReceipt, .appReceipt(try AppReceipt(decoding: bytes)))
+    case .propertyList:
+      return (.transactionReceipt, .transactionReceipt(try TransactionReceipt(decoding: bytes)))
+    case .jws: return try signed(String(decoding: shape.trimmed(bytes), as: UTF8.self))
+    case .jsonObject: return try JSONDocument(Data(bytes)).read()
+    case .jsonString, .base64: return nil
+    }
+  }
+
+  private static func signed(_ jws: String) throws(ReceiptDecodingError) -> (Kind, Content) {
+    switch try SignedPayloadKind(jws: jws) {
+    case .transaction: return (.signedTransaction, .transaction(try SignedTransaction(jws: jws)))
+    case .renewalInfo: return (.signedRenewalInfo, .renewalInfo(try SignedRenewalInfo(jws: jws)))
+    case .appTransaction:
+      return (.signedAppTransaction, .appTransaction(try SignedAppTransaction(jws: jws)))
+    case .notification: return (.notificationV2, .notificationV2(try ServerNotificationV2(jws: jws)))
+    case .retentionRequest, .unknown:
+      throw .field("payload", "a transaction, a renewal info, an app transaction or a notification")
+    }
+  }
+}

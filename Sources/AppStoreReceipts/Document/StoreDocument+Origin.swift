@@ -1,0 +1,43 @@
+extension StoreDocument {
+  /// Which store it is from: as the document says, else as the documents inside of it say, if they agree.
+  public var environment: StoreEnvironment? {
+    let stated: StoreEnvironment? =
+      switch content {
+      case .appReceipt(let receipt): receipt.environment
+      case .transactionReceipt(let receipt): receipt.environment
+      case .verifyReceiptResponse(let response): response.environment
+      case .transaction(let transaction): transaction.isEnvironmentStated ? transaction.environment : nil
+      case .renewalInfo(let renewal): renewal.environment
+      case .appTransaction(let app): app.environment
+      case .notificationV1(let notification): notification.storeEnvironment
+      case .notificationV2(let notification): notification.environment
+      case .serverAPIResponse(let response): response.environment
+      case .receiptObject(let receipt): receipt.environment
+      case .verifyReceiptRequest, .transactionObject, .renewalObject: nil
+      }
+    return stated ?? only(Set(transactions.compactMap(\.environment)))
+  }
+
+  /// The app's bundle id, as the document says, else as the documents inside of it say, if they agree. Compare it with your own: a genuine receipt of another app is no
+  /// proof.
+  public var bundleID: String? {
+    let stated: String? =
+      switch content {
+      case .appReceipt(let receipt): receipt.bundleID
+      case .transactionReceipt(let receipt): receipt.bundleID
+      case .verifyReceiptResponse(let response): response.bundleID
+      case .transaction(let transaction): transaction.bundleID
+      case .renewalInfo, .renewalObject: nil
+      case .appTransaction(let app): app.bundleID
+      case .notificationV1(let notification): notification.bundleID
+      case .notificationV2(let notification): notification.bundleID
+      case .serverAPIResponse(let response): response.bundleID
+      case .transactionObject(let transaction): transaction.oldStyle?.bundleID
+      case .receiptObject(let receipt): receipt.bundleID
+      case .verifyReceiptRequest: nil
+      }
+    return stated ?? only(innerBundleIDs)
+  }
+
+  private func only<Name>(_ names: Set<Name>) -> Name? { names.count == 1 ? names.first : nil }
+}
