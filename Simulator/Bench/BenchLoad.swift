@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 
 /// The hidden `bench-load`: works a queue as it is told, and says how much memory that took.
@@ -6,7 +7,11 @@ struct BenchLoad {
 
   func execute() -> Int32 {
     do {
-      if options.work != .idle { try work() }
+      switch options.work {
+      case .idle: break
+      case .read, .decode: try decode()
+      case .enqueue, .acknowledge, .cycle: try work()
+      }
       if let peak = try PeakMemory.ofThisProcess() { Terminal.line("\(peak)") }
       return ExitCode.ok
     } catch {
@@ -28,9 +33,16 @@ struct BenchLoad {
       case .cycle:
         try queue.enqueue(payloads.next())
         try queue.acknowledge()
-      case .idle: break
+      case .idle, .read, .decode: break
       }
     }
+  }
+
+  private func decode() throws {
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: options.path)))
+    guard options.work == .decode else { return }
+    let receipt = try AppReceipt(decoding: bytes)
+    guard !receipt.inApp.isEmpty else { throw BenchError.noSamples("a receipt without transactions") }
   }
 }
 

@@ -58,6 +58,8 @@ struct BenchLoadOptions: Equatable {
     case cycle
     /// Not even open the queue.
     case idle
+    /// Read a receipt's file; decode it as well.
+    case read, decode
   }
 
   var work = Work.idle
