@@ -13,7 +13,7 @@ struct FireAndForgetClient {
   func live() async throws -> Int32 {
     let store = MockStoreClient(base: options.server, storeAccount: options.storeAccount)
     // The payment queue's observer: whatever the store still holds is delivered at launch.
-    for transaction in try await store.unfinishedTransactions() { try await handle(transaction, store) }
+    for transaction in try await store.unfinished().transactions { try await handle(transaction, store) }
     if let product = options.product {
       let transaction = try await store.pay(product: product, quantity: 1, accountToken: nil)
       failpoints.pass("payment.after")
@@ -24,7 +24,7 @@ struct FireAndForgetClient {
 
   private func handle(_ transaction: StoreTransaction, _ store: MockStoreClient) async throws {
     let upload = Task { await send(transaction) }
-    try await store.finish(transactionID: transaction.transactionID)
+    _ = try await store.finish(transactionID: transaction.transactionID)
     failpoints.pass("upload.sending")
     let status = await upload.value
     failpoints.pass("upload.received")

@@ -77,6 +77,6 @@ struct EngineClient {
   private func isDone(_ engine: SyncEngine, _ store: MockStoreClient) async throws -> Bool {
     let left = try await engine.snapshot()
     guard left.unsettled == left.quarantined, left.finishesOwed == 0, left.unseen == 0 else { return false }
-    return try await store.unfinishedTransactions().isEmpty
+    return try await store.unfinished().transactions.isEmpty
   }
 }

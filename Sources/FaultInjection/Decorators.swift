@@ -32,16 +32,23 @@ public struct FailpointStore: AppStore {
   }
 
   /// Passes `store.listed` when the store has answered.
-  public func unfinishedTransactions() async throws -> [StoreTransaction] {
-    let transactions = try await base.unfinishedTransactions()
+  public func unfinished() async throws -> StoreListing {
+    let listing = try await base.unfinished()
     failpoints.pass("store.listed")
-    return transactions
+    return listing
   }
 
+  /// Passes on.
+  public func receipt() async throws -> [UInt8]? { try await base.receipt() }
+
+  /// Passes on.
+  public func refreshReceipt() async throws -> [UInt8]? { try await base.refreshReceipt() }
+
   /// Passes `store.finish`, finishes, passes `store.finished`.
-  public func finish(transactionID: String) async throws {
+  public func finish(transactionID: String) async throws -> FinishResult {
     failpoints.pass("store.finish")
-    try await base.finish(transactionID: transactionID)
+    let result = try await base.finish(transactionID: transactionID)
     failpoints.pass("store.finished")
+    return result
   }
 }

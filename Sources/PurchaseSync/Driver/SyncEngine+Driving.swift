@@ -111,7 +111,7 @@ extension SyncEngine {
   func readUnfinished() {
     run { engine in
       do {
-        for transaction in try await engine.store.unfinishedTransactions() {
+        for transaction in try await engine.store.unfinished().transactions {
           try await engine.receive(transaction)
         }
       } catch let error as SyncError {
@@ -129,7 +129,7 @@ extension SyncEngine {
     run { engine in
       do {
         let details = try TransactionDetails(text: tombstone.details, key: tombstone.key)
-        try await engine.store.finish(transactionID: details.transactionID)
+        _ = try await engine.store.finish(transactionID: details.transactionID)
         await engine.finishEnded(tombstone.key, worked: true)
       } catch {
         await engine.finishEnded(tombstone.key, worked: false)

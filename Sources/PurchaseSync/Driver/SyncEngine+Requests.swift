@@ -98,7 +98,7 @@ extension SyncEngine {
 
   private func proofFromStore(_ transactionID: String) async -> Proof? {
     do {
-      return try await store.unfinishedTransactions().first { $0.transactionID == transactionID }?.proof
+      return try await store.unfinished().transactions.first { $0.transactionID == transactionID }?.proof
     } catch {
       events.send(.failed(.store(reason: "the unfinished transactions could not be read")))
       return nil

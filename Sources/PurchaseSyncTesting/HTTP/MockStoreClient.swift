@@ -33,19 +33,21 @@ public struct MockStoreClient: AppStore {
   }
 
   /// In the order of purchase.
-  public func unfinishedTransactions() async throws -> [StoreTransaction] {
+  public func unfinished() async throws -> StoreListing {
     var allowed = CharacterSet.urlQueryAllowed
     allowed.remove(charactersIn: "&+=")
     let account = storeAccount.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     let body = try await call("GET", "store/unfinished?storeAccount=" + account, Data())
-    return try JSONDecoder().decode(Unfinished.self, from: body).transactions.map {
+    let transactions = try JSONDecoder().decode(Unfinished.self, from: body).transactions.map {
       try StoreTransaction(jws: $0)
     }
+    return StoreListing(account: storeAccount, transactions: transactions)
   }
 
   /// Tells the store that the transaction is done.
-  public func finish(transactionID: String) async throws {
+  public func finish(transactionID: String) async throws -> FinishResult {
     _ = try await call("POST", "store/finish", try JSONEncoder().encode(Finish(transactionID: transactionID)))
+    return .finished
   }
 
   private func call(_ method: String, _ path: String, _ body: Data) async throws -> Data {
