@@ -37,8 +37,8 @@ extension QueueFile {
       var ended: [(tombstone: Tombstone, entry: Entry)] = []
       for settlement in settlements {
         guard let entry = try self.entry(settlement.key) else { continue }
-        let tombstone = Tombstone(entry, settlement, note: note, now: now)
-        try self.bury(entry, tombstone, &totals)
+        let tombstone = try self.bury(
+          entry, Tombstone(entry, settlement, note: note, now: now), &totals)
         try companion(tombstone)
         ended.append((tombstone, entry))
       }
@@ -56,11 +56,14 @@ extension QueueFile {
     return ended.map(\.tombstone)
   }
 
-  private func bury(_ entry: Entry, _ tombstone: Tombstone, _ totals: inout Totals) throws(QueueError) {
+  /// Returns the tombstone as it stands in the file: with the duties of an earlier one.
+  private func bury(
+    _ entry: Entry, _ tombstone: Tombstone, _ totals: inout Totals
+  ) throws(QueueError) -> Tombstone {
     try read { () throws(SQLiteError) in
       try statements.entries.delete.run([.integer(entry.place)])
     }
-    try insert(tombstone, &totals)
+    let buried = try insert(tombstone, &totals)
     for proof in entry.proofs { try drop(proof, &totals) }
     totals.count(entry, -1)
     if totals.tombstones > limits.tombstones {
@@ -68,9 +71,11 @@ extension QueueFile {
       let extra = totals.tombstones - limits.tombstones + limits.tombstones / 16
       try dropTombstones(settledBefore: .max, atMost: extra, &totals)
     }
+    return buried
   }
 
-  private func insert(_ tombstone: Tombstone, _ totals: inout Totals) throws(QueueError) {
+  private func insert(_ new: Tombstone, _ totals: inout Totals) throws(QueueError) -> Tombstone {
+    var tombstone = new
     func isInserted() throws(QueueError) -> Bool {
       try read { () throws(SQLiteError) in
         try statements.tombstones.insert.run(tombstone.values)
@@ -78,19 +83,21 @@ extension QueueFile {
       }
     }
     if try !isInserted() {
-      // Settled before, and brought back meanwhile by a salvage or an old vault: the newer one counts.
+      // Settled before, and brought back by an update, a salvage or an old vault: the newer one counts.
       let key = SQLValue.text(tombstone.key.rawValue)
-      let wasUnseen = try read { () throws(SQLiteError) in
-        let old = try statements.tombstones.byKey.first([key]) { StoredTombstone($0).tombstone.isUnseen }
+      let earlier = try read { () throws(SQLiteError) in
+        let earlier = try statements.tombstones.byKey.first([key]) { StoredTombstone($0) }
         try connection.prepare("DELETE FROM tombstones WHERE key=?").run([key])
-        return old
+        return earlier
       }
       totals.tombstones -= 1
-      if wasUnseen == true { totals.unseen -= 1 }
+      if earlier?.tombstone.isUnseen == true { totals.unseen -= 1 }
+      if earlier?.tombstone.isFinishOwed == true { tombstone.isFinishOwed = true }
       _ = try isInserted()
     }
     totals.tombstones += 1
     if tombstone.isUnseen { totals.unseen += 1 }
+    return tombstone
   }
 
   /// Drops the oldest tombstones without a duty.

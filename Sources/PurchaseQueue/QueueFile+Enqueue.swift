@@ -24,7 +24,7 @@ extension QueueFile {
     afterCommit { [self] in
       hook?("enqueue.committed")
       switch result {
-      case .inserted(let entry), .collapsed(let entry): mirror(entry, now: now)
+      case .inserted(let entry), .collapsed(let entry): if !new.isUpdate { mirror(entry, now: now) }
       case .settled: break
       }
       hook?("enqueue.mirrored")
@@ -51,11 +51,12 @@ extension QueueFile {
 
   func insertOrCollapse(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
     if let totals = try totals(ifUnknown: new.key) { return .inserted(try insert(new, totals, now: now)) }
-    if let tombstone = try tombstone(new.key) { return .settled(tombstone) }
+    // An entry beside a tombstone is an update under way.
     if let entry = try storedEntry(new.key) {
       let old = entry.entry
       return .collapsed(try entry.isWhole ? collapse(new, into: old, now: now) : replace(old, new, now))
     }
+    if !new.isUpdate, let tombstone = try tombstone(new.key) { return .settled(tombstone) }
     return .inserted(try insert(new, now: now))
   }
 

@@ -49,11 +49,17 @@ extension QueueFile {
     }
   }
 
-  /// The first entries of a lane in order, at most `limit`; without those in quarantine.
-  public func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
+  /// The first entries of a lane in order, at most `limit`; without those in quarantine, and, if a moment is given,
+  /// without those that are postponed beyond it.
+  public func entries(
+    in lane: Lane, readyBy moment: Timestamp? = nil, limit: Int = 100
+  ) throws(QueueError) -> [Entry] {
+    let latest = SQLValue.integer(moment?.milliseconds ?? .max)
     while true {
       let stored = try read { () throws(SQLiteError) in
-        try statements.entries.inLane.all([.text(lane.text), .integer(Int64(limit))]) { StoredEntry($0) }
+        try statements.entries.inLane.all([.text(lane.text), .integer(Int64(limit)), latest]) {
+          StoredEntry($0)
+        }
       }
       if try setApartDamaged(stored, of: lane) { continue }
       return stored.map(\.entry)

@@ -38,6 +38,9 @@ public struct NewEntry: Sendable {
   public var covers: [EntryKey]
   /// The room that was reserved for it, if any (`reserve`).
   public var reservation: String?
+  /// True for news about something that was settled before: it is queued although there is a tombstone, which stays
+  /// until this entry is settled, and hands its duties on. Such an entry is not mirrored to the vault.
+  public var isUpdate = false
 
   /// An entry to be queued.
   public init(

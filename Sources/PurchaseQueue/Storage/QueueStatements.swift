@@ -80,7 +80,7 @@ struct EntryStatements {
         SELECT place FROM (
           SELECT place FROM entries WHERE lane=?1 AND \(ready) ORDER BY place LIMIT ?2)
         UNION ALL SELECT place FROM (
-          SELECT place FROM entries WHERE lane=?1 AND \(postponed) ORDER BY place LIMIT ?2)
+          SELECT place FROM entries WHERE lane=?1 AND \(postponed) AND ready_at<=?3 ORDER BY place LIMIT ?2)
         ORDER BY place LIMIT ?2) AS found
       LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
       """)

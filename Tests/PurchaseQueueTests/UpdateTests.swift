@@ -1,0 +1,63 @@
+import Foundation
+import PurchaseQueue
+import Testing
+
+/// News about what was settled before.
+@Suite struct UpdateTests {
+  private let key = EntryKey(rawValue: "Production/1")
+
+  private func new(_ details: String, isUpdate: Bool = false) -> NewEntry {
+    var new = NewEntry(key: key, lane: .account("alice"), orderNumber: "A-1", details: details, proofs: [])
+    new.isUpdate = isUpdate
+    return new
+  }
+
+  @Test func `An update is queued beside its tombstone, and replaces it when it is settled`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      _ = try queue.enqueue(new("paid"), now: noon)
+      let owing = Settlement(key: key, outcome: "granted", owesFinish: true, isUnseen: true)
+      try queue.acknowledge([owing], now: noon)
+      guard case .settled = try queue.enqueue(new("refunded"), now: noon) else {
+        Issue.record("a redelivery was queued")
+        return
+      }
+      guard case .inserted(let entry) = try queue.enqueue(new("refunded", isUpdate: true), now: noon) else {
+        Issue.record("the update was not queued")
+        return
+      }
+      #expect(entry.details == "refunded" && entry.orderNumber == "A-1" && !entry.isUnprotected)
+      #expect(try queue.tombstone(key)?.outcome == "granted")
+      guard case .collapsed = try queue.enqueue(new("again"), now: noon) else {
+        Issue.record("a redelivery did not collapse into the update")
+        return
+      }
+      let ended = try queue.acknowledge([Settlement(key: key, outcome: "refunded", isUnseen: true)], now: noon)
+      #expect(ended.map(\.outcome) == ["refunded"] && ended.map(\.isFinishOwed) == [true])
+      #expect(try queue.tombstone(key) == ended.first)
+      let health = try queue.health()
+      #expect(health.tombstones == 1 && health.unseen == 1 && health.queued == 0)
+    }
+  }
+
+  @Test func `What is postponed beyond a moment does not hide what is ready`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      for number in 1...6 {
+        let key = EntryKey(rawValue: "\(number)")
+        _ = try queue.enqueue(NewEntry(key: key, lane: .device, proofs: []), now: noon)
+        if number <= 4 {
+          try queue.postpone(key, until: noon.adding(milliseconds: Int64(number) * 1_000), now: noon)
+        }
+      }
+      func ready(_ seconds: Int64) throws -> [String] {
+        let moment = noon.adding(milliseconds: seconds * 1_000)
+        return try queue.entries(in: .device, readyBy: moment, limit: 2).map(\.key.rawValue)
+      }
+      #expect(try ready(0) == ["5", "6"])
+      #expect(try ready(1) == ["1", "5"])
+      #expect(try ready(9) == ["1", "2"])
+      #expect(try queue.entries(in: .device, limit: 2).map(\.key.rawValue) == ["1", "2"])
+    }
+  }
+}
