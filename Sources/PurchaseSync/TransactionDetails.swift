@@ -2,8 +2,11 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 
-/// What a queued transaction's claim says beside its order: the entry's `details`, as JSON. No token, no proof.
-struct TransactionDetails: Codable {
+/// What a queued transaction's claim says beside its order, and what updates of it are held against: the entry's
+/// `details`, as JSON. No token, no proof.
+///
+/// Everything beyond the first version's fields is optional: details that an older version wrote are read.
+struct TransactionDetails: Codable, Equatable {
   var environment: String
   var transactionID: String
   var originalTransactionID: String
@@ -11,8 +14,18 @@ struct TransactionDetails: Codable {
   var quantity: Int
   var purchasedAt: Timestamp
   var unverified: Bool?
+  // What can change after the transaction was settled.
+  var expiresAt: Timestamp?
+  var revokedAt: Timestamp?
+  var revocationReason: Int?
+  var isUpgraded: Bool?
+  var signedAt: Timestamp?
+  // What the match was when it was queued. The order itself is the entry's.
+  var transactionClass: String?
+  var candidates: [String]?
+  var evidence: String?
 
-  init(_ transaction: StoreTransaction) {
+  init(_ transaction: StoreTransaction, match: OrderMatch? = nil) {
     environment = transaction.environment.rawValue
     transactionID = transaction.transactionID
     originalTransactionID = transaction.originalTransactionID
@@ -20,6 +33,15 @@ struct TransactionDetails: Codable {
     quantity = transaction.quantity
     purchasedAt = transaction.purchasedAt
     unverified = transaction.isVerified ? nil : true
+    expiresAt = transaction.expiresAt
+    revokedAt = transaction.revokedAt
+    revocationReason = transaction.revocationReason?.rawValue
+    isUpgraded = transaction.isUpgraded
+    signedAt = transaction.signedAt
+    guard let match else { return }
+    transactionClass = match.transactionClass.rawValue
+    candidates = match.candidates.isEmpty ? nil : match.candidates
+    evidence = match.evidence.isEmpty ? nil : match.evidenceText
   }
 
   init(text: String, key: EntryKey) throws(SyncError) {
@@ -40,10 +62,44 @@ struct TransactionDetails: Codable {
     }
   }
 
+  /// The claim of an entry that is bound to this order, or to none.
   func claim(orderNumber: String?) -> Claim {
-    Claim(
+    let proposed = orderNumber == nil ? candidates : nil
+    return Claim(
       transactionID: transactionID, originalTransactionID: originalTransactionID, environment: environment,
       productID: productID, quantity: quantity, purchasedAt: purchasedAt,
-      match: orderNumber == nil ? .none : .bound, orderNumber: orderNumber, unverified: unverified)
+      match: orderNumber != nil ? .bound : proposed != nil ? .proposed : .none, orderNumber: orderNumber,
+      candidates: proposed, evidence: evidence, unverified: unverified)
+  }
+}
+
+extension TransactionDetails {
+  /// Something about a transaction that the store may change after it was settled.
+  enum Change: String, Hashable, CaseIterable {
+    case revocation, upgrade, expiry
+  }
+
+  /// What is new since `known`, the details of an earlier delivery.
+  ///
+  /// Nothing, if this delivery's proof is the older one. Moments are compared in whole seconds and what is not said is
+  /// no change: an app receipt has no fractions and knows no upgrades, and telling the two interfaces' deliveries
+  /// apart would make updates out of nothing.
+  func changes(since known: TransactionDetails) -> [Change] {
+    if let signedAt, let other = known.signedAt, signedAt.wholeSeconds < other.wholeSeconds { return [] }
+    var changes: [Change] = []
+    if isRevocationNew(since: known) { changes.append(.revocation) }
+    if isUpgraded == true, known.isUpgraded != true { changes.append(.upgrade) }
+    if let expiresAt, let other = known.expiresAt, expiresAt.wholeSeconds != other.wholeSeconds {
+      changes.append(.expiry)
+    }
+    return changes
+  }
+
+  private func isRevocationNew(since known: TransactionDetails) -> Bool {
+    guard let other = known.revokedAt else { return revokedAt != nil }
+    if let revokedAt { return revokedAt.wholeSeconds != other.wholeSeconds }
+    // Gone: the refund was reversed, if this is known to be the later word.
+    guard let signedAt, let before = known.signedAt else { return false }
+    return signedAt.wholeSeconds > before.wholeSeconds
   }
 }

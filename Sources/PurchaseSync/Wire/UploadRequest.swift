@@ -85,7 +85,7 @@ public struct Claim: Codable, Sendable, Hashable {
   public var orderNumber: String?
   /// Possible orders, when proposed.
   public var candidates: [String]?
-  /// Why they are possible, when proposed.
+  /// Why it is matched so, in words (`MatchEvidence`).
   public var evidence: String?
   /// True if the device could not verify the transaction's signature.
   public var unverified: Bool?

@@ -1,0 +1,98 @@
+import PurchaseQueue
+
+/// Orders by the time at which they were made: sorted, in chunks of bounded size.
+///
+/// To insert, to remove and to find take time in proportion to log n, but for one move of a list of n/128 chunks
+/// when a chunk splits or empties. One long array would move half of itself each time, and n of those grow with n².
+struct OrderTimeline: Sendable {
+  /// An order's place. Those of one moment are in the order of their numbers, so that nothing depends on which was
+  /// inserted first.
+  struct Mark: Comparable, Sendable {
+    var createdAt: Timestamp
+    var number: String
+    /// Where the order is kept.
+    var slot: Int
+
+    static func < (left: Mark, right: Mark) -> Bool {
+      left.createdAt != right.createdAt ? left.createdAt < right.createdAt : left.number < right.number
+    }
+  }
+
+  private static let chunkSize = 256
+  /// None is empty.
+  private var chunks: [[Mark]] = []
+
+  mutating func insert(_ mark: Mark) {
+    guard !chunks.isEmpty else {
+      chunks = [[mark]]
+      return
+    }
+    // The last chunk that begins at or before the mark, or the first one.
+    let index = max(0, Self.count(in: chunks) { $0[0] <= mark } - 1)
+    let position = Self.count(in: chunks[index]) { $0 < mark }
+    chunks[index].insert(mark, at: position)
+    guard chunks[index].count > Self.chunkSize else { return }
+    let tail = Array(chunks[index][(Self.chunkSize / 2)...])
+    chunks[index].removeLast(tail.count)
+    chunks.insert(tail, at: index + 1)
+  }
+
+  /// Removes an equal mark, if there is one.
+  mutating func remove(_ mark: Mark) {
+    let index = Self.count(in: chunks) { $0[0] <= mark } - 1
+    guard index >= 0 else { return }
+    let position = Self.count(in: chunks[index]) { $0 < mark }
+    guard position < chunks[index].count, chunks[index][position] == mark else { return }
+    chunks[index].remove(at: position)
+    if chunks[index].isEmpty { chunks.remove(at: index) }
+  }
+
+  /// Whether anything is between the two moments, both inclusive.
+  func hasAny(from: Timestamp, through: Timestamp) -> Bool {
+    var result = false
+    forEach(from: from, through: through, isLatestFirst: false) { _ in
+      result = true
+      return false
+    }
+    return result
+  }
+
+  /// Visits the marks between the two moments, both inclusive, until `body` returns false.
+  func forEach(
+    from: Timestamp, through: Timestamp, isLatestFirst: Bool, _ body: (Mark) -> Bool
+  ) {
+    if isLatestFirst {
+      var index = Self.count(in: chunks) { $0[0].createdAt <= through } - 1
+      while index >= 0 {
+        var position = Self.count(in: chunks[index]) { $0.createdAt <= through } - 1
+        while position >= 0 {
+          let mark = chunks[index][position]
+          guard mark.createdAt >= from, body(mark) else { return }
+          position -= 1
+        }
+        index -= 1
+      }
+    } else {
+      var index = max(0, Self.count(in: chunks) { $0[0].createdAt < from } - 1)
+      while index < chunks.count {
+        var position = Self.count(in: chunks[index]) { $0.createdAt < from }
+        while position < chunks[index].count {
+          let mark = chunks[index][position]
+          guard mark.createdAt <= through, body(mark) else { return }
+          position += 1
+        }
+        index += 1
+      }
+    }
+  }
+
+  /// How many elements of the beginning fulfil a condition that holds for a beginning only. By bisection.
+  private static func count<Element>(in elements: [Element], where holds: (Element) -> Bool) -> Int {
+    var (low, high) = (0, elements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(elements[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,88 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+import Testing
+
+@testable import PurchaseSync
+
+@Suite struct MatchingDetailsTests {
+  private func details(_ change: (inout StoreTransaction) -> Void) -> TransactionDetails {
+    TransactionDetails(payment(change))
+  }
+
+  @Test func `details of an older version are read`() throws {
+    let text = """
+      {"environment":"Production","originalTransactionID":"100","productID":"gems","purchasedAt":1700000000000,
+      "quantity":1,"transactionID":"100"}
+      """
+    let read = try TransactionDetails(text: text, key: payment().key)
+    #expect(read == TransactionDetails(payment()))
+    #expect(read.claim(orderNumber: nil).match == .none)
+  }
+
+  @Test func `no token and no proof is written`() throws {
+    var transaction = payment(token: token(1)) { $0.signedAt = noon }
+    transaction.proof.bytes = Array("secret".utf8)
+    var book = OrderBook()
+    book.add(1)
+    let match = try book.arrive(transaction)
+    let text = try TransactionDetails(transaction, match: match).text()
+    #expect(!text.lowercased().contains(token(1).uuidString.lowercased()) && !text.contains("secret"))
+    #expect(try TransactionDetails(text: text, key: transaction.key).transactionClass == "purchase")
+  }
+
+  @Test func `a claim goes up with what was matched`() throws {
+    var book = OrderBook()
+    book.add(1)
+    book.add(2, at: minutes(-2))
+    let match = try OrderMatcher.match(payment(), from: book)
+    let details = TransactionDetails(payment(), match: match)
+    let proposed = details.claim(orderNumber: nil)
+    #expect(proposed.match == .proposed && proposed.candidates == ["1", "2"])
+    #expect(proposed.evidence == "window,positionByTime" && proposed.orderNumber == nil)
+    let bound = details.claim(orderNumber: "2")
+    #expect(bound.match == .bound && bound.candidates == nil && bound.orderNumber == "2")
+  }
+
+  @Test(arguments: TransactionDetails.Change.allCases)
+  func `what the store changed after the settlement is an update, once`(change: TransactionDetails.Change) {
+    let known = details { $0.expiresAt = noon }
+    let newer = details {
+      $0.expiresAt = change == .expiry ? noon.adding(milliseconds: days(1)) : noon
+      $0.revokedAt = change == .revocation ? noon : nil
+      $0.isUpgraded = change == .upgrade
+    }
+    #expect(newer.changes(since: known) == [change])
+    #expect(newer.changes(since: newer).isEmpty && known.changes(since: known).isEmpty)
+  }
+
+  @Test func `the other interface's delivery of the same is no update`() {
+    let signed = details {
+      $0.expiresAt = noon.adding(milliseconds: 400)
+      $0.revokedAt = noon.adding(milliseconds: 999)
+      $0.isUpgraded = true
+    }
+    let received = details {
+      $0.expiresAt = noon
+      $0.revokedAt = noon
+    }
+    #expect(received.changes(since: signed).isEmpty)
+    #expect(signed.changes(since: received) == [.upgrade])
+    // Nor is a word that an older version did not keep.
+    #expect(details { $0.expiresAt = noon }.changes(since: details { _ in }).isEmpty)
+  }
+
+  @Test func `a refund that was reversed is an update, an old proof of before the refund is none`() {
+    let refunded = details {
+      $0.revokedAt = noon
+      $0.signedAt = noon.adding(milliseconds: 5_000)
+    }
+    let before = details { $0.signedAt = noon }
+    let after = details { $0.signedAt = noon.adding(milliseconds: 9_000) }
+    #expect(after.changes(since: refunded) == [.revocation])
+    #expect(before.changes(since: refunded).isEmpty)
+    #expect(details { _ in }.changes(since: refunded).isEmpty)
+    // An old proof says nothing new, whatever it says.
+    #expect(refunded.changes(since: after).isEmpty)
+  }
+}

@@ -1,0 +1,63 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+import Testing
+
+@testable import PurchaseSync
+
+/// Noon of some day, by the backend's and the store's clocks.
+let noon = Timestamp(milliseconds: 1_700_000_000_000)
+
+func minutes(_ count: Int64) -> Int64 { count * 60_000 }
+func days(_ count: Int64) -> Int64 { count * 86_400_000 }
+
+/// A token that can be written down.
+func token(_ number: UInt8) -> UUID {
+  UUID(uuid: (0xA0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
+}
+
+/// A consumable, bought for the first time, paid so many milliseconds after noon.
+func payment(
+  _ id: String = "100", token: UUID? = nil, product: String = "gems", quantity: Int = 1, at offset: Int64 = 0,
+  original: String? = nil, _ change: (inout StoreTransaction) -> Void = { _ in }
+) -> StoreTransaction {
+  var transaction = StoreTransaction(
+    environment: .production, transactionID: id, originalTransactionID: original ?? id, productID: product,
+    quantity: quantity, purchasedAt: noon.adding(milliseconds: offset), accountToken: token,
+    proof: Proof(kind: "signedTransaction", bytes: Array("x.y.z".utf8)))
+  change(&transaction)
+  return transaction
+}
+
+/// A period of a subscription, later in the chain of "100".
+func period(
+  _ id: String = "200", token: UUID? = nil, product: String = "gold", reason: TransactionReason? = nil,
+  at offset: Int64 = days(30)
+) -> StoreTransaction {
+  payment(id, token: token, product: product, at: offset, original: "100") {
+    $0.expiresAt = $0.purchasedAt.adding(milliseconds: days(30))
+    $0.reason = reason
+  }
+}
+
+extension OrderBook {
+  /// An order whose token is that of `number`, made so many milliseconds after noon.
+  mutating func add(
+    _ number: UInt8, account: String = "alice", product: String = "gems", quantity: Int = 1,
+    at offset: Int64 = -60_000, state: OrderState = .open, expires: Int64? = nil, boundTo: EntryKey? = nil
+  ) {
+    insert(
+      OrderFacts(
+        number: String(number), account: account, productID: product, quantity: quantity, state: state,
+        createdAt: noon.adding(milliseconds: offset),
+        expiresAt: expires.map { noon.adding(milliseconds: $0) }, boundTo: boundTo),
+      accountToken: token(number))
+  }
+
+  /// Matches and commits, as a journal does.
+  mutating func arrive(_ transaction: StoreTransaction) throws -> OrderMatch {
+    let match = try OrderMatcher.match(transaction, from: self)
+    try record(match, of: transaction.key)
+    return match
+  }
+}
