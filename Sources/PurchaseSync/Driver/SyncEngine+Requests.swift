@@ -33,7 +33,7 @@ extension SyncEngine {
     guard let body = await body(of: upload) else { return .failure(.proofMissing) }
     let request = BackendRequest(
       method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
-    return UploadClassification(await answer(to: request))
+    return UploadClassification(await answer(to: request), lane: lane, now: configuration.now())
   }
 
   /// One upload: the claims of a head and its run, and their common proof, if its bytes are here.

@@ -80,7 +80,7 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     guard let sent = finishSending(lane) else { return [] }
     switch failure {
-    case .retry(let reason, let retryAfter):
+    case .retry(let reason, let retryAfter), .backendBusy(let reason, let retryAfter):
       return try wait(lane, reason: reason, retryAfter: retryAfter, now: now, using: &random)
     case .backendFault(let reason):
       return try wait(lane, reason: reason, retryAfter: policy.capMilliseconds, now: now, using: &random)
@@ -89,6 +89,8 @@ extension SyncMachine {
       return [.emit(.signInNeeded(lane))]
     case .proofMissing:
       return try setAside(sent, now: now) + send(lane, now: now)
+    case .interrupted:
+      return []
     }
   }
 

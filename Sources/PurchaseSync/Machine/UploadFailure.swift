@@ -1,11 +1,26 @@
+package import PurchaseQueue
+
 /// Why an upload brought no verdicts, and what that means for its lane. None of them is final.
 package enum UploadFailure: Hashable, Sendable {
-  /// No answer, or a body that is not ours. `retryAfterMilliseconds` if the backend gave one.
+  /// No answer, or one that is not ours: the lane waits. `retryAfterMilliseconds` if the backend gave one.
   case retry(reason: String, retryAfterMilliseconds: Int64?)
+  /// The backend has too much to do (429, 503): as `retry`, and what it asked for holds for every lane.
+  case backendBusy(reason: String, retryAfterMilliseconds: Int64?)
   /// A refusal that the same request will meet again: tried at the cap's pace, and reported.
   case backendFault(reason: String)
   /// Credentials are missing or refused.
   case signInNeeded
   /// The proof was queued by reference, and the store does not hold the transaction just now.
   case proofMissing
+  /// The engine itself ended the request: nobody's failure. It is sent again at the next wake-up.
+  case interrupted
+
+  /// What it means for a lane. The device lane has a credential of its own and nobody who could sign in: that it is
+  /// refused is a fault of the backend.
+  package func inLane(_ lane: Lane) -> UploadFailure {
+    switch (self, lane) {
+    case (.signInNeeded, .device): .backendFault(reason: "the device's credential was refused")
+    default: self
+    }
+  }
 }

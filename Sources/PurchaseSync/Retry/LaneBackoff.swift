@@ -1,0 +1,79 @@
+package import PurchaseQueue
+
+/// When one lane tries again.
+package struct LaneBackoff: Hashable, Sendable, Codable {
+  /// Failures in a row.
+  package private(set) var failures: Int
+  /// When it is time again; nil: at once. A wake-up brings it nearer.
+  package private(set) var due: Timestamp?
+  /// What the backend asked for, with its jitter. No wake-up shortens it.
+  package private(set) var notBefore: Timestamp?
+
+  /// A lane that has not failed.
+  package init() { self.init(failures: 0, due: nil, notBefore: nil) }
+
+  /// As it was kept.
+  package init(failures: Int, due: Timestamp?, notBefore: Timestamp?) {
+    self.failures = failures
+    self.due = due
+    self.notBefore = notBefore
+  }
+
+  /// A lane after a restart, whose head has been sent so many times without being settled: it goes on with that many
+  /// failures, so that an app which dies at each launch gets no request for nothing. The launch is its wake-up.
+  package init(
+    attempts: Int, now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+  ) {
+    self.init(failures: max(attempts, 0), due: nil, notBefore: nil)
+    guard failures > 0 else { return }
+    due = now.adding(milliseconds: policy.wakeDelayMilliseconds(using: &random))
+  }
+
+  /// When this lane may send, as far as it alone decides: `now`, or later, never beyond the policy's horizon.
+  package func opensAt(now: Timestamp, policy: RetryPolicy) -> Timestamp {
+    var lane = self
+    lane.clamp(now: now, policy: policy)
+    return max(now, lane.due ?? now, lane.notBefore ?? now)
+  }
+
+  /// No verdicts came. `retryAfterMilliseconds` is what the backend asked for, if it did.
+  package mutating func failed(
+    retryAfterMilliseconds: Int64? = nil, now: Timestamp, policy: RetryPolicy,
+    using random: inout some RandomNumberGenerator
+  ) {
+    countFailure()
+    due = now.adding(milliseconds: policy.delayMilliseconds(afterFailures: failures, using: &random))
+    notBefore = nil
+    guard let asked = retryAfterMilliseconds, asked > 0 else { return }
+    notBefore = now.adding(milliseconds: policy.floorMilliseconds(asked: asked, using: &random))
+  }
+
+  /// The backend refused what it will refuse again: the cap's pace from the first time on.
+  package mutating func refused(
+    now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+  ) {
+    countFailure()
+    due = now.adding(milliseconds: policy.capPaceMilliseconds(using: &random))
+    notBefore = nil
+  }
+
+  /// Verdicts came: whatever they say, the lane works.
+  package mutating func succeeded() { self = LaneBackoff() }
+
+  /// A new purchase, foreground, network back, or a user who asks: nearly at once, but not before what the backend
+  /// asked for. Waking again does not put it off.
+  package mutating func woken(
+    now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+  ) {
+    guard let planned = due else { return }
+    due = min(planned, now.adding(milliseconds: policy.wakeDelayMilliseconds(using: &random)))
+  }
+
+  /// The clock may have jumped: no delay of its own beyond the cap, nothing at all beyond the horizon.
+  package mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    due = due?.clamped(to: min(policy.capMilliseconds, policy.horizonMilliseconds), after: now)
+    notBefore = notBefore?.clamped(to: policy.horizonMilliseconds, after: now)
+  }
+
+  private mutating func countFailure() { failures = failures < .max ? failures + 1 : failures }
+}

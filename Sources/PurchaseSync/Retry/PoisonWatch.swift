@@ -1,0 +1,94 @@
+package import PurchaseQueue
+
+/// Whether one entry fails by itself, and may no longer hold up the others. Nothing is dropped for having failed often.
+///
+/// A storage keeps its three numbers with the entry: failed rounds, since when, and how often the backend did not find
+/// the transaction in the proof.
+package struct PoisonWatch: Hashable, Sendable, Codable {
+  /// What to do with an entry after a failed round.
+  package enum Judgement: Hashable, Sendable {
+    /// It stays where it is.
+    case keep
+    /// Others of its lane pass it until then.
+    case setAside(until: Timestamp)
+    /// To quarantine, where it is tried daily. If that is full, it is set aside for as long.
+    case park
+  }
+
+  /// Uploads that held it and brought no verdict, in a row.
+  package private(set) var failedRounds: Int
+  /// When the first of them failed.
+  package private(set) var failingSince: Timestamp?
+  /// Verdicts `unknownTransaction`, in a row.
+  package private(set) var unknownAnswers: Int
+
+  /// An entry that has not failed.
+  package init() { self.init(failedRounds: 0, failingSince: nil, unknownAnswers: 0) }
+
+  /// As it was stored.
+  package init(failedRounds: Int, failingSince: Timestamp?, unknownAnswers: Int) {
+    self.failedRounds = failedRounds
+    self.failingSince = failingSince
+    self.unknownAnswers = unknownAnswers
+  }
+
+  /// An upload that held it brought no verdict.
+  package mutating func failed(now: Timestamp) {
+    failedRounds = failedRounds < .max ? failedRounds + 1 : failedRounds
+    // A clock that went back makes the first failure one of the future: it counts as one of now.
+    failingSince = min(failingSince ?? now, now)
+  }
+
+  /// The backend said something about it, `pending` too: it does not fail.
+  package mutating func answered() { self = PoisonWatch() }
+
+  /// The backend did not find it in its proof. True if that was the last try: to quarantine.
+  package mutating func wasUnknown(policy: RetryPolicy) -> Bool {
+    let answers = unknownAnswers < .max ? unknownAnswers + 1 : unknownAnswers
+    self = PoisonWatch(failedRounds: 0, failingSince: nil, unknownAnswers: answers)
+    return answers >= policy.unknownTransactionTries
+  }
+
+  /// A new proof came: what was said of the old one no longer counts.
+  package mutating func gotNewProof() { unknownAnswers = 0 }
+
+  /// Whether it is sent without those that share its proof: one of them may be what fails.
+  package func goesAlone(policy: RetryPolicy) -> Bool { failedRounds >= policy.sharedRounds }
+
+  /// What follows from its failed rounds, after `failed`.
+  ///
+  /// - Parameters:
+  ///   - behindSince: When the first entry behind it in its lane was queued; nil if there is none.
+  ///   - othersSucceededAt: When an upload of others last worked (`BackendPace.succeededAt`).
+  package func judge(
+    behindSince: Timestamp?, othersSucceededAt: Timestamp?, now: Timestamp, policy: RetryPolicy,
+    using random: inout some RandomNumberGenerator
+  ) -> Judgement {
+    guard let failingSince, failedRounds > 0 else { return .keep }
+    let hasOftenFailed = failedRounds >= policy.poisonRounds
+    // So many rounds as well: after a jump of the clock a day has passed that never was.
+    if hasOftenFailed, now.milliseconds(since: failingSince) >= policy.parkAfterMilliseconds,
+      othersSucceed(othersSucceededAt, failingSince, now, policy)
+    {
+      return .park
+    }
+    guard hasOftenFailed || blocksTooLong(behindSince, failingSince, now, policy) else { return .keep }
+    return .setAside(until: now.adding(milliseconds: policy.capPaceMilliseconds(using: &random)))
+  }
+
+  /// One that worked just before a long outage says nothing about the time after it.
+  private func othersSucceed(
+    _ succeededAt: Timestamp?, _ failingSince: Timestamp, _ now: Timestamp, _ policy: RetryPolicy
+  ) -> Bool {
+    guard let succeededAt = succeededAt.map({ min($0, now) }) else { return false }
+    return succeededAt >= failingSince && now.milliseconds(since: succeededAt) <= policy.parkAfterMilliseconds
+  }
+
+  /// It blocks from its first failure on, or from when there is somebody to be blocked.
+  private func blocksTooLong(
+    _ behindSince: Timestamp?, _ failingSince: Timestamp, _ now: Timestamp, _ policy: RetryPolicy
+  ) -> Bool {
+    guard let behindSince else { return false }
+    return now.milliseconds(since: max(failingSince, behindSince)) >= policy.poisonBlockingMilliseconds
+  }
+}

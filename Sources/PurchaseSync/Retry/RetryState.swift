@@ -1,0 +1,45 @@
+package import PurchaseQueue
+
+/// What an installation knows across its lanes, and the one place where it is decided whether a request may go out.
+///
+/// A storage keeps it. Where `admit` changed it, it is committed with the attempt, before the request.
+package struct RetryState: Hashable, Sendable, Codable {
+  /// Requests after a failure.
+  package var budget = RetryBudget()
+  /// The backend as a whole.
+  package var pace = BackendPace()
+
+  /// Whether a request may go out.
+  package enum Admission: Hashable, Sendable {
+    /// Now. What it costs has been taken.
+    case send
+    /// Not before this moment; then it is asked again.
+    case wait(until: Timestamp)
+  }
+
+  /// Nothing is known, nothing spent.
+  package init() {}
+
+  /// As it was stored.
+  package init(budget: RetryBudget, pace: BackendPace) {
+    self.budget = budget
+    self.pace = pace
+  }
+
+  /// Decides about one request of a lane. After a failure, of this lane or of the last upload of all, it costs some
+  /// of the budget; after a success it is free.
+  package mutating func admit(
+    _ lane: LaneBackoff, for purpose: RetryBudget.Purpose, now: Timestamp, policy: RetryPolicy
+  ) -> Admission {
+    pace.clamp(now: now, policy: policy)
+    let opens = max(lane.opensAt(now: now, policy: policy), pace.opensAt(now: now, policy: policy))
+    guard opens <= now else { return .wait(until: opens) }
+    if lane.failures > 0 || pace.isFailing {
+      guard budget.spend(purpose, now: now, policy: policy) else {
+        return .wait(until: budget.nextAllowed(purpose, now: now, policy: policy))
+      }
+    }
+    pace.sent(now: now)
+    return .send
+  }
+}

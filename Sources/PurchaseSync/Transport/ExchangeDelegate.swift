@@ -1,0 +1,66 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Passes what a URL session tells on to the exchange it is about.
+final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+  private let lock = NSLock()
+  private var exchanges: [Int: Exchange] = [:]
+
+  func add(_ exchange: Exchange, of task: URLSessionTask) {
+    lock.lock()
+    exchanges[task.taskIdentifier] = exchange
+    lock.unlock()
+  }
+
+  func remove(_ task: URLSessionTask) {
+    lock.lock()
+    exchanges[task.taskIdentifier] = nil
+    lock.unlock()
+  }
+
+  /// Nil once the caller has its answer: what comes later is nobody's.
+  private func exchange(of task: URLSessionTask) -> Exchange? {
+    lock.lock()
+    defer { lock.unlock() }
+    return exchanges[task.taskIdentifier]
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    exchange(of: dataTask)?.received(response)
+    // Never `.cancel`, which on Linux cancels from within the callback.
+    completionHandler(.allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    exchange(of: dataTask)?.received(data)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    exchange(of: task)?.completed(error)
+  }
+
+  /// A redirect is an answer like any other, with a status of 3xx.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
+
+  /// On Linux, libcurl sends a request again by itself when a kept connection dies before the first byte of an answer,
+  /// and asks here for the body once more. Given none, it would send the head alone and wait for an answer to half
+  /// a request; given one, it would send what nobody has counted. So the attempt ends, as one without an answer.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    exchange(of: task)?.end(.failure(TransportError(reason: "the connection ended before an answer")))
+    completionHandler(nil)
+  }
+}

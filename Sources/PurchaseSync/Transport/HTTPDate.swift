@@ -1,0 +1,64 @@
+package import PurchaseQueue
+
+/// The three forms of a date in HTTP (RFC 9110 5.6.7), read by their digits: no calendar and no locale of the device
+/// can break them.
+package enum HTTPDate {
+  /// The moment; nil if the text is none of
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
+  ///
+  /// The name of the day is not checked. `now` decides what century a year of two digits is of: one that would lie
+  /// more than 50 years ahead is of the past.
+  package static func parse(_ text: String, now: Timestamp) -> Timestamp? {
+    guard text.utf8.count <= 40 else { return nil }
+    let words = text.split { $0 == " " || $0 == "\t" }
+    switch words.count {
+    case 6: return moment(day: words[1], month: words[2], year: words[3], time: words[4], zone: words[5])
+    case 5: return moment(day: words[2], month: words[1], year: words[4], time: words[3], zone: "GMT")
+    case 4:
+      let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
+      guard date.count == 3, date[2].utf8.count == 2, let short = number(date[2], 0...99) else { return nil }
+      let year = Substring(String(fullYear(short, now: now)))
+      return moment(day: date[0], month: date[1], year: year, time: words[2], zone: words[3])
+    default: return nil
+    }
+  }
+
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  private static func moment(
+    day: Substring, month: Substring, year: Substring, time: Substring, zone: Substring
+  ) -> Timestamp? {
+    let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+    guard zone == "GMT", clock.count == 3, year.utf8.count == 4,
+      let month = months.firstIndex(of: String(month)),
+      let year = number(year, 1...9_999), let day = number(day, 1...31),
+      let hour = number(clock[0], 0...23), let minute = number(clock[1], 0...59),
+      // A leap second is the first second of the next minute here.
+      let second = number(clock[2], 0...60)
+    else { return nil }
+    let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let lengths: [Int64] = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard day <= lengths[month] else { return nil }
+    let leapDays = (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400
+    // From the first day of the year 1; 1970 began 719,162 days later.
+    let days = (year - 1) * 365 + leapDays + lengths[..<month].reduce(0, +) + day - 1 - 719_162
+    return Timestamp(milliseconds: ((days * 24 + hour) * 3_600 + minute * 60 + second) * 1_000)
+  }
+
+  private static func fullYear(_ short: Int64, now: Timestamp) -> Int64 {
+    // Near enough: it is compared with 50 years.
+    let thisYear = min(max(1_970 + now.milliseconds / 31_556_952_000, 1), 9_899)
+    let year = thisYear / 100 * 100 + short
+    return year > thisYear + 50 ? year - 100 : year
+  }
+
+  /// Digits only, at most four.
+  private static func number(_ text: Substring, _ allowed: ClosedRange<Int64>) -> Int64? {
+    guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let value = Int64(text), allowed.contains(value)
+    else { return nil }
+    return value
+  }
+}

@@ -1,0 +1,89 @@
+import Dispatch
+public import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The transport that apps use unless they bring their own.
+///
+/// One attempt is one request on the wire: no redirect is followed, so that credentials go to no other address;
+/// nothing is cached; no cookie and no stored credential is sent. An answer is counted while it arrives, and the request
+/// ends as soon as there is too much of it or time is over.
+public final class URLSessionTransport: BackendTransport {
+  private let base: URL
+  private let session: URLSession
+  private let exchanges: ExchangeDelegate
+  private let timeout: TimeInterval
+  private let responseBytes: Int
+
+  /// - Parameters:
+  ///   - base: What the paths are appended to, such as `https://api.example.com` or `https://example.com/api`.
+  ///   - timeout: Seconds for one attempt, from its begin to the last byte of the answer.
+  ///   - responseBytes: A longer answer is not ours.
+  public init(base: URL, timeout: TimeInterval = 30, responseBytes: Int = 1 << 20) {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = timeout
+    configuration.timeoutIntervalForResource = timeout
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.urlCache = nil
+    configuration.urlCredentialStorage = nil
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    self.base = base
+    self.timeout = timeout
+    self.responseBytes = responseBytes
+    exchanges = ExchangeDelegate()
+    // The session keeps its delegate until it is invalidated, so the delegate knows nothing of this object.
+    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+  }
+
+  deinit { session.invalidateAndCancel() }
+
+  /// Sends one request.
+  public func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    let exchange = Exchange(responseBytes: responseBytes)
+    let task = session.dataTask(with: try wireRequest(request))
+    exchanges.add(exchange, of: task)
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        exchange.begin(task, timeout: timeout) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      exchange.end(.failure(TransportError(.cancelled, reason: "the request was cancelled")))
+    }
+    exchanges.remove(task)
+    return try result.get()
+  }
+
+  private func wireRequest(_ request: BackendRequest) throws(TransportError) -> URLRequest {
+    guard let url = url(of: request.path) else {
+      throw TransportError(.unsendable, reason: "\(request.path) is no path below the backend's address")
+    }
+    var wire = URLRequest(url: url)
+    wire.httpMethod = request.method
+    wire.setValue("application/json", forHTTPHeaderField: "Accept")
+    if !request.body.isEmpty {
+      wire.httpBody = request.body
+      wire.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    }
+    for (name, value) in request.headers {
+      // A line break would begin another header field, or another request. The value may be a credential.
+      guard !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
+        throw TransportError(
+          .unsendable, reason: "the value of the header field \(name) has control characters")
+      }
+      wire.setValue(value, forHTTPHeaderField: name)
+    }
+    return wire
+  }
+
+  /// Nil for a path that would lead to another address: credentials are for the backend's own.
+  private func url(of path: String) -> URL? {
+    let text = base.absoluteString
+    guard !path.hasPrefix("/"), let url = URL(string: text + (text.hasSuffix("/") ? "" : "/") + path),
+      url.scheme == base.scheme, url.host == base.host, url.port == base.port, url.user == base.user
+    else { return nil }
+    return url
+  }
+}

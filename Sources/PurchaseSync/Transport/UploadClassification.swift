@@ -1,0 +1,54 @@
+import Foundation
+package import PurchaseQueue
+
+/// What an upload's answer means: the one place where HTTP becomes a verdict or a failure.
+///
+/// Only a verdict is final; a bare status never is. The table is in the article *Retries*, and a test holds both
+/// together.
+package enum UploadClassification: Hashable, Sendable {
+  /// The backend's answer, a verdict per claim.
+  case verdicts(UploadReply)
+  /// There are no verdicts.
+  case failure(UploadFailure)
+
+  /// - Parameters:
+  ///   - result: What the transport brought.
+  ///   - lane: In whose name was sent.
+  ///   - now: What a Retry-After is compared with if the answer has no `Date`.
+  package init(_ result: Result<BackendResponse, TransportError>, lane: Lane, now: Timestamp) {
+    switch result {
+    case .failure(let error): self = .failure(Self.failure(of: error))
+    case .success(let response):
+      if response.status == 200, let reply = ReplyReading.reply(in: response) {
+        self = .verdicts(reply)
+      } else {
+        self = .failure(Self.failure(of: response, now: now).inLane(lane))
+      }
+    }
+  }
+
+  private static func failure(of error: TransportError) -> UploadFailure {
+    switch error.kind {
+    case .cancelled: .interrupted
+    case .unsendable: .backendFault(reason: error.reason)
+    default: .retry(reason: error.reason, retryAfterMilliseconds: nil)
+    }
+  }
+
+  private static func failure(of response: BackendResponse, now: Timestamp) -> UploadFailure {
+    let reason = ReplyReading.description(of: response)
+    let wait = response.retryAfter.flatMap {
+      RetryAfter.milliseconds($0, date: response.date, now: now)
+    }
+    switch response.status {
+    case 401: return .signInNeeded
+    case 403 where ReplyReading.problem(in: response)?.type == ProblemDocument.auth: return .signInNeeded
+    case 429, 503: return .backendBusy(reason: reason, retryAfterMilliseconds: wait)
+    // 403: a captive portal's page. 408 and 425 mean this time, not this request.
+    case 403, 408, 425: return .retry(reason: reason, retryAfterMilliseconds: wait)
+    case 400...499: return .backendFault(reason: reason)
+    // 2xx and 3xx that are not the backend's answer, 5xx, and numbers that are no status.
+    default: return .retry(reason: reason, retryAfterMilliseconds: wait)
+    }
+  }
+}
