@@ -7,18 +7,18 @@ extension QueueFile {
   /// Throws `queueFull` if there is no room even after room was made without loss. A proof longer than
   /// `QueueLimits.proofBytes` is queued by reference.
   public func enqueue(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
-    try enqueue(new, now: now) { () throws(QueueError) in }
+    try enqueue(new, now: now) { (_) throws(QueueError) in }
   }
 
-  /// As `enqueue`; what `companion` writes is committed with the entry.
+  /// As `enqueue`; what `companion` writes of the result is committed with the entry.
   package func enqueue(
-    _ new: NewEntry, now: Timestamp, with companion: () throws(QueueError) -> Void
+    _ new: NewEntry, now: Timestamp, with companion: (Enqueued) throws(QueueError) -> Void
   ) throws(QueueError) -> Enqueued {
     hook?("enqueue.begin")
     try check(new)
     let result = try transaction { () throws(QueueError) in
       let result = try self.insertOrCollapse(new, now: now)
-      if case .inserted = result { try companion() }
+      try companion(result)
       return result
     }
     afterCommit { [self] in

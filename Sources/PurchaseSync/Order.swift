@@ -15,6 +15,17 @@ public struct Order: Sendable, Hashable {
   public var quantity: Int
   /// Where it stands, as far as the device knows.
   public var state: OrderState
-  /// When the backend made it.
+  /// When the backend made it, by the backend's clock.
   public var createdAt: Timestamp
+  /// When the backend will no longer wait for a payment, by its clock; nil if it says nothing of it.
+  public var expiresAt: Timestamp?
+}
+
+extension Order {
+  init(_ document: OrderDocument, account: String) {
+    self.init(
+      number: document.number, accountToken: document.accountToken, account: account,
+      productID: document.productID, quantity: document.quantity, state: document.state,
+      createdAt: document.createdAt, expiresAt: document.expiresAt)
+  }
 }

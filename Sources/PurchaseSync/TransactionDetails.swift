@@ -20,6 +20,8 @@ struct TransactionDetails: Codable, Equatable {
   var revocationReason: Int?
   var isUpgraded: Bool?
   var signedAt: Timestamp?
+  /// Whose listing it was in: its finish waits for that store account.
+  var storeAccount: String?
   // What the match was when it was queued. The order itself is the entry's.
   var transactionClass: String?
   var candidates: [String]?
@@ -44,21 +46,21 @@ struct TransactionDetails: Codable, Equatable {
     evidence = match.evidence.isEmpty ? nil : match.evidenceText
   }
 
-  init(text: String, key: EntryKey) throws(SyncError) {
+  init(text: String, key: EntryKey) throws(QueueError) {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
     } catch {
-      throw .queue(.damaged(path: "entry \(key)", what: "its details are not the JSON that was written"))
+      throw .damaged(path: "entry \(key)", what: "its details are not the JSON that was written")
     }
   }
 
-  func text() throws(SyncError) -> String {
+  func text() throws(QueueError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     do {
       return String(decoding: try encoder.encode(self), as: UTF8.self)
     } catch {
-      throw .encoding(what: "transaction \(transactionID)")
+      throw .invalid(what: "transaction \(transactionID) cannot be written as JSON")
     }
   }
 

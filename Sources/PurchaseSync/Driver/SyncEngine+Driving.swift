@@ -5,7 +5,7 @@ import PurchaseQueue
 extension SyncEngine {
   func start() throws(SyncError) {
     try openFile()
-    readUnfinished()
+    listStore()
     checkFile()
   }
 
@@ -13,15 +13,20 @@ extension SyncEngine {
   private func openFile() throws(SyncError) {
     opened = nil
     let configuration = self.configuration
+    let seed = UInt64.random(in: .min ... .max)
     opened = try Self.storing { () throws(QueueError) in
       let queue = try QueueFile(
         path: configuration.path, limits: configuration.limits, vault: configuration.vault,
         now: configuration.now())
       queue.hook = configuration.hook
       let file = try SyncFile(queue: queue)
-      return Opened(file: file, machine: SyncMachine(storage: file, policy: configuration.retry))
+      return Opened(
+        file: file,
+        machine: SyncMachine(
+          storage: file, policy: configuration.retry, appVersion: configuration.appVersion, seed: seed))
     }
-    if let salvage = opened?.file.queue.salvage { events.send(.salvaged(salvage)) }
+    generation += 1
+    if let salvage = opened?.file.queue.salvage { emit(.recovered(salvage)) }
     perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
   }
 
@@ -50,16 +55,25 @@ extension SyncEngine {
     }
   }
 
-  /// As `step`, where nobody waits for the result: a storage error is reported and tried again later.
-  func feed(_ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]) {
-    // What comes after `shutdown` was in flight then: it is in the file, and is taken up at the next start.
-    guard !isShutDown else { return }
+  /// As `step`, for what came of a request of that generation, where nobody waits for the result: a storage error is
+  /// reported, and everything is looked at again later.
+  func feed(
+    _ generation: Int, _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]
+  ) {
+    // What comes after `shutdown` was in flight then: it is in the file, and is taken up at the next start. What an
+    // earlier machine asked for, this one does not know.
+    guard !isShutDown, generation == self.generation, opened != nil else { return }
     do throws(SyncError) {
       perform(try step(event))
     } catch {
-      events.send(.failed(error))
-      setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))
+      report(error)
+      lookAgain()
     }
+  }
+
+  /// After a storage error: not at once, since most of them last a while.
+  private func lookAgain() {
+    setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))
   }
 
   static func storing<R>(_ body: () throws(QueueError) -> R) throws(SyncError) -> R {
@@ -73,13 +87,27 @@ extension SyncEngine {
   func perform(_ actions: [SyncAction]) {
     for action in actions {
       switch action {
-      case .emit(let event): events.send(event)
+      case .emit(let event): emit(event)
       case .wake(let due): setTimer(due)
       case .finish(let tombstone): finish(tombstone)
       case .send(let lane, let entries): upload(lane, entries)
+      case .readReceipt(let key): readReceipt(for: key)
+      case .listStore: listStore()
+      case .claim(let account): claim(for: account)
+      case .storageFailed(let error):
+        report(.queue(error))
+        if error.asksForReopening { opened = nil }
+        lookAgain()
       }
     }
   }
+
+  func emit(_ event: SyncEvent) {
+    configuration.log?(SyncLogRecord(event))
+    events.send(event)
+  }
+
+  func report(_ error: SyncError) { emit(.failed(error)) }
 
   func closeStream(_ number: Int) { events.close(number) }
 
@@ -89,10 +117,10 @@ extension SyncEngine {
     if let timerDue, timerDue <= due { return }
     timer?.cancel()
     timerDue = due
-    let delay = max(0, due.milliseconds - configuration.now().milliseconds)
+    let delay = max(0, due.milliseconds(since: configuration.now()))
     timer = Task { [weak self] in
       do {
-        try await Task.sleep(nanoseconds: UInt64(delay) * 1_000_000)
+        try await Task.sleep(for: .milliseconds(delay))
       } catch {
         return  // Cancelled: another timer, or shutdown.
       }
@@ -102,51 +130,16 @@ extension SyncEngine {
 
   private func timerFired() {
     timerDue = nil
-    feed { (machine, now) throws(QueueError) in try machine.timerFired(now: now) }
-  }
-
-  // MARK: The store
-
-  /// Takes over what the store holds. Runs on; a store that fails is asked again at the next wake-up.
-  func readUnfinished() {
-    run { engine in
-      do {
-        for transaction in try await engine.store.unfinished().transactions {
-          try await engine.receive(transaction)
-        }
-      } catch let error as SyncError {
-        await engine.report(error)
-      } catch {
-        await engine.report(.store(reason: "the unfinished transactions could not be read"))
-      }
+    guard !isShutDown else { return }
+    do throws(SyncError) {
+      perform(try step { (machine, now) throws(QueueError) in machine.timerFired(now: now) })
+    } catch {
+      report(error)
+      lookAgain()
     }
   }
 
-  func report(_ error: SyncError) { events.send(.failed(error)) }
-
-  private func finish(_ tombstone: Tombstone) {
-    configuration.hook?("finish.calling")
-    run { engine in
-      do {
-        let details = try TransactionDetails(text: tombstone.details, key: tombstone.key)
-        _ = try await engine.store.finish(transactionID: details.transactionID)
-        await engine.finishEnded(tombstone.key, worked: true)
-      } catch {
-        await engine.finishEnded(tombstone.key, worked: false)
-      }
-    }
-  }
-
-  private func finishEnded(_ key: EntryKey, worked: Bool) {
-    configuration.hook?("finish.called")
-    feed { (machine, now) throws(QueueError) in
-      if worked {
-        try machine.finished(key)
-        return []
-      }
-      return machine.finishFailed(key, now: now, using: &random)
-    }
-  }
+  // MARK: Tasks
 
   /// Starts a task that `shutdown` cancels.
   func run(_ body: @escaping @Sendable (SyncEngine) async -> Void) {
@@ -168,9 +161,9 @@ extension SyncEngine {
   /// Tidies the file up while nothing is under way; cheap if there is nothing to tidy.
   func maintain() {
     do throws(QueueError) {
-      try opened?.file.queue.maintain(now: configuration.now())
+      try opened?.file.maintain(now: configuration.now())
     } catch {
-      events.send(.failed(.queue(error)))
+      report(.queue(error))
     }
   }
 
@@ -194,7 +187,7 @@ extension SyncEngine {
       opened = nil
       _ = try self.file()
     } catch {
-      events.send(.failed(error))
+      self.report(error)
     }
   }
 }

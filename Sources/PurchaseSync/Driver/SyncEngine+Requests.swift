@@ -1,22 +1,26 @@
 import Foundation
 import PurchaseQueue
 
-/// The two requests that the engine makes.
+/// The requests that the engine makes of the backend.
 extension SyncEngine {
+  // MARK: Uploads
+
   func upload(_ lane: Lane, _ entries: [Entry]) {
+    let generation = self.generation
     let upload: Upload
     let lease: LaneLease
     do throws(SyncError) {
       guard let free = try Self.storing({ () throws(QueueError) in try opened?.file.queue.lease(lane) })
       else {
         let reason = "another process is sending this lane"
-        return uploadEnded(lane, .failure(.retry(reason: reason, retryAfterMilliseconds: nil)))
+        return uploadEnded(
+          lane, .failure(.retry(reason: reason, retryAfterMilliseconds: nil)), generation)
       }
       lease = free
       upload = try prepare(entries)
     } catch {
-      events.send(.failed(error))
-      uploadEnded(lane, .failure(.backendFault(reason: error.description)))
+      report(error)
+      uploadEnded(lane, .failure(.interrupted), generation)
       return
     }
     configuration.hook?("upload.sending")
@@ -24,55 +28,54 @@ extension SyncEngine {
       let result = await engine.send(upload, lane)
       // Until here: the next upload of this lane takes a lease of its own.
       lease.release()
-      await engine.uploadEnded(lane, result)
+      await engine.uploadEnded(lane, result, generation)
     }
-  }
-
-  private func send(_ upload: Upload, _ lane: Lane) async -> UploadClassification {
-    guard let authorization = await authorization(of: lane) else { return .failure(.signInNeeded) }
-    guard let body = await body(of: upload) else { return .failure(.proofMissing) }
-    let request = BackendRequest(
-      method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
-    return UploadClassification(await answer(to: request), lane: lane, now: configuration.now())
   }
 
   /// One upload: the claims of a head and its run, and their common proof, if its bytes are here.
   private struct Upload {
     var device: UUID
     var proof: Proof?
+    /// Whether the backend is to ask the store by id: an entry that never had a proof.
+    var needsNoProof: Bool
     var claims: [Claim]
   }
 
-  func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
-    do throws(TransportError) {
-      return .success(try await transport.send(request))
-    } catch {
-      return .failure(error)
+  private func send(_ upload: Upload, _ lane: Lane) async -> UploadClassification {
+    guard let authorization = await authorization(of: lane) else {
+      return .failure(UploadFailure.signInNeeded.inLane(lane))
     }
+    guard let body = await body(of: upload) else { return .failure(.proofMissing) }
+    let request = BackendRequest(
+      method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
+    return UploadClassification(await answer(to: request), lane: lane, now: configuration.now())
   }
 
-  private func uploadEnded(_ lane: Lane, _ result: UploadClassification) {
+  private func uploadEnded(_ lane: Lane, _ result: UploadClassification, _ generation: Int) {
     configuration.hook?("upload.received")
-    feed { (machine, now) throws(QueueError) in
+    feed(generation) { (machine, now) throws(QueueError) in
       switch result {
-      case .verdicts(let reply): try machine.replyArrived(lane: lane, reply, now: now, using: &random)
-      case .failure(let failure): try machine.uploadFailed(lane: lane, failure, now: now, using: &random)
+      case .verdicts(let reply): try machine.replyArrived(lane: lane, reply, now: now)
+      case .failure(let failure): try machine.uploadFailed(lane: lane, failure, now: now)
       }
     }
   }
 
   private func prepare(_ entries: [Entry]) throws(SyncError) -> Upload {
     let file = try self.file()
-    var claims: [Claim] = []
-    for entry in entries {
-      claims.append(
-        try TransactionDetails(text: entry.details, key: entry.key).claim(orderNumber: entry.orderNumber))
+    return try Self.storing { () throws(QueueError) in
+      var claims: [Claim] = []
+      for entry in entries {
+        let details = try TransactionDetails(text: entry.details, key: entry.key)
+        claims.append(details.claim(orderNumber: entry.orderNumber))
+      }
+      guard let device = try file.device(proposing: UUID()) else {
+        throw .cannotOpen(path: file.queue.path, reason: "the vault that names this device is locked")
+      }
+      return Upload(
+        device: device, proof: try Self.firstProof(of: entries.first, in: file),
+        needsNoProof: entries.first?.proofs.isEmpty ?? true, claims: claims)
     }
-    let (proof, device) = try Self.storing { () throws(QueueError) in
-      (try Self.firstProof(of: entries.first, in: file), try file.device(proposing: UUID()))
-    }
-    guard let device else { throw .backendUnreachable(reason: "the vault that names this device is locked") }
-    return Upload(device: device, proof: proof, claims: claims)
   }
 
   private static func firstProof(of entry: Entry?, in file: SyncFile) throws(QueueError) -> Proof? {
@@ -85,42 +88,53 @@ extension SyncEngine {
   /// Nil if the proof is not in the queue, and the store does not hold the transaction just now.
   private func body(of upload: Upload) async -> Data? {
     var proof = upload.proof
-    if proof == nil { proof = await proofFromStore(upload.claims[0].transactionID) }
-    guard let proof else { return nil }
+    if proof == nil, !upload.needsNoProof {
+      proof = await proofFromStore(upload.claims[0].transactionID)
+      guard proof != nil else { return nil }
+    }
     do {
       return try JSONEncoder().encode(
-        UploadRequest(device: upload.device, proof: ProofDocument(proof), claims: upload.claims))
+        UploadRequest(device: upload.device, proof: proof.map { ProofDocument($0) }, claims: upload.claims))
     } catch {
-      events.send(.failed(.encoding(what: "an upload of \(upload.claims.count) claims")))
+      report(.encoding(what: "an upload of \(upload.claims.count) claims"))
       return nil
     }
   }
 
-  private func proofFromStore(_ transactionID: String) async -> Proof? {
-    do {
-      return try await store.unfinished().transactions.first { $0.transactionID == transactionID }?.proof
-    } catch {
-      events.send(.failed(.store(reason: "the unfinished transactions could not be read")))
-      return nil
-    }
-  }
+  // MARK: Claims of what the device bought
 
-  /// The lane's own name: never that of whoever is signed in now.
-  private func authorization(of lane: Lane) async -> String? {
-    switch lane {
-    case .account(let account):
-      return await credentials(account).map { "Bearer " + $0 }
-    case .device:
-      do {
-        let file = try self.file()
-        let device = try Self.storing { () throws(QueueError) in try file.device(proposing: UUID()) }
-        return device.map { "Device " + $0.uuidString }
-      } catch {
-        events.send(.failed(error))
-        return nil
+  func claim(for account: String) {
+    let generation = self.generation
+    run { engine in
+      let end = await engine.claimEnd(for: account)
+      await engine.feed(generation) { (machine, now) throws(QueueError) in
+        try machine.claimEnded(account: account, end, now: now)
       }
     }
   }
+
+  private func claimEnd(for account: String) async -> ClaimEnd {
+    guard let token = await credentials(account) else { return .failed(.signInNeeded) }
+    let body: Data
+    do {
+      let file = try self.file()
+      guard let device = try Self.storing({ () throws(QueueError) in try file.device(proposing: UUID()) })
+      else { return .failed(.retry(reason: "the vault is locked", retryAfterMilliseconds: nil)) }
+      body = try JSONEncoder().encode(DeviceClaimDocument(device: device))
+    } catch {
+      return .failed(.retry(reason: "the device has no name", retryAfterMilliseconds: nil))
+    }
+    let request = BackendRequest(
+      method: "POST", path: "v1/claims", headers: ["Authorization": "Bearer " + token], body: body)
+    let result = await answer(to: request)
+    if case .success(let response) = result, (200...299).contains(response.status) { return .taken }
+    switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
+    case .failure(let failure): return .failed(failure)
+    case .verdicts: return .failed(.retry(reason: "an answer of another kind", retryAfterMilliseconds: nil))
+    }
+  }
+
+  // MARK: Orders
 
   func requestOrder(
     product: String, quantity: Int, account: String, key: String
@@ -135,23 +149,64 @@ extension SyncEngine {
     let request = BackendRequest(
       method: "POST", path: "v1/orders",
       headers: ["Authorization": "Bearer " + token, "Idempotency-Key": key], body: body)
-    switch await answer(to: request) {
-    case .failure(let error): throw .backendUnreachable(reason: error.reason)
-    case .success(let response): return try Self.order(in: response, account: account)
-    }
+    return try Self.document(await answer(to: request), account: account, as: OrderDocument.self)
   }
 
-  private static func order(in response: BackendResponse, account: String) throws(SyncError) -> OrderDocument
-  {
+  func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
+    guard let token = await credentials(account) else { throw .signInNeeded(account: account) }
+    let request = BackendRequest(
+      method: "GET", path: "v1/orders?state=open", headers: ["Authorization": "Bearer " + token],
+      body: Data())
+    return try Self.document(await answer(to: request), account: account, as: OrderListDocument.self).orders
+  }
+
+  private static func document<Document: Decodable>(
+    _ result: Result<BackendResponse, TransportError>, account: String, as: Document.Type
+  ) throws(SyncError) -> Document {
+    let response: BackendResponse
+    switch result {
+    case .failure(let error): throw .backendUnreachable(reason: error.reason)
+    case .success(let answer): response = answer
+    }
     guard response.status == 200 || response.status == 201 else {
       if response.status == 401 { throw .signInNeeded(account: account) }
-      if response.status >= 500 { throw .backendUnreachable(reason: "HTTP \(response.status)") }
+      // A captive portal answers 403 as well: only our own problem is a refusal.
+      if response.status >= 500 || response.status < 400 || ReplyReading.problem(in: response) == nil {
+        throw .backendUnreachable(reason: "HTTP \(response.status)")
+      }
       throw .backendRefused(status: response.status, reason: "an order was not made")
     }
     do {
-      return try JSONDecoder().decode(OrderDocument.self, from: response.body)
+      return try JSONDecoder().decode(Document.self, from: response.body)
     } catch {
       throw .backendUnreachable(reason: "HTTP \(response.status) with a body that is not the backend's")
+    }
+  }
+
+  // MARK: Common
+
+  private func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
+    do throws(TransportError) {
+      return .success(try await transport.send(request))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The lane's own name: never that of whoever is signed in now.
+  private func authorization(of lane: Lane) async -> String? {
+    switch lane {
+    case .account(let account):
+      return await credentials(account).map { "Bearer " + $0 }
+    case .device:
+      do {
+        let file = try self.file()
+        let device = try Self.storing { () throws(QueueError) in try file.device(proposing: UUID()) }
+        return device.map { "Device " + $0.uuidString }
+      } catch {
+        report(error)
+        return nil
+      }
     }
   }
 }

@@ -7,7 +7,8 @@ import PurchaseSQLite
 /// Open it at launch, hand it every transaction that the store delivers, and fulfil what it reports as delivered.
 /// The engine alone finishes transactions: after the backend's verdict is durable on the device, never before.
 ///
-/// An actor on a thread of its own: waiting for the disk holds no thread of the cooperative pool.
+/// An actor on a thread of its own: waiting for the disk holds no thread of the cooperative pool. Nothing here is a
+/// singleton; one file is opened once per process.
 public actor SyncEngine {
   private let executor = BlockingExecutor(label: "purchase-sync")
   /// The engine's own thread.
@@ -18,21 +19,27 @@ public actor SyncEngine {
   let transport: any BackendTransport
   let credentials: CredentialSource
   var opened: Opened?
-  var random = SystemRandomNumberGenerator()
+  /// Counts machines: what an earlier one had sent is nobody's answer.
+  var generation = 0
   var events = EventStreams()
   var timer: Task<Void, Never>?
   var timerDue: Timestamp?
   var work: [Int: Task<Void, Never>] = [:]
   var nextWork = 0
   var isShutDown = false
+  /// A listing of the store is under way; one more was asked for meanwhile.
+  var listing: Listing = .idle
   /// Keys of order requests that are waiting for their answer.
-  private var requesting: Set<String> = []
+  var requesting: Set<String> = []
 
   /// What exists once the file is open.
   struct Opened {
     let file: SyncFile
     var machine: SyncMachine<SyncFile>
   }
+
+  /// Whether the store is being listed.
+  enum Listing { case idle, running, runningAndWanted }
 
   private init(
     configuration: SyncConfiguration, store: any AppStore, transport: any BackendTransport,
@@ -44,7 +51,8 @@ public actor SyncEngine {
     self.credentials = credentials
   }
 
-  /// Opens the queue, takes up what an earlier run left, then asks the store for unfinished transactions.
+  /// Opens the queue, takes up what an earlier run left, then asks the store for unfinished transactions. Nothing goes
+  /// over the network before the queue is open.
   ///
   /// Throws without having changed anything on disk if the file cannot be opened or is not ours.
   public static func open(
@@ -57,55 +65,37 @@ public actor SyncEngine {
     return engine
   }
 
-  // MARK: What the app calls
-
-  /// Makes an order, durable here and at the backend, *before* anybody pays. Pass `order.accountToken` to the store
-  /// with the payment. Called again after an error, it continues the same request: no order is made twice.
-  public func begin(product: String, quantity: Int = 1, account: String) async throws(SyncError) -> Order {
-    let file = try self.file()
-    let proposed = UUID().uuidString
-    let key = try Self.storing { () throws(QueueError) in
-      try file.request(
-        account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting,
-        now: configuration.now())
-    }
-    requesting.insert(key)
-    defer { requesting.remove(key) }
-    configuration.hook?("order.requesting")
-    let document: OrderDocument
-    do throws(SyncError) {
-      document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
-    } catch {
-      // Nobody pays now, so the room is free again; the request stays, and is taken up by the next call.
-      try Self.storing { () throws(QueueError) in try file.queue.cancelReservation(key) }
-      throw error
-    }
-    configuration.hook?("order.received")
-    return try Self.storing { () throws(QueueError) in
-      try file.save(document, account: account, answering: key, now: configuration.now())
-    }
-  }
+  // MARK: Transactions and outcomes
 
   /// Takes a transaction from the store. When this returns, it is durable; if it throws, it is not, and the store
   /// will deliver it again.
   public func receive(_ transaction: StoreTransaction) throws(SyncError) {
-    let details = try TransactionDetails(transaction).text()
+    try receive(transaction, storeAccount: nil)
+  }
+
+  func receive(_ transaction: StoreTransaction, storeAccount: String?) throws(SyncError) {
     configuration.hook?("transaction.arrived")
-    let actions = try step { (machine, now) throws(QueueError) in
-      try machine.transactionArrived(transaction, details: details, now: now)
+    do throws(SyncError) {
+      perform(
+        try step { (machine, now) throws(QueueError) in
+          try machine.transactionArrived(transaction, storeAccount: storeAccount, now: now)
+        })
+    } catch {
+      if case .queue(.queueFull) = error { emit(.queueFull(transaction.key, error)) }
+      throw error
     }
-    perform(actions)
   }
 
   /// The app has fulfilled, or shown, this outcome: it is not reported again.
   public func confirm(_ outcome: Outcome) throws(SyncError) {
-    _ = try step { (machine, _) throws(QueueError) in
-      try machine.outcomeConfirmed(outcome.key)
-      return []
-    }
+    perform(
+      try step { (machine, _) throws(QueueError) in
+        try machine.outcomeConfirmed(outcome.key)
+        return []
+      })
   }
 
-  /// What happens from now on, after the outcomes that are still unconfirmed.
+  /// What happens from now on, after the outcomes that are still unconfirmed. Several can be open; each gets everything.
   public func eventStream() throws(SyncError) -> AsyncStream<SyncEvent> {
     let file = try self.file()
     let duties = try Self.storing { () throws(QueueError) in try file.tombstonesWithDuties() }
@@ -115,22 +105,34 @@ public actor SyncEngine {
     }
   }
 
-  /// Foreground, network back, or signed in: waiting lanes try again, and the store is asked again.
-  public func wake() throws(SyncError) {
-    perform(try step { (machine, now) throws(QueueError) in try machine.woken(now: now) })
-    readUnfinished()
+  // MARK: Lifecycle
+
+  /// Waiting lanes are looked at before their time, and the store is asked again. Call it with `.foreground` each time
+  /// the app becomes active, and with `.signedIn` whenever an account has credentials, new or again.
+  public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
+    perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
+    listStore()
   }
 
-  /// How much is still to be done.
-  public func snapshot() throws(SyncError) -> SyncSnapshot {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in
-      let entries = try file.queue.allEntries()
-      let duties = try file.tombstonesWithDuties()
-      return SyncSnapshot(
-        unsettled: entries.count, quarantined: entries.count { $0.state == .quarantined },
-        finishesOwed: duties.count(where: \.isFinishOwed), unseen: duties.count(where: \.isUnseen))
+  /// The app goes to the background: nothing new is sent, what is out gets so many seconds to be answered and is then
+  /// cancelled, and no lock is held when this returns. `wake(.foreground)` goes on.
+  public func park(within seconds: Double = 4) async {
+    guard !isShutDown else { return }
+    opened?.machine.parked()
+    timer?.cancel()
+    timer = nil
+    timerDue = nil
+    let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
+    while !work.isEmpty, ContinuousClock.now < deadline {
+      do {
+        try await Task.sleep(for: .milliseconds(10))
+      } catch {
+        break
+      }
     }
+    for task in work.values { task.cancel() }
+    for task in work.values { await task.value }
+    maintain()
   }
 
   /// Ends timers and requests, and closes the file. What is queued stays queued.

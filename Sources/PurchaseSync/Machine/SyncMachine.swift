@@ -3,104 +3,149 @@ package import PurchaseQueue
 /// Every decision of the engine, and no I/O but the storage that is handed in: one function per event, each
 /// returning what the driver has to do.
 ///
-/// Time and randomness come in as arguments. A storage error leaves the stored state as it was; it is thrown where
-/// somebody waits for the result, and reported as an event elsewhere.
+/// | event | function |
+/// | --- | --- |
+/// | the engine starts, once | `started` |
+/// | the store hands over a transaction, or a list | `transactionArrived`, `storeListed` |
+/// | an upload ended | `replyArrived`, `uploadFailed` |
+/// | the store was told, or not | `finishEnded` |
+/// | a receipt was found that holds a transaction | `proofFound` |
+/// | a claim of the device's purchases | `deviceClaimed`, `claimEnded` |
+/// | time passed | `timerFired` |
+/// | foreground, network, sign-in, a user who asks | `woken` |
+/// | the app goes to the background | `parked` |
+/// | the app saw an outcome | `outcomeConfirmed` |
+///
+/// Time comes in as an argument, and randomness as a seed. A storage error leaves the stored state as it was. It is
+/// thrown where nothing has happened yet, and is an action where something has (`attempt`): what was done before it is
+/// never forgotten. An event that no driver may send (an answer to nothing, a second start) is a mistake of the program
+/// and traps.
 package struct SyncMachine<Storage: SyncStorage> {
-  /// What a lane is doing.
+  /// What a lane is doing. Whether it waits, its backoff and the backend's pace say.
   enum Activity: Hashable {
-    /// Nothing to send, or about to. → sending
+    /// Nothing is out. → sending, when there is something to send and it is admitted
     case idle
-    /// One request is out. → idle, waiting, signInNeeded
+    /// One request is out. → idle, signInNeeded
     case sending([EntryKey])
-    /// Until then nothing is sent. → sending (timer or wake-up)
-    case waiting(until: Timestamp)
-    /// Until the app says that there are credentials. → sending (wake-up)
+    /// The credentials are missing or refused. → idle, when woken
     case signInNeeded
   }
 
   struct LaneState: Hashable {
-    var activity: Activity = .idle
-    var failures = 0
-    /// Set by the backend for itself: no wake-up shortens it.
-    var notBefore: Timestamp?
+    var activity = Activity.idle
+    var backoff = LaneBackoff()
+    /// What the next request is for: a person's may use the reserve of the budget.
+    var purpose = RetryBudget.Purpose.retry
+  }
+
+  /// A claim of the device's purchases that is under way.
+  struct Claiming: Hashable {
+    /// What was in the device lane by then is covered.
+    var claimedAt: Timestamp
+    var isSending = false
+    /// The backend took it; it is sent once more when the lane is empty of what it covers.
+    var isTaken = false
+    var needsSignIn = false
+    var backoff = LaneBackoff()
   }
 
   package let storage: Storage
   package let policy: RetryPolicy
+  /// Which version of the app this is: an update of the app tries the quarantine.
+  let appVersion: String
+  var random: RandomSource
   var lanes: [Lane: LaneState] = [:]
-  var finishing: Set<EntryKey> = []
-  var finishFailures: [EntryKey: Int] = [:]
-  var finishAt: [EntryKey: Timestamp] = [:]
+  var retry = RetryState()
+  /// As it stands in the file; see `isWorthKeeping`.
+  var keptRetry = RetryState()
+  var finishing: [EntryKey: Finishing] = [:]
+  var claims: [String: Claiming] = [:]
+  var epoch: String?
+  /// The store account of the last listing.
+  var storeAccount: String?
+  /// The store holds something for which there was no room.
+  var hasOverflow = false
+  /// Something that is owed to the backend waits for room.
+  var hasOwedUpdates = false
+  var isStarted = false
+  var isParked = false
 
-  package init(storage: Storage, policy: RetryPolicy) {
+  package init(storage: Storage, policy: RetryPolicy, appVersion: String = "", seed: UInt64) {
     self.storage = storage
     self.policy = policy
+    self.appVersion = appVersion
+    random = RandomSource(seed: seed)
   }
+
+  /// The most entries that one upload carries (wire protocol).
+  static var claimsPerUpload: Int { 100 }
 
   /// The engine starts: everything that a former run left undone is taken up.
   package mutating func started(now: Timestamp) throws(QueueError) -> [SyncAction] {
+    precondition(!isStarted, "a machine starts once")
+    retry = try storage.retryState()
+    keptRetry = retry
+    epoch = try storage.ledgerEpoch()
     var actions: [SyncAction] = []
-    for tombstone in try storage.tombstonesWithDuties() {
-      if tombstone.isUnseen { actions.append(.emit(.delivered(Outcome(tombstone)))) }
-      if tombstone.isFinishOwed { actions += startFinish(tombstone) }
+    for tombstone in try storage.tombstonesWithDuties() where tombstone.isUnseen {
+      actions.append(.emit(.delivered(Outcome(tombstone))))
     }
-    return try actions + sendAll(now: now)
+    for claim in try storage.deviceClaims() { claims[claim.account] = Claiming(claimedAt: claim.claimedAt) }
+    for lane in try storage.lanes() { try lanes[lane] = restored(lane, now: now) }
+    // Unknown until it was tried: a former run may have left some.
+    hasOwedUpdates = true
+    isStarted = true
+    return actions + proceed(now: now)
   }
 
-  /// The store hands over a transaction, new or again.
-  package mutating func transactionArrived(
-    _ transaction: StoreTransaction, details: String, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
-    let order = try binding(of: transaction)
-    let new = NewEntry(
-      key: transaction.key, lane: order.map { .account($0.account) } ?? .device, orderNumber: order?.number,
-      details: details, proofs: [transaction.proof], reservation: order?.number)
-    switch try storage.enqueue(new, now: now) {
-    case .inserted(let entry):
-      let queued = SyncAction.emit(.queued(entry.key, orderNumber: entry.orderNumber))
-      wake(entry.lane)
-      return try [queued] + send(entry.lane, now: now)
-    case .collapsed(let entry):
-      return try send(entry.lane, now: now)
-    case .settled(let tombstone):
-      // Redelivered although it was settled: the finish did not reach the store.
-      return startFinish(tombstone)
-    }
+  /// A lane of a former run goes on with as many failures as its head has attempts: an app that dies at each launch
+  /// must not send at each launch.
+  private mutating func restored(_ lane: Lane, now: Timestamp) throws(QueueError) -> LaneState {
+    let attempts = try storage.readyEntries(in: lane, now: .distantFuture, limit: 1).first?.attempts ?? 0
+    return LaneState(
+      backoff: LaneBackoff(attempts: attempts, now: now, policy: policy, using: &random))
   }
 
-  /// Bind exactly: the account token names an order that agrees in product and quantity, in whatever state.
-  private func binding(of transaction: StoreTransaction) throws(QueueError) -> Order? {
-    guard let token = transaction.accountToken, let order = try storage.order(accountToken: token) else {
-      return nil
+  /// Everything that may be due now: the one place from which all of it is looked at.
+  mutating func proceed(now: Timestamp) -> [SyncAction] {
+    guard !isParked else { return [] }
+    var actions = attempt { (machine) throws(QueueError) in try machine.tryQuarantine(now: now) }
+    if hasOwedUpdates {
+      actions += attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
     }
-    guard order.productID == transaction.productID, order.quantity == transaction.quantity else { return nil }
-    return order
+    actions += sendAll(now: now)
+    actions += finishAgain(now: now)
+    return actions + claimAgain(now: now)
   }
 
-  /// The app saw the outcome.
-  package mutating func outcomeConfirmed(_ key: EntryKey) throws(QueueError) { try storage.markSeen(key) }
+  /// A step after which others come: its failure must not take back what they or the steps before it did.
+  mutating func attempt(_ step: (inout Self) throws(QueueError) -> [SyncAction]) -> [SyncAction] {
+    do throws(QueueError) {
+      return try step(&self)
+    } catch {
+      return [.storageFailed(error)]
+    }
+  }
 
   /// Time passed, at least until the moment that was asked for.
-  package mutating func timerFired(now: Timestamp) throws(QueueError) -> [SyncAction] {
-    var actions: [SyncAction] = []
-    for (key, due) in finishAt.sorted(by: { $0.value < $1.value }) where due <= now {
-      finishAt[key] = nil
-      guard let tombstone = try storage.tombstone(key), tombstone.isFinishOwed else { continue }
-      actions += startFinish(tombstone)
-    }
-    return try actions + sendAll(now: now)
+  package mutating func timerFired(now: Timestamp) -> [SyncAction] {
+    precondition(isStarted, "time passes for a machine that has started")
+    return proceed(now: now)
   }
 
-  /// Foreground, network back or sign-in: no lane waits any longer, unless the backend asked for it.
-  package mutating func woken(now: Timestamp) throws(QueueError) -> [SyncAction] {
-    for lane in lanes.keys { wake(lane) }
-    return try sendAll(now: now)
+  /// No timer lies beyond the horizon, whatever a clock that jumped has left in the file.
+  func soonest(_ moment: Timestamp, _ now: Timestamp) -> Timestamp {
+    moment.clamped(to: policy.horizonMilliseconds, after: now)
   }
 
-  private mutating func wake(_ lane: Lane) {
-    switch lanes[lane, default: LaneState()].activity {
-    case .waiting, .signInNeeded: lanes[lane]?.activity = .idle
-    case .idle, .sending: break
-    }
+  /// The app saw the outcome. One that is not there any more is fine.
+  package mutating func outcomeConfirmed(_ key: EntryKey) throws(QueueError) {
+    guard try storage.tombstone(key)?.isUnseen == true else { return }
+    try storage.markSeen(key)
   }
+}
+
+extension Timestamp {
+  /// Later than every moment of a clock.
+  static var distantFuture: Timestamp { Timestamp(milliseconds: .max) }
 }

@@ -68,3 +68,13 @@ public struct OrderState: RawRepresentable, Hashable, Sendable, Codable {
   /// Given up by time; still binds by its token.
   public static let expired = OrderState(rawValue: "expired")
 }
+
+/// The answer to `GET /v1/orders`.
+package struct OrderListDocument: Codable, Sendable {
+  package var orders: [OrderDocument]
+}
+
+/// `POST /v1/claims`: what this device bought is the asker's.
+package struct DeviceClaimDocument: Codable, Sendable {
+  package var device: UUID
+}

@@ -1,22 +1,17 @@
 public import Foundation
+import PurchaseSync
 
-/// A small seeded generator (Steele, Lea and Flood, 2014): the same seed gives the same numbers everywhere.
+/// A small seeded generator: the same seed gives the same numbers everywhere.
 ///
 /// For tests and simulations only; it is predictable by design.
 public struct SplitMix64: RandomNumberGenerator, Sendable, Hashable {
-  private var state: UInt64
+  private var source: RandomSource
 
   /// Starts the sequence that belongs to the seed. Any seed will do, 0 as well.
-  public init(seed: UInt64) { state = seed }
+  public init(seed: UInt64) { source = RandomSource(seed: seed) }
 
   /// The next 64 bits of the sequence.
-  public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  public mutating func next() -> UInt64 { source.next() }
 
   /// A UUID of version 4 made from the next 128 bits, so that a run can be repeated.
   public mutating func nextUUID() -> UUID {

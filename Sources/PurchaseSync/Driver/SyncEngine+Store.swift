@@ -1,0 +1,158 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+
+/// The engine's calls of the store. Each may fail or hang; none shows a prompt.
+extension SyncEngine {
+  /// Takes over what the store holds. One that fails is asked again at the next wake-up. Asked for while it runs, it
+  /// runs once more: the first may have begun before what is asked for now.
+  func listStore() {
+    switch listing {
+    case .idle: listing = .running
+    case .running, .runningAndWanted:
+      listing = .runningAndWanted
+      return
+    }
+    let (store, limit) = (self.store, configuration.storeMilliseconds)
+    run { engine in
+      let listed = await withTimeLimit(milliseconds: limit) { try await store.unfinished() }
+      await engine.took(listed)
+    }
+  }
+
+  private func took(_ listed: StoreListing?) {
+    let isWanted = if case .runningAndWanted = listing { true } else { false }
+    listing = .idle
+    defer { if isWanted { listStore() } }
+    guard !isShutDown else { return }
+    guard let listed else {
+      return report(.store(reason: "the unfinished transactions could not be read"))
+    }
+    var keys: Set<EntryKey> = []
+    for transaction in listed.transactions {
+      keys.insert(transaction.key)
+      do throws(SyncError) {
+        try receive(transaction, storeAccount: listed.account)
+      } catch {
+        // One for which there is no room has been told of; the others may be news of what is here.
+        if case .queue(.queueFull) = error { continue }
+        return report(error)
+      }
+    }
+    feed(generation) { (machine, now) throws(QueueError) in
+      try machine.storeListed(keys, account: listed.account, now: now)
+    }
+  }
+
+  func finish(_ tombstone: Tombstone) {
+    configuration.hook?("finish.calling")
+    let (store, limit, generation) = (self.store, configuration.storeMilliseconds, self.generation)
+    run { engine in
+      let end = await Self.finish(tombstone, in: store, within: limit)
+      await engine.finishEnded(tombstone.key, end, generation)
+    }
+  }
+
+  private static func finish(
+    _ tombstone: Tombstone, in store: any AppStore, within limit: Int64
+  ) async -> FinishEnd {
+    let id: String
+    do throws(QueueError) {
+      id = try TransactionDetails(text: tombstone.details, key: tombstone.key).transactionID
+    } catch {
+      return .failed
+    }
+    switch await withTimeLimit(milliseconds: limit, { try await store.finish(transactionID: id) }) {
+    case .finished: return .finished
+    case .notListed: return .notListed
+    case nil: return .failed
+    }
+  }
+
+  private func finishEnded(_ key: EntryKey, _ end: FinishEnd, _ generation: Int) {
+    configuration.hook?("finish.called")
+    feed(generation) { (machine, now) throws(QueueError) in
+      try machine.finishEnded(key, end, now: now)
+    }
+  }
+
+  /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.
+  func readReceipt(for key: EntryKey) {
+    let (store, limit, generation) = (self.store, configuration.storeMilliseconds, self.generation)
+    run { engine in
+      let read = await withTimeLimit(milliseconds: limit) { try await store.receipt() }
+      guard let bytes = read ?? nil else { return }
+      guard Self.holds(key, bytes) else { return }
+      await engine.feed(generation) { (machine, now) throws(QueueError) in
+        try machine.proofFound(
+          Proof(kind: ProofKind.appReceipt.rawValue, bytes: bytes), for: key, now: now)
+      }
+    }
+  }
+
+  private static func holds(_ key: EntryKey, _ bytes: [UInt8]) -> Bool {
+    do throws(ReceiptDecodingError) {
+      let held = try StoreTransaction.all(in: AppReceipt(decoding: bytes), bytes: bytes)
+      return held.contains { $0.key == key }
+    } catch {
+      return false
+    }
+  }
+
+  func proofFromStore(_ transactionID: String) async -> Proof? {
+    let (store, limit) = (self.store, configuration.storeMilliseconds)
+    let listed = await withTimeLimit(milliseconds: limit) { try await store.unfinished() }
+    return listed?.transactions.first { $0.transactionID == transactionID }?.proof
+  }
+}
+
+/// The result; nil if it throws, or takes longer. A body that hangs for ever is left behind: it holds nothing.
+func withTimeLimit<Result: Sendable>(
+  milliseconds: Int64, _ body: @escaping @Sendable () async throws -> Result
+) async -> Result? {
+  let first = FirstResult<Result>()
+  let call = Task {
+    do {
+      await first.set(try await body())
+    } catch {
+      await first.set(nil)
+    }
+  }
+  let limit = Task {
+    do {
+      try await Task.sleep(for: .milliseconds(milliseconds))
+    } catch {
+      return  // The call was faster.
+    }
+    await first.set(nil)
+    call.cancel()
+  }
+  let result = await withTaskCancellationHandler {
+    await first.value
+  } onCancel: {
+    call.cancel()
+    Task { await first.set(nil) }
+  }
+  limit.cancel()
+  return result
+}
+
+/// Holds whichever result comes first, and wakes whoever waits for it.
+private actor FirstResult<Result: Sendable> {
+  private var result: Result??
+  private var waiting: CheckedContinuation<Result?, Never>?
+
+  func set(_ new: Result?) {
+    guard result == nil else { return }
+    result = .some(new)
+    waiting?.resume(returning: new)
+    waiting = nil
+  }
+
+  var value: Result? {
+    get async {
+      if let result { return result }
+      return await withCheckedContinuation { waiting = $0 }
+    }
+  }
+}

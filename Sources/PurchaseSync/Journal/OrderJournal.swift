@@ -1,0 +1,138 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+
+/// The orders of this device, in the queue's file (`JournalSchema`).
+struct OrderJournal {
+  let file: QueueFile
+  private let insert: PreparedStatement
+  private let byNumber: PreparedStatement
+  private let byToken: PreparedStatement
+  private let byTransaction: PreparedStatement
+
+  init(_ file: QueueFile) throws(QueueError) {
+    self.file = file
+    try JournalSchema.prepare(file)
+    func prepare(_ sql: String) throws(QueueError) -> PreparedStatement {
+      do throws(SQLiteError) {
+        return try PreparedStatement(file.connection, sql)
+      } catch {
+        throw QueueError(error, path: file.path)
+      }
+    }
+    let select = "SELECT \(JournalRow.columns) FROM orders WHERE "
+    insert = try prepare("INSERT OR REPLACE INTO orders(\(JournalRow.columns)) VALUES(?,?,?,?,?,?,?,?,?,?)")
+    byNumber = try prepare(select + "number=?")
+    byToken = try prepare(select + "account_token=?")
+    byTransaction = try prepare(select + "bound_to=?")
+  }
+
+  // MARK: Reading
+
+  func row(number: String) throws(QueueError) -> JournalRow? { try row(byNumber, number) }
+
+  func row(accountToken: UUID) throws(QueueError) -> JournalRow? { try row(byToken, accountToken.uuidString) }
+
+  func row(boundTo key: EntryKey) throws(QueueError) -> JournalRow? { try row(byTransaction, key.rawValue) }
+
+  private func row(_ statement: PreparedStatement, _ value: String) throws(QueueError) -> JournalRow? {
+    let found = try wrap { () throws(SQLiteError) in try statement.first([.text(value)]) { JournalRow($0) } }
+    guard let row = found ?? nil, row.isWhole else { return nil }
+    return row
+  }
+
+  /// By the time they were made.
+  func orders() throws(QueueError) -> [JournalRow] {
+    let sql = "SELECT \(JournalRow.columns) FROM orders ORDER BY created_at, number"
+    let rows = try wrap { () throws(SQLiteError) in try file.connection.prepare(sql).all { JournalRow($0) } }
+    return rows.compactMap { $0 }.filter(\.isWhole)
+  }
+
+  /// Orders of one product and quantity in a time, without those that a filter takes out.
+  func orders(_ query: OrderQuery, where condition: String) throws(QueueError) -> [JournalRow] {
+    let direction = query.isLatestFirst ? "DESC" : "ASC"
+    let sql = """
+      SELECT \(JournalRow.columns) FROM orders
+      WHERE product=? AND quantity=? AND created_at BETWEEN ? AND ? AND \(condition)
+      ORDER BY created_at \(direction), number \(direction) LIMIT ?
+      """
+    let rows = try wrap { () throws(SQLiteError) in
+      try file.connection.prepare(sql).all([
+        .text(query.productID), .integer(Int64(query.quantity)), .integer(query.from.milliseconds),
+        .integer(query.through.milliseconds), .integer(Int64(query.limit)),
+      ]) { JournalRow($0) }
+    }
+    return rows.compactMap { $0 }.filter(\.isWhole)
+  }
+
+  // MARK: Writing, inside a transaction of the file
+
+  func write(_ row: JournalRow) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in try insert.run(row.values) }
+  }
+
+  /// Binds a transaction to an order, for ever. An order that is not here (of another device) is bound by the entry
+  /// alone. Throws if either is bound to another: nothing of the transaction around it is then kept.
+  func bind(_ key: EntryKey, to number: String) throws(QueueError) {
+    if let other = try row(boundTo: key), other.order.number != number {
+      throw .invalid(what: "transaction \(key) is bound to order \(other.order.number), not to \(number)")
+    }
+    guard var row = try row(number: number) else { return }
+    if let other = row.boundTo, other != key {
+      throw .invalid(what: "order \(number) is bound to transaction \(other), not to \(key)")
+    }
+    guard row.boundTo == nil else { return }
+    row.boundTo = key
+    if row.order.state != .delivered { row.order.state = .paid }
+    try write(row)
+  }
+
+  func set(_ state: OrderState, of number: String) throws(QueueError) {
+    guard var row = try row(number: number), row.order.state != state else { return }
+    row.order.state = state
+    try write(row)
+  }
+
+  /// Forgets what ended long ago: settled, cancelled and expired orders beyond the number, the oldest first.
+  func prune(keeping count: Int, madeAfter moment: Timestamp) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare(
+        """
+        DELETE FROM orders WHERE state IN ('delivered', 'cancelled', 'expired') AND (created_at<? OR number IN (
+          SELECT number FROM orders ORDER BY created_at DESC LIMIT -1 OFFSET ?))
+        """
+      ).run([.integer(moment.milliseconds), .integer(Int64(count))])
+    }
+  }
+
+  // MARK: Requests
+
+  /// The key of a request whose answer never came, or the proposed one, committed before it is sent. Requests that
+  /// are still waiting for their answer are left to it: a second purchase of the same thing is another order.
+  func request(
+    account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>
+  ) throws(QueueError) -> String {
+    try wrap { () throws(SQLiteError) in
+      let values: [SQLValue] = [.text(account), .text(product), .integer(Int64(quantity))]
+      let unanswered = try file.connection.prepare(
+        """
+        SELECT idempotency_key FROM order_requests WHERE account=? AND product=? AND quantity=?
+        ORDER BY idempotency_key
+        """
+      ).all(values) { $0.text(0) }
+      if let found = unanswered.first(where: { !waiting.contains($0) }) { return found }
+      try file.connection.prepare("INSERT INTO order_requests VALUES(?,?,?,?)").run([.text(key)] + values)
+      return key
+    }
+  }
+
+  func endRequest(_ key: String) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("DELETE FROM order_requests WHERE idempotency_key=?").run([.text(key)])
+    }
+  }
+
+  func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
+    try QueueError.wrap(file.path, body)
+  }
+}

@@ -1,0 +1,48 @@
+package import Foundation
+package import PurchaseQueue
+
+/// What matching needs to know, by queries.
+extension SyncFile: MatchSource {
+  package func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
+    try journal.row(accountToken: accountToken).map(OrderFacts.init)
+  }
+
+  /// A binding is where its transaction is: with the entry, its tombstone, or the order.
+  package func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction? {
+    let bound = try journal.row(boundTo: key)
+    if let entry = try queue.entry(key) {
+      return KnownTransaction(lane: entry.lane, orderNumber: entry.orderNumber ?? bound?.order.number)
+    }
+    if let tombstone = try queue.tombstone(key) {
+      return KnownTransaction(lane: tombstone.lane, orderNumber: tombstone.orderNumber ?? bound?.order.number)
+    }
+    return bound.map { KnownTransaction(lane: .account($0.order.account), orderNumber: $0.order.number) }
+  }
+
+  package func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] {
+    try journal.orders(
+      query, where: "bound_to IS NULL AND state NOT IN ('cancelled', 'paid', 'delivered')"
+    ).map(OrderFacts.init)
+  }
+
+  package func accounts(_ query: OrderQuery) throws(QueueError) -> Set<String> {
+    var all = query
+    all.limit = .max
+    return Set(
+      try journal.orders(all, where: "(bound_to IS NOT NULL OR state<>'cancelled')").map(\.order.account))
+  }
+
+  package func binding(by number: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
+    guard let entry = try queue.entry(key) else { return .keep }
+    let details = try TransactionDetails(text: entry.details, key: key)
+    return VerdictBinding(
+      verdictOrder: number, of: key, productID: details.productID, quantity: details.quantity,
+      known: try knownTransaction(key), order: try journal.row(number: number).map(OrderFacts.init))
+  }
+}
+
+extension OrderFacts {
+  init(_ row: JournalRow) {
+    self.init(row.order, expiresAt: row.order.expiresAt, boundTo: row.boundTo)
+  }
+}

@@ -1,0 +1,237 @@
+import AppStoreReceipts
+import Foundation
+package import PurchaseQueue
+
+/// What the machine asks of its storage, in the queue's words.
+extension SyncFile: SyncStorage {
+  // MARK: Transactions
+
+  package func enqueue(
+    _ transaction: StoreTransaction, _ match: OrderMatch, storeAccount: String?, now: Timestamp
+  ) throws(QueueError) -> Enqueued {
+    var details = TransactionDetails(transaction, match: match)
+    details.storeAccount = storeAccount
+    let new = NewEntry(
+      key: transaction.key, lane: match.lane, orderNumber: match.orderNumber, details: try details.text(),
+      proofs: [transaction.proof], covers: try Self.keys(in: transaction.proof),
+      reservation: match.orderNumber)
+    let journal = self.journal
+    return try queue.enqueue(new, now: now) { (result) throws(QueueError) in
+      switch result {
+      case .inserted(let entry), .collapsed(let entry):
+        if let number = entry.orderNumber { try journal.bind(entry.key, to: number) }
+      case .settled: break
+      }
+    }
+  }
+
+  /// The transactions that an app receipt holds: at the cap it stands in for older ones of theirs. One that cannot be
+  /// decoded here covers nothing; the backend says what it is.
+  private static func keys(in proof: Proof) throws(QueueError) -> [EntryKey] {
+    guard proof.kind == ProofKind.appReceipt.rawValue else { return [] }
+    do throws(ReceiptDecodingError) {
+      return try StoreTransaction.all(in: AppReceipt(decoding: proof.bytes), bytes: proof.bytes).map(\.key)
+    } catch {
+      return []
+    }
+  }
+
+  package func isNews(
+    _ transaction: StoreTransaction, since tombstone: Tombstone
+  ) throws(QueueError) -> Bool {
+    let known = try TransactionDetails(text: tombstone.details, key: tombstone.key)
+    return !TransactionDetails(transaction).changes(since: known).isEmpty
+  }
+
+  package func enqueueUpdate(
+    _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
+  ) throws(QueueError) -> Entry {
+    try enqueueUpdate(
+      of: tombstone, details: try TransactionDetails(transaction).text(), proofs: [transaction.proof],
+      now: now)
+  }
+
+  private func enqueueUpdate(
+    of tombstone: Tombstone, details: String, proofs: [Proof], now: Timestamp
+  ) throws(QueueError) -> Entry {
+    var new = NewEntry(
+      key: tombstone.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, details: details,
+      proofs: proofs)
+    new.isUpdate = true
+    switch try queue.enqueue(new, now: now) {
+    case .inserted(let entry), .collapsed(let entry): return entry
+    case .settled: throw .invalid(what: "an update of \(tombstone.key) was taken for a redelivery")
+    }
+  }
+
+  package func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) throws(QueueError) {
+    guard let entry = try queue.entry(key) else { return }
+    var watch = try notes.watch(of: key)
+    watch.gotNewProof()
+    let (notes, kept) = (self.notes, watch)
+    let new = NewEntry(key: key, lane: entry.lane, details: entry.details, proofs: [proof])
+    _ = try queue.enqueue(new, now: now) { (_) throws(QueueError) in try notes.keep(kept, of: key) }
+  }
+
+  // MARK: Lanes
+
+  package func lanes() throws(QueueError) -> [Lane] { try queue.lanes() }
+
+  package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry] {
+    try queue.entries(in: lane, readyBy: now, limit: limit)
+  }
+
+  package func nextReadyAt() throws(QueueError) -> Timestamp? { try queue.nextReadyAt() }
+
+  package func entry(_ key: EntryKey) throws(QueueError) -> Entry? { try queue.entry(key) }
+
+  package func postpone(
+    _ key: EntryKey, until: Timestamp, reason: String, now: Timestamp
+  ) throws(QueueError) {
+    try queue.postpone(key, until: until, reason: reason, now: now)
+  }
+
+  // MARK: Attempts
+
+  package func recordAttempt(
+    _ keys: [EntryKey], keeping state: RetryState?, now: Timestamp
+  ) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      try self.queue.recordAttempt(keys, now: now)
+      if let state { try self.notes.setFact("retry", state) }
+    }
+  }
+
+  package func retryState() throws(QueueError) -> RetryState {
+    try notes.fact("retry", as: RetryState.self) ?? RetryState()
+  }
+
+  package func keep(
+    _ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp
+  ) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      try self.notes.setFact("retry", state)
+      for (key, watch) in watches { try self.notes.keep(watch, of: key) }
+    }
+  }
+
+  package func watch(of key: EntryKey) throws(QueueError) -> PoisonWatch { try notes.watch(of: key) }
+
+  // MARK: Quarantine
+
+  package func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
+    do throws(QueueError) {
+      try queue.quarantine(key, reason: reason, now: now)
+      return true
+    } catch .queueFull {
+      return false
+    }
+  }
+
+  package func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+    do throws(QueueError) {
+      try queue.release(key, now: now)
+      return true
+    } catch .queueFull {
+      return false
+    }
+  }
+
+  package func quarantined() throws(QueueError) -> [EntryKey] { try queue.quarantined().map(\.key) }
+
+  package func quarantineTrial() throws(QueueError) -> QuarantineTrial? {
+    try notes.fact("quarantine_trial", as: QuarantineTrial.self)
+  }
+
+  package func keep(_ trial: QuarantineTrial) throws(QueueError) {
+    try notes.setFact("quarantine_trial", trial)
+  }
+
+  // MARK: The end
+
+  package func acknowledge(
+    _ settled: [SettledClaim], now: Timestamp
+  ) throws(QueueError) -> [Tombstone] {
+    guard !settled.isEmpty else { return [] }
+    let (journal, notes) = (self.journal, self.notes)
+    let settlements = settled.map {
+      Settlement(
+        key: $0.key, outcome: $0.verdict.rawValue, orderNumber: $0.orderNumber, owesFinish: true,
+        isUnseen: true)
+    }
+    let tombstones = try queue.acknowledge(settlements, now: now) { (buried) throws(QueueError) in
+      try notes.forget(buried.key)
+      guard let number = buried.orderNumber else { return }
+      try journal.bind(buried.key, to: number)
+      let verdict = Verdict(rawValue: buried.outcome)
+      if verdict == .granted || verdict == .duplicate { try journal.set(.delivered, of: number) }
+    }
+    for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
+    return tombstones
+  }
+
+  package func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? { try queue.tombstone(key) }
+
+  package func tombstonesWithDuties() throws(QueueError) -> [Tombstone] { try queue.tombstonesWithDuties() }
+
+  package func storeAccount(of tombstone: Tombstone) throws(QueueError) -> String? {
+    try TransactionDetails(text: tombstone.details, key: tombstone.key).storeAccount
+  }
+
+  package func markFinished(_ key: EntryKey) throws(QueueError) { try queue.markFinished(key) }
+
+  package func markSeen(_ key: EntryKey) throws(QueueError) { try queue.markSeen(key) }
+
+  // MARK: Updates that are owed
+
+  package func ledgerEpoch() throws(QueueError) -> String? { try queue.fact("ledger_epoch") }
+
+  package func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      try self.queue.setFact("ledger_epoch", epoch)
+      if offeringAgain { try self.notes.oweEverything() }
+    }
+  }
+
+  package func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError) {
+    let details = try TransactionDetails(transaction).text()
+    try queue.transaction { () throws(QueueError) in
+      try self.notes.oweUpdate(transaction.key, details: details)
+    }
+  }
+
+  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [Entry] {
+    var queued: [Entry] = []
+    for owed in try notes.owedUpdates(limit: queue.limits.entries) {
+      do throws(QueueError) {
+        let entry = try queue.transaction { () throws(QueueError) -> Entry? in
+          try self.notes.endOwedUpdate(owed.place)
+          // Its tombstone may have been dropped since: then nobody knows what was settled.
+          guard let tombstone = try self.queue.tombstone(owed.key) else { return nil }
+          return try self.enqueueUpdate(
+            of: tombstone, details: owed.details ?? tombstone.details, proofs: [], now: now)
+        }
+        if let entry { queued.append(entry) }
+      } catch .queueFull {
+        return queued
+      }
+    }
+    return queued
+  }
+
+  // MARK: Claims of what the device bought
+
+  package func deviceClaims() throws(QueueError) -> [DeviceClaim] { try notes.deviceClaims() }
+
+  package func keep(_ claim: DeviceClaim) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in try self.notes.keep(claim) }
+  }
+
+  package func deviceLaneHolds(queuedBy moment: Timestamp) throws(QueueError) -> Bool {
+    try notes.deviceLaneHolds(queuedBy: moment)
+  }
+
+  package func endClaim(of account: String) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in try self.notes.endClaim(of: account) }
+  }
+}

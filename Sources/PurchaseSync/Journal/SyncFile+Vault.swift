@@ -1,0 +1,74 @@
+import Foundation
+import PurchaseQueue
+
+/// What outlives an uninstall beside the entries: open orders, and the device's name.
+extension SyncFile {
+  /// What a fresh install needs to bind a transaction to its order.
+  private struct MirroredOrder: Codable {
+    var account: String
+    var document: OrderDocument
+  }
+
+  func mirror(_ document: OrderDocument, account: String) {
+    do {
+      let bytes = Array(try JSONEncoder().encode(MirroredOrder(account: account, document: document)))
+      try queue.protect(bytes, named: "order." + document.number)
+    } catch {
+      queue.hook?("vault.order-failed")
+    }
+  }
+
+  /// Orders of the vault that the journal does not have: those of an earlier install.
+  func restoreOrders() throws(QueueError) {
+    let items: [VaultItem]
+    do throws(VaultError) {
+      items = try queue.protected(prefix: "order.")
+    } catch {
+      queue.hook?("vault.list-failed")
+      return
+    }
+    for item in items {
+      guard let mirrored = Self.decode(item) else { continue }
+      let order = Order(mirrored.document, account: mirrored.account)
+      guard try journal.row(number: order.number) == nil else { continue }
+      try queue.transaction { () throws(QueueError) in
+        try self.merge(order)
+        // An entry that the queue restored from the vault says to which transaction the order belongs.
+        for entry in try self.queue.allEntries() where entry.orderNumber == order.number {
+          try self.journal.bind(entry.key, to: order.number)
+        }
+      }
+    }
+  }
+
+  private static func decode(_ item: VaultItem) -> MirroredOrder? {
+    do {
+      return try JSONDecoder().decode(MirroredOrder.self, from: Data(item.bytes))
+    } catch {
+      return nil
+    }
+  }
+
+  /// The device's name: of this file, else of the vault, else the proposed one. Nil while the vault is locked: a
+  /// locked vault never yields a new name.
+  func device(proposing proposed: UUID) throws(QueueError) -> UUID? {
+    if let known = try queue.fact("device") { return UUID(uuidString: known) }
+    let items: [VaultItem]
+    do throws(VaultError) {
+      items = try queue.protected(prefix: "device")
+    } catch {
+      return nil
+    }
+    let stored = items.first.flatMap { UUID(uuidString: String(decoding: $0.bytes, as: UTF8.self)) }
+    let device = stored ?? proposed
+    if stored == nil {
+      do throws(VaultError) {
+        try queue.protect(Array(device.uuidString.utf8), named: "device")
+      } catch {
+        queue.hook?("vault.device-failed")
+      }
+    }
+    try queue.transaction { () throws(QueueError) in try self.queue.setFact("device", device.uuidString) }
+    return device
+  }
+}

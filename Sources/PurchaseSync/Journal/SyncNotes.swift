@@ -1,0 +1,148 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+
+/// The engine's small state in the queue's file: how entries fare, what is owed, who claimed the device.
+struct SyncNotes {
+  let file: QueueFile
+
+  // MARK: Facts
+
+  /// A named value; nil if there is none, or if it is not what was written: then it is begun anew.
+  func fact<Value: Decodable>(_ name: String, as: Value.Type) throws(QueueError) -> Value? {
+    guard let text = try file.fact(name) else { return nil }
+    do {
+      return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    } catch {
+      return nil
+    }
+  }
+
+  func setFact(_ name: String, _ value: some Encodable) throws(QueueError) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let text: String
+    do {
+      text = String(decoding: try encoder.encode(value), as: UTF8.self)
+    } catch {
+      throw .invalid(what: "\(name) cannot be written as JSON")
+    }
+    try file.setFact(name, text)
+  }
+
+  // MARK: Watches
+
+  func watch(of key: EntryKey) throws(QueueError) -> PoisonWatch {
+    let found = try wrap { () throws(SQLiteError) in
+      try file.connection.prepare(
+        "SELECT failed_rounds, failing_since, unknown_answers FROM watches WHERE key=?"
+      ).first([.text(key.rawValue)]) {
+        PoisonWatch(
+          failedRounds: Int($0.integer(0)),
+          failingSince: $0.optionalInteger(1).map(Timestamp.init(milliseconds:)),
+          unknownAnswers: Int($0.integer(2)))
+      }
+    }
+    return found ?? PoisonWatch()
+  }
+
+  func keep(_ watch: PoisonWatch, of key: EntryKey) throws(QueueError) {
+    guard watch != PoisonWatch() else { return try forget(key) }
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("INSERT OR REPLACE INTO watches VALUES(?,?,?,?)").run([
+        .text(key.rawValue), .integer(Int64(watch.failedRounds)),
+        .integer(watch.failingSince?.milliseconds), .integer(Int64(watch.unknownAnswers)),
+      ])
+    }
+  }
+
+  func forget(_ key: EntryKey) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("DELETE FROM watches WHERE key=?").run([.text(key.rawValue)])
+    }
+  }
+
+  // MARK: Owed updates
+
+  struct OwedUpdate {
+    var place: Int64
+    var key: EntryKey
+    /// The newer details; nil: all of it is owed again.
+    var details: String?
+  }
+
+  func oweUpdate(_ key: EntryKey, details: String) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare(
+        """
+        INSERT INTO owed_updates(key, details) VALUES(?,?)
+        ON CONFLICT(key) DO UPDATE SET details=excluded.details
+        """
+      ).run([.text(key.rawValue), .text(details)])
+    }
+  }
+
+  /// Everything that was settled by a verdict, in the order in which that was.
+  func oweEverything() throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.execute(
+        """
+        INSERT OR IGNORE INTO owed_updates(key)
+        SELECT key FROM tombstones WHERE outcome<>'discarded' ORDER BY settled_at, key
+        """)
+    }
+  }
+
+  func owedUpdates(limit: Int) throws(QueueError) -> [OwedUpdate] {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("SELECT place, key, details FROM owed_updates ORDER BY place LIMIT ?")
+        .all([.integer(Int64(limit))]) {
+          OwedUpdate(
+            place: $0.integer(0), key: EntryKey(rawValue: $0.text(1)), details: $0.optionalText(2))
+        }
+    }
+  }
+
+  func endOwedUpdate(_ place: Int64) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("DELETE FROM owed_updates WHERE place=?").run([.integer(place)])
+    }
+  }
+
+  // MARK: Claims
+
+  func deviceClaims() throws(QueueError) -> [DeviceClaim] {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("SELECT account, claimed_at FROM device_claims ORDER BY account").all {
+        DeviceClaim(account: $0.text(0), claimedAt: Timestamp(milliseconds: $0.integer(1)))
+      }
+    }
+  }
+
+  func keep(_ claim: DeviceClaim) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("INSERT OR REPLACE INTO device_claims VALUES(?,?)").run([
+        .text(claim.account), .integer(claim.claimedAt.milliseconds),
+      ])
+    }
+  }
+
+  func endClaim(of account: String) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("DELETE FROM device_claims WHERE account=?").run([.text(account)])
+    }
+  }
+
+  func deviceLaneHolds(queuedBy moment: Timestamp) throws(QueueError) -> Bool {
+    let count = try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("SELECT count(*) FROM entries WHERE lane=? AND enqueued_at<=?").first([
+        .text(Lane.device.text), .integer(moment.milliseconds),
+      ]) { $0.integer(0) }
+    }
+    return count ?? 0 > 0
+  }
+
+  private func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
+    try QueueError.wrap(file.path, body)
+  }
+}

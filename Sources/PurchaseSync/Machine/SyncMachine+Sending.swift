@@ -1,0 +1,89 @@
+import PurchaseQueue
+
+/// Sending a lane's head, with the run behind it that has the same proof.
+extension SyncMachine {
+  mutating func sendAll(now: Timestamp) -> [SyncAction] {
+    attempt { (machine) throws(QueueError) in
+      var actions: [SyncAction] = []
+      for lane in try machine.storage.lanes() { actions += machine.sendNext(lane, now: now) }
+      return actions
+    }
+  }
+
+  mutating func sendNext(_ lane: Lane, now: Timestamp) -> [SyncAction] {
+    attempt { (machine) throws(QueueError) in try machine.send(lane, now: now) }
+  }
+
+  /// Throws before anything is out.
+  private mutating func send(_ lane: Lane, now: Timestamp) throws(QueueError) -> [SyncAction] {
+    guard !isParked else { return [] }
+    var state = lanes[lane, default: LaneState()]
+    switch state.activity {
+    case .sending, .signInNeeded: return []
+    case .idle: break
+    }
+    let ready = try storage.readyEntries(in: lane, now: now, limit: Self.claimsPerUpload)
+    guard let head = ready.first else {
+      lanes[lane] = state
+      guard let next = try storage.nextReadyAt() else { return [] }
+      return [.wake(at: soonest(max(next, now), now))]
+    }
+    var admitted = retry
+    switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
+    case .wait(let until):
+      lanes[lane] = state
+      return [.wake(at: soonest(until, now))]
+    case .send: break
+    }
+    let run = try run(headedBy: head, ready)
+    let keys = run.map(\.key)
+    let isNew = admitted.isWorthKeeping(since: keptRetry)
+    try storage.recordAttempt(keys, keeping: isNew ? admitted : nil, now: now)
+    retry = admitted
+    if isNew { keptRetry = admitted }
+    state.purpose = .retry
+    state.activity = .sending(keys)
+    lanes[lane] = state
+    return [.emit(.uploading(keys)), .send(lane: lane, entries: run)]
+  }
+
+  /// The head and those behind it that have the same proof; alone, if it has failed in company.
+  private func run(headedBy head: Entry, _ ready: [Entry]) throws(QueueError) -> [Entry] {
+    if try goesAlone(head) { return [head] }
+    var run = [head]
+    for entry in ready.dropFirst() {
+      guard entry.proofs == head.proofs, try !goesAlone(entry) else { break }
+      run.append(entry)
+    }
+    return run
+  }
+
+  private func goesAlone(_ entry: Entry) throws(QueueError) -> Bool {
+    guard entry.attempts > 0 else { return false }
+    return try storage.watch(of: entry.key).goesAlone(policy: policy)
+  }
+
+  /// What the lane had sent. An answer to nothing is no driver's.
+  mutating func endSending(_ lane: Lane) -> [EntryKey] {
+    guard case .sending(let keys)? = lanes[lane]?.activity else {
+      preconditionFailure("an answer for lane \(lane.text), which has nothing out")
+    }
+    lanes[lane]?.activity = .idle
+    return keys
+  }
+
+  mutating func keepRetry(_ watches: [EntryKey: PoisonWatch] = [:], now: Timestamp) throws(QueueError) {
+    guard !watches.isEmpty || retry.isWorthKeeping(since: keptRetry) else { return }
+    try storage.keep(retry, watches, now: now)
+    keptRetry = retry
+  }
+}
+
+extension RetryState {
+  /// Whether it has to be committed before the next request: all but when something last worked, which only spares a
+  /// poison entry its parking.
+  func isWorthKeeping(since kept: RetryState) -> Bool {
+    budget != kept.budget || pace.notBefore != kept.pace.notBefore || pace.isFailing != kept.pace.isFailing
+      || pace.pacedSendsLeft != kept.pace.pacedSendsLeft || pace.pacedAt != kept.pace.pacedAt
+  }
+}

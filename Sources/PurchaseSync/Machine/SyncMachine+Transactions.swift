@@ -1,0 +1,80 @@
+package import PurchaseQueue
+
+/// What the store hands over.
+extension SyncMachine {
+  /// A transaction, new or again. When this returns, it is durable; when it throws, it is not, and the store will
+  /// deliver it again. `storeAccount` is whose listing it was in, if it was in one.
+  package mutating func transactionArrived(
+    _ transaction: StoreTransaction, storeAccount: String? = nil, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    precondition(isStarted, "transactions arrive at a machine that has started")
+    let match = try OrderMatcher.match(transaction, from: storage)
+    let before = try storage.entry(transaction.key)
+    let enqueued: Enqueued
+    do throws(QueueError) {
+      enqueued = try storage.enqueue(
+        transaction, match, storeAccount: storeAccount ?? self.storeAccount, now: now)
+    } catch {
+      if case .queueFull = error { hasOverflow = true }
+      throw error
+    }
+    switch enqueued {
+    case .inserted(let entry): return try inserted(entry, match, now: now)
+    case .collapsed(let entry): return try collapsed(entry, before, now: now)
+    case .settled(let tombstone): return try redelivered(transaction, tombstone, now: now)
+    }
+  }
+
+  private mutating func inserted(
+    _ entry: Entry, _ match: OrderMatch, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    var actions: [SyncAction] = [.emit(.queued(entry.key, match))]
+    if entry.isUnprotected { actions.append(.emit(.unprotected(entry.key))) }
+    wake(entry.lane, for: .person, now: now)
+    return actions + sendNext(entry.lane, now: now)
+  }
+
+  /// It was here: only a proof or an order that it had not may be new.
+  private mutating func collapsed(
+    _ entry: Entry, _ before: Entry?, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    switch entry.state {
+    case .queued, .damaged: return sendNext(entry.lane, now: now)
+    case .quarantined:
+      // A new proof is a reason to try again; the same one is not.
+      guard entry.proofs != before?.proofs, try storage.release(entry.key, now: now) else { return [] }
+      return sendNext(entry.lane, now: now)
+    }
+  }
+
+  /// Settled before: the finish did not reach the store, or the store has news.
+  private mutating func redelivered(
+    _ transaction: StoreTransaction, _ tombstone: Tombstone, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    guard try storage.isNews(transaction, since: tombstone) else { return startFinish(tombstone) }
+    do throws(QueueError) {
+      let entry = try storage.enqueueUpdate(transaction, of: tombstone, now: now)
+      wake(entry.lane, now: now)
+      return startFinish(tombstone) + [.emit(.updateQueued(entry.key))] + sendNext(entry.lane, now: now)
+    } catch .queueFull {
+      // Never at the cost of a purchase: it is noted, and queued when there is room.
+      try storage.oweUpdate(transaction, now: now)
+      hasOwedUpdates = true
+      return startFinish(tombstone)
+    }
+  }
+
+  /// A receipt was read in which the transaction is.
+  package mutating func proofFound(
+    _ proof: Proof, for key: EntryKey, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    guard let entry = try storage.entry(key) else { return [] }
+    try storage.attach(proof, to: key, now: now)
+    guard try storage.entry(key)?.proofs != entry.proofs else { return [] }
+    switch entry.state {
+    case .quarantined: guard try storage.release(key, now: now) else { return [] }
+    case .queued, .damaged: try storage.postpone(key, until: now, reason: "a newer receipt", now: now)
+    }
+    return sendNext(entry.lane, now: now)
+  }
+}

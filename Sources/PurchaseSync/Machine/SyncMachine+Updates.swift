@@ -1,0 +1,30 @@
+import PurchaseQueue
+
+/// What is owed to the backend about settled transactions, and what waits for room.
+extension SyncMachine {
+  /// The epoch of the backend's ledger came with a reply. Another one than before: the backend was restored from a
+  /// backup, and everything settled is offered to it again.
+  mutating func epochArrived(_ new: String) throws(QueueError) -> [SyncAction] {
+    guard new != epoch else { return [] }
+    let isRestored = epoch != nil
+    try storage.keepLedgerEpoch(new, offeringAgain: isRestored)
+    epoch = new
+    guard isRestored else { return [] }
+    hasOwedUpdates = true
+    return [.emit(.ledgerChanged)]
+  }
+
+  /// As much of what is owed as there is room for.
+  mutating func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [SyncAction] {
+    let queued = try storage.queueOwedUpdates(now: now)
+    hasOwedUpdates = !queued.isEmpty
+    return queued.map { .emit(.updateQueued($0.key)) }
+  }
+
+  /// An entry has left: what the store or the backend has been kept waiting with is asked for again.
+  mutating func roomIsFree() -> [SyncAction] {
+    guard hasOverflow else { return [] }
+    hasOverflow = false
+    return [.listStore]
+  }
+}

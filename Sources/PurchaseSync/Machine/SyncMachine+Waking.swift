@@ -1,0 +1,49 @@
+package import PurchaseQueue
+
+/// Why waiting lanes are looked at before their time.
+public enum WakeReason: Sendable, Hashable {
+  /// The app came to the foreground.
+  case foreground
+  /// The network is back.
+  case networkBack
+  /// Somebody asked for it: may use the budget's reserve.
+  case userAsked
+  /// There are credentials for this account, new ones or again.
+  case signedIn(account: String)
+}
+
+/// What brings a waiting lane nearer: inside the budget, and never before what the backend asked for.
+extension SyncMachine {
+  package mutating func woken(_ reason: WakeReason, now: Timestamp) -> [SyncAction] {
+    precondition(isStarted, "a machine that has not started cannot be woken")
+    switch reason {
+    case .foreground:
+      isParked = false
+      for lane in lanes.keys { wake(lane, now: now) }
+    case .networkBack:
+      for lane in lanes.keys { wake(lane, now: now) }
+    case .userAsked:
+      for lane in lanes.keys { wake(lane, for: .person, now: now) }
+    case .signedIn(let account):
+      wake(.account(account), for: .person, now: now)
+      claims[account]?.needsSignIn = false
+    }
+    return proceed(now: now)
+  }
+
+  /// The app goes to the background: nothing is sent any more until it is back. What is out may still be answered.
+  package mutating func parked() { isParked = true }
+
+  mutating func wake(_ lane: Lane, for purpose: RetryBudget.Purpose = .retry, now: Timestamp) {
+    var state = lanes[lane, default: LaneState()]
+    switch state.activity {
+    case .idle: break
+    case .signInNeeded: state.activity = .idle
+    // Its answer decides when it goes on.
+    case .sending: break
+    }
+    state.backoff.woken(now: now, policy: policy, using: &random)
+    if purpose == .person { state.purpose = .person }
+    lanes[lane] = state
+  }
+}
