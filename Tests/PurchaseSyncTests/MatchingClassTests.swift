@@ -19,17 +19,17 @@ import Testing
   static let examples = [
     Example(name: "first", transaction: payment(), transactionClass: .purchase, signs: [.firstOfChain]),
     Example(
-      name: "first period", transaction: payment { $0.expiresAt = noon }, transactionClass: .purchase,
+      name: "first period", transaction: payment { $0.expiresAt = midday }, transactionClass: .purchase,
       signs: [.firstOfChain]),
     Example(
-      name: "renewal by its reason", transaction: period(reason: .renewal), transactionClass: .renewal,
+      name: "renewal by its reason", transaction: laterPeriod(reason: .renewal), transactionClass: .renewal,
       signs: [.reasonRenewal]),
     Example(
-      name: "renewal of an app receipt, which has no reasons", transaction: period(),
+      name: "renewal of an app receipt, which has no reasons", transaction: laterPeriod(),
       transactionClass: .renewal,
       signs: [.laterInChain, .ownPeriod, .noReason]),
     Example(
-      name: "a reason of later years", transaction: period(reason: TransactionReason(rawValue: "GIFT")),
+      name: "a reason of later years", transaction: laterPeriod(reason: TransactionReason(rawValue: "GIFT")),
       transactionClass: .renewal, signs: [.laterInChain, .ownPeriod, .noReason]),
     Example(
       name: "auto-renewable without an end",
@@ -43,7 +43,7 @@ import Testing
       transaction: payment("200", original: "100") { $0.reason = .purchase }, transactionClass: .restore,
       signs: [.laterInChain, .noPeriod]),
     Example(
-      name: "another plan, or resubscribed", transaction: period(reason: .purchase),
+      name: "another plan, or resubscribed", transaction: laterPeriod(reason: .purchase),
       transactionClass: .upgrade, signs: [.laterInChain, .ownPeriod, .reasonPurchase]),
     Example(
       name: "replaced by another plan", transaction: payment { $0.isUpgraded = true },
@@ -54,31 +54,31 @@ import Testing
     Example(
       name: "renewal of what is shared",
       transaction: {
-        var shared = period(reason: .renewal)
+        var shared = laterPeriod(reason: .renewal)
         shared.ownership = .familyShared
         return shared
       }(), transactionClass: .familyShare, signs: [.sharedOwnership]),
     Example(
-      name: "refunded", transaction: payment { $0.revokedAt = noon }, transactionClass: .revocation,
+      name: "refunded", transaction: payment { $0.revokedAt = midday }, transactionClass: .revocation,
       origin: .purchase, signs: [.revocationDate, .firstOfChain]),
     Example(
       name: "no longer shared",
       transaction: payment {
         $0.ownership = .familyShared
-        $0.revokedAt = noon
+        $0.revokedAt = midday
       }, transactionClass: .revocation, origin: .familyShare, signs: [.revocationDate, .sharedOwnership]),
     Example(
       name: "upgraded and refunded",
       transaction: payment {
         $0.isUpgraded = true
-        $0.revokedAt = noon
+        $0.revokedAt = midday
       }, transactionClass: .revocation, origin: .purchase, signs: [.revocationDate, .firstOfChain]),
     Example(
       name: "offer code", transaction: payment { $0.offerType = .code }, transactionClass: .outOfApp,
       signs: [.firstOfChain, .offerCodeWithoutToken]),
     Example(
       name: "offer code in an order's payment",
-      transaction: payment(token: token(1)) { $0.offerType = .code }, transactionClass: .purchase,
+      transaction: payment(token: orderToken(1)) { $0.offerType = .code }, transactionClass: .purchase,
       signs: [.firstOfChain]),
     Example(
       name: "introductory offer", transaction: payment { $0.offerType = .introductory },
@@ -101,7 +101,7 @@ import Testing
   @Test func `what the store marks later does not change what it was`() {
     for example in Self.examples {
       var later = example.transaction
-      later.revokedAt = noon
+      later.revokedAt = midday
       #expect(Classification(later).origin == Classification(example.transaction).origin, "\(example.name)")
     }
   }

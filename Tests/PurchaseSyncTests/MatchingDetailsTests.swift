@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct MatchingDetailsTests {
   private func details(_ change: (inout StoreTransaction) -> Void) -> TransactionDetails {
-    TransactionDetails(payment(change))
+    TransactionDetails(payment("100", change))
   }
 
   @Test func `details of an older version are read`() throws {
@@ -21,20 +21,20 @@ import Testing
   }
 
   @Test func `no token and no proof is written`() throws {
-    var transaction = payment(token: token(1)) { $0.signedAt = noon }
+    var transaction = payment(token: orderToken(1)) { $0.signedAt = midday }
     transaction.proof.bytes = Array("secret".utf8)
     var book = OrderBook()
     book.add(1)
     let match = try book.arrive(transaction)
     let text = try TransactionDetails(transaction, match: match).text()
-    #expect(!text.lowercased().contains(token(1).uuidString.lowercased()) && !text.contains("secret"))
+    #expect(!text.lowercased().contains(orderToken(1).uuidString.lowercased()) && !text.contains("secret"))
     #expect(try TransactionDetails(text: text, key: transaction.key).transactionClass == "purchase")
   }
 
   @Test func `a claim goes up with what was matched`() throws {
     var book = OrderBook()
     book.add(1)
-    book.add(2, at: minutes(-2))
+    book.add(2, at: inMinutes(-2))
     let match = try OrderMatcher.match(payment(), from: book)
     let details = TransactionDetails(payment(), match: match)
     let proposed = details.claim(orderNumber: nil)
@@ -46,10 +46,10 @@ import Testing
 
   @Test(arguments: TransactionDetails.Change.allCases)
   func `what the store changed after the settlement is an update, once`(change: TransactionDetails.Change) {
-    let known = details { $0.expiresAt = noon }
+    let known = details { $0.expiresAt = midday }
     let newer = details {
-      $0.expiresAt = change == .expiry ? noon.adding(milliseconds: days(1)) : noon
-      $0.revokedAt = change == .revocation ? noon : nil
+      $0.expiresAt = change == .expiry ? midday.adding(milliseconds: inDays(1)) : midday
+      $0.revokedAt = change == .revocation ? midday : nil
       $0.isUpgraded = change == .upgrade
     }
     #expect(newer.changes(since: known) == [change])
@@ -58,27 +58,27 @@ import Testing
 
   @Test func `the other interface's delivery of the same is no update`() {
     let signed = details {
-      $0.expiresAt = noon.adding(milliseconds: 400)
-      $0.revokedAt = noon.adding(milliseconds: 999)
+      $0.expiresAt = midday.adding(milliseconds: 400)
+      $0.revokedAt = midday.adding(milliseconds: 999)
       $0.isUpgraded = true
     }
     let received = details {
-      $0.expiresAt = noon
-      $0.revokedAt = noon
+      $0.expiresAt = midday
+      $0.revokedAt = midday
     }
     #expect(received.changes(since: signed).isEmpty)
     #expect(signed.changes(since: received) == [.upgrade])
     // Nor is a word that an older version did not keep.
-    #expect(details { $0.expiresAt = noon }.changes(since: details { _ in }).isEmpty)
+    #expect(details { $0.expiresAt = midday }.changes(since: details { _ in }).isEmpty)
   }
 
   @Test func `a refund that was reversed is an update, an old proof of before the refund is none`() {
     let refunded = details {
-      $0.revokedAt = noon
-      $0.signedAt = noon.adding(milliseconds: 5_000)
+      $0.revokedAt = midday
+      $0.signedAt = midday.adding(milliseconds: 5_000)
     }
-    let before = details { $0.signedAt = noon }
-    let after = details { $0.signedAt = noon.adding(milliseconds: 9_000) }
+    let before = details { $0.signedAt = midday }
+    let after = details { $0.signedAt = midday.adding(milliseconds: 9_000) }
     #expect(after.changes(since: refunded) == [.revocation])
     #expect(before.changes(since: refunded).isEmpty)
     #expect(details { _ in }.changes(since: refunded).isEmpty)

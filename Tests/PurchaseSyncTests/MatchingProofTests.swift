@@ -13,21 +13,21 @@ import Testing
   private func record(_ kind: StoreProduct.Kind = .consumable) -> StoreTransactionRecord {
     StoreTransactionRecord(
       transactionID: "200", originalTransactionID: "100", storeAccount: "apple", productID: "gold",
-      kind: kind, quantity: 2, accountToken: token(7), purchasedAt: noon.adding(milliseconds: 321),
-      expiresAt: noon.adding(milliseconds: days(30)), environment: .sandbox,
-      revokedAt: noon.adding(milliseconds: days(2)))
+      kind: kind, quantity: 2, accountToken: orderToken(7), purchasedAt: midday.adding(milliseconds: 321),
+      expiresAt: midday.adding(milliseconds: inDays(30)), environment: .sandbox,
+      revokedAt: midday.adding(milliseconds: inDays(2)))
   }
 
   @Test func `a signed transaction says what it is matched by`() throws {
-    let jws = forge.signedTransaction(record(.autoRenewable), signedAt: noon)
+    let jws = forge.signedTransaction(record(.autoRenewable), signedAt: midday)
     let transaction = try StoreTransaction(jws: jws, isVerified: false)
     #expect(transaction.key.rawValue == "Sandbox/200" && transaction.originalKey?.rawValue == "Sandbox/100")
     #expect(transaction.productKind == .autoRenewable && transaction.quantity == 2)
-    #expect(transaction.accountToken == token(7) && !transaction.isVerified)
-    #expect(transaction.expiresAt == noon.adding(milliseconds: days(30)))
-    #expect(transaction.revokedAt == noon.adding(milliseconds: days(2)))
+    #expect(transaction.accountToken == orderToken(7) && !transaction.isVerified)
+    #expect(transaction.expiresAt == midday.adding(milliseconds: inDays(30)))
+    #expect(transaction.revokedAt == midday.adding(milliseconds: inDays(2)))
     #expect(transaction.revocationReason == .other && transaction.isUpgraded == false)
-    #expect(transaction.ownership == .purchased && transaction.signedAt == noon)
+    #expect(transaction.ownership == .purchased && transaction.signedAt == midday)
   }
 
   @Test func `the remaining words of a signed transaction arrive`() throws {
@@ -52,26 +52,26 @@ import Testing
   func `a transaction of an app receipt has no token, and the receipt as its proof`(
     kind: StoreProduct.Kind, expected: ProductKind
   ) throws {
-    let bytes = forge.appReceipt(of: [record(kind)], createdAt: noon.adding(milliseconds: 5_000))
+    let bytes = forge.appReceipt(of: [record(kind)], createdAt: midday.adding(milliseconds: 5_000))
     let receipt = try AppReceipt(decoding: bytes)
     let transaction = try #require(try StoreTransaction.all(in: receipt, bytes: bytes).first)
     #expect(transaction.proof == Proof(kind: "appReceipt", bytes: bytes))
     #expect(transaction.key.rawValue == "Sandbox/200" && transaction.originalKey?.rawValue == "Sandbox/100")
-    #expect(transaction.purchasedAt == noon && transaction.accountToken == nil)
+    #expect(transaction.purchasedAt == midday && transaction.accountToken == nil)
     #expect(transaction.productKind == expected && transaction.quantity == 2)
-    #expect(transaction.expiresAt == noon.adding(milliseconds: days(30)))
-    #expect(transaction.revokedAt == noon.adding(milliseconds: days(2)))
+    #expect(transaction.expiresAt == midday.adding(milliseconds: inDays(30)))
+    #expect(transaction.revokedAt == midday.adding(milliseconds: inDays(2)))
     #expect(transaction.isUpgraded == nil && transaction.ownership == nil)
-    #expect(transaction.signedAt == noon.adding(milliseconds: 5_000))
+    #expect(transaction.signedAt == midday.adding(milliseconds: 5_000))
   }
 
   @Test func `two purchases of one receipt are two transactions (R4.4)`() throws {
     var purchase = InAppPurchase(transactionID: "1", productID: "gems")
-    purchase.purchaseDate = noon.milliseconds
+    purchase.purchaseDate = midday.milliseconds
     purchase.promotionalOfferID = "winter"
     purchase.unknownAttributes.append(ReceiptAttribute(type: 1_722, value: [2, 1, 1]))
     var other = InAppPurchase(transactionID: "2", productID: "gems")
-    other.purchaseDate = noon.milliseconds
+    other.purchaseDate = midday.milliseconds
     other.isTrialPeriod = true
     other.productType = 4
     var receipt = AppReceipt(bundleID: "com.example.app")
@@ -88,8 +88,8 @@ import Testing
     let transaction = try StoreTransaction(TransactionReceipt(decoding: bytes), bytes: bytes)
     #expect(transaction.proof == Proof(kind: "transactionReceipt", bytes: bytes))
     #expect(transaction.key.rawValue == "Sandbox/200" && transaction.productID == "gold")
-    #expect(transaction.purchasedAt == noon.adding(milliseconds: 321) && transaction.quantity == 2)
-    #expect(transaction.expiresAt == noon.adding(milliseconds: days(30)))
+    #expect(transaction.purchasedAt == midday.adding(milliseconds: 321) && transaction.quantity == 2)
+    #expect(transaction.expiresAt == midday.adding(milliseconds: inDays(30)))
     #expect(transaction.webOrderLineItemID != nil && transaction.accountToken == nil)
   }
 
@@ -110,7 +110,7 @@ import Testing
     #expect(payment("0", at: 1_000) { $0.environment = .xcode }.key != received.key)
     signed.transactionID = "1"
     #expect(signed.originalKey == nil)
-    signed.originalPurchasedAt = noon
+    signed.originalPurchasedAt = midday
     #expect(signed.originalKey == received.key)
   }
 }

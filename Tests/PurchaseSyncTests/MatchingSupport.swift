@@ -5,43 +5,43 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Noon of some day, by the backend's and the store's clocks.
-let noon = Timestamp(milliseconds: 1_700_000_000_000)
+/// Midday of some day, by the backend's and the store's clocks.
+let midday = Timestamp(milliseconds: 1_700_000_000_000)
 
-func minutes(_ count: Int64) -> Int64 { count * 60_000 }
-func days(_ count: Int64) -> Int64 { count * 86_400_000 }
+func inMinutes(_ count: Int64) -> Int64 { count * 60_000 }
+func inDays(_ count: Int64) -> Int64 { count * 86_400_000 }
 
 /// A token that can be written down.
-func token(_ number: UInt8) -> UUID {
+func orderToken(_ number: UInt8) -> UUID {
   UUID(uuid: (0xA0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
 }
 
-/// A consumable, bought for the first time, paid so many milliseconds after noon.
+/// A consumable, bought for the first time, paid so many milliseconds after midday.
 func payment(
   _ id: String = "100", token: UUID? = nil, product: String = "gems", quantity: Int = 1, at offset: Int64 = 0,
   original: String? = nil, _ change: (inout StoreTransaction) -> Void = { _ in }
 ) -> StoreTransaction {
   var transaction = StoreTransaction(
     environment: .production, transactionID: id, originalTransactionID: original ?? id, productID: product,
-    quantity: quantity, purchasedAt: noon.adding(milliseconds: offset), accountToken: token,
+    quantity: quantity, purchasedAt: midday.adding(milliseconds: offset), accountToken: token,
     proof: Proof(kind: "signedTransaction", bytes: Array("x.y.z".utf8)))
   change(&transaction)
   return transaction
 }
 
 /// A period of a subscription, later in the chain of "100".
-func period(
+func laterPeriod(
   _ id: String = "200", token: UUID? = nil, product: String = "gold", reason: TransactionReason? = nil,
-  at offset: Int64 = days(30)
+  at offset: Int64 = inDays(30)
 ) -> StoreTransaction {
   payment(id, token: token, product: product, at: offset, original: "100") {
-    $0.expiresAt = $0.purchasedAt.adding(milliseconds: days(30))
+    $0.expiresAt = $0.purchasedAt.adding(milliseconds: inDays(30))
     $0.reason = reason
   }
 }
 
 extension OrderBook {
-  /// An order whose token is that of `number`, made so many milliseconds after noon.
+  /// An order whose token is that of `number`, made so many milliseconds after midday.
   mutating func add(
     _ number: UInt8, account: String = "alice", product: String = "gems", quantity: Int = 1,
     at offset: Int64 = -60_000, state: OrderState = .open, expires: Int64? = nil, boundTo: EntryKey? = nil
@@ -49,9 +49,9 @@ extension OrderBook {
     insert(
       OrderFacts(
         number: String(number), account: account, productID: product, quantity: quantity, state: state,
-        createdAt: noon.adding(milliseconds: offset),
-        expiresAt: expires.map { noon.adding(milliseconds: $0) }, boundTo: boundTo),
-      accountToken: token(number))
+        createdAt: midday.adding(milliseconds: offset),
+        expiresAt: expires.map { midday.adding(milliseconds: $0) }, boundTo: boundTo),
+      accountToken: orderToken(number))
   }
 
   /// Matches and commits, as a journal does.
