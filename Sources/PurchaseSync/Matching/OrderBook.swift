@@ -75,6 +75,9 @@ package struct OrderBook: MatchSource, Sendable {
 
   // MARK: Transactions
 
+  /// Takes over what a storage knows of a transaction. Its order, if it is here, says the same in `boundTo`.
+  package mutating func insert(_ known: KnownTransaction, of key: EntryKey) { transactions[key] = known }
+
   /// What a commit makes of a match: the transaction is known, and bound if the match says so.
   ///
   /// Throws, and changes nothing, if that would give an order two transactions or a transaction two orders.
