@@ -26,8 +26,8 @@ struct MatchingWorld {
 
   init(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    for number in 1...Int.random(in: 1...4, using: &random) { addOrder(number, &random) }
-    for index in 0..<Int.random(in: 1...4, using: &random) { addSale(index, &random) }
+    for number in 1...Int.random(in: 2...4, using: &random) { addOrder(number, &random) }
+    for index in 0..<Int.random(in: 2...4, using: &random) { addSale(index, &random) }
   }
 
   private mutating func addOrder(_ number: Int, _ random: inout SplitMix64) {
@@ -43,19 +43,16 @@ struct MatchingWorld {
   }
 
   private mutating func addSale(_ index: Int, _ random: inout SplitMix64) {
-    let kinds = Kind.allCases + [.purchase, .purchase, .purchase, .purchase, .replan]
+    let kinds = Kind.allCases + Array(repeating: .purchase, count: 8) + [.replan]
     let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
     var token: UUID?
     if Bool.random(using: &random) {
       token = orderToken(UInt8(Int.random(in: 1...(orders.count + 1), using: &random)))
     }
     var product = (id: Self.product(&random), quantity: Self.quantity(&random))
-    // Else few tokens would agree with their orders.
-    if let token, let order = orders.first(where: { orderToken(UInt8($0.number) ?? 0) == token }),
-      Int.random(in: 0..<5, using: &random) > 0
-    {
-      product = (order.productID, order.quantity)
-    }
+    // Else few would agree with an order.
+    let order = token.flatMap { token in orders.first { Self.token(of: $0) == token } } ?? orders[0]
+    if Int.random(in: 0..<5, using: &random) > 0 { product = (order.productID, order.quantity) }
     let isLater = kind == .replan || kind == .renewal || kind == .restore
     let earlier = sales.first.map(\.transaction.transactionID) ?? "unseen"
     sales.append(
