@@ -22,7 +22,7 @@ enum Command: Equatable {
       purchase-simulator scenarios             list the scenarios, a line each
       purchase-simulator run NAME… [options]   run some of them
       purchase-simulator run --all [options]   run all of them
-      purchase-simulator bench queue [options] measure the queue against its bars
+    \(Bench.usage)
       purchase-simulator inspect FILE [--case ID | --order NUMBER] [--json]
                                                what is in a queue's file; changes nothing, also beside an app
       purchase-simulator decode FILE|- [--json] [--at MOMENT]
@@ -35,12 +35,12 @@ enum Command: Equatable {
       --json                            one object per line
       --keep DIR                        keep each run's files below DIR
 
-    OPTIONS OF bench queue
+    OPTIONS OF bench
       --quick                           fewer repetitions: a look, not a verdict
       --check                           exit with 1 when a bar is missed
       --json                            one JSON document
       --only N                          this bar alone; may be given again
-      --directory DIR                   the disk to measure on (default: the current directory)
+      --directory DIR                   of bench queue: the disk to measure on (default: the current directory)
 
     OPTIONS OF inspect
       --case ID       the history of one entry: its key, or what follows the slash of its key
@@ -91,7 +91,7 @@ enum Command: Equatable {
     case .inspect(let options): return InspectCommand(options: options).execute()
     case .decode(let options): return DecodeCommand(options: options).execute()
     case .app(let options): return await SimulatedApp(options: options).execute()
-    case .bench(let options): return await QueueBench(options: options).execute()
+    case .bench(let options): return await BenchCommand(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     }
   }

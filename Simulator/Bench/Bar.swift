@@ -1,4 +1,4 @@
-/// One bar of the queue: what was measured and what it has to be.
+/// One bar: what was measured and what it has to be.
 struct Bar: Equatable, Encodable {
   enum Bound: Equatable {
     case atLeast(Double)
@@ -11,6 +11,7 @@ struct Bar: Equatable, Encodable {
     /// Per operation, or simply a number.
     case count
     case megabytes
+    case milliseconds
   }
 
   var number: Int
@@ -87,6 +88,7 @@ extension Bar {
     case .times: BenchText.fixed(value, 2) + "x"
     case .count: BenchText.fixed(value, 3)
     case .megabytes: BenchText.fixed(value, 2) + " MB"
+    case .milliseconds: BenchText.fixed(value, 2) + " ms"
     }
   }
 }

@@ -16,6 +16,10 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
   case emptyQueue
   /// What was read is not what was written.
   case wrongPayload(expected: Int, found: Int)
+  /// Two matchers disagree about one transaction: one of them is wrong, and their times say nothing.
+  case differentMatches(transaction: String)
+  /// There is no such row in the table of benches.
+  case unknownBench(String)
   case sqlite(code: Int32, doing: String)
   case system(call: String, path: String, errno: Int32)
   case child(arguments: [String], status: Int32, complaint: String)
@@ -33,6 +37,8 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
     case .notInserted(let result): "an enqueue did not insert: \(result)"
     case .emptyQueue: "there is nothing to acknowledge"
     case .wrongPayload(let expected, let found): "\(expected) bytes were queued, \(found) came back"
+    case .differentMatches(let transaction): "transaction \(transaction) is matched in two ways"
+    case .unknownBench(let name): "there is no bench \(name)"
     case .sqlite(let code, let doing): "SQLite error \(code) in: \(doing)"
     case .system(let call, let path, let number):
       "\(call) \(path): \(unsafe String(cString: strerror(number)))"

@@ -1,5 +1,7 @@
-/// What `bench queue` is asked to do.
+/// What `bench NAME` is asked to do.
 struct BenchOptions: Equatable {
+  /// Which bench: a name of `Bench.all`.
+  var bench = "queue"
   /// A missed bar ends the process with 1.
   var check = false
   var json = false
@@ -10,8 +12,6 @@ struct BenchOptions: Equatable {
   /// The numbers of the bars to be measured; all of them if there is none.
   var only: [Int] = []
 
-  private static let known = ["--check", "--json", "--quick", "--directory", "--only"]
-
   static func parse(_ arguments: [String]) -> Result<BenchOptions, Command.UsageError> {
     Result { () throws(Command.UsageError) in try read(arguments) }
   }
@@ -19,32 +19,35 @@ struct BenchOptions: Equatable {
   private static func read(_ arguments: [String]) throws(Command.UsageError) -> BenchOptions {
     var options = BenchOptions()
     var arguments = Arguments(arguments)
+    let names = Bench.names.joined(separator: ", ")
     guard let what = arguments.next() else {
-      throw Command.UsageError(message: "bench needs what is to be measured: queue")
+      throw Command.UsageError(message: "bench needs what is to be measured: \(names)")
     }
-    guard what == "queue" else {
-      let nearest = Nearest.name(to: what, in: ["queue"])
+    guard let bench = Bench.named(what) else {
+      let nearest = Nearest.name(to: what, in: Bench.names)
       throw Command.UsageError(message: "bench cannot measure '\(what)'\(nearest)")
     }
+    options.bench = bench.name
     while let argument = arguments.next() {
       switch argument {
       case "--check": options.check = true
       case "--json": options.json = true
       case "--quick": options.quick = true
-      case "--directory": options.directory = try arguments.value(of: argument)
-      case "--only": options.only.append(try bar(try arguments.number(of: argument)))
+      case "--directory" where bench.usesDisk: options.directory = try arguments.value(of: argument)
+      case "--only": options.only.append(try bar(try arguments.number(of: argument), of: bench))
       default:
+        let known = ["--check", "--json", "--quick", "--only"] + (bench.usesDisk ? ["--directory"] : [])
         let nearest = Nearest.name(to: argument, in: known)
-        throw Command.UsageError(message: "bench queue has no option '\(argument)'\(nearest)")
+        throw Command.UsageError(message: "bench \(bench.name) has no option '\(argument)'\(nearest)")
       }
     }
     return options
   }
 
-  private static func bar(_ number: Int) throws(Command.UsageError) -> Int {
-    guard QueueBench.bars.contains(number) else {
-      let numbers = QueueBench.bars.map(String.init).joined(separator: ", ")
-      throw Command.UsageError(message: "there is no bar \(number); bench queue knows \(numbers)")
+  private static func bar(_ number: Int, of bench: Bench) throws(Command.UsageError) -> Int {
+    guard bench.bars.contains(number) else {
+      let numbers = bench.bars.map(String.init).joined(separator: ", ")
+      throw Command.UsageError(message: "there is no bar \(number); bench \(bench.name) knows \(numbers)")
     }
     return number
   }

@@ -1,6 +1,3 @@
-import CPurchaseSQLite
-import Foundation
-
 /// `bench queue`: every bar of the queue, in one run.
 struct QueueBench {
   /// The numbers of the bars: 4 is measured against other programs, and not here.
@@ -8,35 +5,14 @@ struct QueueBench {
 
   let options: BenchOptions
 
-  func execute() async -> Int32 {
-    do {
-      let report = try await measure()
-      if options.json { Terminal.line(try report.json()) } else { Terminal.line(report.summary) }
-      return options.check && report.hasMissed ? ExitCode.promiseBroken : ExitCode.ok
-    } catch {
-      Terminal.error("purchase-simulator: the bench could not be run: \(error)")
-      return ExitCode.internal
-    }
-  }
-
-  private func measure() async throws -> BenchReport {
-    #if DEBUG
-      Terminal.error("purchase-simulator: this is a debug build; measure with 'swift build -c release'")
-    #endif
+  func measure(_ report: (BenchSection) -> Void) async throws {
     let disk = try Workbench(below: options.directory, name: ".bench")
     defer { remove(disk) }
     let memory = try Workbench.memory.map { try Workbench(below: $0, name: "purchase-bench") }
     defer { memory.map(remove) }
-    let clock = ContinuousClock()
-    let begin = clock.now
-    var report = BenchReport(isQuick: options.quick, directory: disk.path)
     for part in parts(disk, memory) where options.only.isEmpty || !part.bars.isDisjoint(with: options.only) {
-      let section = try await part.measure()
-      report.sections.append(section)
-      if !options.json { Terminal.line(section.text + "\n") }
+      report(try await part.measure())
     }
-    report.seconds = (Double((clock.now - begin).wholeNanoseconds) / 1e8).rounded() / 10
-    return report
   }
 
   /// A section to come, and the bars in it.
@@ -74,32 +50,5 @@ struct QueueBench {
     } catch {
       Terminal.error("purchase-simulator: \(workbench.path) could not be removed: \(error)")
     }
-  }
-}
-
-/// What came out.
-struct BenchReport: Encodable {
-  var isQuick: Bool
-  var directory: String
-  var sqlite = unsafe String(cString: sqlite3_libversion())
-  var seconds = 0.0
-  var sections: [BenchSection] = []
-
-  private var bars: [Bar] { sections.flatMap(\.bars) }
-  var hasMissed: Bool { !Bar.missed(bars).isEmpty }
-
-  var summary: String {
-    let missed = Bar.missed(bars)
-    let measured = bars.count { $0.isKept != nil }
-    let numbers = Set(missed.map(\.number)).sorted().map(String.init).joined(separator: ", ")
-    return
-      "\(measured - missed.count) of \(measured) kept, \(bars.count - measured) not measured, in \(seconds) s"
-      + (missed.isEmpty ? "" : "; missed in bar \(numbers)")
-  }
-
-  func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
   }
 }

@@ -138,6 +138,19 @@ import Testing
     #expect(original.kind == .bound(orderNumber: "1"))
   }
 
+  @Test func `a batch is taken in so that owners are known, however the store sorts it`() throws {
+    let batch = [
+      payment(product: "gold", at: 0) { $0.accountToken = orderToken(1) }, laterPeriod("200", at: 0),
+      laterPeriod("201", at: 1),
+    ]
+    for sequence in MatchingWorld.permutations(batch.count) {
+      var book = book { $0.add(1, product: "gold") }
+      for transaction in OrderMatcher.sorted(sequence.map { batch[$0] }) {
+        #expect(try book.arrive(transaction).lane == alice)
+      }
+    }
+  }
+
   @Test func `a plan that was changed outside keeps the token of the first, and so its owner`() throws {
     var book = book { $0.add(1, product: "silver") }
     _ = try book.arrive(payment(token: orderToken(1), product: "silver"))

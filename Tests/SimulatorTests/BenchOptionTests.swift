@@ -17,6 +17,17 @@ import Testing
     #expect(Command.parse(["bench", "queue"]) == .success(.bench(BenchOptions())))
   }
 
+  @Test func `each bench of the table is a command, and in the usage`() {
+    for bench in Bench.all {
+      var options = BenchOptions(check: true, only: bench.bars)
+      options.bench = bench.name
+      let words = ["bench", bench.name, "--check"] + bench.bars.flatMap { ["--only", String($0)] }
+      #expect(Command.parse(words) == .success(.bench(options)))
+      #expect(Command.usage.contains("purchase-simulator bench \(bench.name) [options] "))
+    }
+    #expect(Set(Bench.names).count == Bench.all.count)
+  }
+
   @Test func `the work of a child arrives`() {
     let words = ["bench-load", "cycle", "--path", "/q", "--count", "7", "--length", "50"]
     let options = BenchLoadOptions(work: .cycle, path: "/q", count: 7, length: 50)
@@ -31,6 +42,9 @@ import Testing
     (["bench", "queue", "extra"], "no option 'extra'"),
     (["bench", "queue", "--directory"], "--directory needs a value"),
     (["bench", "queue", "--only", "4"], "there is no bar 4"),
+    (["bench", "mach"], "did you mean 'match'?"),
+    (["bench", "match", "--directory", "/disk"], "bench match has no option '--directory'"),
+    (["bench", "match", "--only", "9"], "bench match knows 1, 2"),
     (["bech"], "did you mean 'bench'?"),
     (["bench-load"], "one of enqueue, acknowledge, cycle, idle"),
     (["bench-load", "enqueue"], "needs --path"),

@@ -75,9 +75,9 @@ package protocol MatchSource {
   func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction?
   /// Orders that no transaction is bound to and that nobody cancelled: open, deferred and expired ones.
   func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts]
-  /// The accounts of all orders but cancelled ones that no transaction is bound to: two are enough. Neither order nor
-  /// limit of the query count.
-  func accounts(_ query: OrderQuery) throws(QueueError) -> Set<String>
+  /// Whether orders of more than one account were made in that time: all but cancelled ones that no transaction is
+  /// bound to. Neither sequence nor limit of the query count.
+  func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool
 }
 
 /// Within which time a transaction without a token can belong to an order, and how many candidates it gets.
@@ -91,7 +91,7 @@ package struct MatchWindow: Sendable, Hashable {
   package var lengthMilliseconds: Int64 = 7 * 86_400_000
   /// Candidates of one transaction.
   package var candidates = 16
-  /// Orders that are looked at for candidates, before the payment and after it: many may have expired too early.
+  /// Orders that are looked at for candidates, before the payment and after it, where many had expired too early.
   package var scan = 64
 
   package init() {}
@@ -147,25 +147,40 @@ package struct MatchFacts: Sendable, Hashable {
     for transaction: StoreTransaction, from source: some MatchSource, window: MatchWindow
   ) throws(QueueError) {
     let paid = transaction.purchasedAt
-    let tolerance = window.toleranceMilliseconds
+    let begin = paid.adding(milliseconds: -window.lengthMilliseconds - window.toleranceMilliseconds)
+    let end = paid.adding(milliseconds: window.toleranceMilliseconds)
     var query = OrderQuery(
-      productID: transaction.productID, quantity: transaction.quantity,
-      from: paid.adding(milliseconds: -window.lengthMilliseconds - tolerance), through: paid,
-      isLatestFirst: true, limit: window.scan)
-    let before = try source.unboundOrders(query)
-    (query.from, query.through) = (paid.adding(milliseconds: 1), paid.adding(milliseconds: tolerance))
+      productID: transaction.productID, quantity: transaction.quantity, from: begin, through: paid,
+      isLatestFirst: true, limit: 0)
+    try addCandidates(query, paid, from: source, window)
+    query.from = paid.adding(milliseconds: 1)
+    query.through = end
     query.isLatestFirst = false
-    let after = try source.unboundOrders(query)
-    for order in before + after where window.holds(paid, of: order) {
-      guard candidates.count < window.candidates else {
-        hasMoreCandidates = true
-        break
-      }
-      candidates.append(order)
-    }
-    if before.count == window.scan || after.count == window.scan { hasMoreCandidates = true }
+    try addCandidates(query, paid, from: source, window)
     guard !candidates.isEmpty else { return }
-    query.from = paid.adding(milliseconds: -window.lengthMilliseconds - tolerance)
-    hasSeveralAccounts = try source.accounts(query).count > 1
+    query.from = begin
+    hasSeveralAccounts = try source.hasSeveralAccounts(query)
+  }
+
+  /// One more than is needed tells whether there are more. Only where some had expired before the payment, it takes a
+  /// second and wider look.
+  private mutating func addCandidates(
+    _ query: OrderQuery, _ paid: Timestamp, from source: some MatchSource, _ window: MatchWindow
+  ) throws(QueueError) {
+    let room = window.candidates - candidates.count
+    var query = query
+    query.limit = room + 1
+    var found = try source.unboundOrders(query)
+    var isCut = found.count == query.limit
+    found.removeAll { !window.holds(paid, of: $0) }
+    if isCut, found.count < room {
+      query.limit = max(window.scan, query.limit)
+      found = try source.unboundOrders(query)
+      isCut = found.count == query.limit
+      found.removeAll { !window.holds(paid, of: $0) }
+    }
+    if isCut || found.count > room { hasMoreCandidates = true }
+    if found.count > room { found.removeLast(found.count - room) }
+    if candidates.isEmpty { candidates = found } else { candidates += found }
   }
 }

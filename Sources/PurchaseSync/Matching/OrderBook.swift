@@ -13,16 +13,19 @@ package struct OrderBook: MatchSource, Sendable {
 
   /// The orders of one product and quantity.
   private struct Shelf {
-    /// Unbound and not cancelled.
+    /// Those that can be proposed.
     var unbound = OrderTimeline()
-    /// All but cancelled ones that no transaction is bound to.
+    /// Those that count when accounts are told apart.
     var byAccount: [String: OrderTimeline] = [:]
   }
 
   private var orders: [OrderFacts] = []
+  /// Of each order, by its slot.
+  private var shelfOfOrder: [Int] = []
   private var slotByNumber: [String: Int] = [:]
   private var slotByToken: [UUID: Int] = [:]
-  private var shelves: [Product: Shelf] = [:]
+  private var shelves: [Shelf] = []
+  private var shelfByProduct: [Product: Int] = [:]
   private var transactions: [EntryKey: KnownTransaction] = [:]
 
   package init() {}
@@ -45,32 +48,36 @@ package struct OrderBook: MatchSource, Sendable {
     orders.append(order)
     slotByNumber[order.number] = slot
     slotByToken[accountToken] = slot
-    arrange(slot, isAdded: true)
+    let product = Product(productID: order.productID, quantity: order.quantity)
+    let shelf = shelfByProduct[product] ?? shelves.count
+    if shelf == shelves.count {
+      shelves.append(Shelf())
+      shelfByProduct[product] = shelf
+    }
+    shelfOfOrder.append(shelf)
+    arrange(slot, wasUnbound: false, wasCounted: false)
   }
 
   /// The order with this number.
   package func order(_ number: String) -> OrderFacts? { slotByNumber[number].map { orders[$0] } }
 
   private mutating func update(_ slot: Int, _ change: (inout OrderFacts) -> Void) {
-    arrange(slot, isAdded: false)
+    let (wasUnbound, wasCounted) = (orders[slot].canBeProposed, orders[slot].isCounted)
     change(&orders[slot])
-    arrange(slot, isAdded: true)
+    arrange(slot, wasUnbound: wasUnbound, wasCounted: wasCounted)
   }
 
-  /// Puts an order on its shelf or takes it from there.
-  private mutating func arrange(_ slot: Int, isAdded: Bool) {
-    let order = orders[slot]
-    let isUnbound = order.boundTo == nil && !order.state.isPastOrTaken
-    guard order.boundTo != nil || order.state != .cancelled else { return }
-    let mark = OrderTimeline.Mark(createdAt: order.createdAt, number: order.number, slot: slot)
-    let product = Product(productID: order.productID, quantity: order.quantity)
-    if isAdded {
-      if isUnbound { shelves[product, default: Shelf()].unbound.insert(mark) }
-      shelves[product, default: Shelf()].byAccount[order.account, default: OrderTimeline()].insert(mark)
-    } else {
-      if isUnbound { shelves[product]?.unbound.remove(mark) }
-      shelves[product]?.byAccount[order.account]?.remove(mark)
-    }
+  /// Puts an order where it belongs on its shelf, and takes it from where it belonged before.
+  private mutating func arrange(_ slot: Int, wasUnbound: Bool, wasCounted: Bool) {
+    let (isUnbound, isCounted) = (orders[slot].canBeProposed, orders[slot].isCounted)
+    let mark = OrderTimeline.Mark(
+      createdAt: orders[slot].createdAt, number: orders[slot].number, slot: slot)
+    let shelf = shelfOfOrder[slot]
+    if isUnbound, !wasUnbound { shelves[shelf].unbound.insert(mark) }
+    if wasUnbound, !isUnbound { shelves[shelf].unbound.remove(mark) }
+    let account = orders[slot].account
+    if isCounted, !wasCounted { shelves[shelf].byAccount[account, default: OrderTimeline()].insert(mark) }
+    if wasCounted, !isCounted { shelves[shelf].byAccount[account]?.remove(mark) }
   }
 
   // MARK: Transactions
@@ -117,29 +124,46 @@ package struct OrderBook: MatchSource, Sendable {
   package func knownTransaction(_ key: EntryKey) -> KnownTransaction? { transactions[key] }
 
   package func unboundOrders(_ query: OrderQuery) -> [OrderFacts] {
-    let product = Product(productID: query.productID, quantity: query.quantity)
-    guard query.limit > 0, let shelf = shelves[product] else { return [] }
+    guard query.limit > 0, let shelf = shelf(query) else { return [] }
     var found: [OrderFacts] = []
-    shelf.unbound.forEach(from: query.from, through: query.through, isLatestFirst: query.isLatestFirst) {
-      found.append(orders[$0.slot])
+    shelves[shelf].unbound.forEach(
+      from: query.from, through: query.through, isLatestFirst: query.isLatestFirst
+    ) { slot in
+      found.append(orders[slot])
       return found.count < query.limit
     }
     return found
   }
 
-  package func accounts(_ query: OrderQuery) -> Set<String> {
-    let product = Product(productID: query.productID, quantity: query.quantity)
-    var found: Set<String> = []
-    for (account, orders) in shelves[product]?.byAccount ?? [:]
+  package func hasSeveralAccounts(_ query: OrderQuery) -> Bool {
+    guard let shelf = shelf(query), shelves[shelf].byAccount.count > 1 else { return false }
+    var count = 0
+    for orders in shelves[shelf].byAccount.values
     where orders.hasAny(from: query.from, through: query.through) {
-      found.insert(account)
-      if found.count > 1 { break }
+      count += 1
+      if count > 1 { return true }
     }
-    return found
+    return false
+  }
+
+  private func shelf(_ query: OrderQuery) -> Int? {
+    shelfByProduct[Product(productID: query.productID, quantity: query.quantity)]
+  }
+
+  /// `OrderMatcher.match` with this book, compiled for it.
+  package func match(
+    _ transaction: StoreTransaction, window: MatchWindow = MatchWindow()
+  ) throws(QueueError) -> OrderMatch {
+    try OrderMatcher.match(transaction, from: self, window: window)
   }
 }
 
-extension OrderState {
-  /// Whether nobody expects a payment for the order, or it has one. Words that are not known count as open.
-  fileprivate var isPastOrTaken: Bool { self == .cancelled || self == .paid || self == .delivered }
+extension OrderFacts {
+  /// Whether nobody has it and somebody might: `MatchSource.unboundOrders`. Words that are not known count as open.
+  fileprivate var canBeProposed: Bool {
+    boundTo == nil && state != .cancelled && state != .paid && state != .delivered
+  }
+
+  /// Whether it counts for `MatchSource.hasSeveralAccounts`.
+  fileprivate var isCounted: Bool { boundTo != nil || state != .cancelled }
 }

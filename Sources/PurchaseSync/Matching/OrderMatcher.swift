@@ -31,6 +31,17 @@ package enum OrderMatcher {
     return decide(transaction, classified: classified, facts)
   }
 
+  /// What the store hands over at once, in the order in which it is best taken in: as it was paid, the first of a
+  /// chain before what follows it, so that every owner that can be inherited is known.
+  package static func sorted(_ batch: [StoreTransaction]) -> [StoreTransaction] {
+    batch.sorted { left, right in
+      if left.purchasedAt != right.purchasedAt { return left.purchasedAt < right.purchasedAt }
+      let isFirst = left.transactionID == left.originalTransactionID
+      if isFirst != (right.transactionID == right.originalTransactionID) { return isFirst }
+      return left.key.rawValue < right.key.rawValue
+    }
+  }
+
   /// The decision itself.
   package static func decide(
     _ transaction: StoreTransaction, classified: Classification, _ facts: MatchFacts

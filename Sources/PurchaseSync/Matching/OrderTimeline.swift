@@ -57,17 +57,17 @@ struct OrderTimeline: Sendable {
     return result
   }
 
-  /// Visits the marks between the two moments, both inclusive, until `body` returns false.
+  /// Visits the slots of the marks between the two moments, both inclusive, until `body` returns false.
   func forEach(
-    from: Timestamp, through: Timestamp, isLatestFirst: Bool, _ body: (Mark) -> Bool
+    from: Timestamp, through: Timestamp, isLatestFirst: Bool, _ body: (Int) -> Bool
   ) {
     if isLatestFirst {
       var index = Self.count(in: chunks) { $0[0].createdAt <= through } - 1
       while index >= 0 {
-        var position = Self.count(in: chunks[index]) { $0.createdAt <= through } - 1
+        let chunk = chunks[index]
+        var position = Self.count(in: chunk) { $0.createdAt <= through } - 1
         while position >= 0 {
-          let mark = chunks[index][position]
-          guard mark.createdAt >= from, body(mark) else { return }
+          guard chunk[position].createdAt >= from, body(chunk[position].slot) else { return }
           position -= 1
         }
         index -= 1
@@ -75,10 +75,10 @@ struct OrderTimeline: Sendable {
     } else {
       var index = max(0, Self.count(in: chunks) { $0[0].createdAt < from } - 1)
       while index < chunks.count {
-        var position = Self.count(in: chunks[index]) { $0.createdAt < from }
-        while position < chunks[index].count {
-          let mark = chunks[index][position]
-          guard mark.createdAt <= through, body(mark) else { return }
+        let chunk = chunks[index]
+        var position = Self.count(in: chunk) { $0.createdAt < from }
+        while position < chunk.count {
+          guard chunk[position].createdAt <= through, body(chunk[position].slot) else { return }
           position += 1
         }
         index += 1
