@@ -73,7 +73,7 @@ let package = Package(
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
     test(
       "PurchaseSyncTests",
-      ["PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSyncTesting"]),
+      ["PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSyncTesting", "LoopbackHTTP"]),
     test(
       "PurchaseSyncTestingTests",
       [

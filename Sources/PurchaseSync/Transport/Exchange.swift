@@ -7,9 +7,10 @@ import Foundation
 
 /// One request and what came of it so far. It ends once: by its answer, an error, its time, or a cancellation.
 ///
-/// Thread-safe by its lock. Whoever ends it resumes the caller at once; the URL session's task is cancelled afterwards
-/// on a queue of its own, since Foundation on Linux takes its locks in another order when a task is cancelled from
-/// a callback or while its answer arrives, and can wait for itself for ever.
+/// Thread-safe by its lock. Whoever ends it resumes the caller at once; the URL session's task is cancelled afterwards,
+/// as an operation of its own in the session's delegate queue. Foundation on Linux completes its tasks there: if one
+/// were cancelled beside that queue while it completes, the process would end ("a task that is not in the registry");
+/// and cancelled from a callback, under a lock, it can wait for itself for ever.
 final class Exchange: @unchecked Sendable {
   typealias Outcome = Result<BackendResponse, TransportError>
 
@@ -22,9 +23,12 @@ final class Exchange: @unchecked Sendable {
   private var head: HTTPURLResponse?
   private var body = Data()
 
-  private static let cancelling = DispatchQueue(label: "purchase-sync.transport.cancel")
+  private let delegateQueue: OperationQueue
 
-  init(responseBytes: Int) { self.responseBytes = responseBytes }
+  init(responseBytes: Int, delegateQueue: OperationQueue) {
+    self.responseBytes = responseBytes
+    self.delegateQueue = delegateQueue
+  }
 
   /// Starts the task, or does not if it has been ended already. `resume` is called once.
   func begin(
@@ -34,13 +38,13 @@ final class Exchange: @unchecked Sendable {
     if let outcome {
       lock.unlock()
       // Never resumed, and so never heard of again; cancelling it tells the session that it can go.
-      Self.cancelling.async { task.cancel() }
+      cancel(task)
       return resume(outcome)
     }
     self.task = task
     self.resume = resume
     // URLSession's own limits are for pauses between bytes on Linux: an answer that drips would last for ever.
-    let timer = DispatchSource.makeTimerSource(queue: Self.cancelling)
+    let timer = DispatchSource.makeTimerSource()
     timer.setEventHandler { [weak self] in
       self?.end(.failure(TransportError(.timedOut, reason: "no whole answer within \(timeout) s")))
     }
@@ -51,8 +55,8 @@ final class Exchange: @unchecked Sendable {
     task.resume()
   }
 
-  /// Ends it, unless something else did before.
-  func end(_ outcome: Outcome) {
+  /// Ends it, unless something else did before. Whatever goes on of it is cancelled unless it ended by itself.
+  func end(_ outcome: Outcome, cancelling: Bool = true) {
     lock.lock()
     guard self.outcome == nil else { return lock.unlock() }
     self.outcome = outcome
@@ -62,17 +66,21 @@ final class Exchange: @unchecked Sendable {
     lock.unlock()
     timer?.cancel()
     resume?(outcome)
-    if case .failure = outcome, let task { Self.cancelling.async { task.cancel() } }
+    if cancelling, let task { cancel(task) }
   }
+
+  private func cancel(_ task: URLSessionDataTask) { delegateQueue.addOperation { task.cancel() } }
 
   // MARK: What the session tells
 
   func received(_ response: URLResponse) {
-    let announced = response.expectedContentLength
+    guard let head = response as? HTTPURLResponse else { return }
     lock.lock()
-    head = response as? HTTPURLResponse
+    self.head = head
     lock.unlock()
-    if announced > Int64(responseBytes) { endAsTooLong() }
+    if response.expectedContentLength > Int64(responseBytes) { endAsTooLong() }
+    // Its status says all; and after a challenge for a password, Foundation on Linux never says that it is complete.
+    if head.statusCode == 401 { end(.success(Self.answer(head, Data()))) }
   }
 
   func received(_ data: Data) {
@@ -87,7 +95,7 @@ final class Exchange: @unchecked Sendable {
     lock.lock()
     let (head, body) = (head, body)
     lock.unlock()
-    end(Self.outcome(head, body, error))
+    end(Self.outcome(head, body, error), cancelling: false)
   }
 
   private func endAsTooLong() {
@@ -103,11 +111,14 @@ final class Exchange: @unchecked Sendable {
       return .failure(TransportError(kind, reason: "URLError \(error.code.rawValue)"))
     }
     guard let head else { return .failure(TransportError(reason: "no HTTP answer")) }
-    return .success(
-      BackendResponse(
-        status: head.statusCode, retryAfter: head.value(forHTTPHeaderField: "Retry-After"),
-        date: head.value(forHTTPHeaderField: "Date"),
-        contentType: head.value(forHTTPHeaderField: "Content-Type"),
-        body: body))
+    return .success(answer(head, body))
+  }
+
+  private static func answer(_ head: HTTPURLResponse, _ body: Data) -> BackendResponse {
+    BackendResponse(
+      status: head.statusCode, retryAfter: head.value(forHTTPHeaderField: "Retry-After"),
+      date: head.value(forHTTPHeaderField: "Date"),
+      contentType: head.value(forHTTPHeaderField: "Content-Type"),
+      body: body)
   }
 }

@@ -13,7 +13,8 @@ public import Foundation
 public final class URLSessionTransport: BackendTransport {
   private let base: URL
   private let session: URLSession
-  private let exchanges: ExchangeDelegate
+  private let exchanges = ExchangeDelegate()
+  private let delegateQueue = OperationQueue()
   private let timeout: TimeInterval
   private let responseBytes: Int
 
@@ -33,16 +34,18 @@ public final class URLSessionTransport: BackendTransport {
     self.base = base
     self.timeout = timeout
     self.responseBytes = responseBytes
-    exchanges = ExchangeDelegate()
+    // One callback at a time: `Exchange` cancels among them.
+    delegateQueue.maxConcurrentOperationCount = 1
     // The session keeps its delegate until it is invalidated, so the delegate knows nothing of this object.
-    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: delegateQueue)
   }
 
-  deinit { session.invalidateAndCancel() }
+  /// Nobody waits any longer, and what had to be cancelled has been.
+  deinit { session.finishTasksAndInvalidate() }
 
   /// Sends one request.
   public func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
-    let exchange = Exchange(responseBytes: responseBytes)
+    let exchange = Exchange(responseBytes: responseBytes, delegateQueue: delegateQueue)
     let task = session.dataTask(with: try wireRequest(request))
     exchanges.add(exchange, of: task)
     let result = await withTaskCancellationHandler {

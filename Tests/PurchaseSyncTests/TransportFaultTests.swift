@@ -1,0 +1,166 @@
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSync
+import Testing
+
+/// Answers that break off, that are too long, or that never come.
+@Suite(.timeLimit(.minutes(1))) struct TransportFaultTests {
+  /// Not among them: a head that ends after its status line. There Foundation on Linux (6.3.1) ends the process
+  /// ("Transfer completed, but there's no response"), before any of our code is asked.
+  static let broken: [(String, Fault)] = [
+    ("dropped before", .dropBeforeCommit), ("dropped after", .dropAfterCommit), ("reset", .reset),
+    ("nothing of the body", .truncate(bytes: 0)), ("half of the body", .truncate(bytes: 10)),
+    ("garbage", .garbage(Array("\u{1}\u{2}not HTTP at all\r\n\r\n".utf8))), ("no byte", .garbage([])),
+    ("half a status line", .garbage(Array("HTTP/1.1 2".utf8))),
+    (
+      "a chunk that breaks off",
+      .garbage(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nabc".utf8))
+    ),
+    (
+      "a chunk of no size",
+      .garbage(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc".utf8))
+    ),
+  ]
+
+  @Test(arguments: 0..<10) func `an answer that breaks off is none`(fault: Int) async throws {
+    let server = try TransportServer { _, _ in Self.broken[fault].1 }
+    let error = try #require(try await server.transport().failure(), "\(Self.broken[fault].0)")
+    #expect(error.kind == .noAnswer)
+    #expect(server.requests.count == 1, "repeated by itself after: \(Self.broken[fault].0)")
+  }
+
+  @Test(arguments: 0..<10) func `on a kept connection, a request without an answer is not repeated unseen`(
+    fault: Int
+  ) async throws {
+    let server = try TransportServer { _, before in before % 2 == 1 ? Self.broken[fault].1 : nil }
+    let transport = try server.transport()
+    for _ in 0..<3 {
+      _ = try await transport.send(.upload(bytes: 5_000))
+      #expect(await transport.failure(.upload(bytes: 5_000))?.kind == .noAnswer)
+    }
+    #expect(server.requests.count == 6)
+    #expect(server.requests.allSatisfy { $0.body.count == 5_000 })
+  }
+
+  @Test func `a kept connection that the server has closed since is not used again`() async throws {
+    // With each answer the server waits no time for the next request.
+    let server = try TransportServer(limits: HTTPLimits(idleTimeoutMilliseconds: 0)) { _ in .ours }
+    let transport = try server.transport()
+    for _ in 0..<20 {
+      do throws(TransportError) {
+        #expect(try await transport.send(.upload()).status == 200)
+      } catch {
+        // It met the very moment of closing: an attempt without an answer, and nothing worse.
+        #expect(error.kind == .noAnswer)
+      }
+    }
+    #expect(server.requests.allSatisfy { $0.body.count == 200 })
+  }
+
+  @Test func `nobody listens`() async throws {
+    let server = try TransportServer()
+    let transport = try server.transport()
+    server.stop()
+    #expect(await transport.failure()?.kind == .noAnswer)
+  }
+
+  // MARK: Too long
+
+  @Test func `an answer that announces too much is not read`() async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
+    let server = try TransportServer { _, _ in
+      .garbage(Array(head.utf8) + Array(repeating: 0x20, count: 70_000))
+    }
+    #expect(try await server.transport().failure()?.kind == .tooLong)
+  }
+
+  @Test func `an answer of chunks without end is cut off`() async throws {
+    let chunk = Array("1000\r\n".utf8) + Array(repeating: 0x20, count: 4_096) + Array("\r\n".utf8)
+    let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+    let server = try TransportServer { _, _ in
+      .garbage(head + Array(repeatElement(chunk, count: 300).joined()))
+    }
+    #expect(try await server.transport().failure()?.kind == .tooLong)
+  }
+
+  @Test(arguments: [(1_000, true), (1_001, false)]) func `the limit is the last length that is taken`(
+    bytes: Int, isTaken: Bool
+  ) async throws {
+    let server = try TransportServer { _ in
+      HTTPResponse(status: 200, body: Array(repeating: 0x20, count: bytes))
+    }
+    let transport = try server.transport(responseBytes: 1_000)
+    if isTaken {
+      #expect(try await transport.send(.upload()).body.count == bytes)
+    } else {
+      #expect(await transport.failure()?.kind == .tooLong)
+    }
+  }
+
+  // MARK: Time and cancellation
+
+  @Test func `an answer that stalls ends with its time`() async throws {
+    let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
+    #expect(try await server.transport(timeout: 0.2).failure()?.kind == .timedOut)
+  }
+
+  @Test func `an answer whose end does not come ends with its time`() async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
+    // The rest is promised and the connection stays open: the handler of the next request never answers either.
+    let server = try TransportServer { _, _ in .garbage(Array(head.utf8)) }
+    let error = try await server.transport(timeout: 5).failure()
+    #expect(error?.kind == .noAnswer || error?.kind == .timedOut)
+  }
+
+  @Test func `a request that is cancelled before it began is not sent`() async throws {
+    let server = try TransportServer()
+    let transport = try server.transport()
+    let task = Task { () async -> TransportError? in
+      while !Task.isCancelled { await Task.yield() }
+      return await transport.failure()
+    }
+    task.cancel()
+    #expect(await task.value?.kind == .cancelled)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `a cancellation ends a request that nobody answers`() async throws {
+    let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
+    let transport = try server.transport(timeout: 60)
+    let task = Task { await transport.failure() }
+    while server.requests.isEmpty { await Task.yield() }
+    task.cancel()
+    #expect(await task.value?.kind == .cancelled)
+  }
+
+  /// Foundation on Linux has hung here, when the cancellation met the answer.
+  @Test func `cancelling while the answer arrives never hangs`() async throws {
+    let body = Array(repeating: UInt8(0x20), count: 60_000)
+    let server = try TransportServer { _ in HTTPResponse(status: 200, body: body) }
+    let transport = try server.transport()
+    for turn in 0..<100 {
+      let task = Task { () async -> Bool in
+        do throws(TransportError) {
+          return try await transport.send(.upload()).body.count == body.count
+        } catch {
+          return error.kind == .cancelled
+        }
+      }
+      while server.requests.count <= turn { await Task.yield() }
+      for _ in 0..<(turn % 20) { await Task.yield() }
+      task.cancel()
+      #expect(await task.value)
+    }
+    #expect(try await transport.send(.upload()).status == 200)
+  }
+
+  @Test func `a transport that is let go of in the middle ends its requests`() async throws {
+    let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
+    let task = Task { [base = try server.base] in await URLSessionTransport(base: base, timeout: 60).failure()
+    }
+    while server.requests.isEmpty { await Task.yield() }
+    task.cancel()
+    #expect(await task.value?.kind == .cancelled)
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSync
+import Testing
+
+/// The URL session's transport against servers that misbehave.
+@Suite(.timeLimit(.minutes(1))) struct TransportTests {
+  @Test func `an answer arrives with its status, its body and the fields that are looked at`() async throws {
+    let server = try TransportServer { _ in
+      HTTPResponse(
+        status: 503,
+        headers: [
+          "Retry-After": "7", "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Content-Type": "text/html",
+        ], body: Array("busy".utf8))
+    }
+    let response = try await server.transport().send(.upload())
+    #expect(response.status == 503)
+    #expect(response.retryAfter == "7")
+    #expect(response.date == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(response.contentType == "text/html")
+    #expect(response.body == Data("busy".utf8))
+  }
+
+  @Test(arguments: [0, 1, 8_000, 3_000_000]) func `a request arrives whole`(bytes: Int) async throws {
+    let server = try TransportServer()
+    _ = try await server.transport().send(.upload(bytes: bytes))
+    let request = try #require(server.requests.first)
+    #expect(request.method == "POST" && request.path == "/v1/receipts" && request.body.count == bytes)
+    #expect(request.headers["Authorization"] == "Bearer token-alice")
+    #expect(request.headers["Cookie"] == nil)
+  }
+
+  /// A challenge for a password makes Foundation on Linux wait for ever.
+  @Test(arguments: [401, 403, 404, 407, 413, 429, 500]) func `a refusal is an answer`(status: Int)
+    async throws
+  {
+    let server = try TransportServer { _ in
+      HTTPResponse(status: status, headers: ["WWW-Authenticate": "Basic realm=\"x\""], body: [0x7B])
+    }
+    #expect(try await server.transport().send(.upload()).status == status)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `cookies are not kept, and nothing is cached`() async throws {
+    let server = try TransportServer { _ in
+      HTTPResponse(
+        status: 200, headers: ["Set-Cookie": "a=b", "Cache-Control": "max-age=9999"], body: [0x31])
+    }
+    let transport = try server.transport()
+    for _ in 0..<2 {
+      _ = try await transport.send(BackendRequest(method: "GET", path: "x", headers: [:], body: Data()))
+    }
+    #expect(server.requests.count == 2)
+    #expect(server.requests.allSatisfy { $0.headers["Cookie"] == nil })
+  }
+
+  // MARK: Redirects
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `a redirect without end is one answer, and is not followed`(status: Int) async throws {
+    let server = try TransportServer { request in
+      HTTPResponse(status: status, headers: ["Location": request.path + "/again"], body: Array("moved".utf8))
+    }
+    let response = try await server.transport().send(.upload())
+    #expect(response.status == status)
+    #expect(server.requests.map(\.path) == ["/v1/receipts"])
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `credentials do not go to where a redirect points`(status: Int) async throws {
+    let other = try TransportServer()
+    let target = try other.base.absoluteString + "/v1/receipts"
+    let server = try TransportServer { _ in HTTPResponse(status: status, headers: ["Location": target]) }
+    #expect(try await server.transport().send(.upload()).status == status)
+    #expect(other.requests.isEmpty)
+  }
+
+  // MARK: What cannot be sent
+
+  @Test(arguments: ["//127.0.0.1:1/x", "/v1", "/"]) func `a path leads to no other address`(path: String)
+    async throws
+  {
+    let server = try TransportServer()
+    #expect(try await server.transport().failure(.upload(path: path))?.kind == .unsendable)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `a base with a path keeps it`() async throws {
+    let server = try TransportServer()
+    for base in ["/api", "/api/"] {
+      let url = try #require(URL(string: try server.base.absoluteString + base))
+      _ = try await URLSessionTransport(base: url).send(.upload())
+    }
+    #expect(server.requests.map(\.path) == ["/api/v1/receipts", "/api/v1/receipts"])
+  }
+
+  @Test(arguments: ["a\r\nX-Other: b", "a\nb", "a\u{0}"])
+  func `a credential with a line break is no header field of its own, and is not told`(value: String)
+    async throws
+  {
+    let server = try TransportServer()
+    var request = BackendRequest.upload()
+    request.headers["Authorization"] = value
+    let error = try #require(try await server.transport().failure(request))
+    #expect(error.kind == .unsendable && !error.reason.contains(value))
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `descriptions hold neither credentials nor bodies`() {
+    let response = BackendResponse(status: 200, body: Data("secret".utf8))
+    #expect("\(BackendRequest.upload())" == "POST v1/receipts, 200 bytes")
+    #expect("\(response)" == "HTTP 200, 6 bytes")
+  }
+}
