@@ -178,7 +178,8 @@ extension QueueFile {
 }
 
 extension Tombstone {
-  init(_ entry: Entry, _ settlement: Settlement, note: String?, now: Timestamp) {
+  /// What is left of an entry after its end.
+  package init(_ entry: Entry, _ settlement: Settlement, note: String?, now: Timestamp) {
     self.init(
       key: entry.key, lane: entry.lane, orderNumber: settlement.orderNumber ?? entry.orderNumber,
       outcome: settlement.outcome, details: entry.details, enqueuedAt: entry.enqueuedAt,

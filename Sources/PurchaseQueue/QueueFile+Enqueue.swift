@@ -78,9 +78,7 @@ extension QueueFile {
     let proofs = try store(new.proofs, covering: new.covers, &totals, now: now)
     let entry = Entry(
       place: totals.lastPlace, key: new.key, lane: new.lane, orderNumber: new.orderNumber,
-      details: new.details,
-      state: .queued, reason: nil, enqueuedAt: now, attempts: 0, attemptedAt: nil,
-      readyAt: Timestamp(milliseconds: 0), isUnprotected: false, proofs: proofs, history: History())
+      details: new.details, proofs: proofs, now: now)
     try read { () throws(SQLiteError) in
       try statements.entries.insert.run(entry.values)
       try statements.room.setTotals.run(totals.values)

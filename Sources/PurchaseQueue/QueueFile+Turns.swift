@@ -63,6 +63,9 @@ extension QueueFile {
     try allEntries().filter { $0.state != .queued }
   }
 
+  /// Whether there are any, without reading them.
+  package func hasQuarantined() throws(QueueError) -> Bool { try totals().quarantined > 0 }
+
   /// Throws if the quarantine holds more than it may; only the entry that goes there is asked.
   func checkQuarantine(_ entry: Entry, _ totals: Totals) throws(QueueError) {
     guard entry.state == .quarantined else { return }

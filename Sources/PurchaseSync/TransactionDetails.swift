@@ -1,33 +1,33 @@
 import AppStoreReceipts
 import Foundation
-import PurchaseQueue
+package import PurchaseQueue
 
 /// What a queued transaction's claim says beside its order, and what updates of it are held against: the entry's
 /// `details`, as JSON. No token, no proof.
 ///
 /// Everything beyond the first version's fields is optional: details that an older version wrote are read.
-struct TransactionDetails: Codable, Equatable {
-  var environment: String
-  var transactionID: String
-  var originalTransactionID: String
-  var productID: String
-  var quantity: Int
-  var purchasedAt: Timestamp
-  var unverified: Bool?
+package struct TransactionDetails: Codable, Equatable, Sendable {
+  package var environment: String
+  package var transactionID: String
+  package var originalTransactionID: String
+  package var productID: String
+  package var quantity: Int
+  package var purchasedAt: Timestamp
+  package var unverified: Bool?
   // What can change after the transaction was settled.
-  var expiresAt: Timestamp?
-  var revokedAt: Timestamp?
-  var revocationReason: Int?
-  var isUpgraded: Bool?
-  var signedAt: Timestamp?
+  package var expiresAt: Timestamp?
+  package var revokedAt: Timestamp?
+  package var revocationReason: Int?
+  package var isUpgraded: Bool?
+  package var signedAt: Timestamp?
   /// Whose listing it was in: its finish waits for that store account.
-  var storeAccount: String?
+  package var storeAccount: String?
   // What the match was when it was queued. The order itself is the entry's.
-  var transactionClass: String?
-  var candidates: [String]?
-  var evidence: String?
+  package var transactionClass: String?
+  package var candidates: [String]?
+  package var evidence: String?
 
-  init(_ transaction: StoreTransaction, match: OrderMatch? = nil) {
+  package init(_ transaction: StoreTransaction, match: OrderMatch? = nil) {
     environment = transaction.environment.rawValue
     transactionID = transaction.transactionID
     originalTransactionID = transaction.originalTransactionID
@@ -46,7 +46,7 @@ struct TransactionDetails: Codable, Equatable {
     evidence = match.evidence.isEmpty ? nil : match.evidenceText
   }
 
-  init(text: String, key: EntryKey) throws(QueueError) {
+  package init(text: String, key: EntryKey) throws(QueueError) {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
     } catch {
@@ -54,7 +54,7 @@ struct TransactionDetails: Codable, Equatable {
     }
   }
 
-  func text() throws(QueueError) -> String {
+  package func text() throws(QueueError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     do {
@@ -65,7 +65,7 @@ struct TransactionDetails: Codable, Equatable {
   }
 
   /// The claim of an entry that is bound to this order, or to none.
-  func claim(orderNumber: String?) -> Claim {
+  package func claim(orderNumber: String?) -> Claim {
     let proposed = orderNumber == nil ? candidates : nil
     return Claim(
       transactionID: transactionID, originalTransactionID: originalTransactionID, environment: environment,
@@ -77,7 +77,7 @@ struct TransactionDetails: Codable, Equatable {
 
 extension TransactionDetails {
   /// Something about a transaction that the store may change after it was settled.
-  enum Change: String, Hashable, CaseIterable {
+  package enum Change: String, Hashable, CaseIterable {
     case revocation, upgrade, expiry
   }
 
@@ -86,7 +86,7 @@ extension TransactionDetails {
   /// Nothing, if this delivery's proof is the older one. Moments are compared in whole seconds and what is not said is
   /// no change: an app receipt has no fractions and knows no upgrades, and telling the two interfaces' deliveries
   /// apart would make updates out of nothing.
-  func changes(since known: TransactionDetails) -> [Change] {
+  package func changes(since known: TransactionDetails) -> [Change] {
     if let signedAt, let other = known.signedAt, signedAt.wholeSeconds < other.wholeSeconds { return [] }
     var changes: [Change] = []
     if isRevocationNew(since: known) { changes.append(.revocation) }

@@ -100,6 +100,20 @@ public struct Entry: Hashable, Sendable {
   public var history: History
 }
 
+extension Entry {
+  /// As it is when it has just been queued.
+  package init(
+    place: Int64, key: EntryKey, lane: Lane, orderNumber: String?, details: String,
+    proofs: [ProofReference],
+    now: Timestamp
+  ) {
+    self.init(
+      place: place, key: key, lane: lane, orderNumber: orderNumber, details: details, state: .queued,
+      reason: nil, enqueuedAt: now, attempts: 0, attemptedAt: nil, readyAt: Timestamp(milliseconds: 0),
+      isUnprotected: false, proofs: proofs, history: History())
+  }
+}
+
 /// What an enqueue did.
 public enum Enqueued: Hashable, Sendable {
   /// A new entry, at the end of its lane.

@@ -26,6 +26,12 @@ public struct ProofReference: Hashable, Sendable {
   /// How many bytes.
   public var size: Int
 
+  package init(kind: String, id: Int64?, size: Int) {
+    self.kind = kind
+    self.id = id
+    self.size = size
+  }
+
   /// True if the bytes are not in the file.
   public var isByReference: Bool { id == nil }
 }

@@ -25,11 +25,11 @@ extension SyncFile: MatchSource {
     ).map(OrderFacts.init)
   }
 
-  package func accounts(_ query: OrderQuery) throws(QueueError) -> Set<String> {
+  package func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool {
     var all = query
     all.limit = .max
-    return Set(
-      try journal.orders(all, where: "(bound_to IS NOT NULL OR state<>'cancelled')").map(\.order.account))
+    let counted = try journal.orders(all, where: "(bound_to IS NOT NULL OR state<>'cancelled')")
+    return Set(counted.map(\.order.account)).count > 1
   }
 
   package func binding(by number: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {

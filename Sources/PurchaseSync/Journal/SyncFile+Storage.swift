@@ -137,7 +137,10 @@ extension SyncFile: SyncStorage {
     }
   }
 
-  package func quarantined() throws(QueueError) -> [EntryKey] { try queue.quarantined().map(\.key) }
+  package func quarantined() throws(QueueError) -> [EntryKey] {
+    guard try queue.hasQuarantined() else { return [] }
+    return try queue.quarantined().filter { $0.state == .quarantined }.map(\.key)
+  }
 
   package func quarantineTrial() throws(QueueError) -> QuarantineTrial? {
     try notes.fact("quarantine_trial", as: QuarantineTrial.self)
@@ -221,9 +224,9 @@ extension SyncFile: SyncStorage {
 
   // MARK: Claims of what the device bought
 
-  package func deviceClaims() throws(QueueError) -> [DeviceClaim] { try notes.deviceClaims() }
+  package func deviceClaims() throws(QueueError) -> [DeviceClaimant] { try notes.deviceClaims() }
 
-  package func keep(_ claim: DeviceClaim) throws(QueueError) {
+  package func keep(_ claim: DeviceClaimant) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in try self.notes.keep(claim) }
   }
 

@@ -111,15 +111,15 @@ struct SyncNotes {
 
   // MARK: Claims
 
-  func deviceClaims() throws(QueueError) -> [DeviceClaim] {
+  func deviceClaims() throws(QueueError) -> [DeviceClaimant] {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare("SELECT account, claimed_at FROM device_claims ORDER BY account").all {
-        DeviceClaim(account: $0.text(0), claimedAt: Timestamp(milliseconds: $0.integer(1)))
+        DeviceClaimant(account: $0.text(0), claimedAt: Timestamp(milliseconds: $0.integer(1)))
       }
     }
   }
 
-  func keep(_ claim: DeviceClaim) throws(QueueError) {
+  func keep(_ claim: DeviceClaimant) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare("INSERT OR REPLACE INTO device_claims VALUES(?,?)").run([
         .text(claim.account), .integer(claim.claimedAt.milliseconds),

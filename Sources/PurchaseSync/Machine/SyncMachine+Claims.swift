@@ -16,7 +16,7 @@ extension SyncMachine {
     by account: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     precondition(isStarted, "a machine that has not started cannot claim")
-    try storage.keep(DeviceClaim(account: account, claimedAt: now))
+    try storage.keep(DeviceClaimant(account: account, claimedAt: now))
     let isSending = claims[account]?.isSending ?? false
     claims[account] = Claiming(claimedAt: now, isSending: isSending)
     return claimAgain(now: now)

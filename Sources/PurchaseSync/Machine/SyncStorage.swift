@@ -80,8 +80,8 @@ package protocol SyncStorage: MatchSource {
   // MARK: Claims of what the device bought
 
   /// Accounts that claimed the device's purchases, and whose claim the backend has not answered for all of them.
-  func deviceClaims() throws(QueueError) -> [DeviceClaim]
-  func keep(_ claim: DeviceClaim) throws(QueueError)
+  func deviceClaims() throws(QueueError) -> [DeviceClaimant]
+  func keep(_ claim: DeviceClaimant) throws(QueueError)
   /// Whether something waits in the device lane, or in quarantine, that was queued by this moment.
   func deviceLaneHolds(queuedBy moment: Timestamp) throws(QueueError) -> Bool
   /// The backend took the claim for everything that it covers.
@@ -115,7 +115,7 @@ package struct QuarantineTrial: Sendable, Hashable, Codable {
 }
 
 /// An account that claimed what was bought on this device before anybody was signed in.
-package struct DeviceClaim: Sendable, Hashable, Codable {
+package struct DeviceClaimant: Sendable, Hashable, Codable {
   package var account: String
   /// What was in the device lane by then is covered.
   package var claimedAt: Timestamp
