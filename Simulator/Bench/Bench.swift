@@ -19,6 +19,9 @@ struct Bench: Sendable {
     Bench(
       name: "match", summary: "measure the matching of orders", bars: MatchBench.bars,
       measure: { try MatchBench(options: $0).measure($1) }),
+    Bench(
+      name: "decode", summary: "measure the decoders", bars: DecodeBars.bars, usesDisk: true,
+      measure: { try DecodeBars.measure($0, $1) }),
   ]
 
   static var names: [String] { all.map(\.name) }

@@ -16,6 +16,18 @@ enum DecodeBars {
     var decode: ([UInt8]) throws -> Int
   }
 
+  static func measure(_ options: BenchOptions, _ report: (BenchSection) -> Void) throws {
+    let plan = options.quick ? BenchPlan.quick : BenchPlan.full
+    func wants(_ numbers: Set<Int>) -> Bool {
+      options.only.isEmpty || !numbers.isDisjoint(with: options.only)
+    }
+    if wants([1, 2]) { report(try speed(plan)) }
+    guard wants([3]) else { return }
+    let disk = try Workbench(below: options.directory, name: ".bench")
+    defer { disk.removeOrSay() }
+    report(try memory(disk))
+  }
+
   private static var subjects: [Subject] {
     [
       Subject(name: "app receipt", make: receipt) { try AppReceipt(decoding: $0).inApp.count },
@@ -26,20 +38,22 @@ enum DecodeBars {
   }
 
   static func speed(_ plan: BenchPlan) throws -> BenchSection {
-    var section = BenchSection(title: "decoding, all in memory")
+    var section = BenchSection(title: "decoding, in processor time")
     for (index, subject) in subjects.enumerated() {
       let inputs = lengths.map(subject.make)
       var perByte = lengths.map { _ in [Double]() }
       // Alternating, so that a busy moment does not hit one length alone.
       for _ in 0..<plan.repetitions {
         for (place, input) in inputs.enumerated() {
-          let rounds = max(1, 2_000_000 / input.count)
-          let samples = try Samples.measure(rounds) { _ in
-            guard try subject.decode(input) == lengths[place] else {
-              throw BenchError.noSamples("\(subject.name): a wrong number of transactions")
+          let rounds = max(1, 8_000_000 / input.count)
+          let milliseconds = try ProcessorTime.milliseconds {
+            for _ in 0..<rounds {
+              guard try subject.decode(input) == lengths[place] else {
+                throw BenchError.noSamples("\(subject.name): a wrong number of transactions")
+              }
             }
           }
-          perByte[place].append(samples.seconds / Double(rounds * input.count))
+          perByte[place].append(milliseconds / 1_000 / Double(rounds * input.count))
         }
       }
       for (place, input) in inputs.enumerated() {

@@ -28,13 +28,13 @@ struct MatchBench {
     var list: [Int: [Double]] = [:]
     for repetition in 0..<(repetitions + 1) {
       for (size, load) in zip(Self.sizes, loads) {
-        let milliseconds = try time { try OrderBook.work(load) { _, _ in } }
+        let milliseconds = try ProcessorTime.milliseconds { try OrderBook.work(load) { _, _ in } }
         // The first of each is cold.
         if repetition > 0 { book[size, default: []].append(milliseconds) }
       }
     }
     for (size, load) in zip(Self.sizes, loads) where size <= Self.longestBaseline || !options.quick {
-      list[size] = [try time { try OrderList.work(load) { _, _ in } }]
+      list[size] = [try ProcessorTime.milliseconds { try OrderList.work(load) { _, _ in } }]
     }
     return BenchSection(
       title: Self.title(shape), bars: try bars(book), notes: try notes(book, list))
@@ -105,13 +105,5 @@ struct MatchBench {
       position += 1
     }
     if let different { throw BenchError.differentMatches(transaction: different) }
-  }
-
-  /// Milliseconds of this process's processor time: the work waits for nothing, and what others do on the machine is
-  /// not its fault.
-  private func time(_ body: () throws -> Void) throws -> Double {
-    let begin = clock()
-    try body()
-    return Double(clock() - begin) * 1_000 / Double(CLOCKS_PER_SEC)
   }
 }

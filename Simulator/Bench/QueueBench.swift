@@ -7,9 +7,9 @@ struct QueueBench {
 
   func measure(_ report: (BenchSection) -> Void) async throws {
     let disk = try Workbench(below: options.directory, name: ".bench")
-    defer { remove(disk) }
+    defer { disk.removeOrSay() }
     let memory = try Workbench.memory.map { try Workbench(below: $0, name: "purchase-bench") }
-    defer { memory.map(remove) }
+    defer { memory?.removeOrSay() }
     for part in parts(disk, memory) where options.only.isEmpty || !part.bars.isDisjoint(with: options.only) {
       report(try await part.measure())
     }
@@ -42,13 +42,5 @@ struct QueueBench {
       Part([8]) { try SizeBars.section(plan, memory ?? disk) },
       Part([9]) { try MemoryBars.section(memory ?? disk) },
     ]
-  }
-
-  private func remove(_ workbench: Workbench) {
-    do {
-      try workbench.remove()
-    } catch {
-      Terminal.error("purchase-simulator: \(workbench.path) could not be removed: \(error)")
-    }
   }
 }

@@ -32,7 +32,14 @@ struct Workbench {
     return directory
   }
 
-  func remove() throws { try FileManager.default.removeItem(atPath: path) }
+  /// One that cannot be removed is told of: nothing stays behind unsaid.
+  func removeOrSay() {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      Terminal.error("purchase-simulator: \(path) could not be removed: \(error.localizedDescription)")
+    }
+  }
 
   /// The system's directory in memory, where there is one.
   static let memory: String? = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil
