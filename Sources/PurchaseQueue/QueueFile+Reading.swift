@@ -97,6 +97,15 @@ extension QueueFile {
     }
   }
 
+  /// When the first postponed entry of a lane becomes ready, if any is postponed there.
+  package func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? {
+    try read { () throws(SQLiteError) in
+      try statements.entries.firstPostponedInLane.first([.text(lane.text)]) {
+        $0.optionalInteger(0).map(Timestamp.init(milliseconds:))
+      }
+    } ?? nil
+  }
+
   /// Every entry, in the order of the places.
   public func allEntries() throws(QueueError) -> [Entry] {
     let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }

@@ -22,6 +22,8 @@ public final class QueueFile {
   private var afterGroup: [() -> Void] = []
   /// Told at each boundary between two durable steps. Nil unless a test or the simulator sets it.
   package var hook: ((String) -> Void)?
+  /// Whether entries are mirrored to a vault.
+  package var hasVault: Bool { vault != nil }
   /// What opening had to do: nil, or what was salvaged from a damaged file.
   public let salvage: SalvageReport?
   /// Why file and vault could not be made to agree at the opening; nil if they were.

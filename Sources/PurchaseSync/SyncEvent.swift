@@ -5,6 +5,8 @@ public import PurchaseQueue
 public enum SyncEvent: Sendable, Hashable {
   /// The transaction is durable in the queue, with what is known of its order. Show "paid, being delivered".
   case queued(EntryKey, OrderMatch)
+  /// The backend said to which order it belongs.
+  case matched(EntryKey, orderNumber: String)
   /// The store has news of something settled (a refund, an upgrade), or the backend lost it: it goes up again.
   case updateQueued(EntryKey)
   /// They are on their way.

@@ -36,6 +36,7 @@ struct EntryStatements {
   let inLane: PreparedStatement
   let firstReady: PreparedStatement
   let firstPostponed: PreparedStatement
+  let firstPostponedInLane: PreparedStatement
   let all: PreparedStatement
   let lanes: PreparedStatement
   let update: PreparedStatement
@@ -93,6 +94,8 @@ struct EntryStatements {
       """)
     firstPostponed = try PreparedStatement(
       connection, "SELECT place, ready_at FROM entries WHERE \(postponed) ORDER BY ready_at, place LIMIT 1")
+    firstPostponedInLane = try PreparedStatement(
+      connection, "SELECT min(ready_at) FROM entries WHERE lane=? AND \(postponed)")
     all = try PreparedStatement(connection, "SELECT \(entry) FROM entries ORDER BY place")
     lanes = try PreparedStatement(
       connection,

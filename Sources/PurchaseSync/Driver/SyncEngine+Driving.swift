@@ -72,7 +72,7 @@ extension SyncEngine {
   }
 
   /// After a storage error: not at once, since most of them last a while.
-  private func lookAgain() {
+  func lookAgain() {
     setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))
   }
 

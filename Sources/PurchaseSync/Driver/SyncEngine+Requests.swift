@@ -11,17 +11,13 @@ extension SyncEngine {
     let lease: LaneLease
     do throws(SyncError) {
       guard let free = try Self.storing({ () throws(QueueError) in try opened?.file.queue.lease(lane) })
-      else {
-        let reason = "another process is sending this lane"
-        return uploadEnded(
-          lane, .failure(.retry(reason: reason, retryAfterMilliseconds: nil)), generation)
-      }
+      else { return uploadEnded(lane, .failure(.laneTaken), generation) }
       lease = free
       upload = try prepare(entries)
     } catch {
       report(error)
       uploadEnded(lane, .failure(.interrupted), generation)
-      return
+      return lookAgain()
     }
     configuration.hook?("upload.sending")
     run { engine in

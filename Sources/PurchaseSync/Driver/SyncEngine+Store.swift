@@ -34,9 +34,13 @@ extension SyncEngine {
       do throws(SyncError) {
         try receive(transaction, storeAccount: listed.account)
       } catch {
+        switch error {
         // One for which there is no room has been told of; the others may be news of what is here.
-        if case .queue(.queueFull) = error { continue }
-        return report(error)
+        case .queue(.queueFull): continue
+        // One that is refused for itself must not hold up the others.
+        case .queue(.invalid): report(error)
+        default: return report(error)
+        }
       }
     }
     feed(generation) { (machine, now) throws(QueueError) in

@@ -48,6 +48,7 @@ public struct SyncLogRecord: Sendable, Hashable, CustomStringConvertible {
     switch event {
     case .queued(let key, let match):
       self = record(.info, "queued", [key], "order \(match.orderNumber ?? "none"), \(match.evidenceText)")
+    case .matched(let key, let number): self = record(.info, "matched", [key], "order \(number)")
     case .updateQueued(let key): self = record(.info, "updateQueued", [key], "")
     case .uploading(let keys): self = record(.debug, "uploading", keys, "")
     case .delivered(let outcome):

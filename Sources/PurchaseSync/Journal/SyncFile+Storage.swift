@@ -16,13 +16,17 @@ extension SyncFile: SyncStorage {
       proofs: [transaction.proof], covers: try Self.keys(in: transaction.proof),
       reservation: match.orderNumber)
     let journal = self.journal
-    return try queue.enqueue(new, now: now) { (result) throws(QueueError) in
+    let result = try queue.enqueue(new, now: now) { (result) throws(QueueError) in
       switch result {
       case .inserted(let entry), .collapsed(let entry):
         if let number = entry.orderNumber { try journal.bind(entry.key, to: number) }
       case .settled: break
       }
     }
+    // Whether the vault took it is known only after the commit.
+    guard queue.hasVault, case .inserted(let entry) = result, let mirrored = try queue.entry(entry.key)
+    else { return result }
+    return .inserted(mirrored)
   }
 
   /// The transactions that an app receipt holds: at the cap it stands in for older ones of theirs. One that cannot be
@@ -81,7 +85,9 @@ extension SyncFile: SyncStorage {
     try queue.entries(in: lane, readyBy: now, limit: limit)
   }
 
-  package func nextReadyAt() throws(QueueError) -> Timestamp? { try queue.nextReadyAt() }
+  package func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? {
+    try queue.nextReadyAt(in: lane)
+  }
 
   package func entry(_ key: EntryKey) throws(QueueError) -> Entry? { try queue.entry(key) }
 
@@ -203,8 +209,8 @@ extension SyncFile: SyncStorage {
     }
   }
 
-  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [Entry] {
-    var queued: [Entry] = []
+  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates {
+    var queued: [EntryKey] = []
     for owed in try notes.owedUpdates(limit: queue.limits.entries) {
       do throws(QueueError) {
         let entry = try queue.transaction { () throws(QueueError) -> Entry? in
@@ -214,12 +220,12 @@ extension SyncFile: SyncStorage {
           return try self.enqueueUpdate(
             of: tombstone, details: owed.details ?? tombstone.details, proofs: [], now: now)
         }
-        if let entry { queued.append(entry) }
+        if let entry { queued.append(entry.key) }
       } catch .queueFull {
-        return queued
+        return OwedUpdates(queued: queued, areWaiting: true)
       }
     }
-    return queued
+    return OwedUpdates(queued: queued, areWaiting: try !notes.owedUpdates(limit: 1).isEmpty)
   }
 
   // MARK: Claims of what the device bought

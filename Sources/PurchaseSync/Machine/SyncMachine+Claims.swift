@@ -55,7 +55,7 @@ extension SyncMachine {
     case .failed(.backendFault(let reason)):
       state.backoff.refused(now: now, policy: policy, using: &random)
       faults = [.emit(.backendFault(reason: reason))]
-    case .failed(.interrupted), .failed(.proofMissing): return []
+    case .failed(.interrupted), .failed(.proofMissing), .failed(.laneTaken): return []
     }
     claims[account] = state
     try keepRetry(now: now)

@@ -29,6 +29,13 @@ extension SyncMachine {
       return [.emit(.signInNeeded(lane))]
     case .proofMissing:
       return try setAside(sent, now: now) + sendNext(lane, now: now)
+    case .laneTaken:
+      backoff.failed(now: now, policy: policy, using: &random)
+      lanes[lane]?.backoff = backoff
+      let until = soonest(backoff.opensAt(now: now, policy: policy), now)
+      return [
+        .emit(.waiting(lane, reason: "another process is sending this lane", until: until)), .wake(at: until),
+      ]
     case .interrupted:
       return []
     }

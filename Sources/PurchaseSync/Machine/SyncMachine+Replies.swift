@@ -76,7 +76,9 @@ extension SyncMachine {
     guard let number = verdict.orderNumber else { return claim }
     switch try storage.binding(by: number, of: key) {
     case .keep: break
-    case .bind(let number): claim.orderNumber = number
+    case .bind(let number):
+      claim.orderNumber = number
+      actions.append(.emit(.matched(key, orderNumber: number)))
     case .contradiction(let reason): actions.append(.emit(.backendFault(reason: "\(key): \(reason)")))
     }
     return claim

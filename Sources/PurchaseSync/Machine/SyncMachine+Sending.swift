@@ -25,8 +25,7 @@ extension SyncMachine {
     let ready = try storage.readyEntries(in: lane, now: now, limit: Self.claimsPerUpload)
     guard let head = ready.first else {
       lanes[lane] = state
-      guard let next = try storage.nextReadyAt() else { return [] }
-      return [.wake(at: soonest(max(next, now), now))]
+      return try storage.nextReadyAt(in: lane).map { [.wake(at: soonest($0, now))] } ?? []
     }
     var admitted = retry
     switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {

@@ -16,9 +16,9 @@ extension SyncMachine {
 
   /// As much of what is owed as there is room for.
   mutating func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [SyncAction] {
-    let queued = try storage.queueOwedUpdates(now: now)
-    hasOwedUpdates = !queued.isEmpty
-    return queued.map { .emit(.updateQueued($0.key)) }
+    let owed = try storage.queueOwedUpdates(now: now)
+    hasOwedUpdates = owed.areWaiting
+    return owed.queued.map { .emit(.updateQueued($0)) }
   }
 
   /// An entry has left: what the store or the backend has been kept waiting with is asked for again.

@@ -26,8 +26,8 @@ package protocol SyncStorage: MatchSource {
   func lanes() throws(QueueError) -> [Lane]
   /// The first entries of a lane that may be sent by now, in order.
   func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry]
-  /// When the first postponed entry of all lanes becomes ready.
-  func nextReadyAt() throws(QueueError) -> Timestamp?
+  /// When the first postponed entry of a lane becomes ready, or became; nil if none is postponed.
+  func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp?
   func entry(_ key: EntryKey) throws(QueueError) -> Entry?
   func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) throws(QueueError)
 
@@ -75,7 +75,7 @@ package protocol SyncStorage: MatchSource {
   /// Marks news for which there was no room.
   func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError)
   /// Queues what is owed, oldest first, as long as there is room: without a proof, the backend asks the store.
-  func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [Entry]
+  func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates
 
   // MARK: Claims of what the device bought
 
@@ -99,6 +99,19 @@ package struct SettledClaim: Sendable, Hashable {
     self.key = key
     self.verdict = verdict
     self.orderNumber = orderNumber
+  }
+}
+
+/// What became of the updates that are owed to the backend.
+package struct OwedUpdates: Sendable, Hashable {
+  /// Those for which there was room.
+  package var queued: [EntryKey]
+  /// Whether others wait for room.
+  package var areWaiting: Bool
+
+  package init(queued: [EntryKey], areWaiting: Bool) {
+    self.queued = queued
+    self.areWaiting = areWaiting
   }
 }
 

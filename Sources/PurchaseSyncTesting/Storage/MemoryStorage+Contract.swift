@@ -79,10 +79,9 @@ extension MemoryStorage: SyncStorage {
     return found
   }
 
-  package func nextReadyAt() -> Timestamp? {
-    guard !entries.isEmpty else { return nil }
-    return entries.values.lazy.filter { $0.state == .queued && $0.readyAt.milliseconds != 0 }
-      .map(\.readyAt).min()
+  package func nextReadyAt(in lane: Lane) -> Timestamp? {
+    (turns[lane]?.rest ?? []).lazy.compactMap { self.entries[$0] }
+      .filter { $0.state == .queued && $0.readyAt.milliseconds != 0 }.map(\.readyAt).min()
   }
 
   package func entry(_ key: EntryKey) -> Entry? { entries[key] }
@@ -226,21 +225,22 @@ extension MemoryStorage: SyncStorage {
     }
   }
 
-  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [Entry] {
-    var queued: [Entry] = []
+  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates {
+    var queued: [EntryKey] = []
     while let first = owed.first, queuedCount < limits.entries {
       owed.removeFirst()
       guard let tombstone = tombstones[first.key] else { continue }
       if let entry = entries[first.key] {
-        queued.append(entry)
+        queued.append(entry.key)
         continue
       }
       queued.append(
         try insertEntry(
-          first.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, proofs: [], now: now))
+          first.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, proofs: [], now: now
+        ).key)
       if let said = first.details { details[first.key] = said }
     }
-    return queued
+    return OwedUpdates(queued: queued, areWaiting: !owed.isEmpty)
   }
 
   // MARK: Claims of what the device bought
