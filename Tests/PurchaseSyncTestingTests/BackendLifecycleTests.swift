@@ -126,6 +126,7 @@ struct BackendLifecycleTests {
     let device = UUID()
     let uploader = Uploader.device(device)
     let records = ["1", "2"].map { Sample.record($0) }
+    #expect(backend.model.claimDevice(device, for: "alice", now: Sample.now).count == 1)
     #expect(backend.model.claimDevice(device, for: "alice", now: Sample.now).isEmpty)
     _ = try backend.upload(Sample.claim(for: records[0]), holding: records, as: uploader)
     #expect(backend.model.claimDevice(device, for: "alice", now: Sample.now).count == 1)

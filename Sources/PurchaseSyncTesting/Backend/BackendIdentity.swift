@@ -4,6 +4,8 @@ import PurchaseSQLite
 struct BackendIdentity {
   var bundleID: String
   var seed: UInt64
+  /// How often a backup was restored.
+  var restorations = 0
 
   /// Makes the schema in a new file; of an existing one reads what it was made with.
   static func openOrCreate(
@@ -13,12 +15,14 @@ struct BackendIdentity {
       if try connection.userVersion == 0 {
         try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
           try connection.execute(BackendSchema.sql)
-          try connection.prepare("INSERT INTO identity (bundle_id, seed) VALUES (?, ?)")
+          try connection.prepare("INSERT INTO identity VALUES (?, ?, 0)")
             .run([.text(bundleID), .integer(Int64(bitPattern: seed))])
         }
       }
-      let stored = try connection.prepare("SELECT bundle_id, seed FROM identity").first {
-        BackendIdentity(bundleID: $0.text(0), seed: UInt64(bitPattern: $0.integer(1)))
+      let stored = try connection.prepare("SELECT bundle_id, seed, restorations FROM identity").first {
+        BackendIdentity(
+          bundleID: $0.text(0), seed: UInt64(bitPattern: $0.integer(1)),
+          restorations: Int($0.integer(2)))
       }
       if let stored { return stored }
     } catch {

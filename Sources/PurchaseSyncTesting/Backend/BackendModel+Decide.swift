@@ -39,7 +39,8 @@ extension BackendModel {
     let credit = Credit(
       sequence: credits.count + 1, transaction: key, orderNumber: order?.number, owner: owner,
       productID: facts.productID, quantity: facts.quantity, cause: isUploaders ? .granted : .otherOwner,
-      at: now, expiresAt: facts.expiresDate.map(Timestamp.init(milliseconds:)))
+      at: now, expiresAt: facts.expiresDate.map(Timestamp.init(milliseconds:)),
+      purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
     var writes: [BackendWrite] = [.credit(credit)]
     if var order {
       order.state = .delivered

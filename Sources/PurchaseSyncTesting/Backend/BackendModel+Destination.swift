@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import Foundation
+import PurchaseQueue
 import PurchaseSync
 
 extension BackendModel {
@@ -66,18 +67,33 @@ extension BackendModel {
     return .order(order)
   }
 
-  /// The first candidate that is open and agrees. An account's upload never takes another account's order: that
-  /// would be a guess with money.
+  /// The first candidate that waits for a payment, agrees, and was waiting when the store charged.
+  ///
+  /// An account's upload never takes another account's order, and a device's none if several accounts' orders would
+  /// do: that would be a guess with money.
   private func proposed(_ claim: Claim, _ facts: SignedTransaction, from uploader: Uploader) -> Destination {
-    let waiting: Set<OrderState> = [.open, .deferred, .paid]
+    var fitting: [BackendOrder] = []
     for number in claim.candidates ?? [] {
-      guard let order = order(number: number), order.fulfilledBy == nil, waiting.contains(order.state),
-        agrees(order, with: facts)
-      else { continue }
+      guard let order = order(number: number), isWaiting(order, for: facts) else { continue }
       if case .account(let account) = uploader, account != order.account { continue }
-      return .order(order)
+      fitting.append(order)
     }
-    return .owner(uploader, reason: nil)
+    guard let first = fitting.first else { return .owner(uploader, reason: nil) }
+    guard fitting.allSatisfy({ $0.account == first.account }) else {
+      return .owner(uploader, reason: "the candidates belong to several accounts")
+    }
+    return .order(first)
+  }
+
+  private func isWaiting(_ order: BackendOrder, for facts: SignedTransaction) -> Bool {
+    let waiting: Set<OrderState> = [.open, .deferred, .paid]
+    guard order.fulfilledBy == nil, waiting.contains(order.state), agrees(order, with: facts) else {
+      return false
+    }
+    // Receipts have whole seconds (receipt-facts, b.4), so the order may seem to be up to one younger.
+    let made = order.createdAt.milliseconds - order.createdAt.milliseconds % 1_000
+    guard facts.purchaseDate >= made else { return false }
+    return order.expiresAt.map { facts.purchaseDate < $0.milliseconds } ?? true
   }
 
   private func agrees(_ order: BackendOrder, with facts: SignedTransaction) -> Bool {

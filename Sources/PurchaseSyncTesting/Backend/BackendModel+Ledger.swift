@@ -15,13 +15,17 @@ extension BackendModel {
     return result
   }
 
-  /// Moves to an account what the device was granted and nobody claimed yet; what comes later needs a new claim.
+  /// Moves to an account what the device was granted and nobody claimed yet, and what it was charged for until now
+  /// and will upload later. What is charged after this moment needs a new claim.
   ///
-  /// Nothing to move, nothing written. What moved once stays where it is.
+  /// A repetition at the same moment, and a claim that comes too late for anything, write nothing. What moved once
+  /// stays where it is.
   public mutating func claimDevice(_ device: UUID, for account: String, now: Timestamp) -> [BackendWrite] {
-    let unclaimed = credits.last { owner(of: $0) == .device(device) }
-    guard let last = unclaimed else { return [] }
-    let claim = DeviceClaim(device: device, account: account, throughSequence: last.sequence, at: now)
+    let unclaimed = credits.contains { owner(of: $0) == .device(device) }
+    let last = deviceClaims.last { $0.device == device }
+    guard unclaimed || last.map({ $0.at < now }) ?? true else { return [] }
+    let claim = DeviceClaim(
+      device: device, account: account, throughSequence: credits.last?.sequence ?? 0, at: now)
     apply(.deviceClaim(claim))
     return [.deviceClaim(claim)]
   }

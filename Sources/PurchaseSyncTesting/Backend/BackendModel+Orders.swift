@@ -31,17 +31,32 @@ extension BackendModel {
     // Drawn from seed and count, so that a backend that was killed and opened again never repeats a token.
     let count = orders.count + 1
     var mixer = SplitMix64(seed: seed)
-    var generator = SplitMix64(seed: mixer.next() &+ UInt64(count))
+    // A restored backend counts again from an earlier number, and must not repeat what it gave out since.
+    let restored = UInt64(restorations) << 32
+    var generator = SplitMix64(seed: mixer.next() &+ restored &+ UInt64(count))
     let order = BackendOrder(
-      number: "order-\(count)", account: account, idempotencyKey: idempotencyKey,
+      number: restorations > 0 ? "order-\(restorations)-\(count)" : "order-\(count)", account: account,
+      idempotencyKey: idempotencyKey,
       accountToken: generator.nextUUID(), productID: request.productID, quantity: request.quantity,
       createdAt: now, expiresAt: expiresAt)
     apply(.order(order))
     return OrderOutcome(order: order, isNew: true, writes: [.order(order)])
   }
 
-  /// The account's orders, oldest first; only those in `state`, if it is given.
-  public func orders(account: String, state: OrderState? = nil) -> [BackendOrder] {
-    orders.filter { $0.account == account && (state == nil || $0.state == state) }
+  /// The account's orders, oldest first; only those in `state`, if it is given. Without a moment nothing has expired.
+  public func orders(
+    account: String, state: OrderState? = nil, at now: Timestamp = Timestamp(milliseconds: .min)
+  ) -> [BackendOrder] {
+    orders.filter { $0.account == account && (state == nil || $0.state(at: now) == state) }
+  }
+
+  /// Moves an order to another state: deferred by Ask to Buy, cancelled by the person, expired.
+  ///
+  /// An order that is fulfilled, or unknown, stays as it is, and nothing is written.
+  public mutating func move(order number: String, to state: OrderState) -> [BackendWrite] {
+    guard var order = order(number: number), order.fulfilledBy == nil, order.state != state else { return [] }
+    order.state = state
+    apply(.order(order))
+    return [.order(order)]
   }
 }

@@ -9,6 +9,8 @@ public struct BackendModel: Sendable, Hashable {
   public let bundleID: String
   /// What order tokens and the epoch follow from.
   public let seed: UInt64
+  /// How often this backend was restored from a backup.
+  public let restorations: Int
   /// Every order, oldest first.
   public private(set) var orders: [BackendOrder] = []
   /// The ledger. Append-only, and nothing in it keeps a transaction from standing there twice.
@@ -35,13 +37,16 @@ public struct BackendModel: Sendable, Hashable {
   }
 
   /// A backend that knows nothing yet.
-  public init(bundleID: String, seed: UInt64) {
+  public init(bundleID: String, seed: UInt64, restorations: Int = 0) {
     self.bundleID = bundleID
     self.seed = seed
+    self.restorations = restorations
   }
 
-  /// Goes with every reply; a backend restored from a backup would have another one.
-  public var ledgerEpoch: String { "epoch-" + String(seed, radix: 16) }
+  /// Goes with every reply; a backend restored from a backup has another one.
+  public var ledgerEpoch: String {
+    "epoch-" + String(seed, radix: 16) + (restorations > 0 ? "-\(restorations)" : "")
+  }
 
   /// Makes a change that was decided here, or read back from a store.
   ///
@@ -98,8 +103,7 @@ public struct BackendModel: Sendable, Hashable {
 
   /// Who owns a credit now: a device's belongs to the account that first claimed it.
   public func owner(of credit: Credit) -> Uploader {
-    guard case .device(let device) = credit.owner else { return credit.owner }
-    let claim = deviceClaims.first { $0.device == device && $0.throughSequence >= credit.sequence }
+    let claim = deviceClaims.first { $0.covers(credit) }
     return claim.map { .account($0.account) } ?? credit.owner
   }
 }

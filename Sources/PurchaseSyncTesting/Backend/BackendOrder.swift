@@ -43,10 +43,16 @@ public struct BackendOrder: Sendable, Hashable, Codable {
     self.fulfilledBy = fulfilledBy
   }
 
-  /// The order as the wire protocol tells it.
-  public var document: OrderDocument {
+  /// The state at a moment: one that nobody paid in time has expired.
+  public func state(at now: Timestamp) -> OrderState {
+    guard state == .open || state == .deferred, let expiresAt, expiresAt <= now else { return state }
+    return .expired
+  }
+
+  /// The order as the wire protocol tells it at a moment.
+  public func document(at now: Timestamp) -> OrderDocument {
     OrderDocument(
-      number: number, accountToken: accountToken, productID: productID, quantity: quantity, state: state,
-      createdAt: createdAt, expiresAt: expiresAt)
+      number: number, accountToken: accountToken, productID: productID, quantity: quantity,
+      state: state(at: now), createdAt: createdAt, expiresAt: expiresAt)
   }
 }

@@ -1,9 +1,11 @@
 /// The tables of the backend's file. `credits` has no constraint on transaction or order: doubling has to show.
 enum BackendSchema {
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   static let sql = """
-    CREATE TABLE identity (bundle_id TEXT NOT NULL, seed INTEGER NOT NULL) STRICT;
+    CREATE TABLE identity (
+      bundle_id TEXT NOT NULL, seed INTEGER NOT NULL, restorations INTEGER NOT NULL
+    ) STRICT;
 
     CREATE TABLE orders (
       number TEXT NOT NULL UNIQUE,
@@ -33,7 +35,8 @@ enum BackendSchema {
       quantity INTEGER NOT NULL,
       cause TEXT NOT NULL,
       at INTEGER NOT NULL,
-      expires_at INTEGER
+      expires_at INTEGER,
+      bought_at INTEGER
     ) STRICT;
 
     CREATE TABLE reversals (
@@ -62,4 +65,7 @@ enum BackendSchema {
 
     PRAGMA user_version=\(version);
     """
+
+  /// What a restored backup replaces. Not `verdicts`: those are the tests' own log of what was said.
+  static let restored = ["orders", "credits", "reversals", "sightings", "device_claims"]
 }

@@ -8,7 +8,7 @@ import PurchaseSQLite
 /// thread safe: it belongs to one lock.
 package final class BackendStore {
   private let connection: Connection
-  private let identity: BackendIdentity
+  private var identity: BackendIdentity
   /// Nil while a change is under way, and after one that failed: then the file is the truth.
   private var cached: BackendModel?
 
@@ -24,7 +24,7 @@ package final class BackendStore {
     } catch {
       throw BackendStoreError(error)
     }
-    guard version <= BackendSchema.version else {
+    guard version == 0 || version == BackendSchema.version else {
       throw BackendStoreError(unreadable: "a file of schema version \(version)")
     }
     identity = try BackendIdentity.openOrCreate(connection, bundleID: bundleID, seed: seed)
@@ -66,6 +66,33 @@ package final class BackendStore {
     return result
   }
 
+  /// What the file holds now, to be restored later.
+  package func backUp() throws(BackendStoreError) -> BackendBackup {
+    BackendBackup(writes: try connection.readWrites())
+  }
+
+  /// Goes back to a backup, as after a disaster: what came since is gone, and the ledger epoch is another one. The log
+  /// of verdicts, which belongs to the tests, goes on.
+  package func restore(_ backup: BackendBackup) throws(BackendStoreError) {
+    var restored = identity
+    restored.restorations += 1
+    do throws(SQLiteError) {
+      try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
+        for table in BackendSchema.restored { try connection.execute("DELETE FROM \(table)") }
+        for write in backup.writes {
+          if case .verdict = write { continue }
+          try connection.insert(write)
+        }
+        try connection.prepare("UPDATE identity SET restorations = ?")
+          .run([.integer(Int64(restored.restorations))])
+      }
+    } catch {
+      throw BackendStoreError(error)
+    }
+    identity = restored
+    cached = nil
+  }
+
   private func commit(_ writes: [BackendWrite]) throws(BackendStoreError) {
     do throws(SQLiteError) {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
@@ -79,10 +106,16 @@ package final class BackendStore {
   private static func load(
     _ connection: borrowing Connection, _ identity: BackendIdentity
   ) throws(BackendStoreError) -> BackendModel {
-    var model = BackendModel(bundleID: identity.bundleID, seed: identity.seed)
+    var model = BackendModel(
+      bundleID: identity.bundleID, seed: identity.seed, restorations: identity.restorations)
     for write in try connection.readWrites() { model.apply(write) }
     return model
   }
+}
+
+/// A backend's whole state at a moment.
+public struct BackendBackup: Sendable, Hashable {
+  var writes: [BackendWrite]
 }
 
 /// Why the backend's file could not be read or written.

@@ -81,7 +81,8 @@ extension Row {
       sequence: Int(integer(first)), transaction: transactionKey(first + 1),
       orderNumber: optionalText(first + 4),
       owner: owner, productID: text(first + 7), quantity: Int(integer(first + 8)), cause: cause,
-      at: timestamp(first + 10), expiresAt: optionalTimestamp(first + 11))
+      at: timestamp(first + 10), expiresAt: optionalTimestamp(first + 11),
+      purchasedAt: optionalTimestamp(first + 12))
   }
 
   func deviceClaim(_ first: Int32) -> DeviceClaim? {

@@ -10,11 +10,12 @@ extension Connection {
     switch write {
     case .order(let order): try put(order)
     case .credit(let credit):
-      try prepare("INSERT INTO credits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+      try prepare("INSERT INTO credits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
         [.integer(Int64(credit.sequence))] + credit.transaction.columns + [.text(credit.orderNumber)]
           + credit.owner.columns + [
             .text(credit.productID), .integer(Int64(credit.quantity)), .text(credit.cause.rawValue),
             .integer(credit.at.milliseconds), .integer(credit.expiresAt?.milliseconds),
+            .integer(credit.purchasedAt?.milliseconds),
           ])
     case .reversal(let reversal):
       try prepare("INSERT INTO reversals VALUES (?, ?, ?, ?)").run(

@@ -32,11 +32,13 @@ public struct Credit: Sendable, Hashable, Codable {
   public var at: Timestamp
   /// When it ends by itself, of subscriptions.
   public var expiresAt: Timestamp?
+  /// When the store charged. A device's claim covers what was paid before it, whenever it is granted.
+  public var purchasedAt: Timestamp?
 
   /// A line with all of its fields.
   public init(
     sequence: Int, transaction: TransactionKey, orderNumber: String?, owner: Uploader, productID: String,
-    quantity: Int, cause: Cause, at: Timestamp, expiresAt: Timestamp? = nil
+    quantity: Int, cause: Cause, at: Timestamp, expiresAt: Timestamp? = nil, purchasedAt: Timestamp? = nil
   ) {
     self.sequence = sequence
     self.transaction = transaction
@@ -47,6 +49,7 @@ public struct Credit: Sendable, Hashable, Codable {
     self.cause = cause
     self.at = at
     self.expiresAt = expiresAt
+    self.purchasedAt = purchasedAt
   }
 
   /// Whether nobody was charged for it: everything outside of production.
@@ -87,15 +90,16 @@ public struct Sighting: Sendable, Hashable, Codable {
   }
 }
 
-/// A device's grants moved to an account.
+/// A device's grants moved to an account: those up to a line of the ledger, and those for what was paid before the
+/// claim and is uploaded only later, because it still waited on the device.
 public struct DeviceClaim: Sendable, Hashable, Codable {
   /// Whose grants.
   public var device: UUID
   /// To whom.
   public var account: String
-  /// The last line of the ledger that it covers; later grants of the device wait for another claim.
+  /// The last line of the ledger at that time. Later grants for what is paid later wait for another claim.
   public var throughSequence: Int
-  /// When.
+  /// When, by the backend's clock.
   public var at: Timestamp
 
   /// A claim over everything up to a line of the ledger.
@@ -104,5 +108,12 @@ public struct DeviceClaim: Sendable, Hashable, Codable {
     self.account = account
     self.throughSequence = throughSequence
     self.at = at
+  }
+
+  /// Whether the grant is among those that it moves.
+  public func covers(_ credit: Credit) -> Bool {
+    guard credit.owner == .device(device) else { return false }
+    if credit.sequence <= throughSequence { return true }
+    return credit.purchasedAt.map { $0 < at } ?? false
   }
 }

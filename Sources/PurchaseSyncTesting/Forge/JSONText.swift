@@ -2,6 +2,7 @@
 indirect enum JSONText {
   case string(String)
   case integer(Int64)
+  case boolean(Bool)
   case array([JSONText])
   case object([(String, JSONText)])
 
@@ -9,6 +10,7 @@ indirect enum JSONText {
     switch self {
     case .string(let string): Self.quoted(string)
     case .integer(let integer): String(integer)
+    case .boolean(let value): value ? "true" : "false"
     case .array(let items): "[" + items.map(\.text).joined(separator: ",") + "]"
     case .object(let members):
       "{" + members.map { Self.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"

@@ -88,6 +88,8 @@ public struct ReceiptForge: Sendable, Hashable {
       members.append(("appAccountToken", .string(token.uuidString.lowercased())))
     }
     members.append(("inAppOwnershipType", .string("PURCHASED")))
+    // "The App Store omits false" (receipt-facts, c.2).
+    if record.isUpgraded { members.append(("isUpgraded", .boolean(true))) }
     members.append(("signedDate", .integer(signedAt.milliseconds)))
     members.append(("environment", .string(record.environment.rawValue)))
     if let revoked = record.revokedAt {

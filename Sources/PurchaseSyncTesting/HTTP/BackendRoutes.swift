@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackHTTP
+import PurchaseQueue
 import PurchaseSync
 
 /// The wire protocol, version 1. Each handler commits before it returns its answer.
@@ -13,23 +14,25 @@ extension WorldState {
     guard world.store.products[order.productID] != nil else {
       throw .invalid("productID: no such product is sold")
     }
+    let expiresAt = world.orderLifetime.map { call.now.adding(milliseconds: $0) }
     let outcome = try world.backend.perform(failing: HTTPProblem.failed) {
       model throws(HTTPProblem) -> (BackendModel.OrderOutcome, [BackendWrite]) in
       do throws(BackendModelError) {
-        let outcome = try model.createOrder(order, account: account, idempotencyKey: key, now: call.now)
+        let outcome = try model.createOrder(
+          order, account: account, idempotencyKey: key, now: call.now, expiresAt: expiresAt)
         return (outcome, outcome.writes)
       } catch {
         throw .invalid(error.description, type: error == .idempotencyConflict ? "idempotency" : "invalid")
       }
     }
-    return try JSONBody.response(outcome.order.document, status: outcome.isNew ? 201 : 200)
+    return try JSONBody.response(outcome.order.document(at: call.now), status: outcome.isNew ? 201 : 200)
   }
 
   static func listOrders(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
     let account = try world.credentials.account(of: call.request)
     let state = call.request.query["state"].map(OrderState.init(rawValue:))
-    let orders = try world.model().orders(account: account, state: state)
-    return try JSONBody.response(OrderList(orders: orders.map(\.document)))
+    let orders = try world.model().orders(account: account, state: state, at: call.now)
+    return try JSONBody.response(OrderList(orders: orders.map { $0.document(at: call.now) }))
   }
 
   static func readOrder(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
@@ -41,12 +44,19 @@ extension WorldState {
       // Not `auth`: the credentials are good, and asking the person to sign in again would not help.
       throw HTTPProblem(status: 403, type: "forbidden", title: "The order is another account's")
     }
-    return try JSONBody.response(order.document)
+    return try JSONBody.response(order.document(at: call.now))
   }
 
   static func upload(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
-    let uploader = try world.credentials.uploader(of: call.request)
+    let uploader: Uploader
+    do throws(HTTPProblem) {
+      uploader = try world.credentials.uploader(of: call.request)
+    } catch {
+      world.countSwallowedUpload(call.request)
+      throw error
+    }
     let upload = try JSONBody.decode(UploadRequest.self, from: call.request)
+    world.count(upload)
     if let nonsense = nonsense(in: upload, from: uploader) { throw .invalid(nonsense) }
     let reply = try world.backend.perform(failing: HTTPProblem.failed) {
       model throws(HTTPProblem) -> (UploadReply, [BackendWrite]) in

@@ -6,6 +6,8 @@ struct Credentials: Sendable {
   /// Further tokens and their accounts.
   var tokens: [String: String]
   var revoked: Set<String> = []
+  /// Accounts that are no more, and the status that their credentials are refused with.
+  var deleted: [String: Int] = [:]
 
   func uploader(of request: HTTPRequest) throws(HTTPProblem) -> Uploader {
     guard let header = request.headers["Authorization"] else {
@@ -18,6 +20,7 @@ struct Credentials: Sendable {
     switch words[0].lowercased() {
     case "bearer":
       guard let account = account(token: value) else { throw .unauthorized("the token is not valid") }
+      if let status = deleted[account] { throw .deleted(status: status) }
       return .account(account)
     case "device":
       guard let device = UUID(uuidString: value) else { throw .unauthorized("the device is no UUID") }

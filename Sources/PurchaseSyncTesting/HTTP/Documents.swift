@@ -15,21 +15,60 @@ struct DeviceClaimRequest: Decodable { var device: UUID }
 
 struct ProductList: Encodable { var products: [StoreProduct] }
 
+/// Who asks the store: a store account, or whoever is signed in on a device.
 struct PaymentRequest: Decodable {
-  var storeAccount: String
+  var storeAccount: String?
+  var device: String?
+  var launch: String?
   var productID: String
   var quantity: Int?
   var accountToken: UUID?
+  var delivery: StoreDelivery?
 }
 
 struct PaymentReply: Encodable {
   var transactionID: String
   var signedTransaction: String
+  var transactions: [DeliveredTransaction]
+  /// Base64, if it is the proof of any.
+  var receipt: String?
 }
 
-struct UnfinishedList: Encodable { var transactions: [String] }
+struct ListingReply: Codable {
+  var account: String?
+  var transactions: [DeliveredTransaction]
+  /// Base64, if it is the proof of any.
+  var receipt: String?
+}
+
+/// Base64; nil where there is no receipt.
+struct ReceiptReply: Codable { var receipt: String? }
+
+struct StoreCallerDocument: Codable {
+  var storeAccount: String?
+  var device: String?
+}
+
+struct FinishRequest: Codable {
+  var transactionID: String
+  var storeAccount: String?
+  var device: String?
+}
+
+/// `finished` or `notListed`.
+struct FinishReply: Codable { var result: String }
+
+struct SignInRequest: Codable {
+  var device: String
+  var storeAccount: String?
+}
 
 struct TransactionReference: Decodable { var transactionID: String }
+
+struct PlanChange: Decodable {
+  var transactionID: String
+  var productID: String?
+}
 
 struct NotificationBody: Encodable { var signedPayload: String }
 

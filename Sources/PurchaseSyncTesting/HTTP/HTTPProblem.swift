@@ -37,6 +37,14 @@ struct HTTPProblem: Error {
       headers: ["WWW-Authenticate": "Bearer"])
   }
 
+  /// 401 or 403, both of type `auth`: backends do either.
+  static func deleted(status: Int) -> HTTPProblem {
+    var problem = unauthorized("the account was deleted")
+    problem.status = status
+    if status != 401 { problem.headers = [:] }
+    return problem
+  }
+
   static func malformed(_ detail: String) -> HTTPProblem {
     HTTPProblem(status: 400, type: "malformed", title: "The request is malformed", detail: detail)
   }

@@ -1,54 +1,108 @@
 public import Foundation
+import PurchaseQueue
 public import PurchaseSync
 
 /// The mock store as an app sees it: pays, and is what the engine needs of a store.
+///
+/// One value is one launch of the app: transactions that another value paid for are redelivered to it as after a
+/// restart.
 public struct MockStoreClient: AppStore {
   private let transport: URLSessionTransport
-  private let storeAccount: String
+  private let storeAccount: String?
+  private let device: String?
+  private let launch = UUID().uuidString
 
   /// - Parameters:
   ///   - base: The mock's URL.
-  ///   - storeAccount: Who is signed in to the store on this device.
+  ///   - storeAccount: Who is signed in to the store, whatever happens.
   public init(base: URL, storeAccount: String) {
-    transport = URLSessionTransport(base: base, timeout: 10)
+    self.init(base: base, storeAccount: storeAccount, device: nil)
+  }
+
+  /// - Parameters:
+  ///   - base: The mock's URL.
+  ///   - device: The name of a device. Who is signed in on it can change at any time, see `StoreModel.signIn`.
+  public init(base: URL, device: String) {
+    self.init(base: base, storeAccount: nil, device: device)
+  }
+
+  private init(base: URL, storeAccount: String?, device: String?) {
+    // A listing of a thousand transactions is longer than any answer of a backend.
+    transport = URLSessionTransport(base: base, timeout: 10, responseBytes: 64 << 20)
     self.storeAccount = storeAccount
+    self.device = device
   }
 
   private struct Payment: Encodable {
-    var storeAccount: String
+    var storeAccount: String?
+    var device: String?
+    var launch: String
     var productID: String
     var quantity: Int
     var accountToken: UUID?
+    var delivery: StoreDelivery?
   }
-  private struct Paid: Decodable { var signedTransaction: String }
-  private struct Unfinished: Decodable { var transactions: [String] }
-  private struct Finish: Encodable { var transactionID: String }
 
-  /// The payment sheet, confirmed. Charges.
-  public func pay(product: String, quantity: Int, accountToken: UUID?) async throws -> StoreTransaction {
+  /// The payment sheet, confirmed. Charges. The transaction as the first of its interfaces hands it over; all of them
+  /// are in the next listing.
+  public func pay(
+    product: String, quantity: Int, accountToken: UUID?, delivery: StoreDelivery? = nil
+  ) async throws -> StoreTransaction {
     let payment = Payment(
-      storeAccount: storeAccount, productID: product, quantity: quantity, accountToken: accountToken)
+      storeAccount: storeAccount, device: device, launch: launch, productID: product, quantity: quantity,
+      accountToken: accountToken, delivery: delivery)
     let body = try await call("POST", "store/payments", try JSONEncoder().encode(payment))
-    return try StoreTransaction(jws: try JSONDecoder().decode(Paid.self, from: body).signedTransaction)
+    let listing = try listing(body)
+    guard let transaction = listing.transactions.first else {
+      throw TransportError(reason: "the store charged and handed over nothing")
+    }
+    return transaction
   }
 
-  /// In the order of purchase.
+  /// In the order of purchase, under the name of the store account that is signed in.
   public func unfinished() async throws -> StoreListing {
+    try listing(try await call("GET", "store/unfinished?launch=\(launch)&" + caller, Data()))
+  }
+
+  /// The app receipt of the store account that is signed in; no prompt.
+  public func receipt() async throws -> [UInt8]? {
+    try receipt(in: try await call("GET", "store/receipt?" + caller, Data()))
+  }
+
+  /// Prompts, which the world counts.
+  public func refreshReceipt() async throws -> [UInt8]? {
+    let document = StoreCallerDocument(storeAccount: storeAccount, device: device)
+    return try receipt(
+      in: try await call("POST", "store/receipt/refresh", try JSONEncoder().encode(document)))
+  }
+
+  /// Tells the store that the transaction is done; `notListed` for one of another store account.
+  public func finish(transactionID: String) async throws -> FinishResult {
+    let request = FinishRequest(transactionID: transactionID, storeAccount: storeAccount, device: device)
+    let body = try await call("POST", "store/finish", try JSONEncoder().encode(request))
+    let result = try JSONDecoder().decode(FinishReply.self, from: body).result
+    return result == FinishReply(.notListed).result ? .notListed : .finished
+  }
+
+  private var caller: String {
     var allowed = CharacterSet.urlQueryAllowed
     allowed.remove(charactersIn: "&+=")
-    let account = storeAccount.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-    let body = try await call("GET", "store/unfinished?storeAccount=" + account, Data())
-    let transactions = try JSONDecoder().decode(Unfinished.self, from: body).transactions.map {
-      try StoreTransaction(jws: $0)
-    }
-    return StoreListing(account: storeAccount, transactions: transactions)
+    let (name, value) = device.map { ("device", $0) } ?? ("storeAccount", storeAccount ?? "")
+    return name + "=" + (value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
   }
 
-  /// Tells the store that the transaction is done.
-  public func finish(transactionID: String) async throws -> FinishResult {
-    _ = try await call("POST", "store/finish", try JSONEncoder().encode(Finish(transactionID: transactionID)))
-    return .finished
+  private func listing(_ body: Data) throws -> StoreListing {
+    let reply = try JSONDecoder().decode(ListingReply.self, from: body)
+    let receipt = try bytes(reply.receipt) ?? []
+    let transactions = try reply.transactions.map { try StoreTransaction($0, receipt: receipt) }
+    return StoreListing(account: reply.account, transactions: transactions)
   }
+
+  private func receipt(in body: Data) throws -> [UInt8]? {
+    try bytes(try JSONDecoder().decode(ReceiptReply.self, from: body).receipt)
+  }
+
+  private func bytes(_ base64: String?) throws -> [UInt8]? { try base64.map(Proof.bytes(base64:)) }
 
   private func call(_ method: String, _ path: String, _ body: Data) async throws -> Data {
     let request = BackendRequest(method: method, path: path, headers: [:], body: body)
@@ -57,5 +111,30 @@ public struct MockStoreClient: AppStore {
       throw TransportError(reason: "the store answered \(response.status)")
     }
     return response.body
+  }
+}
+
+extension Proof {
+  fileprivate static func bytes(base64: String) throws -> [UInt8] {
+    guard let data = Data(base64Encoded: base64) else {
+      throw TransportError(reason: "the store's base64 is none")
+    }
+    return Array(data)
+  }
+}
+
+extension StoreTransaction {
+  /// As an adapter makes it: a signed transaction speaks for itself, the old interface has properties.
+  fileprivate init(_ delivered: DeliveredTransaction, receipt: [UInt8]) throws {
+    if delivered.proofKind == .signedTransaction {
+      try self.init(jws: delivered.proof ?? "", isVerified: delivered.isVerified)
+      return
+    }
+    let bytes = try delivered.proof.map(Proof.bytes(base64:)) ?? receipt
+    self.init(
+      environment: delivered.environment, transactionID: delivered.transactionID,
+      originalTransactionID: delivered.originalTransactionID, productID: delivered.productID,
+      quantity: delivered.quantity, purchasedAt: delivered.purchasedAt, accountToken: delivered.accountToken,
+      proof: Proof(kind: delivered.proofKind.rawValue, bytes: bytes), isVerified: delivered.isVerified)
   }
 }

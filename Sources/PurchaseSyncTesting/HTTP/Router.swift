@@ -64,6 +64,10 @@ extension WorldState {
       Route(method: "GET", path: "/store/unfinished", handle: unfinished),
       Route(method: "POST", path: "/store/finish", handle: finish),
       Route(method: "POST", path: "/store/refunds", handle: refund),
+      Route(method: "POST", path: "/store/renewals", handle: renew),
+      Route(method: "GET", path: "/store/receipt", handle: receipt),
+      Route(method: "POST", path: "/store/receipt/refresh", handle: refreshReceipt),
+      Route(method: "POST", path: "/store/sign-in", handle: signIn),
     ]
   }
 }

@@ -11,32 +11,78 @@ extension WorldState {
 
   static func pay(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
     let payment = try JSONBody.decode(PaymentRequest.self, from: call.request)
+    let account = world.caller(account: payment.storeAccount, device: payment.device)
     return try refusing { () throws(StoreModelError) in
+      guard let account else { throw .noStoreAccount }
       let record = try world.store.pay(
         product: payment.productID, quantity: payment.quantity ?? 1, accountToken: payment.accountToken,
-        storeAccount: payment.storeAccount, now: call.now)
+        storeAccount: account, delivery: payment.delivery, launch: payment.launch, now: call.now)
+      let handover = world.store.handover([record], to: account, launch: payment.launch, now: call.now)
       return PaymentReply(
         transactionID: record.transactionID,
-        signedTransaction: world.store.forge.signedTransaction(record, signedAt: call.now))
+        signedTransaction: world.store.forge.signedTransaction(record, signedAt: call.now),
+        transactions: handover.transactions, receipt: handover.receipt.map(base64))
     }
   }
 
   static func unfinished(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
-    guard let account = call.request.query["storeAccount"], !account.isEmpty else {
-      throw .malformed("the query has no storeAccount")
-    }
-    let forge = world.store.forge
-    let signed = world.store.unfinished(storeAccount: account).map {
-      forge.signedTransaction($0, signedAt: call.now)
-    }
-    return try JSONBody.response(UnfinishedList(transactions: signed))
+    let account = try world.caller(of: call.request)
+    let listing = world.store.listing(
+      storeAccount: account, launch: call.request.query["launch"], now: call.now)
+    return try JSONBody.response(
+      ListingReply(
+        account: account, transactions: listing.transactions, receipt: listing.receipt.map(base64)))
   }
 
+  /// Without a caller, as an omnipotent test asks; with one, only what is listed for them is finished.
   static func finish(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
-    let target = try JSONBody.decode(TransactionReference.self, from: call.request)
+    let target = try JSONBody.decode(FinishRequest.self, from: call.request)
+    guard target.storeAccount != nil || target.device != nil else {
+      return try refusing { () throws(StoreModelError) in
+        try world.store.finish(transactionID: target.transactionID)
+        return FinishReply(.finished)
+      }
+    }
+    let account = world.caller(account: target.storeAccount, device: target.device)
+    return try JSONBody.response(
+      FinishReply(world.store.finish(transactionID: target.transactionID, as: account)))
+  }
+
+  static func receipt(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let account = try world.caller(of: call.request)
+    let receipt = world.store.receipt(storeAccount: account, now: call.now)
+    return try JSONBody.response(ReceiptReply(receipt: receipt.map(base64)))
+  }
+
+  static func refreshReceipt(
+    _ world: inout WorldState, _ call: Route.Call
+  ) throws(HTTPProblem) -> HTTPResponse {
+    let caller = try JSONBody.decode(StoreCallerDocument.self, from: call.request)
+    let account = world.caller(account: caller.storeAccount, device: caller.device)
     return try refusing { () throws(StoreModelError) in
-      try world.store.finish(transactionID: target.transactionID)
-      return EmptyDocument()
+      let receipt = try world.store.refreshReceipt(storeAccount: account, now: call.now)
+      return ReceiptReply(receipt: receipt.map(base64))
+    }
+  }
+
+  static func signIn(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let request = try JSONBody.decode(SignInRequest.self, from: call.request)
+    world.store.signIn(device: request.device, storeAccount: request.storeAccount)
+    return try JSONBody.response(EmptyDocument())
+  }
+
+  static func renew(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let change = try JSONBody.decode(PlanChange.self, from: call.request)
+    return try refusing { () throws(StoreModelError) in
+      let record =
+        if let product = change.productID {
+          try world.store.upgrade(transactionID: change.transactionID, to: product, now: call.now)
+        } else {
+          try world.store.renew(transactionID: change.transactionID, now: call.now)
+        }
+      return ListingReply(
+        account: record.storeAccount,
+        transactions: world.store.handover([record], to: record.storeAccount, now: call.now).transactions)
     }
   }
 
@@ -57,9 +103,39 @@ extension WorldState {
     do throws(StoreModelError) {
       reply = try body()
     } catch {
-      if case .unknownTransaction = error { throw .notFound(error.description) }
-      throw .invalid(error.description)
+      switch error {
+      case .unknownTransaction: throw .notFound(error.description)
+      case .refreshFailed:
+        throw HTTPProblem(status: 503, type: "refresh", title: "Not refreshed", detail: error.description)
+      case .unknownProduct, .invalidQuantity, .noStoreAccount, .noSubscription:
+        throw .invalid(error.description)
+      }
     }
     return try JSONBody.response(reply)
+  }
+
+  /// The store account that asks; nil if nobody is signed in on the device.
+  private func caller(account: String?, device: String?) -> String? {
+    account ?? device.flatMap { store.signedIn[$0] }
+  }
+
+  private func caller(of request: HTTPRequest) throws(HTTPProblem) -> String? {
+    let account = request.query["storeAccount"].flatMap { $0.isEmpty ? nil : $0 }
+    let device = request.query["device"]
+    guard account != nil || device != nil else {
+      throw .malformed("the query has neither storeAccount nor device")
+    }
+    return caller(account: account, device: device)
+  }
+
+  private static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+}
+
+extension FinishReply {
+  init(_ result: FinishResult) {
+    switch result {
+    case .finished: self.init(result: "finished")
+    case .notListed: self.init(result: "notListed")
+    }
   }
 }

@@ -10,7 +10,7 @@ public import PurchaseQueue
 /// in memory and dies with this object; the backend's state is in a database file and committed before each
 /// answer.
 public final class WorldServer: Sendable {
-  private let world: Locked<WorldState>
+  let world: Locked<WorldState>
   private let server: HTTPServer
 
   /// Opens or creates the backend's database; serves nothing before `start`.
@@ -79,39 +79,5 @@ public final class WorldServer: Sendable {
     components.port = Int(server.port)
     // Four fixed parts always make a URL; the other branch satisfies the compiler.
     return components.url ?? URL(filePath: "/")
-  }
-
-  /// Everything there is to count, as of one moment.
-  public func snapshot() throws(WorldServerError) -> WorldSnapshot {
-    try world.withLock { (state: inout WorldState) throws(WorldServerError) in
-      do throws(BackendStoreError) {
-        return WorldSnapshot(
-          store: state.store, backend: try state.backend.model(), requestCount: state.requestCount)
-      } catch {
-        throw WorldServerError(error)
-      }
-    }
-  }
-
-  /// Replaces what goes wrong from now on; occurrences are counted anew.
-  public func setFaults(_ faults: FaultPlan) {
-    world.withLock { $0.faults = faults }
-  }
-
-  /// Makes a bearer token invalid, as an expired sign-in is: 401 until it is accepted again.
-  public func revoke(token: String) {
-    world.withLock { _ = $0.credentials.revoked.insert(token) }
-  }
-
-  /// Ends a revocation.
-  public func accept(token: String) {
-    world.withLock { _ = $0.credentials.revoked.remove(token) }
-  }
-
-  /// Changes the store's model directly, for what people do without the app: a refund, say.
-  public func withStore<R: Sendable, E: Error>(
-    _ body: (inout StoreModel) throws(E) -> R
-  ) throws(E) -> R {
-    try world.withLock { (state: inout WorldState) throws(E) in try body(&state.store) }
   }
 }

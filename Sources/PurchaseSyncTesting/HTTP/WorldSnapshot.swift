@@ -12,19 +12,32 @@ public struct WorldSnapshot: Sendable, Hashable, Codable {
   public var verdicts: [RecordedVerdict]
   /// What was taken back.
   public var reversals: [Reversal]
+  /// Which devices' grants moved to which accounts.
+  public var deviceClaims: [DeviceClaim]
   /// Credits beyond one per transaction and beyond one per order; 0 in every correct run.
   public var doubledCredits: Int
   /// The backend's present ledger epoch.
   public var ledgerEpoch: String
   /// Well-formed requests so far, those that a fault swallowed included.
   public var requestCount: Int
+  /// The same by method and path, such as `POST /v1/receipts`.
+  public var requests: [String: Int]
+  /// How often each transaction was claimed in an upload, answered or not, by transaction id.
+  public var uploads: [String: Int]
+  /// How often a person was asked for a password to refresh the app receipt.
+  public var prompts: Int
+  /// How often an app receipt was read.
+  public var receiptReadings: Int
 }
 
 extension WorldSnapshot {
-  init(store: StoreModel, backend: BackendModel, requestCount: Int) {
+  init(_ state: WorldState, backend: BackendModel) {
     self.init(
-      charges: store.charges, credits: backend.credits, creditOwners: backend.credits.map(backend.owner(of:)),
-      orders: backend.orders, verdicts: backend.verdicts, reversals: backend.reversals,
-      doubledCredits: backend.doubledCredits, ledgerEpoch: backend.ledgerEpoch, requestCount: requestCount)
+      charges: state.store.charges, credits: backend.credits,
+      creditOwners: backend.credits.map(backend.owner(of:)), orders: backend.orders,
+      verdicts: backend.verdicts, reversals: backend.reversals, deviceClaims: backend.deviceClaims,
+      doubledCredits: backend.doubledCredits, ledgerEpoch: backend.ledgerEpoch,
+      requestCount: state.requestCount, requests: state.requests, uploads: state.uploads,
+      prompts: state.store.prompts, receiptReadings: state.store.receiptReadings)
   }
 }

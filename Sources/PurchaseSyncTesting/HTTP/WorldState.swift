@@ -1,5 +1,3 @@
-import AppStoreReceipts
-import Foundation
 import LoopbackHTTP
 import PurchaseQueue
 import PurchaseSync
@@ -13,6 +11,13 @@ struct WorldState {
   var requestCount = 0
   var handledCount = 0
 
+  /// How many requests came for each method and path, such as `POST /v1/receipts`.
+  var requests: [String: Int] = [:]
+  /// How many uploads came with a claim for each transaction id.
+  var uploads: [String: Int] = [:]
+  /// How long orders wait for their payment; nil: for ever.
+  var orderLifetime: Int64?
+
   init(store: StoreModel, backend: BackendStore, faults: FaultPlan, credentials: Credentials) {
     self.store = store
     self.backend = backend
@@ -22,45 +27,55 @@ struct WorldState {
 
   mutating func admit(_ request: HTTPRequest) -> (ordinal: Int, fault: Fault?) {
     requestCount += 1
-    return (requestCount, faults.next(method: request.method, path: request.path))
+    requests[request.method + " " + request.path, default: 0] += 1
+    let fault = faults.next(method: request.method, path: request.path, body: request.body)
+    if let fault, !fault.reachesHandler { countSwallowedUpload(request) }
+    return (requestCount, fault)
   }
 
   mutating func handle(_ request: HTTPRequest, now: Timestamp) -> (ordinal: Int, response: HTTPResponse) {
     handledCount += 1
-    return (handledCount, answer(request, now: now))
+    var response = answer(request, now: now)
+    if request.method == "POST", request.path == Self.uploadPath {
+      for distortion in faults.nextReply() where response.status == 200 {
+        response.body = distortion.applied(to: response.body)
+      }
+    }
+    return (handledCount, response)
   }
 
+  /// Uploads that get as far as being judged count themselves, since they are decoded there.
+  mutating func countSwallowedUpload(_ request: HTTPRequest) {
+    guard request.method == "POST", request.path == Self.uploadPath else { return }
+    do throws(HTTPProblem) {
+      count(try JSONBody.decode(UploadRequest.self, from: request))
+    } catch {
+      // What is no upload is in the count of requests all the same.
+      return
+    }
+  }
+
+  mutating func count(_ upload: UploadRequest) {
+    for claim in upload.claims { uploads[claim.transactionID, default: 0] += 1 }
+  }
+
+  static let uploadPath = "/v1/receipts"
   /// The path under which a fault plan finds the backend's calls to the store. Not served.
   static let verificationPath = "/store/verify"
 
   /// The backend's call to the store. Any fault that the plan has for it means that the store does not answer.
   mutating func verify(_ query: VerificationQuery, now: Timestamp) -> StoreVerification {
     if faults.next(method: "POST", path: Self.verificationPath) != nil { return .unavailable }
-    switch query {
-    case .proof(let proof):
-      guard proof.kind == .signedTransaction else { return .malformed }
-      let claimed: SignedTransaction
-      do throws(ReceiptDecodingError) {
-        claimed = try SignedTransaction(jws: proof.data)
-      } catch {
-        return .malformed
-      }
-      guard store.forge.verify(proof.data) else { return .forged }
-      return current(claimed.transactionID, environment: claimed.environment.rawValue, now: now)
-    case .transaction(let environment, let id):
-      return current(id, environment: environment, now: now)
-    }
+    return store.verify(query, now: now)
   }
+}
 
-  /// What the store knows now: a proof may be older than a refund.
-  private func current(_ id: String, environment: String, now: Timestamp) -> StoreVerification {
-    guard let record = store.transaction(id), record.environment.rawValue == environment else {
-      return .notFound
-    }
-    do throws(ReceiptDecodingError) {
-      return .genuine([try SignedTransaction(jws: store.forge.signedTransaction(record, signedAt: now))])
-    } catch {
-      return .malformed
+extension Fault {
+  /// Whether the request is handled, whatever becomes of the answer.
+  fileprivate var reachesHandler: Bool {
+    switch self {
+    case .dropBeforeCommit, .respond, .garbage: false
+    case .dropAfterCommit, .delay, .reset, .truncate, .stall: true
     }
   }
 }

@@ -2,10 +2,11 @@ public import AppStoreReceipts
 public import Foundation
 public import PurchaseQueue
 
-/// A model of the App Store: it charges, keeps what is unfinished, and refunds.
+/// A model of the App Store: it charges, keeps what is unfinished, writes app receipts, and refunds.
 ///
 /// A pure value without clock, randomness or I/O; time is an argument. Its log of charges only grows, so that a
-/// test can count what people paid. Unfinished transactions survive everything except `finish`.
+/// test can count what people paid. Unfinished transactions survive everything except `finish`; they belong to the
+/// store account that paid, whatever device it is signed in on.
 public struct StoreModel: Sendable, Hashable {
   /// What is sold, by product id.
   public let products: [String: StoreProduct]
@@ -13,11 +14,28 @@ public struct StoreModel: Sendable, Hashable {
   public let environment: StoreEnvironment
   /// Signs what the store hands out.
   public let forge: ReceiptForge
+  /// How purchases are delivered from now on, unless a payment says otherwise.
+  public var delivery = StoreDelivery()
+  /// What goes wrong from now on.
+  public var faults = StoreFaults()
   /// Every charge in order of purchase, refunded and finished ones too. None ever leaves.
-  public private(set) var charges: [StoreTransactionRecord] = []
-  private var positions: [String: Int] = [:]
+  public internal(set) var charges: [StoreTransactionRecord] = []
+  /// Who is signed in to the store on which device.
+  public internal(set) var signedIn: [String: String] = [:]
+  /// How often a person was asked for a password to refresh the app receipt.
+  public internal(set) var prompts = 0
+  /// How often an app receipt was read, by whatever call.
+  public internal(set) var receiptReadings = 0
+
+  var positions: [String: Int] = [:]
   /// Apps ask for these all the time; to look through all charges would make long runs quadratic.
-  private var unfinishedPositions: [String: [Int]] = [:]
+  var unfinishedPositions: [String: [Int]] = [:]
+  /// Finished ones that are delivered again, because they were refunded or upgraded.
+  var announcedPositions: [String: [Int]] = [:]
+  /// The launch of the app that paid, by transaction id.
+  var payingLaunches: [String: String] = [:]
+  var receiptFiles: [String: ReceiptFile] = [:]
+  var issued = IssuedProofs()
   private let firstTransactionID: Int64
 
   /// An empty store. Of several products with one id, the last counts.
@@ -34,8 +52,10 @@ public struct StoreModel: Sendable, Hashable {
   /// Charges a store account and keeps the transaction until it is finished.
   ///
   /// Someone who owns a non-consumable already is not charged again: the earlier transaction comes back as it is.
+  /// `launch` names the run of the app that pays; another run may get the transaction without its token.
   public mutating func pay(
-    product productID: String, quantity: Int, accountToken: UUID?, storeAccount: String, now: Timestamp
+    product productID: String, quantity: Int, accountToken: UUID?, storeAccount: String,
+    delivery: StoreDelivery? = nil, launch: String? = nil, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
     guard !storeAccount.isEmpty else { throw .noStoreAccount }
     guard let product = products[productID] else { throw .unknownProduct(productID) }
@@ -43,37 +63,29 @@ public struct StoreModel: Sendable, Hashable {
     let allowed = product.kind == .consumable || product.kind == .nonRenewing ? 1...10 : 1...1
     guard allowed.contains(quantity) else { throw .invalidQuantity(quantity, productID: productID) }
     if product.kind == .nonConsumable, let owned = owned(productID, by: storeAccount) { return owned }
+    let record = charge(
+      product, quantity: quantity, accountToken: accountToken, storeAccount: storeAccount, original: nil,
+      delivery: delivery, now: now)
+    payingLaunches[record.transactionID] = launch
+    updateReceipt(with: record, now: now)
+    return record
+  }
+
+  /// Writes a charge into the log and among the unfinished.
+  mutating func charge(
+    _ product: StoreProduct, quantity: Int, accountToken: UUID?, storeAccount: String, original: String?,
+    delivery: StoreDelivery?, now: Timestamp
+  ) -> StoreTransactionRecord {
     let record = StoreTransactionRecord(
-      transactionID: String(firstTransactionID &+ Int64(charges.count)), storeAccount: storeAccount,
-      productID: productID, kind: product.kind, quantity: quantity, accountToken: accountToken,
-      purchasedAt: now, expiresAt: product.periodMilliseconds.map { now.adding(milliseconds: $0) },
-      environment: environment)
+      transactionID: String(firstTransactionID &+ Int64(charges.count)), originalTransactionID: original,
+      storeAccount: storeAccount, productID: product.id, kind: product.kind, quantity: quantity,
+      accountToken: accountToken, purchasedAt: now,
+      expiresAt: product.periodMilliseconds.map { now.adding(milliseconds: $0) }, environment: environment,
+      delivery: delivery ?? self.delivery)
     positions[record.transactionID] = charges.count
     unfinishedPositions[storeAccount, default: []].append(charges.count)
     charges.append(record)
     return record
-  }
-
-  /// What this store account would be delivered again, in order of purchase; a refund takes nothing out.
-  public func unfinished(storeAccount: String) -> [StoreTransactionRecord] {
-    (unfinishedPositions[storeAccount] ?? []).map { charges[$0] }
-  }
-
-  /// Ends redelivery. Finishing twice changes nothing; an unknown transaction is refused.
-  public mutating func finish(transactionID: String) throws(StoreModelError) {
-    let position = try position(of: transactionID)
-    charges[position].isFinished = true
-    unfinishedPositions[charges[position].storeAccount]?.removeAll { $0 == position }
-  }
-
-  /// Gives the money back. A second refund keeps the first moment; an unknown transaction is refused.
-  @discardableResult
-  public mutating func refund(
-    transactionID: String, now: Timestamp
-  ) throws(StoreModelError) -> StoreTransactionRecord {
-    let position = try position(of: transactionID)
-    if charges[position].revokedAt == nil { charges[position].revokedAt = now }
-    return charges[position]
   }
 
   /// The charge with this id, or nil.
@@ -88,7 +100,7 @@ public struct StoreModel: Sendable, Hashable {
     forge.signedTransaction(charges[try position(of: transactionID)], signedAt: now)
   }
 
-  private func position(of transactionID: String) throws(StoreModelError) -> Int {
+  func position(of transactionID: String) throws(StoreModelError) -> Int {
     guard let position = positions[transactionID] else { throw .unknownTransaction(transactionID) }
     return position
   }

@@ -8,6 +8,10 @@ public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible 
   case noStoreAccount
   /// The store never charged such a transaction.
   case unknownTransaction(String)
+  /// Only a subscription renews or changes its plan, and only to another subscription.
+  case noSubscription(String)
+  /// The person was asked, and no new receipt came.
+  case refreshFailed
 
   /// One line for a log.
   public var description: String {
@@ -16,6 +20,8 @@ public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible 
     case .invalidQuantity(let quantity, let id): "\(quantity) is no quantity for product \"\(id)\""
     case .noStoreAccount: "the payment names no store account"
     case .unknownTransaction(let id): "the store has no transaction \"\(id)\""
+    case .noSubscription(let id): "transaction \"\(id)\" is no subscription, or the product is none"
+    case .refreshFailed: "the app receipt could not be refreshed"
     }
   }
 }

@@ -28,13 +28,17 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   public var isFinished: Bool
   /// When the charge was refunded, if it was.
   public var revokedAt: Timestamp?
+  /// Whether another product of its group has replaced this period of a subscription.
+  public var isUpgraded: Bool
+  /// How the store hands it to apps.
+  public var delivery: StoreDelivery
 
   /// A charge with all of its fields.
   public init(
     transactionID: String, originalTransactionID: String? = nil, storeAccount: String, productID: String,
     kind: StoreProduct.Kind, quantity: Int, accountToken: UUID?, purchasedAt: Timestamp,
     expiresAt: Timestamp? = nil, environment: StoreEnvironment, isFinished: Bool = false,
-    revokedAt: Timestamp? = nil
+    revokedAt: Timestamp? = nil, isUpgraded: Bool = false, delivery: StoreDelivery = StoreDelivery()
   ) {
     self.transactionID = transactionID
     self.originalTransactionID = originalTransactionID ?? transactionID
@@ -48,5 +52,7 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
     self.environment = environment
     self.isFinished = isFinished
     self.revokedAt = revokedAt
+    self.isUpgraded = isUpgraded
+    self.delivery = delivery
   }
 }

@@ -20,7 +20,9 @@ extension FaultPlan {
   }
 
   /// Both plans; where both strike the same request, the receiver's rules win.
-  public func merging(_ other: FaultPlan) -> FaultPlan { FaultPlan(rules + other.rules) }
+  public func merging(_ other: FaultPlan) -> FaultPlan {
+    FaultPlan(rules + other.rules, oddReplies: oddReplies + other.oddReplies)
+  }
 
   /// A plan drawn from a seed: each of the first `requests` requests to each path is struck with the given chance.
   ///

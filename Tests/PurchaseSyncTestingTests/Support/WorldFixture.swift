@@ -88,12 +88,30 @@ final class WorldFixture: Sendable {
     order: String? = nil,
     withProof: Bool = true
   ) async throws -> ClaimVerdict? {
+    try await reply(payment, headers: headers, device: device, order: order, withProof: withProof)
+      .verdicts.first
+  }
+
+  func reply(
+    _ payment: Payment, headers: [String: String] = bearer("alice"), device: UUID = UUID(),
+    order: String? = nil, withProof: Bool = true
+  ) async throws -> UploadReply {
     let proof = ProofDocument(kind: .signedTransaction, data: payment.signedTransaction)
-    let claim = Claim(
-      transactionID: payment.transactionID, environment: "Production", productID: "coins", quantity: 1,
-      purchasedAt: Sample.now, match: order == nil ? .none : .bound, orderNumber: order)
+    let claim = claim(for: payment, order: order)
     let request = UploadRequest(device: device, proof: withProof ? proof : nil, claims: [claim])
     let reply = try await send("POST", "/v1/receipts", headers, body: JSONEncoder().encode(request))
-    return try reply.decode(UploadReply.self).verdicts.first
+    return try reply.decode(UploadReply.self)
+  }
+
+  /// One upload of all of them, without a proof.
+  func upload(of payments: [Payment]) throws -> Data {
+    try JSONEncoder().encode(
+      UploadRequest(device: UUID(), proof: nil, claims: payments.map { claim(for: $0, order: nil) }))
+  }
+
+  private func claim(for payment: Payment, order: String?) -> Claim {
+    Claim(
+      transactionID: payment.transactionID, environment: "Production", productID: "coins", quantity: 1,
+      purchasedAt: Sample.now, match: order == nil ? .none : .bound, orderNumber: order)
   }
 }

@@ -1,0 +1,139 @@
+import AppStoreReceipts
+public import PurchaseQueue
+
+/// The app receipt of one store account, as the file lies on its devices.
+struct ReceiptFile: Sendable, Hashable {
+  var createdAt: Timestamp
+  /// The transactions as they were when the file was written: what happened since is not in it.
+  var records: [StoreTransactionRecord] = []
+  /// Which of them a reading does not show yet.
+  var lacking: [String: Lack] = [:]
+  /// What the store charged by itself: in the file from the next writing on.
+  var foreseen: [StoreTransactionRecord] = []
+  /// Whether the store knows more than the file, so that the next writing has to look at everything.
+  var isStale = false
+  var refreshedAt: Timestamp?
+
+  enum Lack: Sendable, Hashable {
+    case readings(Int)
+    case untilRefresh
+  }
+
+  /// One reading is over.
+  mutating func countReading() {
+    for (transactionID, lack) in lacking {
+      guard case .readings(let left) = lack else { continue }
+      lacking[transactionID] = left > 1 ? .readings(left - 1) : nil
+    }
+  }
+}
+
+/// What the store gave out, so that it knows its own work again: nothing in an app receipt proves that.
+struct IssuedProofs: Sendable, Hashable {
+  private var digests: Set<UInt64> = []
+
+  mutating func insert(_ bytes: [UInt8]) { digests.insert(Self.digest(bytes)) }
+
+  func contains(_ bytes: [UInt8]) -> Bool { digests.contains(Self.digest(bytes)) }
+
+  /// FNV-1a: told apart are a model's own receipts, nothing is protected.
+  private static func digest(_ bytes: [UInt8]) -> UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in bytes {
+      hash ^= UInt64(byte)
+      hash &*= 0x0000_0100_0000_01B3
+    }
+    return hash
+  }
+}
+
+extension StoreModel {
+  /// Reads the app receipt of a store account silently; nil if there is none: nobody is signed in, or in the sandbox
+  /// before the first purchase and the first refresh.
+  ///
+  /// A purchase and a refresh write the file; reading it does not. Finished consumables are in it until then, other
+  /// products for ever (receipt-facts, a.4).
+  public mutating func receipt(storeAccount: String?, now: Timestamp) -> [UInt8]? {
+    guard let storeAccount else { return nil }
+    receiptReadings += 1
+    guard var file = receiptFiles[storeAccount] ?? downloaded(now: now) else { return nil }
+    let shown = file.records.filter { file.lacking[$0.transactionID] == nil }
+    file.countReading()
+    receiptFiles[storeAccount] = file
+    let bytes = forge.appReceipt(of: shown, receiptType: receiptType, createdAt: file.createdAt)
+    issued.insert(bytes)
+    return bytes
+  }
+
+  /// Fetches a new app receipt, which asks the person for a password.
+  ///
+  /// Throws `refreshFailed` if the faults say so. A throttled refresh gives the file as it was.
+  public mutating func refreshReceipt(
+    storeAccount: String?, now: Timestamp
+  ) throws(StoreModelError) -> [UInt8]? {
+    prompts += 1
+    guard let storeAccount else { throw .noStoreAccount }
+    if faults.failingRefreshes > 0 {
+      faults.failingRefreshes -= 1
+      throw .refreshFailed
+    }
+    var file = receiptFiles[storeAccount] ?? ReceiptFile(createdAt: now)
+    let isThrottled = file.refreshedAt.map {
+      now < $0.adding(milliseconds: faults.refreshIntervalMilliseconds)
+    }
+    if isThrottled != true {
+      file.refreshedAt = now
+      file.lacking = file.lacking.filter { $0.value != .untilRefresh }
+      file.isStale = true
+      receiptFiles[storeAccount] = file
+      writeReceipt(storeAccount, now: now)
+    }
+    return receipt(storeAccount: storeAccount, now: now)
+  }
+
+  /// A purchase writes the file anew, with the purchase in it.
+  mutating func updateReceipt(with record: StoreTransactionRecord, now: Timestamp) {
+    if receiptFiles[record.storeAccount] == nil {
+      receiptFiles[record.storeAccount] = ReceiptFile(createdAt: now)
+    }
+    if faults.lackedPurchases > 0 {
+      faults.lackedPurchases -= 1
+      receiptFiles[record.storeAccount]?.lacking[record.transactionID] =
+        faults.lackingReadings.map { .readings(max(1, $0)) } ?? .untilRefresh
+    }
+    receiptFiles[record.storeAccount]?.records.append(record)
+    writeReceipt(record.storeAccount, now: now)
+  }
+
+  /// What the store charged by itself is in the file from the next writing on.
+  mutating func foreseeReceipt(with record: StoreTransactionRecord, now: Timestamp) {
+    let new = ReceiptFile(createdAt: now)
+    receiptFiles[record.storeAccount, default: new].foreseen.append(record)
+  }
+
+  private mutating func writeReceipt(_ storeAccount: String, now: Timestamp) {
+    guard var file = receiptFiles[storeAccount] else { return }
+    file.createdAt = now
+    file.records += file.foreseen
+    file.foreseen = []
+    if file.isStale {
+      file.records = file.records.compactMap { transaction($0.transactionID) }
+        .filter { $0.kind != .consumable || !$0.isFinished }
+      file.isStale = false
+    }
+    receiptFiles[storeAccount] = file
+  }
+
+  /// In production the app itself came with a receipt.
+  private func downloaded(now: Timestamp) -> ReceiptFile? {
+    environment == .production ? ReceiptFile(createdAt: now) : nil
+  }
+
+  private var receiptType: String {
+    switch environment {
+    case .production: "Production"
+    case .sandbox: "ProductionSandbox"
+    default: environment.rawValue
+    }
+  }
+}

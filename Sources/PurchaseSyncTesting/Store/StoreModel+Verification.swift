@@ -1,0 +1,62 @@
+import AppStoreReceipts
+import Foundation
+public import PurchaseQueue
+import PurchaseSync
+
+extension StoreModel {
+  /// What the store says to the backend's question, as of now: a proof may be older than a refund.
+  ///
+  /// Signed transactions are known by the forge's checksum, receipts by the record of what was given out. A receipt
+  /// holds no account token (receipt-facts, b.4), so what it proves has none; asked by id, the store tells it.
+  public func verify(_ query: VerificationQuery, now: Timestamp) -> StoreVerification {
+    switch query {
+    case .transaction(let environment, let id): return held([(id, environment)], now: now)
+    case .proof(let proof):
+      do throws(ReceiptDecodingError) {
+        switch proof.kind {
+        case .signedTransaction:
+          let claimed = try SignedTransaction(jws: proof.data)
+          guard forge.verify(proof.data) else { return .forged }
+          return held([(claimed.transactionID, claimed.environment.rawValue)], now: now)
+        case .appReceipt:
+          guard let bytes = Data(base64Encoded: proof.data).map(Array.init) else { return .malformed }
+          let receipt = try AppReceipt(decoding: bytes)
+          guard issued.contains(bytes) else { return .forged }
+          return inReceipt(receipt.inApp.map(\.transactionID), now: now)
+        case .transactionReceipt:
+          guard let bytes = Data(base64Encoded: proof.data).map(Array.init) else { return .malformed }
+          let receipt = try TransactionReceipt(decoding: bytes)
+          guard issued.contains(bytes) else { return .forged }
+          return inReceipt([receipt.transactionID], now: now)
+        default: return .malformed
+        }
+      } catch {
+        return .malformed
+      }
+    }
+  }
+
+  private func inReceipt(_ ids: [String], now: Timestamp) -> StoreVerification {
+    guard !ids.isEmpty else { return .genuine([]) }
+    guard case .genuine(var transactions) = held(ids.map { ($0, environment.rawValue) }, now: now) else {
+      return .notFound
+    }
+    for index in transactions.indices { transactions[index].appAccountToken = nil }
+    return .genuine(transactions)
+  }
+
+  private func held(_ names: [(id: String, environment: String)], now: Timestamp) -> StoreVerification {
+    var found: [SignedTransaction] = []
+    for name in names {
+      guard let record = transaction(name.id), record.environment.rawValue == name.environment else {
+        continue
+      }
+      do throws(ReceiptDecodingError) {
+        found.append(try SignedTransaction(jws: forge.signedTransaction(record, signedAt: now)))
+      } catch {
+        return .malformed
+      }
+    }
+    return found.isEmpty ? .notFound : .genuine(found)
+  }
+}
