@@ -1,12 +1,12 @@
 import PurchaseSQLite
 
 /// The name of an item as the name of a file: any text, within the 255 bytes that a file system allows.
-enum VaultFileName {
+package enum VaultFileName {
   /// With the suffix and `.tmp` this stays below 255.
   private static let longest = 200
 
   /// Letters, digits, dots and dashes stay; every other byte becomes `%` and two digits.
-  static func encode(_ name: String) -> String {
+  package static func encode(_ name: String) -> String {
     var encoded = ""
     for byte in name.utf8 {
       switch byte {
@@ -21,7 +21,7 @@ enum VaultFileName {
     return encoded
   }
 
-  static func decode(_ text: Substring) -> String {
+  package static func decode(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
     while let byte = rest.popFirst() {

@@ -1,0 +1,106 @@
+#if canImport(Security)
+  import Foundation
+  import Security
+
+  extension KeychainVault {
+    /// The vault in this device's keychain. Calls block for the keychain's daemon; the queue makes them on a thread of
+    /// its own.
+    ///
+    /// - Parameters:
+    ///   - service: Names the vault among the keychain items of the app, such as its bundle id with `.purchases`.
+    ///   - accessGroup: A keychain access group of the app's entitlements, to share the vault with its extensions or
+    ///     other apps; nil for the app's own.
+    ///   - itemBytes: The most bytes of one item. Apple documents no limit.
+    ///   - totalBytes: The most bytes of all items.
+    public init(
+      service: String, accessGroup: String? = nil, itemBytes: Int = 16 << 10, totalBytes: Int = 8 << 20
+    ) {
+      self.init(
+        items: SecurityItems(service: service, accessGroup: accessGroup), itemBytes: itemBytes,
+        totalBytes: totalBytes)
+    }
+  }
+
+  /// The keychain by its C functions. The only file of this module with unsafe code: one of them returns by a pointer.
+  private struct SecurityItems: KeychainItems {
+    var service: String
+    var accessGroup: String?
+
+    func list() throws(KeychainFailure) -> [KeychainEntry] {
+      var query = self.query()
+      query[kSecMatchLimit as String] = kSecMatchLimitAll
+      query[kSecReturnAttributes as String] = true
+      guard let found = try copy(query) as? [[String: Any]] else { throw .malformed }
+      return found.compactMap { attributes in
+        guard let account = attributes[kSecAttrAccount as String] as? String else { return nil }
+        return KeychainEntry(account: account, size: Self.size(attributes[kSecAttrGeneric as String]))
+      }
+    }
+
+    func read(_ account: String) throws(KeychainFailure) -> [UInt8] {
+      var query = self.query(account)
+      query[kSecMatchLimit as String] = kSecMatchLimitOne
+      query[kSecReturnData as String] = true
+      guard let data = try copy(query) as? Data else { throw .malformed }
+      return [UInt8](data)
+    }
+
+    func add(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure) {
+      let item = query(account).merging(Self.contents(bytes)) { _, new in new }
+      try Self.check(SecItemAdd(item as CFDictionary, nil))
+    }
+
+    func update(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure) {
+      try Self.check(SecItemUpdate(query(account) as CFDictionary, Self.contents(bytes) as CFDictionary))
+    }
+
+    func delete(_ account: String) throws(KeychainFailure) {
+      try Self.check(SecItemDelete(query(account) as CFDictionary))
+    }
+
+    private func copy(_ query: [String: Any]) throws(KeychainFailure) -> CFTypeRef? {
+      var result: CFTypeRef?
+      try Self.check(unsafe SecItemCopyMatching(query as CFDictionary, &result))
+      return result
+    }
+
+    /// Without an account: all items of the service. Never those that iCloud carries to other devices; and on macOS
+    /// the keychain that is as on iOS, not the old one in a file, which would prompt.
+    private func query(_ account: String? = nil) -> [String: Any] {
+      var query: [String: Any] = [
+        kSecClass as String: kSecClassGenericPassword,
+        kSecAttrService as String: service,
+        kSecAttrSynchronizable as String: false,
+        kSecUseDataProtectionKeychain as String: true,
+      ]
+      if let account { query[kSecAttrAccount as String] = account }
+      if let accessGroup { query[kSecAttrAccessGroup as String] = accessGroup }
+      return query
+    }
+
+    /// The size beside the bytes, as an attribute: lists show attributes without a decryption of the bytes.
+    private static func contents(_ bytes: [UInt8]) -> [String: Any] {
+      [
+        kSecValueData as String: Data(bytes),
+        kSecAttrGeneric as String: Data(String(bytes.count).utf8),
+        kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+      ]
+    }
+
+    private static func size(_ attribute: Any?) -> Int? {
+      (attribute as? Data).flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    private static func check(_ status: OSStatus) throws(KeychainFailure) {
+      switch status {
+      case errSecSuccess: return
+      case errSecItemNotFound: throw .notFound
+      case errSecDuplicateItem: throw .duplicate
+      case errSecInteractionNotAllowed: throw .locked
+      case errSecDiskFull: throw .noRoom
+      case errSecMissingEntitlement: throw .notEntitled
+      default: throw .other(status: status)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,29 @@
+extension SyncEngine {
+  /// Takes every transaction that comes up while the app runs, such as those of `StoreKitStore.updates`: Ask to Buy
+  /// that was agreed to, offer codes, renewals, refunds, purchases on other devices.
+  ///
+  /// Returns when the sequence ends, the task is cancelled, or the engine is shut down; so call it in a task of its
+  /// own, from launch on. A transaction that cannot be stored is reported as `SyncEvent.failed`; the store keeps it
+  /// unfinished, and it is read again at the next ``wake()``.
+  @concurrent public nonisolated func receive<Updates: AsyncSequence & Sendable>(updates: Updates) async
+  where Updates.Element == StoreTransaction {
+    do {
+      for try await transaction in updates {
+        guard await take(transaction) else { return }
+      }
+    } catch {
+      await report(.store(reason: "its updates broke off"))
+    }
+  }
+
+  /// False once the engine is shut down.
+  private func take(_ transaction: StoreTransaction) -> Bool {
+    guard !isShutDown else { return false }
+    do throws(SyncError) {
+      try receive(transaction)
+    } catch {
+      report(error)
+    }
+    return true
+  }
+}
