@@ -115,6 +115,26 @@ import Testing
     #expect(findings.allSatisfy { $0.path == path })
   }
 
+  @Test(arguments: [
+    ("import StoreKit", 1), ("#if canImport(Security)\nimport StoreKit\n#endif", 1),
+    ("#if canImport(StoreKit)\nimport Foundation\n#else\nimport StoreKit\n#endif", 1),
+    ("#if canImport(StoreKit)\npublic import StoreKit\n#endif", 0),
+  ])
+  func `A module of Apple's is imported only where there is one`(source: String, count: Int) {
+    let file = SourceText(path: "Sources/PurchaseSync/A.swift", source)
+    #expect(ModuleRules.findings(in: file).count == count)
+  }
+
+  @Test(arguments: [
+    ("Sources/PurchaseSync/Apple/SecurityItems.swift", 0), ("Sources/PurchaseSync/Apple/Other.swift", 1),
+    ("Sources/PurchaseSync/SecurityItems.swift", 1), ("Sources/PurchaseSQLite/A.swift", 0),
+  ])
+  func `Unsafe code outside its places is found, and one file of the keychain is a place`(
+    path: String, count: Int
+  ) {
+    #expect(BannedWords.unsafeCode.findings(in: SourceText(path: path, "unsafe f()")).count == count)
+  }
+
   @Test func `A missing and a surplus name at the top are found`() {
     let found = Layout.findings(topLevel: [
       "Package.swift", "Sources", "Tests", "Simulator", "LICENSE", ".ci", "notes.txt",

@@ -12,6 +12,14 @@ import Testing
     #expect(page.contains("```swift\n" + source[begin.upperBound..<end.lowerBound] + "```"))
   }
 
+  @Test func `the example for Apple's systems is the one that is type-checked`() throws {
+    let source = try #require(Repository.read(Manifest.interfaces + "Example/Shop.swift"))
+    let page = try #require(Repository.read("Sources/PurchaseSync/PurchaseSync.docc/ApplePlatforms.md"))
+    let begin = try #require(source.firstRange(of: "// MARK: begin\n"))
+    let end = try #require(source.firstRange(of: "// MARK: end"))
+    #expect(page.contains("```swift\n" + source[begin.upperBound..<end.lowerBound] + "```"))
+  }
+
   @Test func `every table, column, index and view of the file is explained, and nothing else`() throws {
     let schema = SchemaText(try #require(Repository.read("Sources/PurchaseQueue/Storage/QueueSchema.swift")))
     let page = try #require(Repository.read(Self.catalogue + "FileFormat.md"))

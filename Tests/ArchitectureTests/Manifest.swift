@@ -96,6 +96,8 @@ extension Manifest {
   static let embedding = "Tests/Embedding/"
   /// Programs that a script compiles with the fuzzer of the toolchain; SwiftPM cannot link them.
   static let fuzzing = "Tests/Fuzz/"
+  /// Declarations of Apple's modules, and an app; a script type-checks them, SwiftPM cannot.
+  static let interfaces = "Tests/AppleInterfaces/"
   /// The only dependency on a package that there is: that package's, on this one.
   private static let allowed = ".package(name: \"purchase-sync\", path: \"../..\")"
 

@@ -17,7 +17,9 @@ struct ModuleRules: Sendable {
     "Sources/AppStoreReceipts": ModuleRules(project: [], toolchain: ["FoundationEssentials", "Foundation"]),
     "Sources/PurchaseSync": ModuleRules(
       project: storage,
-      toolchain: ["Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "StoreKit"]),
+      toolchain: [
+        "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "StoreKit", "Security",
+      ]),
     "Sources/LoopbackHTTP": ModuleRules(project: [], toolchain: system.union(["Foundation"])),
     "Sources/PurchaseSyncTesting": ModuleRules(
       project: storage.union(["PurchaseSync", "LoopbackHTTP"]),
@@ -46,10 +48,15 @@ struct ModuleRules: Sendable {
   /// The package that embeds this one has nothing but the product.
   static let embedding = ModuleRules(project: ["PurchaseQueue"], toolchain: ["Foundation"])
 
+  /// An app on Apple's systems, as somebody else would write it.
+  static let interfaces = ModuleRules(
+    project: ["PurchaseQueue", "PurchaseSync"], toolchain: ["Foundation", "StoreKit"])
+
   /// The rules for a file; nil where its folder is not in the table.
   static func rules(for path: String) -> ModuleRules? {
     if path.hasPrefix("Sources/PurchaseSync/Machine/") { return machine }
     if path.hasPrefix(Manifest.embedding) { return embedding }
+    if path.hasPrefix(Manifest.interfaces) { return interfaces }
     if path.hasPrefix("Tests/") { return tests }
     return targetFolder(of: path).flatMap { table[$0] }
   }
@@ -57,7 +64,9 @@ struct ModuleRules: Sendable {
   /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that belongs to no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
-    if path.hasPrefix(Manifest.embedding) || path.hasPrefix(Manifest.fuzzing) { return nil }
+    for folder in [Manifest.embedding, Manifest.fuzzing, Manifest.interfaces] where path.hasPrefix(folder) {
+      return nil
+    }
     switch components.first {
     case "Simulator": return "Simulator"
     case "Sources" where components.count > 2, "Tests" where components.count > 2:
@@ -77,6 +86,12 @@ struct ModuleRules: Sendable {
       }
       guard rules.all.contains(statement.module) else {
         return finding("may not import \(statement.module)")
+      }
+      let isApples = statement.module == "StoreKit" || statement.module == "Security"
+      if isApples, file.path.hasPrefix("Sources/"),
+        !statement.conditions.contains("canImport(\(statement.module))")
+      {
+        return finding("imports \(statement.module) only where there is one: under #if canImport")
       }
       let onlyFallback = file.path.hasPrefix("Sources/AppStoreReceipts/") && statement.module == "Foundation"
       if onlyFallback, !statement.conditions.contains("!canImport(FoundationEssentials)") {

@@ -32,7 +32,9 @@ import Testing
     try await withFile { path in
       try Data().write(to: URL(fileURLWithPath: path))
       #expect(try await AppReceiptFile(path: path).read() == nil)
-      #expect(try await AppReceiptFile(path: path + "/..").read() == nil)
+      #expect(
+        try await AppReceiptFile(path: URL(fileURLWithPath: path).deletingLastPathComponent().path).read()
+          == nil)
     }
   }
 

@@ -59,7 +59,8 @@ final class MemoryKeychain: KeychainItems, @unchecked Sendable {
   }
 
   private func healthy() throws(KeychainFailure) -> (items: [String: [UInt8]], sizesAreKnown: Bool) {
-    let (failure, items, sizesAreKnown) = lock.withLock { (failure, items, sizesAreKnown) }
+    lock.lock()
+    defer { lock.unlock() }
     if let failure { throw failure }
     return (items, sizesAreKnown)
   }

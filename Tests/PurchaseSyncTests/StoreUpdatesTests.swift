@@ -53,7 +53,8 @@ import Testing
       for id in [1, 2, 1] as [UInt64] { store.yield(transaction(id)) }
       store.finish()
       await engine.receive(updates: updates)
-      #expect(try await engine.snapshot().unsettled == 2)
+      let kept = try await engine.snapshot().unsettled
+      #expect(kept == 2)
     }
   }
 
@@ -64,7 +65,8 @@ import Testing
       for id in [1, 2, 1] as [UInt64] { store.yield(transaction(id)) }
       store.finish()
       await engine.receive(updates: updates)
-      #expect(try await engine.snapshot().unsettled == 1)
+      let kept = try await engine.snapshot().unsettled
+      #expect(kept == 1)
       await engine.shutdown()
       var failures: [SyncError] = []
       for await case .failed(let error) in events { failures.append(error) }

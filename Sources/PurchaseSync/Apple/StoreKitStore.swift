@@ -4,7 +4,7 @@
   /// The App Store of the device, by StoreKit 2 and the app receipt file.
   ///
   /// It holds nothing: make as many as you like. It never prompts, except in `refreshReceipt` and `purchase`, and never
-  /// waits on the main thread. Purchases that were paid by the original API are listed too.
+  /// waits on the main thread.
   public struct StoreKitStore: AppStore {
     /// How long a listing waits for the store account's name, milliseconds.
     private let accountLimit: Int64
