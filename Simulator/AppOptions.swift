@@ -7,10 +7,14 @@ struct AppOptions: Equatable {
   var server = URL(fileURLWithPath: "/")
   var container = ""
   var vault = ""
-  var account = "alice"
-  var storeAccount = "apple-id-of-alice"
-  /// What the person buys in this run of the app, if anything.
-  var product: String?
+  /// Who is signed in when it starts.
+  var signedIn: [String] = []
+  /// What the person does in this run of the app.
+  var steps: [AppStep] = []
+  /// The most entries of the queue; nil for the documented number.
+  var entries: Int?
+  /// Tells on standard error what happens.
+  var verbose = false
   /// Where the app is killed.
   var crash: Failpoints.Moment?
   /// Every delay of the retry policy is divided by this.
@@ -43,14 +47,24 @@ struct AppOptions: Equatable {
       self.server = server
     case "--container": container = try arguments.value(of: option)
     case "--vault": vault = try arguments.value(of: option)
-    case "--account": account = try arguments.value(of: option)
-    case "--store-account": storeAccount = try arguments.value(of: option)
-    case "--buy": product = try arguments.value(of: option)
+    case "--signed-in":
+      signedIn = try arguments.value(of: option).split(separator: ",").map(String.init)
+    case "--steps": steps = try Self.steps(try arguments.value(of: option))
+    case "--entries": entries = try arguments.number(of: option)
+    case "--verbose": verbose = true
     case "--crash-at": crash = .passage(of: try arguments.value(of: option), hit: 1)
     case "--crash-at-passage": crash = .any(hit: try arguments.number(of: option))
     case "--time-scale": timeScale = try arguments.number(of: option)
     case "--seconds": seconds = try arguments.number(of: option)
     default: throw Command.UsageError(message: "app has no option '\(option)'")
+    }
+  }
+
+  private static func steps(_ text: String) throws(Command.UsageError) -> [AppStep] {
+    do {
+      return try JSONDecoder().decode([AppStep].self, from: Data(text.utf8))
+    } catch {
+      throw Command.UsageError(message: "--steps needs a JSON array of steps")
     }
   }
 }

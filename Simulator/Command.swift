@@ -85,7 +85,7 @@ enum Command: Equatable {
       Terminal.line(Self.usage)
       return ExitCode.ok
     case .scenarios:
-      for scenario in Scenario.all { Terminal.line(Table.pad(scenario.name, 20) + scenario.summary) }
+      for scenario in Scenario.all { Terminal.line(Table.pad(scenario.name, 28) + scenario.summary) }
       return ExitCode.ok
     case .run(let options): return await RunCommand(options: options).execute()
     case .inspect(let options): return InspectCommand(options: options).execute()

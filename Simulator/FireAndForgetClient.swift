@@ -11,19 +11,38 @@ struct FireAndForgetClient {
   let failpoints: Failpoints
 
   func live() async throws -> Int32 {
-    let store = MockStoreClient(base: options.server, storeAccount: options.storeAccount)
+    let store = MockStoreClient(base: options.server, device: Scenario.phone)
     // The payment queue's observer: whatever the store still holds is delivered at launch.
-    for transaction in try await store.unfinished().transactions { try await handle(transaction, store) }
-    if let product = options.product {
-      let transaction = try await store.pay(product: product, quantity: 1, accountToken: nil)
-      failpoints.pass("payment.after")
-      try await handle(transaction, store)
+    var account = options.signedIn.first
+    for transaction in try await store.unfinished().transactions {
+      try await handle(transaction, store, account)
+    }
+    for step in options.steps {
+      switch step {
+      case .buy(let product, let buyer):
+        account = buyer
+        try await buy(product, store, account)
+      case .buyWithoutOrder(let product): try await buy(product, store, account)
+      case .signIn(let name): account = name
+      case .signOut(let name): if account == name { account = nil }
+      case .useStoreAccount(let name): try await store.signIn(name)
+      case .use(let milliseconds): try await Task.sleep(for: .milliseconds(milliseconds))
+      case .claim, .jumpClock: break  // It knows neither.
+      }
     }
     return ExitCode.ok
   }
 
-  private func handle(_ transaction: StoreTransaction, _ store: MockStoreClient) async throws {
-    let upload = Task { await send(transaction) }
+  private func buy(_ product: String, _ store: MockStoreClient, _ account: String?) async throws {
+    let transaction = try await store.pay(product: product, quantity: 1, accountToken: nil)
+    failpoints.pass("payment.after")
+    try await handle(transaction, store, account)
+  }
+
+  private func handle(
+    _ transaction: StoreTransaction, _ store: MockStoreClient, _ account: String?
+  ) async throws {
+    let upload = Task { await send(transaction, account) }
     _ = try await store.finish(transactionID: transaction.transactionID)
     failpoints.pass("upload.sending")
     let status = await upload.value
@@ -32,21 +51,27 @@ struct FireAndForgetClient {
   }
 
   /// The HTTP status, or 0 where there was no answer: nobody looks at it, as in the tutorials.
-  private func send(_ transaction: StoreTransaction) async -> Int {
+  private func send(_ transaction: StoreTransaction, _ account: String?) async -> Int {
     let claim = Claim(
       transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
       environment: transaction.environment.rawValue, productID: transaction.productID,
       quantity: transaction.quantity, purchasedAt: transaction.purchasedAt, match: .none)
     let proof = ProofDocument(
-      kind: .signedTransaction, data: String(decoding: transaction.proof.bytes, as: UTF8.self))
+      kind: ProofKind(rawValue: transaction.proof.kind), data: Self.text(of: transaction.proof))
+    let device = UUID()
     do {
-      let body = try JSONEncoder().encode(UploadRequest(device: UUID(), proof: proof, claims: [claim]))
+      let body = try JSONEncoder().encode(UploadRequest(device: device, proof: proof, claims: [claim]))
+      let name = account.map { "Bearer token-" + $0 } ?? "Device " + device.uuidString
       let request = BackendRequest(
-        method: "POST", path: "v1/receipts", headers: ["Authorization": "Bearer token-" + options.account],
-        body: body)
+        method: "POST", path: "v1/receipts", headers: ["Authorization": name], body: body)
       return try await URLSessionTransport(base: options.server, timeout: 5).send(request).status
     } catch {
       return 0
     }
+  }
+
+  private static func text(of proof: Proof) -> String {
+    proof.kind == ProofKind.signedTransaction.rawValue
+      ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString()
   }
 }

@@ -15,6 +15,8 @@ struct Score: Encodable {
   var lost: Int
   /// Credits beyond one per transaction, and orders fulfilled twice.
   var doubled: Int
+  /// Credits that are another account's than the order's.
+  var wrongAccount: Int
   /// Still unfinished in the store.
   var unfinished: Int
   /// Not credited, but unfinished in the store, or in the queue or the vault.
@@ -27,22 +29,20 @@ struct Score: Encodable {
     self.scenario = scenario
     self.client = client.rawValue
     self.seconds = (seconds * 1_000).rounded() / 1_000
-    let over = Set(
-      world.verdicts.filter { $0.verdict == .refunded || $0.verdict == .lapsed }.map(\.transactionID))
-    let charged = world.charges.filter { !over.contains($0.transactionID) }
-    let credited = Set(world.credits.map(\.transaction.transactionID))
-    let kept = try Self.kept(on: device)
-    let open = charged.filter { !credited.contains($0.transactionID) }
-    paid = charged.count
-    granted = charged.count { credited.contains($0.transactionID) }
-    pending = open.count { !$0.isFinished || kept.contains($0.transactionID) }
-    lost = paid - granted - pending
-    doubled = world.doubledCredits
-    unfinished = world.charges.count { !$0.isFinished }
+    let tally = WorldTally(world, kept: try Self.kept(on: device))
+    paid = tally.paid
+    granted = tally.granted
+    lost = tally.lost
+    doubled = tally.doubled
+    wrongAccount = tally.wrongAccount
+    unfinished = tally.unfinished
+    pending = tally.pending
   }
 
-  /// Paid = granted, and nothing lost, doubled or pending.
-  var isClean: Bool { paid == granted && lost == 0 && doubled == 0 && pending == 0 }
+  /// Paid = granted, each to whom it belongs, and nothing lost, doubled or pending.
+  var isClean: Bool {
+    paid == granted && lost == 0 && doubled == 0 && pending == 0 && wrongAccount == 0
+  }
 
   /// The transactions in the queue and in the vault, read after the app has ended.
   private static func kept(on device: ScenarioRun.Device) throws -> Set<String> {

@@ -10,11 +10,9 @@ struct SimulatedApp {
 
   func execute() async -> Int32 {
     let failpoints = Failpoints(options.crash)
-    let deadline = Date().addingTimeInterval(TimeInterval(options.seconds))
     do {
       switch options.client {
-      case .engine:
-        return try await EngineClient(options: options, failpoints: failpoints, deadline: deadline).live()
+      case .engine: return try await EngineClient(options: options, failpoints: failpoints).live()
       case .fireAndForget:
         return try await FireAndForgetClient(options: options, failpoints: failpoints).live()
       }
@@ -25,31 +23,78 @@ struct SimulatedApp {
   }
 }
 
+/// Who is signed in to the app, and what its clock says.
+final class PhoneState: Sendable {
+  private let lock = NSLock()
+  private nonisolated(unsafe) var accounts: Set<String>
+  private nonisolated(unsafe) var offset: Int64 = 0
+
+  init(signedIn: [String]) { unsafe accounts = Set(signedIn) }
+
+  func credential(of account: String) -> String? {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe accounts.contains(account) ? "token-" + account : nil
+  }
+
+  func signIn(_ account: String) {
+    lock.lock()
+    defer { lock.unlock() }
+    unsafe accounts.insert(account)
+  }
+
+  func signOut(_ account: String) {
+    lock.lock()
+    defer { lock.unlock() }
+    unsafe accounts.remove(account)
+  }
+
+  func jump(by milliseconds: Int64) {
+    lock.lock()
+    defer { lock.unlock() }
+    unsafe offset += milliseconds
+  }
+
+  func now() -> Timestamp {
+    lock.lock()
+    defer { lock.unlock() }
+    return Timestamp.wallClock().adding(milliseconds: unsafe offset)
+  }
+}
+
 /// An app that embeds the engine.
 struct EngineClient {
   let options: AppOptions
   let failpoints: Failpoints
-  let deadline: Date
 
   func live() async throws -> Int32 {
-    let store = MockStoreClient(base: options.server, storeAccount: options.storeAccount)
-    var configuration = SyncConfiguration(
-      path: ScenarioRun.Device.queue(in: options.container), vault: DirectoryVault(directory: options.vault),
-      retry: RetryPolicy().scaled(by: max(1, options.timeScale)))
-    configuration.hook = { failpoints.pass($0) }
+    let phone = PhoneState(signedIn: options.signedIn)
+    let store = MockStoreClient(base: options.server, device: Scenario.phone)
     try FileManager.default.createDirectory(atPath: options.container, withIntermediateDirectories: true)
     let engine = try await SyncEngine.open(
-      configuration, store: FailpointStore(store, failpoints),
+      configuration(phone), store: FailpointStore(store, failpoints),
       transport: FailpointTransport(URLSessionTransport(base: options.server), failpoints),
-      credentials: { "token-" + $0 })
+      credentials: { phone.credential(of: $0) })
     let listener = try await listen(engine)
-    if let product = options.product { try await buy(product, engine, store) }
-    while !(try await isDone(engine, store)), Date() < deadline {
-      try await Task.sleep(nanoseconds: 2_000_000)
+    for step in options.steps { try await perform(step, engine, store, phone) }
+    // The story says how long the app is open, or it is open until nothing is left to do.
+    if case .use? = options.steps.last {
+    } else {
+      try await use(engine, store, milliseconds: options.seconds * 1_000)
     }
     await engine.shutdown()
     listener.cancel()
     return ExitCode.ok
+  }
+
+  private func configuration(_ phone: PhoneState) -> SyncConfiguration {
+    var configuration = SyncConfiguration(
+      path: ScenarioRun.Device.queue(in: options.container), vault: DirectoryVault(directory: options.vault),
+      retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
+    if let entries = options.entries { configuration.limits.entries = entries }
+    configuration.hook = { failpoints.pass($0) }
+    if options.verbose { configuration.log = { Terminal.error("app: \($0)") } }
+    return configuration
   }
 
   private func listen(_ engine: SyncEngine) async throws -> Task<Void, Never> {
@@ -66,17 +111,54 @@ struct EngineClient {
     }
   }
 
-  private func buy(_ product: String, _ engine: SyncEngine, _ store: MockStoreClient) async throws {
-    let order = try await engine.begin(product: product, account: options.account)
+  private func perform(
+    _ step: AppStep, _ engine: SyncEngine, _ store: MockStoreClient, _ phone: PhoneState
+  ) async throws {
+    switch step {
+    case .buy(let product, let account):
+      let order = try await engine.begin(product: product, account: account)
+      try await pay(product, token: order.accountToken, engine, store)
+    case .buyWithoutOrder(let product): try await pay(product, token: nil, engine, store)
+    case .signIn(let account):
+      phone.signIn(account)
+      try await engine.wake(.signedIn(account: account))
+    case .signOut(let account): phone.signOut(account)
+    case .claim(let account): try await engine.claimDevicePurchases(for: account)
+    case .useStoreAccount(let account):
+      try await store.signIn(account)
+      try await engine.wake(.foreground)
+    case .jumpClock(let milliseconds):
+      phone.jump(by: milliseconds)
+      // The system tells apps that the clock was set.
+      try await engine.wake(.foreground)
+    case .use(let milliseconds): try await use(engine, store, milliseconds: milliseconds)
+    }
+  }
+
+  private func pay(
+    _ product: String, token: UUID?, _ engine: SyncEngine, _ store: MockStoreClient
+  ) async throws {
     failpoints.pass("payment.before")
-    let transaction = try await store.pay(product: product, quantity: 1, accountToken: order.accountToken)
+    let transaction = try await store.pay(product: product, quantity: 1, accountToken: token)
     failpoints.pass("payment.after")
-    try await engine.receive(transaction)
+    do {
+      try await engine.receive(transaction)
+    } catch {
+      // The store keeps it unfinished, and delivers it again.
+      Terminal.error("app: \(error)")
+    }
+  }
+
+  private func use(_ engine: SyncEngine, _ store: MockStoreClient, milliseconds: Int64) async throws {
+    let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
+    while ContinuousClock.now < end, !(try await isDone(engine, store)) {
+      try await Task.sleep(for: .milliseconds(2))
+    }
   }
 
   private func isDone(_ engine: SyncEngine, _ store: MockStoreClient) async throws -> Bool {
     let left = try await engine.snapshot()
-    guard left.unsettled == left.quarantined, left.finishesOwed == 0, left.unseen == 0 else { return false }
+    guard left.unsettled == left.quarantined, left.unseen == 0, left.claimsOwed == 0 else { return false }
     return try await store.unfinished().transactions.isEmpty
   }
 }

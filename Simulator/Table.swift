@@ -5,13 +5,13 @@ enum Table {
   private static let columns = ["paid", "granted", "lost", "doubled", "unfinished", "pending", "seconds"]
 
   static var header: String {
-    pad("scenario", 21) + pad("client", 16) + columns.map { left($0, width($0)) }.joined()
+    pad("scenario", 29) + pad("client", 17) + columns.map { left($0, width($0)) }.joined()
   }
 
   static func row(_ score: Score) -> String {
     let numbers = [score.paid, score.granted, score.lost, score.doubled, score.unfinished, score.pending]
     let cells = zip(columns, numbers.map(String.init) + [seconds(score.seconds)])
-    return pad(score.scenario, 21) + pad(score.client, 16) + cells.map { left($1, width($0)) }.joined()
+    return pad(score.scenario, 29) + pad(score.client, 17) + cells.map { left($1, width($0)) }.joined()
   }
 
   static func summary(_ scores: [Score]) -> String {

@@ -64,7 +64,8 @@ extension SyncEngine {
       for entry in try file.queue.allEntries() { purchases.append(try SyncSnapshot.Purchase(entry)) }
       return SyncSnapshot(
         purchases: purchases, finishesOwed: duties.count(where: \.isFinishOwed),
-        outcomes: duties.filter(\.isUnseen).map { Outcome($0) })
+        outcomes: duties.filter(\.isUnseen).map { Outcome($0) },
+        claimsOwed: try file.deviceClaims().count)
     }
   }
 }

@@ -28,12 +28,17 @@ public struct SyncSnapshot: Sendable, Hashable {
   public var finishesOwed: Int
   /// What the app has not confirmed, oldest first.
   public var outcomes: [Outcome]
+  /// Accounts whose claim of the device's purchases the backend has not taken yet.
+  public var claimsOwed: Int
 
   /// A state, for an app's own previews and tests.
-  public init(purchases: [Purchase] = [], finishesOwed: Int = 0, outcomes: [Outcome] = []) {
+  public init(
+    purchases: [Purchase] = [], finishesOwed: Int = 0, outcomes: [Outcome] = [], claimsOwed: Int = 0
+  ) {
     self.purchases = purchases
     self.finishesOwed = finishesOwed
     self.outcomes = outcomes
+    self.claimsOwed = claimsOwed
   }
 
   /// Transactions that the backend has not acknowledged, quarantined ones included.

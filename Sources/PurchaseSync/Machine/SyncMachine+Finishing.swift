@@ -65,7 +65,6 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     precondition(isStarted, "the store is listed for a machine that has started")
     storeAccount = account
-    hasOverflow = false
     var actions: [SyncAction] = []
     for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishOwed {
       if keys.contains(tombstone.key) {

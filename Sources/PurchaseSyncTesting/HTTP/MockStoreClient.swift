@@ -59,6 +59,12 @@ public struct MockStoreClient: AppStore {
     return transaction
   }
 
+  /// Signs another Apple ID in on this client's device.
+  public func signIn(_ storeAccount: String) async throws {
+    let request = SignInRequest(device: device ?? "", storeAccount: storeAccount)
+    _ = try await call("POST", "store/sign-in", try JSONEncoder().encode(request))
+  }
+
   /// In the order of purchase, under the name of the store account that is signed in.
   public func unfinished() async throws -> StoreListing {
     try listing(try await call("GET", "store/unfinished?launch=\(launch)&" + caller, Data()))

@@ -1,0 +1,36 @@
+import Foundation
+
+/// One thing that a person does with the simulated app.
+enum AppStep: Codable, Equatable, Sendable {
+  /// Buys as this account: an order, the payment sheet, and the transaction to the app.
+  case buy(product: String, account: String)
+  /// Buys without an order: promoted in the store, or before anybody is signed in.
+  case buyWithoutOrder(product: String)
+  case signIn(account: String)
+  case signOut(account: String)
+  /// What the device bought belongs to this account from now on.
+  case claim(account: String)
+  /// Another Apple ID on the phone.
+  case useStoreAccount(String)
+  /// The phone's clock is set, by so many milliseconds.
+  case jumpClock(milliseconds: Int64)
+  /// Uses the app for so long, or until there is nothing left to do.
+  case use(milliseconds: Int64)
+
+  var isPurchase: Bool {
+    switch self {
+    case .buy, .buyWithoutOrder: true
+    case .signIn, .signOut, .claim, .useStoreAccount, .jumpClock, .use: false
+    }
+  }
+
+  /// Without the first purchases: they were charged already, and nobody pays twice.
+  static func steps(_ steps: [AppStep], afterPurchases count: Int) -> [AppStep] {
+    var left = count
+    return steps.filter { step in
+      guard step.isPurchase, left > 0 else { return true }
+      left -= 1
+      return false
+    }
+  }
+}
