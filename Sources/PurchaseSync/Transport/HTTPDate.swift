@@ -17,7 +17,7 @@ package enum HTTPDate {
     case 4:
       let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
       guard date.count == 3, date[2].utf8.count == 2, let short = number(date[2], 0...99) else { return nil }
-      let year = Substring(String(fullYear(short, now: now)))
+      let year = String(10_000 + fullYear(short, now: now)).dropFirst()
       return moment(day: date[0], month: date[1], year: year, time: words[2], zone: words[3])
     default: return nil
     }

@@ -1,0 +1,231 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// When a lane may send: its own delay, the backend's wish, the pace and the budget.
+@Suite struct RetryStateTests {
+  private let policy = RetryPolicy()
+  private let noon = Timestamp(milliseconds: 1_700_000_000_000)
+  private let day: Int64 = 86_400_000
+
+  private func later(_ milliseconds: Int64) -> Timestamp { noon.adding(milliseconds: milliseconds) }
+
+  private func admit(
+    _ state: inout RetryState, _ lane: LaneBackoff, _ purpose: RetryBudget.Purpose, at now: Timestamp,
+    _ expected: RetryState.Admission, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let admission = state.admit(lane, for: purpose, now: now, policy: policy)
+    #expect(admission == expected, sourceLocation: sourceLocation)
+  }
+
+  // MARK: A lane
+
+  @Test func `failures in a row spread wider, and a success ends them`() {
+    var random = SplitMix64(seed: 1)
+    var lane = LaneBackoff()
+    for failures in 1...20 {
+      lane.failed(now: noon, policy: policy, using: &random)
+      #expect(lane.failures == failures)
+      let ceiling = policy.ceiling(afterFailures: failures)
+      #expect((noon...later(ceiling)).contains(lane.opensAt(now: noon, policy: policy)))
+    }
+    lane.succeeded()
+    #expect(lane == LaneBackoff() && lane.opensAt(now: noon, policy: policy) == noon)
+  }
+
+  @Test func `a wake-up brings the next try within five seconds, and a second one does not put it off`() {
+    var random = SplitMix64(seed: 2)
+    for _ in 0..<500 {
+      var lane = LaneBackoff()
+      for _ in 0..<15 { lane.failed(now: noon, policy: policy, using: &random) }
+      lane.woken(now: noon, policy: policy, using: &random)
+      let first = lane.opensAt(now: noon, policy: policy)
+      #expect((noon...later(5_000)).contains(first))
+      lane.woken(now: noon, policy: policy, using: &random)
+      #expect(lane.opensAt(now: noon, policy: policy) <= first)
+    }
+  }
+
+  @Test func `a wake-up makes no healthy lane wait`() {
+    var random = SplitMix64(seed: 3)
+    var lane = LaneBackoff()
+    lane.woken(now: noon, policy: policy, using: &random)
+    #expect(lane == LaneBackoff())
+  }
+
+  @Test func `no wake-up shortens what the backend asked for`() {
+    var random = SplitMix64(seed: 4)
+    for asked in [1, 60_000, 86_400_000, 31_536_000_000, Int64.max] {
+      var lane = LaneBackoff()
+      lane.failed(retryAfterMilliseconds: asked, now: noon, policy: policy, using: &random)
+      lane.woken(now: noon, policy: policy, using: &random)
+      #expect(lane.opensAt(now: noon, policy: policy) >= later(min(asked, day)))
+      #expect(lane.opensAt(now: noon, policy: policy) <= later(day))
+    }
+  }
+
+  @Test(arguments: [nil, -1, 0, Int64.min] as [Int64?]) func `who asked for nothing holds nobody`(
+    asked: Int64?
+  ) {
+    var random = SplitMix64(seed: 5)
+    var lane = LaneBackoff()
+    lane.failed(retryAfterMilliseconds: asked, now: noon, policy: policy, using: &random)
+    #expect(lane.notBefore == nil)
+  }
+
+  @Test func `a refusal is tried at the cap's pace from the first time on`() {
+    var random = SplitMix64(seed: 6)
+    var lane = LaneBackoff()
+    lane.refused(now: noon, policy: policy, using: &random)
+    #expect((later(1_800_000)...later(3_600_000)).contains(lane.opensAt(now: noon, policy: policy)))
+  }
+
+  @Test func `a lane whose head was sent before a kill goes on as one that has failed`() {
+    var random = SplitMix64(seed: 7)
+    var state = RetryState()
+    let fresh = LaneBackoff(attempts: 0, now: noon, policy: policy, using: &random)
+    #expect(fresh == LaneBackoff())
+    let lane = LaneBackoff(attempts: 3, now: noon, policy: policy, using: &random)
+    #expect(lane.failures == 3 && lane.opensAt(now: noon, policy: policy) <= later(5_000))
+    admit(&state, lane, .retry, at: later(5_000), .send)
+    #expect(state.budget.spent(.retry, now: later(5_000), policy: policy) == 1)
+  }
+
+  // MARK: The backend
+
+  @Test func `a busy backend holds every lane, also after a kill, and whatever a success elsewhere says`()
+    throws
+  {
+    var random = SplitMix64(seed: 8)
+    var state = RetryState()
+    state.pace.failed(retryAfterMilliseconds: 60_000, now: noon, policy: policy, using: &random)
+    state = try JSONDecoder().decode(RetryState.self, from: try JSONEncoder().encode(state))
+    state.pace.succeeded(now: later(10), policy: policy)
+    for moment in stride(from: Int64(0), through: 59_999, by: 7_919) {
+      guard
+        case .wait(let until) = state.admit(LaneBackoff(), for: .person, now: later(moment), policy: policy)
+      else {
+        Issue.record("sent \(moment) ms after")
+        return
+      }
+      #expect(until >= later(60_000) && until <= later(72_000))
+    }
+    admit(&state, LaneBackoff(), .person, at: later(72_000), .send)
+  }
+
+  @Test func `a second wish does not shorten the first`() {
+    var random = SplitMix64(seed: 9)
+    var pace = BackendPace()
+    pace.failed(retryAfterMilliseconds: 600_000, now: noon, policy: policy, using: &random)
+    pace.failed(retryAfterMilliseconds: 1_000, now: noon, policy: policy, using: &random)
+    #expect(pace.opensAt(now: noon, policy: policy) >= later(600_000))
+  }
+
+  @Test func `requests to a healthy backend are free and not paced`() {
+    var state = RetryState()
+    for _ in 0..<500 {
+      admit(&state, LaneBackoff(), .retry, at: noon, .send)
+      state.pace.succeeded(now: noon, policy: policy)
+    }
+    #expect(state.budget == RetryBudget())
+  }
+
+  @Test func `after an outage there is one request a second, for sixty of them`() {
+    var random = SplitMix64(seed: 10)
+    var state = RetryState()
+    state.pace.failed(now: noon, policy: policy, using: &random)
+    admit(&state, LaneBackoff(), .person, at: noon, .wait(until: later(1_000)))
+    admit(&state, LaneBackoff(), .person, at: later(1_000), .send)
+    state.pace.succeeded(now: later(1_000), policy: policy)
+    for turn in 1...60 {
+      let moment = later(Int64(turn) * 1_000)
+      #expect(
+        state.admit(LaneBackoff(), for: .retry, now: moment, policy: policy)
+          == .wait(until: moment.adding(milliseconds: 1_000)))
+      let next = moment.adding(milliseconds: 1_000)
+      admit(&state, LaneBackoff(), .retry, at: next, .send)
+      state.pace.succeeded(now: next, policy: policy)
+    }
+    #expect(!state.pace.isPaced)
+    #expect(state.budget.spent(.retry, now: later(61_000), policy: policy) == 0)
+  }
+
+  @Test func `while the backend fails, a new lane costs as well`() {
+    var random = SplitMix64(seed: 11)
+    var state = RetryState()
+    state.pace.failed(now: noon, policy: policy, using: &random)
+    var sent = 0
+    var now = noon
+    for _ in 0..<200 {
+      now = now.adding(milliseconds: 1_000)
+      guard state.admit(LaneBackoff(), for: .retry, now: now, policy: policy) == .send else { continue }
+      sent += 1
+      state.pace.failed(now: now, policy: policy, using: &random)
+    }
+    #expect(sent == 40)
+  }
+
+  // MARK: Clocks
+
+  @Test(arguments: 0..<30)
+  func `whatever the clock does, no wait lies beyond a day, nothing bursts and the budget holds`(
+    seed: Int
+  ) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    var state = RetryState()
+    var lanes = Array(repeating: LaneBackoff(), count: 8)
+    var now: Int64 = 1_700_000_000_000
+    var jumps = 0
+    var sent = 0
+    // Real time, by which the clock would have gone without jumps.
+    var elapsed: Int64 = 0
+    for _ in 0..<800 {
+      if random.below(300) == 0 {
+        let distance = random.below(31_536_000_000)
+        now += Bool.random(using: &random) ? distance : -distance
+        jumps += 1
+      }
+      let step = random.below(60_000)
+      now += step
+      elapsed += step
+      let moment = Timestamp(milliseconds: now)
+      var sentNow = 0
+      for index in lanes.indices {
+        if random.below(10) == 0 {
+          lanes[index].woken(now: moment, policy: policy, using: &random)
+        }
+        let purpose: RetryBudget.Purpose = random.below(4) == 0 ? .person : .retry
+        switch state.admit(lanes[index], for: purpose, now: moment, policy: policy) {
+        case .wait(let until): #expect(until > moment && until.milliseconds - now <= day)
+        case .send:
+          sentNow += 1
+          let asked = random.below(5) == 0 ? random.below(200_000_000) : nil
+          lanes[index].failed(now: moment, policy: policy, using: &random)
+          state.pace.failed(retryAfterMilliseconds: asked, now: moment, policy: policy, using: &random)
+        }
+      }
+      // The pace: at one moment, one.
+      #expect(sentNow <= 1)
+      sent += sentNow
+    }
+    let hours = elapsed / 3_600_000 + 1
+    #expect(sent <= 60 * (Int(hours) + jumps))
+    #expect(sent > 0)
+  }
+
+  @Test func `when the clock goes back by a year, a lane waits for the cap at most`() {
+    var random = SplitMix64(seed: 12)
+    var lane = LaneBackoff()
+    for _ in 0..<20 { lane.failed(now: noon, policy: policy, using: &random) }
+    let now = later(-31_536_000_000)
+    #expect(lane.opensAt(now: now, policy: policy) <= now.adding(milliseconds: 3_600_000))
+    var pace = BackendPace()
+    pace.failed(retryAfterMilliseconds: 60_000, now: noon, policy: policy, using: &random)
+    #expect(pace.opensAt(now: now, policy: policy) <= now.adding(milliseconds: day))
+    pace.clamp(now: now, policy: policy)
+    #expect(pace.opensAt(now: now.adding(milliseconds: day), policy: policy) == now.adding(milliseconds: day))
+  }
+}

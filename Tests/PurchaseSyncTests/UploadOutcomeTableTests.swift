@@ -1,0 +1,100 @@
+import Foundation
+import PurchaseQueue
+import Testing
+
+@testable import PurchaseSync
+
+/// The table of the article *Retries*, held against the code: every status with every sort of body.
+@Suite struct UploadOutcomeTableTests {
+  /// A row of the table.
+  private struct Row {
+    var answer: String
+    var body: String
+    var outcome: String
+
+    /// The statuses that it is about; nil for a row without an answer.
+    var statuses: ClosedRange<Int>? {
+      let ends = answer.split(separator: "…").compactMap { Int($0) }
+      guard let first = ends.first, let last = ends.last else { return nil }
+      return first...last
+    }
+  }
+
+  /// The page's first table.
+  private func rows() throws -> [Row] {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = try String(
+      contentsOf: root.appendingPathComponent("Sources/PurchaseSync/PurchaseSync.docc/Retries.md"),
+      encoding: .utf8)
+    let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+    let header = try #require(lines.firstIndex(of: "| answer | body | outcome | then |"))
+    return lines[(header + 2)...].prefix { $0.hasPrefix("|") }.map { line in
+      let cells = line.split(separator: "|").map { cell in
+        cell.trimmingCharacters(in: .whitespaces).replacingOccurrences(of: "`", with: "")
+      }
+      return Row(answer: cells[0], body: cells[1], outcome: cells[2])
+    }
+  }
+
+  private static let bodies = [
+    "a reply": "{\"ledgerEpoch\":\"e\",\"verdicts\":[]}",
+    "auth problem": "{\"type\":\"auth\",\"title\":\"Sign in\",\"status\":403}",
+    "other": "<html>",
+  ]
+
+  private func name(_ result: Result<BackendResponse, TransportError>) -> String {
+    UploadClassification(result, lane: .account("alice"), now: Timestamp(milliseconds: 0)).name
+  }
+
+  @Test func `the first row that fits a status and a body tells its outcome`() throws {
+    let rows = try rows()
+    for status in 200...599 {
+      for (kind, body) in Self.bodies {
+        let fitting = rows.first { row in
+          row.statuses?.contains(status) == true
+            && (row.body == kind || row.body == "any" || row.body == "other")
+        }
+        let row = try #require(fitting, "\(status) with \(kind) is not in the table")
+        let response = BackendResponse(status: status, contentType: "application/json", body: Data(body.utf8))
+        #expect(name(.success(response)) == row.outcome, "\(status) with \(kind)")
+      }
+    }
+  }
+
+  @Test func `each row has an answer of its own, and no answer is missing`() throws {
+    let rows = try rows()
+    let words = rows.filter { $0.statuses == nil }.map(\.answer)
+    #expect(words == ["no answer", "unsendable", "cancelled"])
+    let kinds: [String: [TransportError.Kind]] = [
+      "no answer": [.noAnswer, .timedOut, .tooLong], "unsendable": [.unsendable], "cancelled": [.cancelled],
+    ]
+    for row in rows where row.statuses == nil {
+      for kind in try #require(kinds[row.answer]) {
+        #expect(name(.failure(TransportError(kind, reason: ""))) == row.outcome, "\(kind)")
+      }
+    }
+    #expect(Set(rows.map(\.outcome)).isSubset(of: Self.outcomes))
+    // Also a number that is no status is an answer that settles nothing.
+    for status in [Int.min, -1, 0, 100, 199, 600, 999, Int.max] {
+      #expect(name(.success(BackendResponse(status: status, body: Data()))) == "retry")
+    }
+  }
+
+  private static let outcomes: Set = [
+    "verdicts", "retry", "backendBusy", "backendFault", "signInNeeded", "interrupted",
+  ]
+
+  @Test func `the policy's numbers in the page are its defaults`() {
+    let policy = RetryPolicy()
+    #expect(policy.baseMilliseconds == 2_000 && policy.capMilliseconds == 3_600_000)
+    #expect(policy.horizonMilliseconds == 86_400_000 && policy.retryAfterJitterPercent == 20)
+    #expect(policy.wakeJitterMilliseconds == 5_000)
+    #expect(policy.budgetPerWindow == 60 && policy.budgetReserved == 20)
+    #expect(policy.budgetWindowMilliseconds == 3_600_000)
+    #expect(policy.paceMilliseconds == 1_000 && policy.pacedSends == 60)
+    #expect(policy.sharedRounds == 2 && policy.poisonRounds == 8)
+    #expect(policy.poisonBlockingMilliseconds == 600_000 && policy.parkAfterMilliseconds == 86_400_000)
+    #expect(policy.unknownTransactionTries == 10 && policy.quarantineRetryMilliseconds == 86_400_000)
+  }
+}
