@@ -4,7 +4,7 @@ extension SyncEngine {
   ///
   /// Returns when the sequence ends, the task is cancelled, or the engine is shut down; so call it in a task of its
   /// own, from launch on. A transaction that cannot be stored is reported as `SyncEvent.failed`; the store keeps it
-  /// unfinished, and it is read again at the next ``wake()``.
+  /// unfinished, and it is read again at the next ``wake(_:)``.
   @concurrent public nonisolated func receive<Updates: AsyncSequence & Sendable>(updates: Updates) async
   where Updates.Element == StoreTransaction {
     do {

@@ -15,7 +15,7 @@ extension SyncEngine {
     }
     let (store, limit) = (self.store, configuration.storeMilliseconds)
     run { engine in
-      let listed = await withTimeLimit(milliseconds: limit) { try await store.unfinished() }
+      let listed = await TimeLimit.answer(withinMilliseconds: limit) { try await store.unfinished() }
       await engine.took(listed)
     }
   }
@@ -66,7 +66,7 @@ extension SyncEngine {
     } catch {
       return .failed
     }
-    switch await withTimeLimit(milliseconds: limit, { try await store.finish(transactionID: id) }) {
+    switch await TimeLimit.answer(withinMilliseconds: limit, of: { try await store.finish(transactionID: id) }) {
     case .finished: return .finished
     case .notListed: return .notListed
     case nil: return .failed
@@ -84,8 +84,8 @@ extension SyncEngine {
   func readReceipt(for key: EntryKey) {
     let (store, limit, generation) = (self.store, configuration.storeMilliseconds, self.generation)
     run { engine in
-      let read = await withTimeLimit(milliseconds: limit) { try await store.receipt() }
-      guard let bytes = read ?? nil else { return }
+      let read = await TimeLimit.answer(withinMilliseconds: limit) { try await store.receipt() }
+      guard let bytes = read else { return }
       guard Self.holds(key, bytes) else { return }
       await engine.feed(generation) { (machine, now) throws(QueueError) in
         try machine.proofFound(
@@ -105,58 +105,7 @@ extension SyncEngine {
 
   func proofFromStore(_ transactionID: String) async -> Proof? {
     let (store, limit) = (self.store, configuration.storeMilliseconds)
-    let listed = await withTimeLimit(milliseconds: limit) { try await store.unfinished() }
+    let listed = await TimeLimit.answer(withinMilliseconds: limit) { try await store.unfinished() }
     return listed?.transactions.first { $0.transactionID == transactionID }?.proof
-  }
-}
-
-/// The result; nil if it throws, or takes longer. A body that hangs for ever is left behind: it holds nothing.
-func withTimeLimit<Result: Sendable>(
-  milliseconds: Int64, _ body: @escaping @Sendable () async throws -> Result
-) async -> Result? {
-  let first = FirstResult<Result>()
-  let call = Task {
-    do {
-      await first.set(try await body())
-    } catch {
-      await first.set(nil)
-    }
-  }
-  let limit = Task {
-    do {
-      try await Task.sleep(for: .milliseconds(milliseconds))
-    } catch {
-      return  // The call was faster.
-    }
-    await first.set(nil)
-    call.cancel()
-  }
-  let result = await withTaskCancellationHandler {
-    await first.value
-  } onCancel: {
-    call.cancel()
-    Task { await first.set(nil) }
-  }
-  limit.cancel()
-  return result
-}
-
-/// Holds whichever result comes first, and wakes whoever waits for it.
-private actor FirstResult<Result: Sendable> {
-  private var result: Result??
-  private var waiting: CheckedContinuation<Result?, Never>?
-
-  func set(_ new: Result?) {
-    guard result == nil else { return }
-    result = .some(new)
-    waiting?.resume(returning: new)
-    waiting = nil
-  }
-
-  var value: Result? {
-    get async {
-      if let result { return result }
-      return await withCheckedContinuation { waiting = $0 }
-    }
   }
 }

@@ -1,15 +1,19 @@
-/// An answer that is nice to have, but not worth waiting for without end.
+/// An answer that may never come: of the store, whose calls fail and hang.
 package enum TimeLimit {
-  /// The answer, or nil if it takes longer than that, or if the caller is cancelled.
+  /// The answer, or nil if that throws or takes longer, or if the caller is cancelled.
   ///
   /// What is still under way is cancelled and left behind: unlike a task group, this does not wait for work that
   /// ignores its cancellation.
   package static func answer<Answer: Sendable>(
-    withinMilliseconds limit: Int64, of work: @escaping @Sendable () async -> Answer?
+    withinMilliseconds limit: Int64, of work: @escaping @Sendable () async throws -> Answer?
   ) async -> Answer? {
     let (answers, first) = AsyncStream.makeStream(of: Answer?.self, bufferingPolicy: .bufferingOldest(1))
     let working = Task {
-      first.yield(await work())
+      do {
+        first.yield(try await work())
+      } catch {
+        first.yield(nil)
+      }
     }
     let timer = Task {
       do {
