@@ -127,7 +127,7 @@ import Testing
       ("1e3", nil), ("0x10", nil), (String(repeating: "x", count: 100_000), nil),
     ] as [(String, Int64?)])
   func `seconds are digits and nothing else`(header: String, expected: Int64?) {
-    #expect(RetryAfter.milliseconds(header, date: nil, now: moment) == expected)
+    #expect(RetryAfterField.milliseconds(header, date: nil, now: moment) == expected)
   }
 
   @Test(arguments: [
@@ -136,20 +136,20 @@ import Testing
   func `a date in each of the three forms is compared with the answer's date, else with the device's clock`(
     header: String
   ) {
-    #expect(RetryAfter.milliseconds(header, date: nil, now: moment) == 60_000)
+    #expect(RetryAfterField.milliseconds(header, date: nil, now: moment) == 60_000)
     for date in [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ] {
       // The device's clock is three years off.
       let wrong = Timestamp(milliseconds: moment.milliseconds + 94_608_000_000)
-      #expect(RetryAfter.milliseconds(header, date: date, now: wrong) == 60_000)
+      #expect(RetryAfterField.milliseconds(header, date: date, now: wrong) == 60_000)
     }
-    #expect(RetryAfter.milliseconds(header, date: "yesterday", now: moment) == 60_000)
+    #expect(RetryAfterField.milliseconds(header, date: "yesterday", now: moment) == 60_000)
   }
 
   @Test func `a date of the past is no wait`() {
-    #expect(RetryAfter.milliseconds("Sun, 06 Nov 1994 08:49:36 GMT", date: nil, now: moment) == 0)
-    #expect(RetryAfter.milliseconds("Mon, 01 Jan 0001 00:00:00 GMT", date: nil, now: moment) == 0)
+    #expect(RetryAfterField.milliseconds("Sun, 06 Nov 1994 08:49:36 GMT", date: nil, now: moment) == 0)
+    #expect(RetryAfterField.milliseconds("Mon, 01 Jan 0001 00:00:00 GMT", date: nil, now: moment) == 0)
   }
 
   @Test(arguments: [
@@ -160,7 +160,7 @@ import Testing
     "Sunday, 06-Nov-1994 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 GMT GMT",
   ])
   func `what is no date asks for nothing`(header: String) {
-    #expect(RetryAfter.milliseconds(header, date: nil, now: moment) == nil)
+    #expect(RetryAfterField.milliseconds(header, date: nil, now: moment) == nil)
   }
 
   @Test func `a year of two digits is within 50 years`() throws {
@@ -191,7 +191,7 @@ import Testing
       (1e300, 9_007_199_254_740_992), (-0.0, 0), (31_536_000, 31_536_000_000),
     ] as [(Double, Int64?)])
   func `a verdict's seconds are any number`(seconds: Double, expected: Int64?) {
-    #expect(RetryAfter.milliseconds(seconds: seconds) == expected)
+    #expect(RetryAfterField.milliseconds(seconds: seconds) == expected)
   }
 }
 
@@ -205,6 +205,7 @@ extension UploadClassification {
     case .failure(.backendFault): "backendFault"
     case .failure(.signInNeeded): "signInNeeded"
     case .failure(.proofMissing): "proofMissing"
+    case .failure(.laneTaken): "laneTaken"
     case .failure(.interrupted): "interrupted"
     }
   }

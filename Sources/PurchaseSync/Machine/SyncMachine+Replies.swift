@@ -107,7 +107,7 @@ extension SyncMachine {
         watch.answered()
         try storage.keep(retry, [key: watch], now: now)
       }
-      let asked = verdict.retryAfter.map { Int64(min(max($0, 0), 86_400) * 1_000) }
+      let asked = verdict.retryAfter.flatMap { RetryAfterField.milliseconds(seconds: $0) }
       let wait = policy.delayMilliseconds(
         afterFailures: 4, retryAfterMilliseconds: asked, using: &random)
       try postpone(key, by: wait, verdict.verdict.rawValue, now: now)

@@ -38,7 +38,7 @@ package enum UploadClassification: Hashable, Sendable {
   private static func failure(of response: BackendResponse, now: Timestamp) -> UploadFailure {
     let reason = ReplyReading.description(of: response)
     let wait = response.retryAfter.flatMap {
-      RetryAfter.milliseconds($0, date: response.date, now: now)
+      RetryAfterField.milliseconds($0, date: response.date, now: now)
     }
     switch response.status {
     case 401: return .signInNeeded

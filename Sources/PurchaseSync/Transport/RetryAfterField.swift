@@ -3,7 +3,7 @@ package import PurchaseQueue
 /// How long a backend asks to be left alone.
 ///
 /// What it says is not trusted: `RetryPolicy` clamps it to a day.
-package enum RetryAfter {
+package enum RetryAfterField {
   /// The header `Retry-After` (RFC 9110 10.2.3) in milliseconds from now: seconds, or a date in any of the three forms.
   ///
   /// A date is compared with the answer's own `Date`, since the device's clock may be wrong, and with `now` if there is
