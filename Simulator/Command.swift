@@ -10,6 +10,7 @@ enum Command: Equatable {
   case app(AppOptions)
   case bench(BenchOptions)
   case benchLoad(BenchLoadOptions)
+  case benchUpload(UploadLoad)
 
   struct UsageError: Error, Equatable {
     var message: String
@@ -73,6 +74,7 @@ enum Command: Equatable {
     case "app": return AppOptions.parse(rest).map(Command.app)
     case "bench": return BenchOptions.parse(rest).map(Command.bench)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
+    case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
     default:
       let nearest = Nearest.name(to: name, in: ["scenarios", "run", "bench", "inspect", "decode", "help"])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
@@ -93,6 +95,7 @@ enum Command: Equatable {
     case .app(let options): return await SimulatedApp(options: options).execute()
     case .bench(let options): return await BenchCommand(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()
+    case .benchUpload(let load): return await load.execute()
     }
   }
 }

@@ -22,6 +22,9 @@ struct Bench: Sendable {
     Bench(
       name: "decode", summary: "measure the decoders", bars: DecodeBars.bars, usesDisk: true,
       measure: { try DecodeBars.measure($0, $1) }),
+    Bench(
+      name: "upload", summary: "measure the uploader against a bare URL session", bars: UploadBench.bars,
+      measure: { try await UploadBench(options: $0).measure($1) }),
   ]
 
   static var names: [String] { all.map(\.name) }

@@ -22,6 +22,8 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
   case unknownBench(String)
   case sqlite(code: Int32, doing: String)
   case system(call: String, path: String, errno: Int32)
+  /// An upload was not answered as it should be.
+  case uploadFailed(String)
   case child(arguments: [String], status: Int32, complaint: String)
 
   /// The failure of the system call that has just been made.
@@ -42,6 +44,7 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
     case .sqlite(let code, let doing): "SQLite error \(code) in: \(doing)"
     case .system(let call, let path, let number):
       "\(call) \(path): \(unsafe String(cString: strerror(number)))"
+    case .uploadFailed(let what): "an upload failed: \(what)"
     case .child(let arguments, let status, let complaint):
       "\(arguments.joined(separator: " ")) ended with \(status): \(complaint)"
     }

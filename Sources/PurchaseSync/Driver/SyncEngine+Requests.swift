@@ -41,10 +41,16 @@ extension SyncEngine {
     guard let authorization = await authorization(of: lane) else {
       return .failure(UploadFailure.signInNeeded.inLane(lane))
     }
-    guard let body = await body(of: upload) else { return .failure(.proofMissing) }
-    let request = BackendRequest(
-      method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
-    return UploadClassification(await answer(to: request), lane: lane, now: configuration.now())
+    var proof = upload.proof
+    if proof == nil, !upload.needsNoProof {
+      proof = await proofFromStore(upload.claims[0].transactionID)
+      // Queued by reference, and the store does not hold the transaction just now.
+      guard proof != nil else { return .failure(.proofMissing) }
+    }
+    let request = UploadRequest(
+      device: upload.device, proof: proof.map { ProofDocument($0) }, claims: upload.claims)
+    return await BackendClient(transport: transport).upload(
+      request, authorization: authorization, lane: lane, now: configuration.now)
   }
 
   private func uploadEnded(_ lane: Lane, _ result: UploadClassification, _ generation: Int) {
@@ -79,22 +85,6 @@ extension SyncEngine {
       if let proof = try file.queue.proof(reference) { return proof }
     }
     return nil
-  }
-
-  /// Nil if the proof is not in the queue, and the store does not hold the transaction just now.
-  private func body(of upload: Upload) async -> Data? {
-    var proof = upload.proof
-    if proof == nil, !upload.needsNoProof {
-      proof = await proofFromStore(upload.claims[0].transactionID)
-      guard proof != nil else { return nil }
-    }
-    do {
-      return try JSONEncoder().encode(
-        UploadRequest(device: upload.device, proof: proof.map { ProofDocument($0) }, claims: upload.claims))
-    } catch {
-      report(.encoding(what: "an upload of \(upload.claims.count) claims"))
-      return nil
-    }
   }
 
   // MARK: Claims of what the device bought

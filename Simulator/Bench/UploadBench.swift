@@ -1,0 +1,84 @@
+import Foundation
+
+/// `bench upload`: the engine's way of an upload against a bare URL session, in one run, on loopback.
+struct UploadBench {
+  static let bars = [1, 2]
+
+  let options: BenchOptions
+
+  static let proofBytes = 8 << 10
+  private static let warmUp = 50
+
+  func measure(_ report: (BenchSection) -> Void) async throws {
+    var section = BenchSection(title: "uploads of an 8 KB proof on loopback")
+    if wants(1) {
+      let rates = try await self.rates()
+      section.bars.append(
+        try .times(1, "requests per second, engine / bare", rates.ratios(), .atLeast(0.9)))
+      for way in UploadWay.allCases {
+        let median = BenchText.fixed(try Statistics.median(rates[way]), 0)
+        section.notes.append("\(way.rawValue): \(median) requests per second, one after the other")
+      }
+    }
+    if wants(2) { section.bars.append(try memory()) }
+    report(section)
+  }
+
+  private func wants(_ bar: Int) -> Bool { options.only.isEmpty || options.only.contains(bar) }
+
+  // MARK: Requests per second
+
+  private struct Rates {
+    var perSecond: [UploadWay: [Double]] = [:]
+
+    subscript(way: UploadWay) -> [Double] { perSecond[way] ?? [] }
+
+    func ratios() throws(BenchError) -> [Double] { try Statistics.ratios(self[.engine], to: self[.bare]) }
+  }
+
+  private func rates() async throws -> Rates {
+    try await UploadServer.run { base in
+      var rates = Rates()
+      var senders: [UploadWay: @Sendable () async throws -> Void] = [:]
+      for way in UploadWay.allCases { senders[way] = try way.sender(to: base, proofBytes: Self.proofBytes) }
+      for repetition in -1..<(options.quick ? 3 : 15) {
+        // Each goes first every other time.
+        for way in repetition.isMultiple(of: 2) ? UploadWay.allCases : UploadWay.allCases.reversed() {
+          guard let send = senders[way] else { continue }
+          let rate = try await Self.rate(of: send, requests: repetition < 0 ? Self.warmUp : 500)
+          if repetition >= 0 { rates.perSecond[way, default: []].append(rate) }
+        }
+      }
+      return rates
+    }
+  }
+
+  private static func rate(of send: @Sendable () async throws -> Void, requests: Int) async throws -> Double {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    for _ in 0..<requests { try await send() }
+    return Double(requests) * 1e9 / Double((clock.now - begin).wholeNanoseconds)
+  }
+
+  // MARK: Memory
+
+  private func memory() throws -> Bar {
+    let what = "growth of memory over many requests, engine / bare"
+    guard try PeakMemory.ofThisProcess() != nil else {
+      return Bar(number: 2, what: what, bound: .atMost(1.1), reason: "the system has no /proc/self/status")
+    }
+    var growths: [UploadWay: [Double]] = [:]
+    for _ in 0..<(options.quick ? 1 : 5) {
+      for way in UploadWay.allCases {
+        let arguments = ["bench-upload", way.rawValue, options.quick ? "1000" : "5000"]
+        let result = try BenchChild.run([ChildProcess.executable.path] + arguments)
+        guard result.status == 0, let kilobytes = Double(result.output.filter { !$0.isWhitespace }) else {
+          throw BenchError.child(arguments: arguments, status: result.status, complaint: result.complaint)
+        }
+        growths[way, default: []].append(kilobytes)
+      }
+    }
+    return try .times(
+      2, what, Statistics.ratios(growths[.engine] ?? [], to: growths[.bare] ?? []), .atMost(1.1))
+  }
+}
