@@ -1,24 +1,28 @@
-// Writes the inputs that the fuzzers start from into the two folders that are its arguments. Compiled together with
-// the forge of PurchaseSyncTesting by `Tests/Fuzz/run`.
+// Writes the inputs that the fuzzers start from: a folder `seeds-NAME` for each, in the folder that is its argument.
+// Compiled together with the forge of PurchaseSyncTesting by `Tests/Fuzz/run`.
 import Foundation
 
 @main struct MakeSeeds {
   static func main() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 3 else {
-      print("usage: make-seeds APP-RECEIPTS TRANSACTION-RECEIPTS")
+    guard arguments.count == 2 else {
+      print("usage: make-seeds FOLDER")
       exit(2)
     }
-    try write(appReceipts, to: arguments[1])
-    try write(transactionReceipts, to: arguments[2])
+    let folder = arguments[1] + "/seeds-"
+    try write(appReceipts, to: folder + "app-receipt")
+    try write(transactionReceipts, to: folder + "transaction-receipt")
+    try write(JSONSeeds.verifyReceipt.map { Array($0.utf8) }, to: folder + "verify-receipt")
+    try write(JSONSeeds.signedTransaction.map { Array($0.utf8) }, to: folder + "signed-transaction")
+    try write(JSONSeeds.notification.map { Array($0.utf8) }, to: folder + "notification")
   }
 
   private static func write(_ seeds: [[UInt8]], to folder: String) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    for (index, seed) in seeds.enumerated() where seed.count < 8_192 {
+    for (index, seed) in seeds.enumerated() where seed.count < 16_384 {
       try Data(seed).write(to: URL(fileURLWithPath: folder + "/seed-\(index)"))
     }
-    print("\(folder): \(seeds.count { $0.count < 8_192 }) seeds")
+    print("\(folder): \(seeds.count { $0.count < 16_384 }) seeds")
   }
 
   private static var appReceipts: [[UInt8]] {
