@@ -50,7 +50,7 @@ import Testing
     ] as [([UInt8], Int)])
   func `What is not UTF-8 is refused at its first byte`(bytes: [UInt8], offset: Int) {
     let error = decodingFailure { _ = try JSONValue(json: Data(bytes)) }
-    #expect(error == ReceiptDecodingError(expected: "UTF-8", location: "byte \(offset)"))
+    #expect(error == ReceiptDecodingError(expected: "UTF-8", location: "byte \(offset)", offset: offset))
   }
 
   @Test func `Every character in UTF-8 is read`() throws {

@@ -78,16 +78,9 @@ extension DERReader {
 
   /// Text of UTF-8 without NUL, of which ASCII is a part.
   func text(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
-    var isASCII = true
-    for index in range {
-      guard bytes[index] != 0 else { throw failure("text without NUL", at: index) }
-      isASCII = isASCII && bytes[index] < 0x80
-    }
-    let text = String(decoding: bytes[range], as: UTF8.self)
-    if isASCII { return text }
-    // What is not UTF-8 was repaired, and then it differs: in well-formed text those bytes cannot occur.
-    guard text.utf8.elementsEqual(bytes[range]) else { throw failure("UTF-8", at: range.lowerBound) }
-    return text
+    for index in range where bytes[index] == 0 { throw failure("text without NUL", at: index) }
+    if let offset = UTF8Check.firstInvalid(in: bytes, range) { throw failure("UTF-8", at: offset) }
+    return String(decoding: bytes[range], as: UTF8.self)
   }
 }
 
@@ -125,8 +118,8 @@ extension DERReader {
     if octets.count == 0 { return nil }
     let date =
       switch octets {
-      case .range(let content): InternetDate.milliseconds(bytes, content)
-      case .joined(let joined): InternetDate.milliseconds(joined, joined.indices)
+      case .range(let content): StoreDate.milliseconds(bytes, content)
+      case .joined(let joined): StoreDate.milliseconds(joined, joined.indices)
       }
     guard let date else { throw failure("a date such as 2024-02-29T23:59:59Z", at: range.lowerBound) }
     return date

@@ -1,30 +1,22 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// A JSON object, told by its names (receipt-facts, section 0 and c.5).
 struct JSONDocument {
-  private let json: Data
   private let fields: JSONFields
 
-  init(_ json: Data) throws(ReceiptDecodingError) {
-    self.json = json
-    fields = try JSONFields(JSONValue(json: json), path: "")
+  init(_ json: [UInt8]) throws(ReceiptDecodingError) {
+    fields = try JSONFields(json: json)
   }
 
   func read() throws(ReceiptDecodingError) -> (StoreDocument.Kind, StoreDocument.Content) {
     guard let kind else { throw .field("start", "the names of a document of the App Store") }
     switch kind {
-    case .verifyReceiptRequest: return (kind, .verifyReceiptRequest(try VerifyReceiptRequest(json: json)))
+    case .verifyReceiptRequest: return (kind, .verifyReceiptRequest(try VerifyReceiptRequest(fields)))
     case .verifyReceiptResponse: return (kind, .verifyReceiptResponse(try VerifyReceiptResponse(fields)))
-    case .notificationV1: return (kind, .notificationV1(try ServerNotificationV1(json: json)))
-    case .notificationV2: return (kind, .notificationV2(try ServerNotificationV2(json: json)))
-    case .notificationV2Payload: return (kind, .notificationV2(try ServerNotificationV2(payload: json)))
-    case .transactionPayload: return (kind, .transaction(try SignedTransaction(payload: json)))
-    case .renewalInfoPayload: return (kind, .renewalInfo(try SignedRenewalInfo(payload: json)))
-    case .appTransactionPayload: return (kind, .appTransaction(try SignedAppTransaction(payload: json)))
+    case .notificationV1: return (kind, .notificationV1(try ServerNotificationV1(fields)))
+    case .notificationV2: return (kind, .notificationV2(try ServerNotificationV2(body: fields)))
+    case .notificationV2Payload: return (kind, .notificationV2(try ServerNotificationV2(fields)))
+    case .transactionPayload: return (kind, .transaction(try SignedTransaction(fields)))
+    case .renewalInfoPayload: return (kind, .renewalInfo(try SignedRenewalInfo(fields)))
+    case .appTransactionPayload: return (kind, .appTransaction(try SignedAppTransaction(fields)))
     case .serverAPIResponse: return (kind, .serverAPIResponse(try ServerAPIResponse(fields)))
     case .receiptObject: return (kind, .receiptObject(try VerifiedAppReceipt(fields)))
     case .transactionObject:

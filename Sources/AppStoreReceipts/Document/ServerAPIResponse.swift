@@ -42,7 +42,7 @@ public struct ServerAPIResponse: Sendable, Hashable {
     hasMore = try fields.flag("hasMore")
     revision = try fields.string("revision")
     try takeSigned(&fields)
-    unknownFields = fields.unknown
+    unknownFields = try fields.unknown()
   }
 
   /// An answer has three levels: its own, its list's, and that of the list in that.
@@ -54,14 +54,12 @@ public struct ServerAPIResponse: Sendable, Hashable {
       signedFields.append(SignedField(path: fields.path(of: name), jws: jws, subscriptionState: state))
     }
     for name in Self.lists where level < 4 {
-      guard let value = fields.peek(name), case .array(let items) = value else { continue }
-      _ = fields.take(name)
-      for (index, item) in items.enumerated() {
-        let path = "\(fields.path(of: name))[\(index)]"
-        if case .string(let jws) = item {
-          signedFields.append(SignedField(path: path, jws: jws))
+      guard fields.isArray(name) else { continue }
+      _ = try fields.items(name, "an array") { (item) throws(ReceiptDecodingError) in
+        if let jws = try item.string() {
+          signedFields.append(SignedField(path: item.path, jws: jws))
         } else {
-          var inner = try JSONFields(item, path: path)
+          var inner = try item.fields()
           try takeSigned(&inner, level: level + 1)
         }
       }

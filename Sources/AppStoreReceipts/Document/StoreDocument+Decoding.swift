@@ -63,7 +63,7 @@ extension StoreDocument {
     case .propertyList:
       return (.transactionReceipt, .transactionReceipt(try TransactionReceipt(decoding: bytes)))
     case .jws: return try signed(String(decoding: shape.trimmed(bytes), as: UTF8.self))
-    case .jsonObject: return try JSONDocument(Data(bytes)).read()
+    case .jsonObject: return try JSONDocument(bytes).read()
     case .jsonString, .base64: return nil
     }
   }

@@ -1,44 +1,114 @@
 /// The members of one object, taken one after the other; what nobody took is unknown, and kept.
 ///
-/// Stores write one and the same field as a number, a string or a boolean (receipt-facts.md, pitfall 20;
-/// R4.3), so the readers take each form that means the same. Null, and an empty string where a value is
-/// expected, are absence. What can't mean the value is an error with the field's path: a cancellation date
-/// that is silently absent would be a refund that nobody sees.
+/// They are read where they stand in the text: an object costs a few offsets for as long as it is read. What stays, the
+/// models with their strings and the unknown fields, is charged before it is made, so that the text's copy and all of
+/// it take at most three times the text's bytes, whatever the text is.
+///
+/// Stores write one and the same field as a number, a string or a boolean (receipt-facts.md, pitfall 20; R4.3), so
+/// the readers take each form that means the same. Null, and an empty string where a value is expected, are absence.
+/// What can't mean the value is an error with the field's path: a cancellation date that is silently absent would be
+/// a refund that nobody sees.
 struct JSONFields {
-  private var members: [String: JSONValue]
+  /// More members are refused; the store's largest object has 60.
+  static let maximumMemberCount = 1_024
+
+  private struct Member {
+    /// Between its quotation marks.
+    var name: Range<Int>
+    var value: Int
+    var isTaken = false
+  }
+
+  let source: JSONSource
+  private var members: [Member] = []
   /// Where the object is: "latest_receipt_info[3]". Empty for the outermost.
   let path: String
 
+  /// The object that a text is. `path` is also what offsets are said to be in.
+  init(json: [UInt8], path: String = "") throws(ReceiptDecodingError) {
+    let source = try JSONSource(json, part: path)
+    try self.init(source, at: source.start, path: path)
+  }
+
+  /// The object that a value is, by way of its text.
   init(_ value: JSONValue, path: String) throws(ReceiptDecodingError) {
-    guard case .object(let members) = value else {
-      throw .field(path.isEmpty ? "start" : path, "an object")
-    }
-    self.members = members
+    let source = try JSONSource(Array(value.data), part: "")
+    try self.init(source, at: source.start, path: path)
+  }
+
+  init(_ source: JSONSource, at offset: Int, path: String) throws(ReceiptDecodingError) {
+    self.source = source
     self.path = path
+    var reader = JSONReader(source.bytes, position: offset)
+    guard reader.isObject else { throw .field(path.isEmpty ? "start" : path, "an object") }
+    try reader.enter()
+    var isFirst = true
+    while let name = try reader.nextMember(&isFirst) {
+      guard members.count < Self.maximumMemberCount else {
+        throw .field(
+          path.isEmpty ? "start" : path, "at most \(Self.maximumMemberCount) members", reason: .tooLarge)
+      }
+      members.append(Member(name: name, value: reader.position))
+      try reader.skip()
+    }
   }
 
   /// What was not taken.
-  var unknown: [String: JSONValue] { members }
-
-  func peek(_ name: String) -> JSONValue? { members[name] }
-
-  func has(_ name: String) -> Bool { members[name] != nil }
+  func unknown() throws(ReceiptDecodingError) -> [String: JSONValue] {
+    var result: [String: JSONValue] = [:]
+    for member in members where !member.isTaken {
+      let name = JSONReader(source.bytes).text(member.name)
+      try source.charge(JSONBudget.member + JSONBudget.container + name.utf8.count, for: path)
+      result[name] = try source.value(at: member.value)
+    }
+    return result
+  }
 
   func path(of name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-  /// The value, unless it is null.
-  mutating func take(_ name: String) -> JSONValue? {
-    let value = members.removeValue(forKey: name)
-    return value == .null ? nil : value
+  func has(_ name: String) -> Bool { index(of: name) != nil }
+
+  var isEmpty: Bool { members.isEmpty }
+
+  /// Of equal names the last counts, as for Apple's own parser (receipt-facts.md a.1).
+  private func index(of name: String) -> Int? {
+    members.lastIndex { isNamed($0, name) }
   }
 
+  private func isNamed(_ member: Member, _ name: String) -> Bool {
+    let written = source.bytes[member.name]
+    if member.name.count == name.utf8.count { return written.elementsEqual(name.utf8) }
+    return member.name.count > name.utf8.count && written.contains(UInt8(ascii: "\\"))
+      && JSONReader(source.bytes).text(member.name) == name
+  }
+
+  /// Marks every member of the name as taken. The offset of the last one's value, unless that is null.
+  mutating func offset(_ name: String) -> Int? {
+    guard let last = index(of: name) else { return nil }
+    for index in 0...last where !members[index].isTaken && isNamed(members[index], name) {
+      members[index].isTaken = true
+    }
+    let offset = members[last].value
+    return source.bytes[offset] == UInt8(ascii: "n") ? nil : offset
+  }
+
+  /// The value, unless it is null; of an object or an array, an empty one.
+  private mutating func take(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
+    guard let offset = offset(name) else { return nil }
+    var reader = JSONReader(source.bytes, position: offset)
+    return try reader.shallowValue()
+  }
+}
+
+// MARK: - Text
+
+extension JSONFields {
   /// A string, or a number with all of its digits.
   mutating func text(_ name: String) throws(ReceiptDecodingError) -> String? {
-    switch take(name) {
+    switch try take(name) {
     case nil: return nil
-    case .string(let text): return text
-    case .integer(let integer): return String(integer)
-    case .number(let number): return number
+    case .string(let text), .number(let text): return try charged(text)
+    case .integer(let integer): return try charged(String(integer))
     default: throw .field(path(of: name), "text")
     }
   }
@@ -51,46 +121,52 @@ struct JSONFields {
 
   /// A string and nothing else, as in signed payloads.
   mutating func string(_ name: String) throws(ReceiptDecodingError) -> String? {
-    switch take(name) {
+    switch try take(name) {
     case nil: return nil
-    case .string(let text): return text
+    case .string(let text): return try charged(text)
     default: throw .field(path(of: name), "a string")
     }
+  }
+
+  private func charged(_ text: String) throws(ReceiptDecodingError) -> String {
+    try source.charge(JSONBudget.text(text.utf8.count), for: path)
+    return text
   }
 
   /// An open set of names.
   mutating func word<Word: RawRepresentable>(_ name: String, as: Word.Type) throws(ReceiptDecodingError)
     -> Word? where Word.RawValue == String
   {
-    guard let text = try text(name), !text.isEmpty else { return nil }
+    guard let text = try identifier(name) else { return nil }
     return Word(rawValue: text)
   }
 
-  /// An open set of numbers, in either form.
-  mutating func code<Code: RawRepresentable>(_ name: String, as: Code.Type) throws(ReceiptDecodingError)
-    -> Code? where Code.RawValue == Int
-  {
-    guard let integer = try integer(name) else { return nil }
-    guard let value = Int(exactly: integer) else { throw .field(path(of: name), "a number of this machine") }
-    return Code(rawValue: value)
-  }
-
-  /// 0 or 1, "0" or "1", "false" or "true": the three encodings of one field (receipt-facts.md, 'Same thing,
-  /// different spelling'); and whatever number comes later.
-  mutating func renewStatus(_ name: String) throws(ReceiptDecodingError) -> AutoRenewStatus? {
-    switch members[name] {
-    case .string("true"), .string("false"): try flag(name) == true ? .on : .off
-    default: try code(name, as: AutoRenewStatus.self)
+  /// An array of strings.
+  mutating func strings(_ name: String) throws(ReceiptDecodingError) -> [String] {
+    try items(name, "an array of strings") { (item) throws(ReceiptDecodingError) in
+      guard let text = try item.string() else { throw .field(item.path, "a string") }
+      return text
     }
   }
+}
 
-  /// A whole number, or a string of one.
+// MARK: - Numbers
+
+extension JSONFields {
+  /// A whole number, or a string of one. A server in between may have written it with a fraction of zeros, or an
+  /// exponent; beyond 2^53 it would have lost digits, so that none is believed there.
   mutating func integer(_ name: String) throws(ReceiptDecodingError) -> Int64? {
-    guard let value = take(name), value != .string("") else { return nil }
+    guard let value = try take(name), value != .string("") else { return nil }
     switch value {
     case .integer(let integer): return integer
     case .bool(let flag): return flag ? 1 : 0
-    case .string(let text), .number(let text): if let integer = Int64(text) { return integer }
+    case .string(let text): if let integer = Int64(text) { return integer }
+    case .number(let text):
+      if text.utf8.count <= 64, let double = Double(text), let integer = Int64(exactly: double),
+        integer.magnitude <= 1 << 53
+      {
+        return integer
+      }
     default: break
     }
     throw .field(path(of: name), "a whole number of 64 bits")
@@ -103,10 +179,18 @@ struct JSONFields {
     return count
   }
 
+  /// An open set of numbers, in either form.
+  mutating func code<Code: RawRepresentable>(_ name: String, as: Code.Type) throws(ReceiptDecodingError)
+    -> Code? where Code.RawValue == Int
+  {
+    guard let value = try count(name) else { return nil }
+    return Code(rawValue: value)
+  }
+
   /// `true`, 1, "1", "true", and their opposites: all of them occur (receipt-facts.md, 'Same thing, different
   /// spelling').
   mutating func flag(_ name: String) throws(ReceiptDecodingError) -> Bool? {
-    switch take(name) {
+    switch try take(name) {
     case nil, .string(""): return nil
     case .bool(let flag): return flag
     case .integer(0), .string("0"), .string("false"): return false
@@ -115,9 +199,37 @@ struct JSONFields {
     }
   }
 
+  /// 0 or 1, "0" or "1", "false" or "true": the three encodings of one field (receipt-facts.md, 'Same thing,
+  /// different spelling'); and whatever number comes later.
+  mutating func renewStatus(_ name: String) throws(ReceiptDecodingError) -> AutoRenewStatus? {
+    switch try peek(name) {
+    case .string("true"), .string("false"): try flag(name) == true ? .on : .off
+    default: try code(name, as: AutoRenewStatus.self)
+    }
+  }
+
+  /// A version 1 notification's "OK" is 0 (receipt-facts.md d.1).
+  mutating func receiptStatus(_ name: String) throws(ReceiptDecodingError) -> ReceiptStatus? {
+    guard try peek(name) != .string("OK") else {
+      _ = offset(name)
+      return .ok
+    }
+    return try code(name, as: ReceiptStatus.self)
+  }
+
+  /// Looks at a value and leaves it.
+  private func peek(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
+    var copy = self
+    return try copy.take(name)
+  }
+}
+
+// MARK: - Dates
+
+extension JSONFields {
   /// Milliseconds as a JSON number; Xcode's fraction is cut off (receipt-facts.md c.2).
   mutating func milliseconds(_ name: String) throws(ReceiptDecodingError) -> Int64? {
-    guard let value = take(name) else { return nil }
+    guard let value = try take(name) else { return nil }
     if case .string = value { throw .field(path(of: name), "milliseconds since 1970, a number") }
     guard let result = Self.milliseconds(value) else {
       throw .field(path(of: name), "milliseconds since 1970 within 64 bits")
@@ -130,8 +242,12 @@ struct JSONFields {
     var unreadable: String?
     var result: Int64?
     for name in names {
-      guard let value = take(name), value != .string("") else { continue }
-      if result == nil { result = Self.milliseconds(value) }
+      guard result == nil else {
+        _ = offset(name)
+        continue
+      }
+      guard let value = try take(name), value != .string("") else { continue }
+      result = Self.milliseconds(value)
       if result == nil, unreadable == nil { unreadable = name }
     }
     if result == nil, let unreadable {
@@ -147,48 +263,8 @@ struct JSONFields {
       // Longer ones are no date, and slow to read.
       guard number.utf8.count <= 64, let double = Double(number) else { return nil }
       return Int64(exactly: double.rounded(.towardZero))
-    case .string(let text): return Int64(text) ?? DateText.milliseconds(text)
+    case .string(let text): return Int64(text) ?? StoreDate.milliseconds(text, .anyZone)
     default: return nil
     }
-  }
-
-  /// The objects of an array; one object counts as an array of one (receipt-facts.md, pitfall 18).
-  mutating func objects(_ name: String) throws(ReceiptDecodingError) -> [JSONFields] {
-    let items: [JSONValue]
-    switch take(name) {
-    case nil: return []
-    case .array(let array): items = array
-    case .some(let value): return [try JSONFields(value, path: path(of: name))]
-    }
-    var result: [JSONFields] = []
-    result.reserveCapacity(items.count)
-    for (index, item) in items.enumerated() {
-      result.append(try JSONFields(item, path: "\(path(of: name))[\(index)]"))
-    }
-    return result
-  }
-
-  /// One object.
-  mutating func object(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
-    guard let value = take(name) else { return nil }
-    return try JSONFields(value, path: path(of: name))
-  }
-
-  /// An array of strings.
-  mutating func strings(_ name: String) throws(ReceiptDecodingError) -> [String] {
-    guard let value = take(name) else { return [] }
-    guard case .array(let items) = value else { throw .field(path(of: name), "an array of strings") }
-    var result: [String] = []
-    for (index, item) in items.enumerated() {
-      guard case .string(let text) = item else { throw .field("\(path(of: name))[\(index)]", "a string") }
-      result.append(text)
-    }
-    return result
-  }
-
-  /// The value of a field that must be there.
-  func required<Value>(_ value: Value?, _ name: String) throws(ReceiptDecodingError) -> Value {
-    guard let value else { throw .field(path(of: name), "a value") }
-    return value
   }
 }

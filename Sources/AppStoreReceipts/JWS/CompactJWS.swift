@@ -10,6 +10,9 @@
 /// with Apple's server library or its own, against Apple's root certificate. On the device, StoreKit's
 /// `VerificationResult` does it. What is decoded without that proves nothing: anyone can write it.
 public struct CompactJWS: Sendable {
+  /// Longer texts are refused: 16 MiB. Those known have 6 KB.
+  public static let maximumByteCount = 16 << 20
+
   /// The JSON of the header.
   public var header: Data
   /// The JSON of the payload.
@@ -19,20 +22,10 @@ public struct CompactJWS: Sendable {
 
   /// Splits and decodes the three parts. Throws if there are not three, or one is not base64url.
   public init(_ text: String) throws(ReceiptDecodingError) {
-    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3 else {
-      throw ReceiptDecodingError(
-        expected: "three parts separated by dots, not \(parts.count)", location: "start")
-    }
-    func decode(_ part: Substring.UTF8View, _ name: String) throws(ReceiptDecodingError) -> Data {
-      guard let data = Base64URL.decode(Substring(part)) else {
-        throw ReceiptDecodingError(expected: "base64url", location: name)
-      }
-      return data
-    }
-    header = try decode(parts[0], "header")
-    payload = try decode(parts[1], "payload")
-    signature = try decode(parts[2], "signature")
+    let parts = try Self.parts(of: text.utf8)
+    header = Data(try Self.decode(parts.header, "header"))
+    payload = Data(try Self.decode(parts.payload, "payload"))
+    signature = Data(try Self.decode(parts.signature, "signature"))
   }
 
   /// The header's fields. Throws if the header is no JSON object.
@@ -40,18 +33,45 @@ public struct CompactJWS: Sendable {
     get throws(ReceiptDecodingError) { try JWSHeader(json: header) }
   }
 
+  /// Only the payload's JSON. The other parts are decoded as well, and let go.
+  static func payload(of text: some Collection<UInt8>) throws(ReceiptDecodingError) -> [UInt8] {
+    let parts = try Self.parts(of: text)
+    _ = try decode(parts.header, "header")
+    _ = try decode(parts.signature, "signature")
+    return try decode(parts.payload, "payload")
+  }
+
   /// The payload's fields, of whatever kind it is.
-  var payloadFields: JSONFields {
-    get throws(ReceiptDecodingError) { try Self.fields(ofPayload: payload) }
+  static func payloadFields(of text: some Collection<UInt8>) throws(ReceiptDecodingError) -> JSONFields {
+    try JSONFields(json: payload(of: text), path: "payload")
   }
 
   static func fields(ofPayload payload: Data) throws(ReceiptDecodingError) -> JSONFields {
-    let value: JSONValue
-    do throws(ReceiptDecodingError) {
-      value = try JSONValue(json: payload)
-    } catch {
-      throw error.relocated(to: "payload")
+    try JSONFields(json: Array(payload), path: "payload")
+  }
+
+  private static func parts<Text: Collection<UInt8>>(
+    of text: Text
+  ) throws(ReceiptDecodingError) -> (header: Text.SubSequence, payload: Text.SubSequence, signature: Text.SubSequence)
+  {
+    guard text.count <= maximumByteCount else {
+      throw .field("start", "at most \(maximumByteCount) bytes, not \(text.count)", reason: .tooLarge)
     }
-    return try JSONFields(value, path: "payload")
+    let dots = text.count { $0 == UInt8(ascii: ".") }
+    guard dots == 2, let first = text.firstIndex(of: UInt8(ascii: ".")) else {
+      throw .field("start", "three parts separated by dots, not \(dots + 1)")
+    }
+    let rest = text[text.index(after: first)...]
+    guard let second = rest.firstIndex(of: UInt8(ascii: ".")) else {
+      throw .field("start", "three parts separated by dots")
+    }
+    return (text[..<first], rest[..<second], rest[rest.index(after: second)...])
+  }
+
+  private static func decode(
+    _ part: some Collection<UInt8>, _ name: String
+  ) throws(ReceiptDecodingError) -> [UInt8] {
+    guard let octets = Base64Octets.decode(part, .url) else { throw .field(name, "base64url") }
+    return octets
   }
 }

@@ -22,17 +22,11 @@ public struct JWSHeader: Sendable, Hashable {
 
   /// Reads a header's JSON. Throws if it is no object, or a known field has another type than text.
   public init(json: Data) throws(ReceiptDecodingError) {
-    let value: JSONValue
-    do throws(ReceiptDecodingError) {
-      value = try JSONValue(json: json)
-    } catch {
-      throw error.relocated(to: "header")
-    }
-    var fields = try JSONFields(value, path: "header")
+    var fields = try JSONFields(json: Array(json), path: "header")
     algorithm = try fields.string("alg")
     certificates = try fields.strings("x5c")
     keyID = try fields.string("kid")
     type = try fields.string("typ")
-    unknownFields = fields.unknown
+    unknownFields = try fields.unknown()
   }
 }

@@ -46,7 +46,7 @@ public struct SignedAppTransaction: Sendable, Hashable {
   /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value
   /// that it can't have; the error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
-    try self.init(CompactJWS(jws).payloadFields)
+    try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
   /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
@@ -54,7 +54,7 @@ public struct SignedAppTransaction: Sendable, Hashable {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
 
-  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
     environment = try fields.word("receiptType", as: StoreEnvironment.self)
     appID = try fields.integer("appAppleId")
@@ -71,6 +71,6 @@ public struct SignedAppTransaction: Sendable, Hashable {
     originalPlatform = try fields.word("originalPlatform", as: OriginalPlatform.self)
     deviceVerification = try fields.string("deviceVerification")
     deviceVerificationNonce = try fields.string("deviceVerificationNonce")
-    unknownFields = fields.unknown
+    unknownFields = try fields.unknown()
   }
 }

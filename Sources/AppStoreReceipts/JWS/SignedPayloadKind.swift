@@ -21,7 +21,7 @@ public enum SignedPayloadKind: Sendable, Hashable {
 
   /// Looks at the payload of a JWS. Throws if it is not a JWS with a JSON object.
   public init(jws: String) throws(ReceiptDecodingError) {
-    self.init(try CompactJWS(jws).payloadFields)
+    self.init(try CompactJWS.payloadFields(of: jws.utf8))
   }
 
   /// Looks at a payload's JSON. Throws if it is not an object.

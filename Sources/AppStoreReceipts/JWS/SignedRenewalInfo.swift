@@ -67,7 +67,7 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value
   /// that it can't have; the error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
-    try self.init(CompactJWS(jws).payloadFields)
+    try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
   /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
@@ -75,7 +75,7 @@ public struct SignedRenewalInfo: Sendable, Hashable {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
 
-  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
     originalTransactionID = try fields.string("originalTransactionId")
     productID = try fields.string("productId")
@@ -100,8 +100,8 @@ public struct SignedRenewalInfo: Sendable, Hashable {
     appAccountToken = try fields.string("appAccountToken")
     appTransactionID = try fields.string("appTransactionId")
     commitment = try fields.object("commitmentInfo").map(Commitment.init)
-    advancedCommerceInfo = fields.take("advancedCommerceInfo")
-    unknownFields = fields.unknown
+    advancedCommerceInfo = try fields.value("advancedCommerceInfo")
+    unknownFields = try fields.unknown()
   }
 }
 
@@ -129,7 +129,7 @@ extension SignedRenewalInfo {
         "commitmentRenewalBillingPlanType", as: BillingPlanType.self)
       renewalDate = try fields.milliseconds("commitmentRenewalDate")
       renewalPrice = try fields.integer("commitmentRenewalPrice")
-      unknownFields = fields.unknown
+      unknownFields = try fields.unknown()
     }
   }
 }

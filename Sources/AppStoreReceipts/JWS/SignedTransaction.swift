@@ -95,7 +95,7 @@ public struct SignedTransaction: Sendable, Hashable {
   /// if a known field has a value that it can't have, such as a date beyond 64 bits. The error names the
   /// field.
   public init(jws: String) throws(ReceiptDecodingError) {
-    try self.init(CompactJWS(jws).payloadFields)
+    try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
   /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
@@ -103,7 +103,7 @@ public struct SignedTransaction: Sendable, Hashable {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
 
-  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
     transactionID = try fields.required(fields.string("transactionId"), "transactionId")
     originalTransactionID = try fields.string("originalTransactionId") ?? transactionID
@@ -140,10 +140,10 @@ public struct SignedTransaction: Sendable, Hashable {
     currency = try fields.string("currency")
     billingPlanType = try fields.word("billingPlanType", as: BillingPlanType.self)
     commitment = try fields.object("commitmentInfo").map(Commitment.init)
-    advancedCommerceInfo = fields.take("advancedCommerceInfo")
+    advancedCommerceInfo = try fields.value("advancedCommerceInfo")
     deviceVerification = try fields.string("deviceVerification")
     deviceVerificationNonce = try fields.string("deviceVerificationNonce")
-    unknownFields = fields.unknown
+    unknownFields = try fields.unknown()
   }
 }
 
@@ -167,7 +167,7 @@ extension SignedTransaction {
       billingPeriods = try fields.count("totalBillingPeriods")
       expiresDate = try fields.milliseconds("commitmentExpiresDate")
       price = try fields.integer("commitmentPrice")
-      unknownFields = fields.unknown
+      unknownFields = try fields.unknown()
     }
   }
 }

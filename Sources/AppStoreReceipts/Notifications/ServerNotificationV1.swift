@@ -52,10 +52,10 @@ public struct ServerNotificationV1: Sendable, Hashable {
   /// Reads the body of the POST. Throws if it is no JSON object, has no `notification_type`, or a known field
   /// has a value that it can't have; the error names the field.
   public init(json: Data) throws(ReceiptDecodingError) {
-    try self.init(JSONFields(JSONValue(json: json), path: ""))
+    try self.init(JSONFields(json: Array(json)))
   }
 
-  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
     kind = try fields.required(fields.word("notification_type", as: Kind.self), "notification_type")
     environment = try fields.identifier("environment")
@@ -75,11 +75,11 @@ public struct ServerNotificationV1: Sendable, Hashable {
     webOrderLineItemID = try fields.identifier("web_order_line_item_id")
     deprecation = try fields.text("deprecation")
     unifiedReceipt = try fields.object("unified_receipt").map(VerifyReceiptResponse.init)
-    latestTransactions = try ReceiptTransaction.list(fields.objects("latest_receipt_info"))
-    latestExpiredTransactions = try ReceiptTransaction.list(fields.objects("latest_expired_receipt_info"))
+    latestTransactions = try fields.objects("latest_receipt_info", ReceiptTransaction.init)
+    latestExpiredTransactions = try fields.objects("latest_expired_receipt_info", ReceiptTransaction.init)
     latestReceipt = try fields.identifier("latest_receipt")
     latestExpiredReceipt = try fields.identifier("latest_expired_receipt")
-    unknownFields = fields.unknown
+    unknownFields = try fields.unknown()
   }
 
   /// ``environment`` under the name that everything else uses.

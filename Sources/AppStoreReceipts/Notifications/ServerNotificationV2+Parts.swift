@@ -31,7 +31,7 @@ extension ServerNotificationV2 {
       subscriptionState = try fields.code("status", as: SubscriptionState.self)
       consumptionRequestReason = try fields.word(
         "consumptionRequestReason", as: ConsumptionRequestReason.self)
-      unknownFields = fields.unknown
+      unknownFields = try fields.unknown()
     }
 
     /// The transaction, decoded and not verified; nil if there is none. Throws as
@@ -80,7 +80,7 @@ extension ServerNotificationV2 {
       storefronts = try fields.strings("storefrontCountryCodes")
       succeededCount = try fields.integer("succeededCount")
       failedCount = try fields.integer("failedCount")
-      unknownFields = fields.unknown
+      unknownFields = try fields.unknown()
     }
   }
 
@@ -103,7 +103,7 @@ extension ServerNotificationV2 {
       creationDate = try fields.milliseconds("tokenCreationDate")
       appID = try fields.integer("appAppleId")
       bundleID = try fields.string("bundleId")
-      unknownFields = fields.unknown
+      unknownFields = try fields.unknown()
     }
 
     /// No field says it; an id that begins with `SANDBOX` does, as in Apple's own library.
@@ -131,7 +131,7 @@ extension ServerNotificationV2 {
       bundleID = try fields.string("bundleId")
       environment = try fields.word("environment", as: StoreEnvironment.self)
       signedAppTransaction = try fields.string("signedAppTransactionInfo")
-      unknownFields = fields.unknown
+      unknownFields = try fields.unknown()
     }
 
     /// The app transaction, decoded and not verified; nil if there is none. Throws as

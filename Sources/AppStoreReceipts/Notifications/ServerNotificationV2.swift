@@ -34,15 +34,20 @@ public struct ServerNotificationV2: Sendable, Hashable {
   /// Reads the body of the POST, `{"signedPayload": "…"}`. Throws if it is anything else; then as
   /// ``init(jws:)`` does.
   public init(json: Data) throws(ReceiptDecodingError) {
-    var fields = try JSONFields(JSONValue(json: json), path: "")
-    try self.init(jws: fields.required(fields.string("signedPayload"), "signedPayload"))
+    try self.init(body: JSONFields(json: Array(json)))
+  }
+
+  /// The fields of the body. It is let go before the payload is read, which is as large.
+  init(body: consuming JSONFields) throws(ReceiptDecodingError) {
+    let payload = try CompactJWS.payload(of: body.required(body.string("signedPayload"), "signedPayload").utf8)
+    try self.init(JSONFields(json: payload, path: "payload"))
   }
 
   /// Decodes the signed payload. Throws if it is no JWS, no JSON object, has no `notificationType`, or a
   /// known field has a value that it can't have. The JWS inside are not looked at: ask
   /// ``Details/transaction()`` and its neighbours.
   public init(jws: String) throws(ReceiptDecodingError) {
-    try self.init(CompactJWS(jws).payloadFields)
+    try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
   /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
@@ -50,7 +55,7 @@ public struct ServerNotificationV2: Sendable, Hashable {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
 
-  private init(_ input: JSONFields) throws(ReceiptDecodingError) {
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
     kind = try fields.required(fields.word("notificationType", as: Kind.self), "notificationType")
     subtype = try fields.word("subtype", as: Subtype.self)
@@ -61,7 +66,7 @@ public struct ServerNotificationV2: Sendable, Hashable {
     summary = try fields.object("summary").map(Summary.init)
     externalPurchaseToken = try fields.object("externalPurchaseToken").map(ExternalPurchaseToken.init)
     appData = try fields.object("appData").map(AppData.init)
-    unknownFields = fields.unknown
+    unknownFields = try fields.unknown()
   }
 
   /// The app's bundle id, from whichever part the notification has. Compare it with your own.

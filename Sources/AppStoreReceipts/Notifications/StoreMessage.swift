@@ -17,15 +17,15 @@ public enum StoreMessage: Sendable, Hashable {
 
   /// Reads a body. Throws if it is no JSON object, or none of these, or if its decoder throws.
   public init(json: Data) throws(ReceiptDecodingError) {
-    let fields = try JSONFields(JSONValue(json: json), path: "")
+    let fields = try JSONFields(json: Array(json))
     if fields.has("signedPayload") {
-      self = .notificationV2(try ServerNotificationV2(json: json))
+      self = .notificationV2(try ServerNotificationV2(body: fields))
     } else if fields.has("notification_type") {
-      self = .notificationV1(try ServerNotificationV1(json: json))
+      self = .notificationV1(try ServerNotificationV1(fields))
     } else if fields.has("notificationType") {
-      self = .notificationV2(try ServerNotificationV2(payload: json))
+      self = .notificationV2(try ServerNotificationV2(fields))
     } else if fields.has("receipt-data") {
-      self = .request(try VerifyReceiptRequest(json: json))
+      self = .request(try VerifyReceiptRequest(fields))
     } else if fields.has("status") || fields.has("receipt") {
       self = .response(try VerifyReceiptResponse(fields))
     } else {

@@ -60,10 +60,8 @@ struct FieldTable {
   /// Takes milliseconds since 1970, or a date's text (receipt-facts, a.7: all digits are milliseconds).
   mutating func date(_ key: String) throws(ReceiptDecodingError) -> Int64? {
     guard let text = text(key) else { return nil }
-    let bytes = Array(text.utf8)
     let date =
-      Int64(text) ?? InternetDate.milliseconds(bytes, bytes.indices)
-      ?? InternetDate.milliseconds(greenwich: text)
+      Int64(text) ?? StoreDate.milliseconds(text, .internet) ?? StoreDate.milliseconds(text, .greenwich)
     guard let date else { throw failure("milliseconds since 1970, or a date", key) }
     return date
   }

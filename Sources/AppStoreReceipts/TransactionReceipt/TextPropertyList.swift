@@ -213,15 +213,3 @@ struct TextPropertyList {
     return Array(cursor.bytes[start..<cursor.position])
   }
 }
-
-/// A digit of hexadecimal numbers, from ASCII.
-enum HexDigit {
-  static func value(_ octet: UInt8) -> UInt8? {
-    switch octet {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): octet - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): octet - UInt8(ascii: "a") + 10
-    default: nil
-    }
-  }
-}

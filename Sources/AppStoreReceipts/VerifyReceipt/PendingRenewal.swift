@@ -41,7 +41,7 @@ public struct PendingRenewal: Sendable, Hashable {
     priceIncreaseStatus = try fields.code("price_increase_status", as: PriceIncreaseStatus.self)
     offerCodeName = try fields.identifier("offer_code_ref_name")
     promotionalOfferID = try fields.identifier("promotional_offer_id")
-    unknownFields = fields.unknown
+    unknownFields = try fields.unknown()
   }
 
   /// The fields that the old style and version 1 of the notifications have at their top level.

@@ -44,7 +44,12 @@ public struct ReceiptTransaction: Sendable, Hashable {
   /// `app_account_token`, as it came: a UUID, to be compared without regard to case.
   public var appAccountToken: String?
   /// What only the old style says; nil in the unified one.
-  public var oldStyle: OldStyle?
+  public var oldStyle: OldStyle? {
+    get { oldStyleBox.first }
+    set { oldStyleBox = newValue.map { [$0] } ?? [] }
+  }
+  /// One at most, and elsewhere: the many entries of a unified answer would each hold its seven empty places.
+  private var oldStyleBox: [OldStyle] = []
   /// What this module doesn't know.
   public var unknownFields: [String: JSONValue]
 
@@ -102,7 +107,7 @@ public struct ReceiptTransaction: Sendable, Hashable {
       versionExternalID: fields.identifier("version_external_identifier"),
       uniqueID: fields.identifier("unique_identifier"),
       uniqueVendorID: fields.identifier("unique_vendor_identifier"))
-    self.oldStyle = oldStyle == OldStyle() ? nil : oldStyle
-    unknownFields = fields.unknown
+    oldStyleBox = oldStyle == OldStyle() ? [] : [oldStyle]
+    unknownFields = try fields.unknown()
   }
 }

@@ -56,24 +56,7 @@ public struct VerifiedAppReceipt: Sendable, Hashable {
       "original_purchase_date_ms", "original_purchase_date", "original_purchase_date_pst")
     expirationDate = try fields.date("expiration_date_ms", "expiration_date", "expiration_date_pst")
     preorderDate = try fields.date("preorder_date_ms", "preorder_date", "preorder_date_pst")
-    transactions = try ReceiptTransaction.list(fields.objects("in_app"))
-    unknownFields = fields.unknown
-  }
-}
-
-extension ReceiptTransaction {
-  static func list(_ objects: [JSONFields]) throws(ReceiptDecodingError) -> [ReceiptTransaction] {
-    var result: [ReceiptTransaction] = []
-    result.reserveCapacity(objects.count)
-    for object in objects { result.append(try ReceiptTransaction(object)) }
-    return result
-  }
-}
-
-extension PendingRenewal {
-  static func list(_ objects: [JSONFields]) throws(ReceiptDecodingError) -> [PendingRenewal] {
-    var result: [PendingRenewal] = []
-    for object in objects { result.append(try PendingRenewal(object)) }
-    return result
+    transactions = try fields.objects("in_app", ReceiptTransaction.init)
+    unknownFields = try fields.unknown()
   }
 }

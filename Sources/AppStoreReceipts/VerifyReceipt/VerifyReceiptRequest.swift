@@ -37,7 +37,11 @@ public struct VerifyReceiptRequest: Sendable, Hashable {
   ///
   /// Throws if it is no JSON object, or `receipt-data` is absent, or a field has another type.
   public init(json: Data) throws(ReceiptDecodingError) {
-    var fields = try JSONFields(JSONValue(json: json), path: "")
+    try self.init(JSONFields(json: Array(json)))
+  }
+
+  init(_ input: JSONFields) throws(ReceiptDecodingError) {
+    var fields = input
     receiptData = try fields.required(fields.string("receipt-data"), "receipt-data")
     password = try fields.string("password").map(SharedSecret.init)
     excludesOldTransactions = try fields.flag("exclude-old-transactions")

@@ -50,7 +50,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
   /// Throws if the body is no JSON object (a captive portal's page, an empty body: a failure of the
   /// transport), or if a known field has a value that it can't have; the error names the field.
   public init(json: Data) throws(ReceiptDecodingError) {
-    try self.init(JSONFields(JSONValue(json: json), path: ""))
+    try self.init(JSONFields(json: Array(json)))
   }
 
   /// The same, from a value that was read before.
@@ -60,28 +60,19 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
 
   init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
-    status = try Self.status(&fields)
+    status = try fields.receiptStatus("status")
     environment = try fields.word("environment", as: StoreEnvironment.self)
     receipt = try fields.object("receipt").map(Receipt.init)
     latestReceipt = try fields.identifier("latest_receipt")
-    latestTransactions = try ReceiptTransaction.list(fields.objects("latest_receipt_info"))
-    latestExpiredTransactions = try ReceiptTransaction.list(fields.objects("latest_expired_receipt_info"))
-    pendingRenewals = try PendingRenewal.list(fields.objects("pending_renewal_info"))
+    latestTransactions = try fields.objects("latest_receipt_info", ReceiptTransaction.init)
+    latestExpiredTransactions = try fields.objects("latest_expired_receipt_info", ReceiptTransaction.init)
+    pendingRenewals = try fields.objects("pending_renewal_info", PendingRenewal.init)
     let renewal = try PendingRenewal(taking: &fields)
     topLevelRenewal = renewal.isEmpty ? nil : renewal
     let (underscored, hyphenated) = try (fields.flag("is_retryable"), fields.flag("is-retryable"))
     isRetryable = underscored ?? hyphenated
     exception = try fields.text("exception")
-    unknownFields = fields.unknown
-  }
-
-  /// A number; also as a string, and "OK" in notifications of November 2019 (receipt-facts.md d.1).
-  private static func status(_ fields: inout JSONFields) throws(ReceiptDecodingError) -> ReceiptStatus? {
-    if fields.peek("status") == .string("OK") {
-      _ = fields.take("status")
-      return .ok
-    }
-    return try fields.code("status", as: ReceiptStatus.self)
+    unknownFields = try fields.unknown()
   }
 
   /// What to do with this answer; ``ReceiptStatus/Action/unknown`` where it has no status.

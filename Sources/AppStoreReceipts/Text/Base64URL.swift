@@ -23,17 +23,6 @@ public enum Base64URL {
 
   /// Decodes; nil if the text has another alphabet or an impossible length.
   public static func decode(_ text: some StringProtocol) -> Data? {
-    var standard: [UInt8] = []
-    standard.reserveCapacity(text.utf8.count + 3)
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
-      case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-      default: standard.append(byte)
-      }
-    }
-    while !standard.count.isMultiple(of: 4) { standard.append(UInt8(ascii: "=")) }
-    return Data(base64Encoded: Data(standard))
+    Base64Octets.decode(text.utf8, .url).map { Data($0) }
   }
 }

@@ -1,24 +1,44 @@
-/// Dates of receipts, read by their digits: no calendar and no locale of the device can break them.
-///
-/// The form is RFC 3339, `2024-02-29T23:59:59Z`, with what receipts really hold (receipt-facts, b.4): a fraction of
-/// a second, of which milliseconds are kept, and a numeric offset with or without its colon (Xcode's `+0100`).
-enum InternetDate {
-  /// Milliseconds since 1970; nil if the octets are no such date.
-  static func milliseconds(_ bytes: [UInt8], _ range: Range<Int>) -> Int64? {
-    guard var digits = DigitReader(bytes, range), let seconds = digits.dateAndTime(separators: [0x54, 0x74])
-    else { return nil }
-    guard let fraction = digits.fraction(), let offset = digits.offset(), digits.isAtEnd else { return nil }
-    return (seconds - offset) * 1_000 + fraction
+/// Dates of receipts and answers, read by their digits: a formatter would follow the device's calendar and language
+/// (receipt-facts, pitfall 26).
+enum StoreDate {
+  /// What a place may hold.
+  enum Form {
+    /// RFC 3339, `2024-02-29T23:59:59Z`, with what app receipts really hold (receipt-facts, b.4): a fraction of a second,
+    /// of which milliseconds are kept, and a numeric offset with or without its colon (Xcode's `+0100`).
+    case internet
+    /// The text of `purchase-date` in an old transaction receipt, `2015-11-18 04:34:41 Etc/GMT` (receipt-facts, a.5).
+    case greenwich
+    /// Those, and Los Angeles' time (`2017-03-07 06:21:49 America/Los_Angeles`), in every combination: answers of
+    /// `verifyReceipt` that others have written once more.
+    case anyZone
   }
 
-  /// The text of `purchase-date` in an old transaction receipt, `2015-11-18 04:34:41 Etc/GMT` (receipt-facts, a.5).
-  ///
-  /// Only that zone: the one of Los Angeles would need its rules, and the same moment always stands beside it.
-  static func milliseconds(greenwich text: String) -> Int64? {
+  /// Milliseconds since 1970; nil for any other form.
+  static func milliseconds(_ text: String, _ form: Form) -> Int64? {
     let bytes = Array(text.utf8)
-    guard var digits = DigitReader(bytes, bytes.indices), let seconds = digits.dateAndTime(separators: [0x20])
+    return milliseconds(bytes, bytes.indices, form)
+  }
+
+  /// The same, of octets.
+  static func milliseconds(_ bytes: [UInt8], _ range: Range<Int>, _ form: Form = .internet) -> Int64? {
+    guard var digits = DigitReader(bytes, range), let local = digits.dateAndTime(separators: form.separators)
     else { return nil }
-    return bytes[digits.position...].elementsEqual(" Etc/GMT".utf8) ? seconds * 1_000 : nil
+    if form == .greenwich { return digits.takesRest(" Etc/GMT") ? local * 1_000 : nil }
+    guard let fraction = digits.fraction() else { return nil }
+    if form == .anyZone, let offset = digits.namedZone(local: local) { return (local - offset) * 1_000 + fraction }
+    guard let offset = digits.offset(), digits.isAtEnd else { return nil }
+    return (local - offset) * 1_000 + fraction
+  }
+}
+
+extension StoreDate.Form {
+  /// Between day and hour.
+  fileprivate var separators: [UInt8] {
+    switch self {
+    case .internet: [0x54, 0x74]
+    case .greenwich: [0x20]
+    case .anyZone: [0x20, 0x54, 0x74]
+    }
   }
 }
 
@@ -27,6 +47,8 @@ private struct DigitReader {
   let bytes: [UInt8]
   var position: Int
   let end: Int
+  /// Of the date that was read last.
+  private var year: Int64 = 0
 
   /// Nothing shorter than `2024-02-29T23:59:59` is looked at.
   init?(_ bytes: [UInt8], _ range: Range<Int>) {
@@ -61,6 +83,7 @@ private struct DigitReader {
     guard let year = number(4, 0...9999), skip(0x2D), let month = number(2, 1...12), skip(0x2D),
       let day = number(2, 1...31), day <= Self.length(ofMonth: month, year: year)
     else { return nil }
+    self.year = year
     guard position < end, separators.contains(bytes[position]) else { return nil }
     position += 1
     // RFC 3339, 5.6: a second 60 exists; it is the first of the next minute here.
@@ -92,6 +115,33 @@ private struct DigitReader {
     _ = skip(0x3A)
     guard let minutes = number(2, 0...59) else { return nil }
     return (hours * 3_600 + minutes * 60) * (isEast ? 1 : -1)
+  }
+
+  /// Takes what is left if it is this.
+  mutating func takesRest(_ text: StaticString) -> Bool {
+    guard bytes[position..<end].elementsEqual(text.description.utf8) else { return false }
+    position = end
+    return true
+  }
+
+  /// Seconds east of Greenwich of a zone's name, which may have a space before it; the space is taken in any case.
+  mutating func namedZone(local: Int64) -> Int64? {
+    _ = skip(0x20)
+    if takesRest("Etc/GMT") || takesRest("GMT") || takesRest("Etc/UTC") || takesRest("UTC") { return 0 }
+    guard takesRest("America/Los_Angeles") else { return nil }
+    return isSummer(local) ? -25_200 : -28_800
+  }
+
+  /// Los Angeles is on daylight saving time from the second Sunday of March to the first of November, 2 o'clock: the
+  /// rule since 2007, before the App Store. Of the hour that comes twice, the first is meant.
+  private func isSummer(_ local: Int64) -> Bool {
+    func sunday(_ number: Int64, month: Int64) -> Int64 {
+      let first = Self.days(year: year, month: month, day: 1)
+      // Day 0 was a Thursday; 3 days later was Sunday.
+      let untilSunday = (((3 - first) % 7) + 7) % 7
+      return ((first + untilSunday + (number - 1) * 7) * 24 + 2) * 3_600
+    }
+    return local >= sunday(2, month: 3) && local < sunday(1, month: 11)
   }
 
   private static func length(ofMonth month: Int64, year: Int64) -> Int64 {

@@ -1,19 +1,28 @@
-/// Base64 of RFC 4648 section 4, from bytes. White space is stepped over, as receipts that were stored are wrapped
-/// (receipt-facts, pitfall 16); padding may be missing.
+/// Base64 of RFC 4648, from bytes to bytes.
 enum Base64Octets {
+  /// Which of the two alphabets, and how strictly.
+  enum Alphabet {
+    /// `+` and `/`. White space is stepped over, as receipts that were stored are wrapped (receipt-facts, pitfall 16);
+    /// padding may be missing.
+    case standard
+    /// `-` and `_`, without white space and padding (RFC 7515, section 2).
+    case url
+  }
+
   /// nil if there is another character, a length that is impossible, or something after the padding.
-  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  static func decode(_ text: some Collection<UInt8>, _ alphabet: Alphabet = .standard) -> [UInt8]? {
     var octets: [UInt8] = []
     octets.reserveCapacity(text.count / 4 * 3 + 2)
+    let isURL = alphabet == .url
     var bits: UInt32 = 0
     var count = 0
     var padding = 0
-    for octet in text where !isSpace(octet) {
-      if octet == UInt8(ascii: "=") {
+    for octet in text where isURL || !isSpace(octet) {
+      if octet == UInt8(ascii: "="), !isURL {
         padding += 1
         continue
       }
-      guard padding == 0, let sextet = sextet(octet) else { return nil }
+      guard padding == 0, let sextet = isURL ? urlSextet(octet) : sextet(octet) else { return nil }
       bits = bits << 6 | UInt32(sextet)
       count += 1
       if count == 4 {
@@ -39,6 +48,15 @@ enum Base64Octets {
 
   /// White space of ASCII.
   static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
+
+  private static func urlSextet(_ octet: UInt8) -> UInt8? {
+    switch octet {
+    case UInt8(ascii: "-"): 62
+    case UInt8(ascii: "_"): 63
+    case UInt8(ascii: "+"), UInt8(ascii: "/"): nil
+    default: sextet(octet)
+    }
+  }
 
   private static func sextet(_ octet: UInt8) -> UInt8? {
     switch octet {

@@ -1,0 +1,109 @@
+extension JSONFields {
+  /// One object.
+  mutating func object(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
+    guard let offset = offset(name) else { return nil }
+    return try JSONFields(source, at: offset, path: path(of: name))
+  }
+
+  /// The objects of an array, made into something; one object counts as an array of one (receipt-facts.md, pitfall
+  /// 18), and an empty one, as some languages write an empty array, as none.
+  mutating func objects<Made>(
+    _ name: String, _ make: (JSONFields) throws(ReceiptDecodingError) -> Made
+  ) throws(ReceiptDecodingError) -> [Made] {
+    if let single = try singleObject(name) {
+      guard !single.isEmpty else { return [] }
+      try source.charge(MemoryLayout<Made>.stride, for: single.path)
+      return [try make(single)]
+    }
+    return try items(name, "an array of objects") { (item) throws(ReceiptDecodingError) in
+      try make(item.fields())
+    }
+  }
+
+  /// Whether the value is one, which stays.
+  func isArray(_ name: String) -> Bool {
+    var copy = self
+    return copy.offset(name).map { JSONReader(source.bytes, position: $0).isArray } ?? false
+  }
+
+  /// Takes the value if it is an object; leaves any other.
+  private mutating func singleObject(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
+    var copy = self
+    guard let offset = copy.offset(name), JSONReader(source.bytes, position: offset).isObject else {
+      return nil
+    }
+    self = copy
+    return try JSONFields(source, at: offset, path: path(of: name))
+  }
+
+  /// One item of an array, for the time in which it is looked at.
+  struct Item {
+    fileprivate let source: JSONSource
+    fileprivate let offset: Int
+    fileprivate let array: String
+    fileprivate let index: Int
+
+    /// Where it is: "signedTransactions[3]".
+    var path: String { "\(array)[\(index)]" }
+
+    /// Its text; nil if it is no string.
+    func string() throws(ReceiptDecodingError) -> String? {
+      var reader = JSONReader(source.bytes, position: offset)
+      guard reader.isString else { return nil }
+      let range = try reader.string()
+      try source.charge(JSONBudget.text(range.count), for: path)
+      return reader.text(range)
+    }
+
+    /// Its members. Throws if it is no object.
+    func fields() throws(ReceiptDecodingError) -> JSONFields {
+      try JSONFields(source, at: offset, path: path)
+    }
+  }
+
+  /// The items of an array, made into something. They are counted first, so that nothing grows.
+  mutating func items<Made>(
+    _ name: String, _ expected: String, _ make: (Item) throws(ReceiptDecodingError) -> Made
+  ) throws(ReceiptDecodingError) -> [Made] {
+    guard let offset = offset(name) else { return [] }
+    var reader = JSONReader(source.bytes, position: offset)
+    guard reader.isArray else { throw .field(path(of: name), expected) }
+    let array = path(of: name)
+    let count = try Self.count(reader)
+    try source.charge(count * MemoryLayout<Made>.stride, for: array)
+    var result: [Made] = []
+    result.reserveCapacity(count)
+    try reader.enter()
+    var isFirst = true
+    while try reader.nextItem(&isFirst) {
+      result.append(
+        try make(Item(source: source, offset: reader.position, array: array, index: result.count)))
+      try reader.skip()
+    }
+    return result
+  }
+
+  private static func count(_ array: JSONReader) throws(ReceiptDecodingError) -> Int {
+    var reader = array
+    try reader.enter()
+    var isFirst = true
+    var count = 0
+    while try reader.nextItem(&isFirst) {
+      count += 1
+      try reader.skip()
+    }
+    return count
+  }
+
+  /// Any value with all that is in it, as it came.
+  mutating func value(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
+    guard let offset = offset(name) else { return nil }
+    return try source.value(at: offset)
+  }
+
+  /// The value of a field that must be there.
+  func required<Value>(_ value: Value?, _ name: String) throws(ReceiptDecodingError) -> Value {
+    guard let value else { throw .field(path(of: name), "a value", reason: .missing) }
+    return value
+  }
+}
