@@ -51,7 +51,8 @@ enum JSONSeeds {
     #"{"status":0,"environment":"Production","is-retryable":true,"receipt":{"receipt_type":"Production","#
     + #""adam_id":892617314,"app_item_id":892617314,"bundle_id":"com.example.app","application_version":"7","#
     + #""download_id":500000000000000007,"version_external_identifier":8,"original_application_version":"1.0","#
-    + dates("receipt_creation_date") + "," + dates("request_date") + "," + dates("original_purchase_date") + ","
+    + dates("receipt_creation_date") + "," + dates("request_date") + "," + dates("original_purchase_date")
+    + ","
     + dates("expiration_date") + "," + dates("preorder_date") + #","in_app":[\#(item)]},"#
     + #""latest_receipt":"MIIT","latest_receipt_info":[\#(item)],"pending_renewal_info":[\#(pending)]}"#
 

@@ -115,7 +115,7 @@ struct DocumentContents {
       case .notification, .appTransaction, .retentionRequest, .unknown: break
       }
     } catch {
-      undecodable.append(error.inside(path))
+      if undecodable.count < StoreDocument.maximumUndecodable { undecodable.append(error.inside(path)) }
     }
   }
 }

@@ -11,6 +11,8 @@ public struct StoreDocument: Sendable, Hashable {
   public static let maximumByteCount = 64 << 20
   /// How often a document may be wrapped in base64 or in a JSON string.
   public static let maximumWrappings = 4
+  /// How many errors ``undecodable`` holds at most; further ones are not listed.
+  public static let maximumUndecodable = 100
 
   /// What it is, by name: the words of `purchase-simulator decode --json`.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -55,6 +55,9 @@ extension JSONFields {
       return reader.text(range)
     }
 
+    /// Throws if what is to be made of it, beyond its text, takes more than what is left.
+    func charge(_ count: Int) throws(ReceiptDecodingError) { try source.charge(count, for: path) }
+
     /// Its members. Throws if it is no object.
     func fields() throws(ReceiptDecodingError) -> JSONFields {
       try JSONFields(source, at: offset, path: path)
