@@ -50,7 +50,7 @@ struct DecodeDetails {
     add("receiptType", receipt.receiptType)
     add("applicationVersion", receipt.applicationVersion)
     add("originalApplicationVersion", receipt.originalApplicationVersion)
-    add("creationDate", DecodeReport.utc(receipt.creationDate))
+    add("creationDate", DecodeReport.utc(receipt.receiptCreationDate))
     add("expirationDate", DecodeReport.utc(receipt.expirationDate))
     let unknown = receipt.unknownAttributes.map { "\($0.type)" }
     add("unknownAttributes", unknown.isEmpty ? nil : unknown.joined(separator: " "))

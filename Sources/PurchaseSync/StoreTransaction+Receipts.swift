@@ -32,7 +32,7 @@ extension StoreTransaction {
     }
     // Undocumented. Where it says no, it may still be shared: older receipts have no such attribute.
     if purchase.unknownAttributes[Self.sharedAttribute] == Self.integerOne { ownership = .familyShared }
-    signedAt = receipt.creationDate.map(Timestamp.init(milliseconds:))
+    signedAt = receipt.receiptCreationDate.map(Timestamp.init(milliseconds:))
   }
 
   /// All transactions of an app receipt (R4.4), whose `bytes` are the proof of each. Decoded, not verified.
@@ -64,11 +64,12 @@ extension StoreTransaction {
       originalTransactionID: receipt.originalTransactionID, productID: productID, quantity: receipt.quantity,
       purchasedAt: Timestamp(milliseconds: purchaseDate), accountToken: nil,
       proof: Proof(kind: ProofKind.transactionReceipt.rawValue, bytes: bytes), isVerified: isVerified)
-    subscriptionGroupID = receipt.subscriptionGroupIdentifier
-    webOrderLineItemID = receipt.webOrderLineItemID.map(String.init)
+    subscriptionGroupID = receipt.subscriptionGroupID
+    webOrderLineItemID = receipt.webOrderLineItemID
     originalPurchasedAt = receipt.originalPurchaseDate.map(Timestamp.init(milliseconds:))
     expiresAt = receipt.expiresDate.map(Timestamp.init(milliseconds:))
     revokedAt = receipt.cancellationDate.map(Timestamp.init(milliseconds:))
+    ownership = receipt.ownership
     if receipt.isInIntroOfferPeriod == true || receipt.isTrialPeriod == true { offerType = .introductory }
   }
 

@@ -36,10 +36,10 @@ import Testing
     #expect(receipt.applicationVersion == "42" && receipt.originalApplicationVersion == "1.0")
     #expect(receipt.environment == .sandbox && receipt.receiptType == "ProductionSandbox")
     #expect(receipt.opaqueValue == Array(0..<16) && receipt.sha1Hash == Array(100..<120))
-    #expect(receipt.creationDate == 1_704_164_645_000)
+    #expect(receipt.receiptCreationDate == 1_704_164_645_000)
     #expect(receipt.originalPurchaseDate == 1_375_340_400_000)
     #expect(receipt.expirationDate == 64_092_211_200_000)
-    #expect(receipt.appItemID == 0 && receipt.downloadID == 0 && receipt.versionExternalIdentifier == 0)
+    #expect(receipt.appID == 0 && receipt.downloadID == 0 && receipt.versionExternalID == 0)
     #expect(receipt.unknownAttributes.map(\.type) == [8, 20, 11, 10, 7, 6, 9999, 25])
     #expect(receipt.unknownAttributes[9999] == [0xFF, 0x00] && receipt.unknownAttributes[25] == [2, 1, 3])
     try check(try #require(receipt.inApp.first))
@@ -137,7 +137,7 @@ import Testing
 @Suite struct ReceiptDateTests {
   private func date(_ text: String) throws -> Int64? {
     let bytes = ForgedAppReceipt(attributes: [.init(2, .utf8("b")), .init(12, .ia5(text))]).bytes()
-    return try AppReceipt(decoding: bytes).creationDate
+    return try AppReceipt(decoding: bytes).receiptCreationDate
   }
 
   @Test(

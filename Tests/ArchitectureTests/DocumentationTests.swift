@@ -32,6 +32,35 @@ import Testing
     }
   }
 
+  @Test func `every kind of document, every public type and every limit of the decoders is explained`() throws
+  {
+    let folder = "Sources/AppStoreReceipts/"
+    let page = try #require(Repository.read(folder + "AppStoreReceipts.docc/AppStoreReceipts.md"))
+    let bounds = try #require(Repository.read(folder + "AppStoreReceipts.docc/Bounds.md"))
+    let files = Repository.swiftFiles.filter { $0.path.hasPrefix(folder) }
+    var types = 0
+    for line in files.flatMap({ $0.code.split(separator: "\n") }) {
+      let words = line.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+      // Those at the margin: what is inside of another type is explained with it.
+      if line.hasPrefix("public "), words.count > 2, ["struct", "enum"].contains(words[1]) {
+        types += 1
+        #expect(page.contains("- ``\(words[2])``"), "\(words[2])")
+      }
+      if let place = words.firstIndex(of: "let"), words.contains("public"),
+        words[place + 1].hasPrefix("maximum")
+      {
+        #expect(bounds.contains("/\(words[place + 1])``") || words[place + 1] == "maximumUndecodable")
+      }
+    }
+    #expect(types > 30)
+    let document = try #require(Repository.read(folder + "Document/StoreDocument.swift"))
+    let cases = try #require(document.firstRange(of: "public enum Kind"))
+    for line in document[cases.upperBound...].split(separator: "\n").prefix(while: { $0 != "  }" }) {
+      let words = line.split(separator: " ")
+      if words.first == "case" { #expect(page.contains("`\(words[1])`"), "\(words[1])") }
+    }
+  }
+
   @Test func `a column that nobody explains is found`() {
     let schema = SchemaText(
       """

@@ -120,7 +120,7 @@ import Foundation
       ("small entries", #"{"latest_receipt_info":["#, #"{"transaction_id":"1","product_id":"p"},"#, "{}]}"),
       ("small renewals", #"{"pending_renewal_info":["#, "{},", "{}]}"),
       ("unknown numbers", #"{"x":["#, "0,", "0]}"), ("unknown objects", #"{"x":["#, #"{"a":1},"#, "0]}"),
-      ("unknown arrays", #"{"x":["#, "[0],", "0]}"), ("unknown strings", #"{"x":["#, #""","#, "0]}"),
+      ("unknown arrays", #"{"x":["#, "[0],", "0]}"), ("unknown strings", #"{"x":["#, "\"\",", "0]}"),
       ("escapes", #"{"exception":""#, #"\n"#, #""}"#), ("members", "{", #""a":1,"#, #""b":1}"#),
       ("unknown members", #"{"x":{"#, #""a":1,"#, #""b":1}}"#), ("digits", #"{"status":"#, "1", "}"),
       ("levels", #"{"x":"#, "[", "}"), ("white space", "{", " ", "}"), ("zeros", "", "\0", ""),
@@ -138,7 +138,7 @@ import Foundation
     return [
       Case(
         name: "signed transaction, a long unknown text",
-        input: { jws(text(transaction + #"""#, "abc", #""}"#)) }, form: .text,
+        input: { jws(text(transaction + "\"", "abc", #""}"#)) }, form: .text,
         decode: { _ = try SignedTransaction(jws: $0.text) }),
       Case(
         name: "signed transaction, unknown numbers", input: { jws(text(transaction + "[", "0,", "0]}")) },
@@ -146,7 +146,7 @@ import Foundation
         decode: { _ = try SignedTransaction(jws: $0.text) }),
       Case(
         name: "signed renewal info, offers",
-        input: { jws(text(#"{"eligibleWinBackOfferIds":["#, #""","#, #"""]}"#)) }, form: .text,
+        input: { jws(text(#"{"eligibleWinBackOfferIds":["#, "\"\",", "\"\"]}")) }, form: .text,
         decode: { _ = try SignedRenewalInfo(jws: $0.text) }),
       Case(
         name: "signed app transaction, members", input: { jws(text("{", #""a":0,"#, #""b":0}"#)) },
@@ -201,7 +201,7 @@ import Foundation
       document("entries", list), document("entries in base64") { wrapped(list()) },
       document("zeros") { text("", "\0", "") }, document("letters") { text("", "abcd", "") },
       document("JWS in a list") { text(#"{"signedTransactions":["#, #""a.b.c","#, #""a.b.c"]}"#) },
-      document("small strings in a list") { text(#"{"signedTransactions":["#, #""","#, #"""]}"#) },
+      document("small strings in a list") { text(#"{"signedTransactions":["#, "\"\",", "\"\"]}") },
     ]
   }
 }

@@ -20,7 +20,7 @@ struct ForgedReceiptTests {
     let bytes = Sample.forge.appReceipt(of: Self.records, createdAt: Sample.now, form: form)
     let receipt = try AppReceipt(decoding: bytes)
     #expect(receipt.bundleID == Sample.bundleID && receipt.environment == .sandbox)
-    #expect(receipt.creationDate == Self.seconds(Sample.now))
+    #expect(receipt.receiptCreationDate == Self.seconds(Sample.now))
     #expect(receipt.inApp.map(\.transactionID) == ["42", "43"])
     #expect(receipt.inApp.map(\.originalTransactionID) == ["41", "43"])
     #expect(receipt.inApp.map(\.quantity) == [3, Self.records[1].quantity])

@@ -24,7 +24,7 @@ public struct AppReceipt: Sendable, Hashable {
   /// `Xcode`; an open set. See `environment`.
   public var receiptType: String?
   /// `adam_id` (1), undocumented; 0 in the sandbox.
-  public var appItemID: Int64?
+  public var appID: Int64?
   /// `application_version` (3): `CFBundleVersion` on iOS, `CFBundleShortVersionString` on macOS.
   public var applicationVersion: String?
   /// (4) Random octets, as they enter the hash.
@@ -32,11 +32,11 @@ public struct AppReceipt: Sendable, Hashable {
   /// (5) The SHA-1 of device identifier, `opaqueValue` and `bundleIDBytes`; not checked here.
   public var sha1Hash: [UInt8]?
   /// `receipt_creation_date` (12), milliseconds since 1970.
-  public var creationDate: Int64?
+  public var receiptCreationDate: Int64?
   /// `download_id` (15), undocumented; beyond 2^53; 0 in the sandbox.
   public var downloadID: Int64?
   /// `version_external_identifier` (16), undocumented; 0 in the sandbox.
-  public var versionExternalIdentifier: Int64?
+  public var versionExternalID: Int64?
   /// `original_purchase_date` of the app itself (18), undocumented; milliseconds since 1970.
   public var originalPurchaseDate: Int64?
   /// `original_application_version` (19); missing in Xcode.

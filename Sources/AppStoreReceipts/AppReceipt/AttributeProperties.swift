@@ -53,7 +53,7 @@ extension AppReceipt: AttributeProperties {
     case 3: applicationVersion = try reader.textValue(range)
     case 4: opaqueValue = Array(reader.bytes[range])
     case 5: sha1Hash = Array(reader.bytes[range])
-    case 12: creationDate = try reader.dateValue(range)
+    case 12: receiptCreationDate = try reader.dateValue(range)
     case 19: originalApplicationVersion = try reader.textValue(range)
     case 21: expirationDate = try reader.dateValue(range)
     default: return false
@@ -66,9 +66,9 @@ extension AppReceipt: AttributeProperties {
   ) throws(ReceiptDecodingError) -> Bool {
     switch type {
     case 0: receiptType = try reader.textValue(range)
-    case 1: appItemID = try reader.integerValue(range)
+    case 1: appID = try reader.integerValue(range)
     case 15: downloadID = try reader.integerValue(range)
-    case 16: versionExternalIdentifier = try reader.integerValue(range)
+    case 16: versionExternalID = try reader.integerValue(range)
     case 18: originalPurchaseDate = try reader.dateValue(range)
     default: return false
     }

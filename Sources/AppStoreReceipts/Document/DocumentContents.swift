@@ -18,7 +18,7 @@ struct DocumentContents {
     case .appReceipt(let receipt): add(receipt)
     case .transactionReceipt(let receipt):
       transactions = [ListedTransaction(receipt)]
-      if let period = SubscriptionPeriod(receipt) { facts.add(period) }
+      facts = SubscriptionFacts(receipt)
     case .verifyReceiptRequest(let request): if !isInner { add(request) }
     case .verifyReceiptResponse(let response):
       add(response.transactions, environment: response.environment)
@@ -43,10 +43,8 @@ struct DocumentContents {
     transactions.reserveCapacity(receipt.inApp.count)
     for purchase in receipt.inApp {
       transactions.append(ListedTransaction(purchase, environment: environment))
-      if let period = SubscriptionPeriod(purchase, environment: environment, asOf: receipt.creationDate) {
-        facts.add(period)
-      }
     }
+    facts = SubscriptionFacts(receipt)
   }
 
   private mutating func add(_ items: [ReceiptTransaction], environment: StoreEnvironment?) {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The members of one object, taken one after the other; what nobody took is unknown, and kept.
 ///
 /// They are read where they stand in the text: an object costs a few offsets for as long as it is read. What stays, the
@@ -28,6 +34,12 @@ struct JSONFields {
   init(json: [UInt8], path: String = "") throws(ReceiptDecodingError) {
     let source = try JSONSource(json, part: path)
     try self.init(source, at: source.start, path: path)
+  }
+
+  /// The same, of data, which is not copied if there is too much of it.
+  init(json: Data, path: String = "") throws(ReceiptDecodingError) {
+    try JSONReader.checkCount(json.count)
+    try self.init(json: Array(json), path: path)
   }
 
   /// The object that a value is, by way of its text.
@@ -154,7 +166,7 @@ extension JSONFields {
 
 extension JSONFields {
   /// A whole number, or a string of one. A server in between may have written it with a fraction of zeros, or an
-  /// exponent; beyond 2^53 it would have lost digits, so that none is believed there.
+  /// exponent; from 2^53 on it would have lost digits, so that none is believed there.
   mutating func integer(_ name: String) throws(ReceiptDecodingError) -> Int64? {
     guard let value = try take(name), value != .string("") else { return nil }
     switch value {
@@ -163,7 +175,7 @@ extension JSONFields {
     case .string(let text): if let integer = Int64(text) { return integer }
     case .number(let text):
       if text.utf8.count <= 64, let double = Double(text), let integer = Int64(exactly: double),
-        integer.magnitude <= 1 << 53
+        integer.magnitude < 1 << 53
       {
         return integer
       }

@@ -12,10 +12,7 @@ struct JSONReader {
   /// Holds the whole text against the grammar: one value, white space around it, and nothing else. Returns the
   /// offset of the value.
   static func check(_ bytes: [UInt8]) throws(ReceiptDecodingError) -> Int {
-    guard bytes.count <= JSONValue.maximumByteCount else {
-      throw .field(
-        "start", "at most \(JSONValue.maximumByteCount) bytes, not \(bytes.count)", reason: .tooLarge)
-    }
+    try checkCount(bytes.count)
     if let offset = UTF8Check.firstInvalid(in: bytes) { throw .notJSON("UTF-8", offset: offset) }
     var reader = JSONReader(bytes)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
@@ -25,6 +22,13 @@ struct JSONReader {
     reader.skipSpace()
     guard reader.position == bytes.count else { throw reader.failure("the end of the JSON text") }
     return start
+  }
+
+  /// Throws if a text is too long to be looked at.
+  static func checkCount(_ count: Int) throws(ReceiptDecodingError) {
+    guard count <= JSONValue.maximumByteCount else {
+      throw .field("start", "at most \(JSONValue.maximumByteCount) bytes, not \(count)", reason: .tooLarge)
+    }
   }
 
   /// Whether a text is a number of JSON, from its first to its last byte.
@@ -137,7 +141,9 @@ extension JSONReader {
     }
   }
 
-  private mutating func word(_ word: StaticString, _ value: JSONValue) throws(ReceiptDecodingError) -> JSONValue {
+  private mutating func word(_ word: StaticString, _ value: JSONValue) throws(ReceiptDecodingError)
+    -> JSONValue
+  {
     for expected in word.description.utf8 {
       guard peek == expected else { throw failure(word.description) }
       position += 1

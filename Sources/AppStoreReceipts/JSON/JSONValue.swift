@@ -39,6 +39,7 @@ public enum JSONValue: Sendable, Hashable {
   /// text. A text of many tiny values is refused: the value takes at most five times the text's bytes and 256 KiB.
   /// The decoders of this module do not make one of what they know, and take less.
   public init(json: Data) throws(ReceiptDecodingError) {
+    try JSONReader.checkCount(json.count)
     try self.init(Array(json))
   }
 

@@ -47,13 +47,14 @@ public struct CompactJWS: Sendable {
   }
 
   static func fields(ofPayload payload: Data) throws(ReceiptDecodingError) -> JSONFields {
-    try JSONFields(json: Array(payload), path: "payload")
+    try JSONFields(json: payload, path: "payload")
   }
 
   private static func parts<Text: Collection<UInt8>>(
     of text: Text
-  ) throws(ReceiptDecodingError) -> (header: Text.SubSequence, payload: Text.SubSequence, signature: Text.SubSequence)
-  {
+  ) throws(ReceiptDecodingError) -> (
+    header: Text.SubSequence, payload: Text.SubSequence, signature: Text.SubSequence
+  ) {
     guard text.count <= maximumByteCount else {
       throw .field("start", "at most \(maximumByteCount) bytes, not \(text.count)", reason: .tooLarge)
     }

@@ -22,7 +22,7 @@ public struct JWSHeader: Sendable, Hashable {
 
   /// Reads a header's JSON. Throws if it is no object, or a known field has another type than text.
   public init(json: Data) throws(ReceiptDecodingError) {
-    var fields = try JSONFields(json: Array(json), path: "header")
+    var fields = try JSONFields(json: json, path: "header")
     algorithm = try fields.string("alg")
     certificates = try fields.strings("x5c")
     keyID = try fields.string("kid")

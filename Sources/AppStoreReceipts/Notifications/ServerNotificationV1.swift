@@ -52,7 +52,7 @@ public struct ServerNotificationV1: Sendable, Hashable {
   /// Reads the body of the POST. Throws if it is no JSON object, has no `notification_type`, or a known field
   /// has a value that it can't have; the error names the field.
   public init(json: Data) throws(ReceiptDecodingError) {
-    try self.init(JSONFields(json: Array(json)))
+    try self.init(JSONFields(json: json))
   }
 
   init(_ input: JSONFields) throws(ReceiptDecodingError) {

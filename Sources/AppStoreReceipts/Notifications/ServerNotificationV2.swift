@@ -34,12 +34,13 @@ public struct ServerNotificationV2: Sendable, Hashable {
   /// Reads the body of the POST, `{"signedPayload": "…"}`. Throws if it is anything else; then as
   /// ``init(jws:)`` does.
   public init(json: Data) throws(ReceiptDecodingError) {
-    try self.init(body: JSONFields(json: Array(json)))
+    try self.init(body: JSONFields(json: json))
   }
 
   /// The fields of the body. It is let go before the payload is read, which is as large.
   init(body: consuming JSONFields) throws(ReceiptDecodingError) {
-    let payload = try CompactJWS.payload(of: body.required(body.string("signedPayload"), "signedPayload").utf8)
+    let payload = try CompactJWS.payload(
+      of: body.required(body.string("signedPayload"), "signedPayload").utf8)
     try self.init(JSONFields(json: payload, path: "payload"))
   }
 

@@ -17,7 +17,7 @@ public enum StoreMessage: Sendable, Hashable {
 
   /// Reads a body. Throws if it is no JSON object, or none of these, or if its decoder throws.
   public init(json: Data) throws(ReceiptDecodingError) {
-    let fields = try JSONFields(json: Array(json))
+    let fields = try JSONFields(json: json)
     if fields.has("signedPayload") {
       self = .notificationV2(try ServerNotificationV2(body: fields))
     } else if fields.has("notification_type") {

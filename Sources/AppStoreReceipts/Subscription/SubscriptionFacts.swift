@@ -80,7 +80,7 @@ extension SubscriptionFacts {
     }
     if let receipt = notification.unifiedReceipt { add(receipt, asOf: nil) }
     if let renewal = notification.topLevelRenewal {
-      let id = renewal.originalTransactionID ?? chain(of: renewal) ?? onlyChain
+      let id = renewal.originalTransactionID ?? Self.chain(of: renewal, latestByProduct) ?? onlyChain
       // `pending_renewal_info` says the same, and more.
       if let id, renewals[id] == nil { add(SubscriptionRenewal(renewal), originalTransactionID: id) }
     }
@@ -95,6 +95,23 @@ extension SubscriptionFacts {
     if let renewal = try details.renewalInfo() {
       add(renewal, state: details.subscriptionState, orOf: transaction)
     }
+  }
+
+  /// From an app receipt: what was known when it was made, and nothing of renewals, groups and upgrades.
+  public init(_ receipt: AppReceipt) {
+    self.init()
+    let environment = receipt.environment
+    for purchase in receipt.inApp {
+      let period = SubscriptionPeriod(
+        purchase, environment: environment, asOf: receipt.receiptCreationDate)
+      if let period { add(period) }
+    }
+  }
+
+  /// From an old transaction receipt: one period, and nothing of its renewal.
+  public init(_ receipt: TransactionReceipt) {
+    self.init()
+    if let period = SubscriptionPeriod(receipt) { add(period) }
   }
 
   /// From signed payloads: the transactions of one customer, and what is known of their renewals.
@@ -117,8 +134,9 @@ extension SubscriptionFacts {
       let period = SubscriptionPeriod(transaction, environment: response.environment, asOf: asOf)
       if let period { unite(period) }
     }
+    let latest = response.pendingRenewals.contains { $0.originalTransactionID == nil } ? latestByProduct : [:]
     for renewal in response.pendingRenewals {
-      guard let id = renewal.originalTransactionID ?? chain(of: renewal) else { continue }
+      guard let id = renewal.originalTransactionID ?? Self.chain(of: renewal, latest) else { continue }
       add(SubscriptionRenewal(renewal, asOf: asOf), originalTransactionID: id)
     }
     if let renewal = response.topLevelRenewal, case .transaction(let transaction) = response.receipt {
@@ -128,11 +146,21 @@ extension SubscriptionFacts {
 
   /// Answers before 2018 name only products (receipt-facts.md a.6): the subscription that had this one last
   /// is meant.
-  private func chain(of renewal: PendingRenewal) -> String? {
-    periodsByID.values
-      .filter { $0.productID == renewal.productID || $0.productID == renewal.autoRenewProductID }
-      .max { ($0.expiresDate, $0.transactionID) < ($1.expiresDate, $1.transactionID) }?
-      .originalTransactionID
+  private static func chain(
+    of renewal: PendingRenewal, _ latest: [String: SubscriptionPeriod]
+  ) -> String? {
+    [renewal.productID, renewal.autoRenewProductID]
+      .compactMap { $0.flatMap { latest[$0] } }
+      .max(by: isEarlier)?.originalTransactionID
+  }
+
+  /// The period of each product that ends last. Made once for all renewals: an answer can have many of both.
+  private var latestByProduct: [String: SubscriptionPeriod] {
+    Dictionary(periodsByID.values.map { ($0.productID, $0) }) { Self.isEarlier($0, $1) ? $1 : $0 }
+  }
+
+  private static func isEarlier(_ left: SubscriptionPeriod, _ right: SubscriptionPeriod) -> Bool {
+    (left.expiresDate, left.transactionID) < (right.expiresDate, right.transactionID)
   }
 
   private var onlyChain: String? {

@@ -85,9 +85,11 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     self.init(
       transactionID: receipt.transactionID, originalTransactionID: receipt.originalTransactionID,
       productID: productID, purchaseDate: receipt.purchaseDate, expiresDate: expiresDate)
-    groupID = receipt.subscriptionGroupIdentifier
-    webOrderLineItemID = receipt.webOrderLineItemID.map(String.init)
+    groupID = receipt.subscriptionGroupID
+    webOrderLineItemID = receipt.webOrderLineItemID
     revocationDate = receipt.cancellationDate
+    revocationReason = receipt.cancellationReason
+    ownership = receipt.ownership
     isTrial = receipt.isTrialPeriod
     isInIntroductoryOffer = receipt.isInIntroOfferPeriod
     environment = receipt.environment

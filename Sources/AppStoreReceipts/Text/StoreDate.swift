@@ -25,7 +25,9 @@ enum StoreDate {
     else { return nil }
     if form == .greenwich { return digits.takesRest(" Etc/GMT") ? local * 1_000 : nil }
     guard let fraction = digits.fraction() else { return nil }
-    if form == .anyZone, let offset = digits.namedZone(local: local) { return (local - offset) * 1_000 + fraction }
+    if form == .anyZone, let offset = digits.namedZone(local: local) {
+      return (local - offset) * 1_000 + fraction
+    }
     guard let offset = digits.offset(), digits.isAtEnd else { return nil }
     return (local - offset) * 1_000 + fraction
   }

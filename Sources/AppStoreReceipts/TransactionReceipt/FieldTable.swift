@@ -44,6 +44,13 @@ struct FieldTable {
     return value
   }
 
+  /// Takes a small number; what is none stays.
+  mutating func code(_ key: String) -> Int? {
+    guard case .text(let text) = peek(key), let value = Int(text) else { return nil }
+    _ = self.value(key)
+    return value
+  }
+
   /// Takes a truth value; another word than these stays.
   mutating func flag(_ key: String) -> Bool? {
     guard let index = fields.firstIndex(where: { $0.key == key }) else { return nil }

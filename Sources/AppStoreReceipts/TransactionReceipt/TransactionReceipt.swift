@@ -40,13 +40,13 @@ public struct TransactionReceipt: Sendable, Hashable {
   /// `app-item-id`; production only.
   public var appItemID: String?
   /// `version-external-identifier`; production only.
-  public var versionExternalIdentifier: String?
+  public var versionExternalID: String?
   /// `unique-identifier` of the device.
-  public var uniqueIdentifier: String?
+  public var uniqueID: String?
   /// `unique-vendor-identifier`: the device's UUID for this vendor.
-  public var uniqueVendorIdentifier: String?
+  public var uniqueVendorID: String?
   /// `web-order-line-item-id`; of subscriptions only.
-  public var webOrderLineItemID: Int64?
+  public var webOrderLineItemID: String?
   /// `purchase-date-ms`, else `purchase-date`; milliseconds since 1970.
   public var purchaseDate: Int64?
   /// `original-purchase-date-ms`, else `original-purchase-date`; milliseconds since 1970.
@@ -55,12 +55,16 @@ public struct TransactionReceipt: Sendable, Hashable {
   public var expiresDate: Int64?
   /// `cancellation-date-ms`, else `cancellation-date`; milliseconds since 1970.
   public var cancellationDate: Int64?
+  /// `cancellation-reason`
+  public var cancellationReason: RevocationReason?
+  /// `in-app-ownership-type`
+  public var ownership: OwnershipType?
   /// `is-trial-period`; from the 2020s.
   public var isTrialPeriod: Bool?
   /// `is-in-intro-offer-period`; from the 2020s.
   public var isInIntroOfferPeriod: Bool?
   /// `subscription-group-identifier`; from the 2020s.
-  public var subscriptionGroupIdentifier: String?
+  public var subscriptionGroupID: String?
   /// Everything else of `purchase-info`, among it the dates' other spellings such as `purchase-date-pst`.
   public var unknownFields: [ReceiptField] = []
   /// Everything else of the outer list.
@@ -128,18 +132,20 @@ public struct TransactionReceipt: Sendable, Hashable {
     bundleVersion = fields.text("bvrs")
     itemID = fields.text("item-id")
     appItemID = fields.text("app-item-id")
-    versionExternalIdentifier = fields.text("version-external-identifier")
-    uniqueIdentifier = fields.text("unique-identifier")
-    uniqueVendorIdentifier = fields.text("unique-vendor-identifier")
-    webOrderLineItemID = try fields.integer("web-order-line-item-id")
+    versionExternalID = fields.text("version-external-identifier")
+    uniqueID = fields.text("unique-identifier")
+    uniqueVendorID = fields.text("unique-vendor-identifier")
+    webOrderLineItemID = fields.text("web-order-line-item-id")
     purchaseDate = try fields.date(milliseconds: "purchase-date-ms", text: "purchase-date")
     originalPurchaseDate = try fields.date(
       milliseconds: "original-purchase-date-ms", text: "original-purchase-date")
     expiresDate = try fields.date("expires-date")
     cancellationDate = try fields.date(milliseconds: "cancellation-date-ms", text: "cancellation-date")
+    cancellationReason = fields.code("cancellation-reason").map(RevocationReason.init)
+    ownership = fields.text("in-app-ownership-type").map(OwnershipType.init)
     isTrialPeriod = fields.flag("is-trial-period")
     isInIntroOfferPeriod = fields.flag("is-in-intro-offer-period")
-    subscriptionGroupIdentifier = fields.text("subscription-group-identifier")
+    subscriptionGroupID = fields.text("subscription-group-identifier")
     unknownFields = fields.rest
   }
 }

@@ -37,7 +37,7 @@ public struct VerifyReceiptRequest: Sendable, Hashable {
   ///
   /// Throws if it is no JSON object, or `receipt-data` is absent, or a field has another type.
   public init(json: Data) throws(ReceiptDecodingError) {
-    try self.init(JSONFields(json: Array(json)))
+    try self.init(JSONFields(json: json))
   }
 
   init(_ input: JSONFields) throws(ReceiptDecodingError) {

@@ -50,7 +50,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
   /// Throws if the body is no JSON object (a captive portal's page, an empty body: a failure of the
   /// transport), or if a known field has a value that it can't have; the error names the field.
   public init(json: Data) throws(ReceiptDecodingError) {
-    try self.init(JSONFields(json: Array(json)))
+    try self.init(JSONFields(json: json))
   }
 
   /// The same, from a value that was read before.
