@@ -109,7 +109,7 @@ struct StoreReceiptTests {
     let after = try AppReceipt(decoding: bytes)
     #expect(after.inApp.map(\.transactionID) == [paid.transactionID, renewal.transactionID])
     #expect(after.inApp[0].cancellationDate == later.milliseconds / 1_000 * 1_000)
-    #expect(after.creationDate == later.milliseconds / 1_000 * 1_000)
+    #expect(after.receiptCreationDate == later.milliseconds / 1_000 * 1_000)
   }
 
   @Test func `refreshes prompt, also those that fail or are throttled, and readings never do`() throws {
