@@ -1,7 +1,7 @@
 import Foundation
 
 /// Decodes one made input and says how much memory it took beyond the input: `Tests/Fuzz/memory` compiles it together
-/// with the module's files, and starts it once for each case, since the system counts a process' peak.
+/// with the module's files, and starts it twice for each case, since the system counts a process' peak.
 @main struct Memory {
   /// An input, in the forms in which the decoders take it, and what is to read it.
   struct Case {
@@ -32,13 +32,16 @@ import Foundation
 
   static func main() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 2 else {
+    guard arguments.count == 4 else {
       print(cases.map(\.name).joined(separator: "\n"))
       return
     }
-    guard let subject = cases.first(where: { $0.name == arguments[1] }) else { exit(2) }
-    let input = Input(subject.input(), subject.form)
-    // The peak begins anew. What making the input took was given back, as the script sets up the allocator.
+    guard let subject = cases.first(where: { $0.name == arguments[2] }) else { exit(2) }
+    let file = URL(fileURLWithPath: arguments[3])
+    // Another process makes the input: its leavings on the heap would be used again, and not be counted.
+    if arguments[1] == "make" { return try Data(subject.input()).write(to: file) }
+    let input = Input(Array(try Data(contentsOf: file)), subject.form)
+    // The peak begins anew.
     try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
     let before = try peak()
     var outcome = "decoded"
@@ -165,8 +168,42 @@ import Foundation
     ]
   }
 
+  /// An app receipt of so many attributes that it has about two million bytes: the forge is not fast.
+  private static func receipt(
+    _ name: String, _ form: ForgedAppReceipt.Form, _ attribute: @escaping (Int) -> ForgedAppReceipt.Attribute
+  ) -> Case {
+    Case(
+      name: "app receipt, \(name)",
+      input: {
+        var forged = ForgedAppReceipt(attributes: [.init(2, .utf8("b"))])
+        let one =
+          ForgedAppReceipt(attributes: [attribute(0)]).bytes().count
+          - ForgedAppReceipt(attributes: []).bytes().count
+        forged.attributes += (0..<2_000_000 / one).map(attribute)
+        return forged.bytes(form)
+      }, form: .octets, decode: { _ = try AppReceipt(decoding: $0.octets) })
+  }
+
   private static var binary: [Case] {
     [
+      receipt("purchases", .der) { index in
+        var purchase = ForgedPurchase(
+          transactionID: "1000000123\(456_789 + index)", productID: "com.example.subscription.monthly")
+        purchase.originalTransactionID = "100000012345678"
+        return .init(purchase: purchase.attributes)
+      },
+      receipt("purchases in pieces", .ber(pieces: 1_000)) { index in
+        .init(purchase: ForgedPurchase(transactionID: "\(index)", productID: "p").attributes)
+      },
+      receipt("small purchases", .der) { _ in
+        .init(purchase: [.init(1702, .utf8("p")), .init(1703, .utf8("1"))])
+      },
+      receipt("small attributes", .der) { .init(Int64(100 + $0 % 100), raw: []) },
+      receipt("small attributes in purchases", .der) { _ in
+        .init(
+          purchase: [.init(1702, .utf8("p")), .init(1703, .utf8("1"))]
+            + (0..<50).map { .init(Int64(1_800 + $0), raw: []) })
+      },
       Case(
         name: "app receipt, zeros", input: { text("", "\0", "") }, form: .octets,
         decode: { _ = try AppReceipt(decoding: $0.octets) }),
@@ -199,6 +236,19 @@ import Foundation
     }
     return [
       document("entries", list), document("entries in base64") { wrapped(list()) },
+      document("purchases in base64") {
+        wrapped(
+          ForgedAppReceipt(
+            bundleID: "b",
+            purchases: (0..<5_000).map { index in
+              var purchase = ForgedPurchase(
+                transactionID: "1000000123\(456_789 + index)", productID: "com.example.subscription.monthly")
+              purchase.originalTransactionID = "100000012345678"
+              purchase.expiresDate = "2024-02-02T03:04:05Z"
+              return purchase
+            }
+          ).bytes())
+      },
       document("zeros") { text("", "\0", "") }, document("letters") { text("", "abcd", "") },
       document("JWS in a list") { text(#"{"signedTransactions":["#, #""a.b.c","#, #""a.b.c"]}"#) },
       document("small strings in a list") { text(#"{"signedTransactions":["#, "\"\",", "\"\"]}") },

@@ -21,6 +21,8 @@ struct JSONFields {
   private struct Member {
     /// Between its quotation marks.
     var name: Range<Int>
+    /// Its meaning, where it is written with escapes and may be one that is known.
+    var unescaped: String?
     var value: Int
     var isTaken = false
   }
@@ -60,7 +62,8 @@ struct JSONFields {
         throw .field(
           path.isEmpty ? "start" : path, "at most \(Self.maximumMemberCount) members", reason: .tooLarge)
       }
-      members.append(Member(name: name, value: reader.position))
+      let unescaped = Self.mayBeKnown(name, reader) ? reader.text(name) : nil
+      members.append(Member(name: name, unescaped: unescaped, value: reader.position))
       try reader.skip()
     }
   }
@@ -69,7 +72,7 @@ struct JSONFields {
   func unknown() throws(ReceiptDecodingError) -> [String: JSONValue] {
     var result: [String: JSONValue] = [:]
     for member in members where !member.isTaken {
-      let name = JSONReader(source.bytes).text(member.name)
+      let name = member.unescaped ?? JSONReader(source.bytes).text(member.name)
       try source.charge(JSONBudget.member + JSONBudget.container + name.utf8.count, for: path)
       result[name] = try source.value(at: member.value)
     }
@@ -88,10 +91,13 @@ struct JSONFields {
   }
 
   private func isNamed(_ member: Member, _ name: String) -> Bool {
-    let written = source.bytes[member.name]
-    if member.name.count == name.utf8.count { return written.elementsEqual(name.utf8) }
-    return member.name.count > name.utf8.count && written.contains(UInt8(ascii: "\\"))
-      && JSONReader(source.bytes).text(member.name) == name
+    if let unescaped = member.unescaped { return unescaped == name }
+    return member.name.count == name.utf8.count && source.bytes[member.name].elementsEqual(name.utf8)
+  }
+
+  /// Escapes make a name up to six times as long; no known one has more than 48 letters.
+  private static func mayBeKnown(_ name: Range<Int>, _ reader: JSONReader) -> Bool {
+    name.count <= 6 * 48 && reader.bytes[name].contains(UInt8(ascii: "\\"))
   }
 
   /// Marks every member of the name as taken. The offset of the last one's value, unless that is null.

@@ -100,6 +100,8 @@ extension SubscriptionFacts {
   /// From an app receipt: what was known when it was made, and nothing of renewals, groups and upgrades.
   public init(_ receipt: AppReceipt) {
     self.init()
+    // A dictionary that grows holds all of it twice for a moment.
+    periodsByID.reserveCapacity(receipt.inApp.count { $0.expiresDate != nil })
     let environment = receipt.environment
     for purchase in receipt.inApp {
       let period = SubscriptionPeriod(
@@ -130,7 +132,9 @@ extension SubscriptionFacts {
 
   private mutating func add(_ response: VerifyReceiptResponse, asOf: Int64?) {
     // Those of `latest_receipt_info` come last, and are right where the two differ.
-    for transaction in response.transactions {
+    let transactions = response.transactions
+    periodsByID.reserveCapacity(transactions.count { $0.expiresDate != nil })
+    for transaction in transactions {
       let period = SubscriptionPeriod(transaction, environment: response.environment, asOf: asOf)
       if let period { unite(period) }
     }
