@@ -7,7 +7,6 @@ struct UploadBench {
   let options: BenchOptions
 
   static let proofBytes = 8 << 10
-  private static let warmUp = 50
 
   func measure(_ report: (BenchSection) -> Void) async throws {
     var section = BenchSection(title: "uploads of an 8 KB proof on loopback")
@@ -42,22 +41,31 @@ struct UploadBench {
       var senders: [UploadWay: @Sendable () async throws -> Void] = [:]
       for way in UploadWay.allCases { senders[way] = try way.sender(to: base, proofBytes: Self.proofBytes) }
       for repetition in -1..<(options.quick ? 3 : 15) {
-        // Each goes first every other time.
-        for way in repetition.isMultiple(of: 2) ? UploadWay.allCases : UploadWay.allCases.reversed() {
-          guard let send = senders[way] else { continue }
-          let rate = try await Self.rate(of: send, requests: repetition < 0 ? Self.warmUp : 500)
-          if repetition >= 0 { rates.perSecond[way, default: []].append(rate) }
-        }
+        let round = try await Self.repetition(senders, turns: repetition < 0 ? 2 : 20)
+        guard repetition >= 0 else { continue }  // The first time, everything is cold.
+        for (way, rate) in round { rates.perSecond[way, default: []].append(rate) }
       }
       return rates
     }
   }
 
-  private static func rate(of send: @Sendable () async throws -> Void, requests: Int) async throws -> Double {
+  /// The ways take turns of a few requests, so that both meet the same moods of the machine.
+  private static func repetition(
+    _ senders: [UploadWay: @Sendable () async throws -> Void], turns: Int
+  ) async throws -> [UploadWay: Double] {
     let clock = ContinuousClock()
-    let begin = clock.now
-    for _ in 0..<requests { try await send() }
-    return Double(requests) * 1e9 / Double((clock.now - begin).wholeNanoseconds)
+    let requestsPerTurn = 25
+    var elapsed: [UploadWay: Duration] = [:]
+    for turn in 0..<turns {
+      // Each goes first every other time.
+      for way in turn.isMultiple(of: 2) ? UploadWay.allCases : UploadWay.allCases.reversed() {
+        guard let send = senders[way] else { continue }
+        let begin = clock.now
+        for _ in 0..<requestsPerTurn { try await send() }
+        elapsed[way, default: .zero] += clock.now - begin
+      }
+    }
+    return elapsed.mapValues { Double(turns * requestsPerTurn) * 1e9 / Double($0.wholeNanoseconds) }
   }
 
   // MARK: Memory

@@ -17,14 +17,9 @@ package struct BackendClient: Sendable {
   package func upload(
     _ upload: UploadRequest, authorization: String, lane: Lane, now: @Sendable () -> Timestamp
   ) async -> UploadClassification {
-    let body: Data
-    do {
-      body = try JSONEncoder().encode(upload)
-    } catch {
-      return .failure(.backendFault(reason: "\(upload.claims.count) claims cannot be written as JSON"))
-    }
     let request = BackendRequest(
-      method: "POST", path: "v1/receipts", headers: ["Authorization": authorization], body: body)
+      method: "POST", path: "v1/receipts", headers: ["Authorization": authorization],
+      body: upload.json())
     let result: Result<BackendResponse, TransportError>
     do throws(TransportError) {
       result = .success(try await transport.send(request))

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -17,7 +16,6 @@ final class Exchange: @unchecked Sendable {
   private let lock = NSLock()
   private let responseBytes: Int
   private var task: URLSessionDataTask?
-  private var timer: (any DispatchSourceTimer)?
   private var resume: (@Sendable (Outcome) -> Void)?
   private var outcome: Outcome?
   private var head: HTTPURLResponse?
@@ -31,9 +29,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Starts the task, or does not if it has been ended already. `resume` is called once.
-  func begin(
-    _ task: URLSessionDataTask, timeout: TimeInterval, _ resume: @escaping @Sendable (Outcome) -> Void
-  ) {
+  func begin(_ task: URLSessionDataTask, _ resume: @escaping @Sendable (Outcome) -> Void) {
     lock.lock()
     if let outcome {
       lock.unlock()
@@ -43,14 +39,6 @@ final class Exchange: @unchecked Sendable {
     }
     self.task = task
     self.resume = resume
-    // URLSession's own limits are for pauses between bytes on Linux: an answer that drips would last for ever.
-    let timer = DispatchSource.makeTimerSource()
-    timer.setEventHandler { [weak self] in
-      self?.end(.failure(TransportError(.timedOut, reason: "no whole answer within \(timeout) s")))
-    }
-    timer.schedule(deadline: .now() + timeout)
-    timer.activate()
-    self.timer = timer
     lock.unlock()
     task.resume()
   }
@@ -60,11 +48,10 @@ final class Exchange: @unchecked Sendable {
     lock.lock()
     guard self.outcome == nil else { return lock.unlock() }
     self.outcome = outcome
-    let (resume, task, timer) = (resume, task, timer)
-    (self.resume, self.task, self.timer) = (nil, nil, nil)
+    let (resume, task) = (resume, task)
+    (self.resume, self.task) = (nil, nil)
     body = Data()
     lock.unlock()
-    timer?.cancel()
     resume?(outcome)
     if cancelling, let task { cancel(task) }
   }

@@ -1,32 +1,29 @@
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
+#if canImport(FoundationNetworking)
+  /// Callbacks one after the other, straight on a dispatch queue. A URL session on Linux adds four of them per request,
+  /// and the operations of an operation queue would cost a quarter of all the time.
+  final class CallbackQueue: OperationQueue, @unchecked Sendable {
+    private let queue = DispatchQueue(label: "purchase-sync.transport")
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+  }
+#else
+  typealias CallbackQueue = OperationQueue
+#endif
+
 /// Passes what a URL session tells on to the exchange it is about.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-  private let lock = NSLock()
-  private var exchanges: [Int: Exchange] = [:]
+  private let table: ExchangeTable
 
-  func add(_ exchange: Exchange, of task: URLSessionTask) {
-    lock.lock()
-    exchanges[task.taskIdentifier] = exchange
-    lock.unlock()
-  }
+  init(table: ExchangeTable) { self.table = table }
 
-  func remove(_ task: URLSessionTask) {
-    lock.lock()
-    exchanges[task.taskIdentifier] = nil
-    lock.unlock()
-  }
-
-  /// Nil once the caller has its answer: what comes later is nobody's.
-  private func exchange(of task: URLSessionTask) -> Exchange? {
-    lock.lock()
-    defer { lock.unlock() }
-    return exchanges[task.taskIdentifier]
-  }
+  private func exchange(of task: URLSessionTask) -> Exchange? { table.exchange(number: task.taskIdentifier) }
 
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,

@@ -1,4 +1,3 @@
-import Dispatch
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -13,9 +12,8 @@ public import Foundation
 public final class URLSessionTransport: BackendTransport {
   private let base: URL
   private let session: URLSession
-  private let exchanges = ExchangeDelegate()
-  private let delegateQueue = OperationQueue()
-  private let timeout: TimeInterval
+  private let exchanges: ExchangeTable
+  private let delegateQueue = CallbackQueue()
   private let responseBytes: Int
 
   /// - Parameters:
@@ -32,12 +30,14 @@ public final class URLSessionTransport: BackendTransport {
     configuration.urlCredentialStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     self.base = base
-    self.timeout = timeout
+    exchanges = ExchangeTable(timeout: timeout)
     self.responseBytes = responseBytes
     // One callback at a time: `Exchange` cancels among them.
     delegateQueue.maxConcurrentOperationCount = 1
     // The session keeps its delegate until it is invalidated, so the delegate knows nothing of this object.
-    session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: delegateQueue)
+    session = URLSession(
+      configuration: configuration, delegate: ExchangeDelegate(table: exchanges), delegateQueue: delegateQueue
+    )
   }
 
   /// Nobody waits any longer, and what had to be cancelled has been.
@@ -47,15 +47,15 @@ public final class URLSessionTransport: BackendTransport {
   public func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     let exchange = Exchange(responseBytes: responseBytes, delegateQueue: delegateQueue)
     let task = session.dataTask(with: try wireRequest(request))
-    exchanges.add(exchange, of: task)
+    exchanges.add(exchange, number: task.taskIdentifier)
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        exchange.begin(task, timeout: timeout) { continuation.resume(returning: $0) }
+        exchange.begin(task) { continuation.resume(returning: $0) }
       }
     } onCancel: {
       exchange.end(.failure(TransportError(.cancelled, reason: "the request was cancelled")))
     }
-    exchanges.remove(task)
+    exchanges.remove(number: task.taskIdentifier)
     return try result.get()
   }
 

@@ -1,0 +1,50 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// What is written by hand reads as what an encoder writes.
+@Suite struct UploadJSONTests {
+  private func text(_ random: inout SplitMix64) -> String {
+    let pieces = [
+      "a", "9", "+/=", "\"", "\\", "\n", "\u{0}", "\u{1F}", "\u{7F}", "é", "\u{2028}", "👨‍👩‍👧", "</script>", "",
+    ]
+    return (0..<random.below(8)).map { _ in pieces[Int(random.below(Int64(pieces.count)))] }.joined()
+  }
+
+  private func claim(_ random: inout SplitMix64) -> Claim {
+    func maybe(_ random: inout SplitMix64) -> String? { random.below(2) == 0 ? nil : text(&random) }
+    let candidates = random.below(2) == 0 ? nil : (0..<random.below(4)).map { _ in text(&random) }
+    return Claim(
+      transactionID: text(&random), originalTransactionID: maybe(&random), environment: text(&random),
+      productID: text(&random), quantity: Int(truncatingIfNeeded: random.next()),
+      purchasedAt: Timestamp(milliseconds: Int64(bitPattern: random.next())),
+      match: Claim.Match(rawValue: text(&random)), orderNumber: maybe(&random), candidates: candidates,
+      evidence: maybe(&random), unverified: [nil, true, false][Int(random.below(3))])
+  }
+
+  @Test(arguments: 0..<50) func `every request reads back as it was`(seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    let claims = (0..<random.below(5)).map { _ in claim(&random) }
+    let proof = random.below(3) == 0 ? nil : ProofDocument(kind: .appReceipt, data: text(&random))
+    let request = UploadRequest(device: random.nextUUID(), proof: proof, claims: claims)
+    let read = try JSONDecoder().decode(UploadRequest.self, from: request.json())
+    #expect(read.device == request.device && read.proof == request.proof && read.claims == request.claims)
+    // As an encoder writes it, member by member.
+    let written = try JSONSerialization.jsonObject(with: request.json()) as? NSDictionary
+    let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(request)) as? NSDictionary
+    #expect(written == encoded && written != nil)
+  }
+
+  @Test func `a field that is added to the wire has to be written too`() {
+    // Whoever adds one changes these numbers, and the writer.
+    let claim = Claim(
+      transactionID: "", environment: "", productID: "", quantity: 1, purchasedAt: Timestamp(milliseconds: 0),
+      match: .none)
+    #expect(Mirror(reflecting: claim).children.count == 11)
+    let request = UploadRequest(device: UUID(), proof: ProofDocument(kind: .appReceipt, data: ""), claims: [])
+    #expect(Mirror(reflecting: request).children.count == 3)
+  }
+}
