@@ -40,7 +40,7 @@ struct BannedWords: Sendable {
     ],
     reason: "time, random numbers and ids come in as arguments, and nothing here waits or does I/O",
     applies: { path in
-      path.hasPrefix("Sources/PurchaseSync/Machine/")
+      ModuleRules.pureFolders.contains(where: path.hasPrefix)
         || path.hasPrefix("Sources/PurchaseSyncTesting/") && path.hasSuffix("Model.swift")
     })
 

@@ -33,6 +33,9 @@ struct ModuleRules: Sendable {
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
   ]
 
+  /// What decides, and does nothing.
+  static let pureFolders = ["Sources/PurchaseSync/Machine/", "Sources/PurchaseSync/Retry/"]
+
   /// The machine does no I/O: no storage, and of Foundation only its values.
   static let machine = ModuleRules(
     project: ["PurchaseQueue", "AppStoreReceipts"], toolchain: ["FoundationEssentials", "Foundation"])
@@ -54,7 +57,7 @@ struct ModuleRules: Sendable {
 
   /// The rules for a file; nil where its folder is not in the table.
   static func rules(for path: String) -> ModuleRules? {
-    if path.hasPrefix("Sources/PurchaseSync/Machine/") { return machine }
+    if pureFolders.contains(where: path.hasPrefix) { return machine }
     if path.hasPrefix(Manifest.embedding) { return embedding }
     if path.hasPrefix(Manifest.interfaces) { return interfaces }
     if path.hasPrefix("Tests/") { return tests }

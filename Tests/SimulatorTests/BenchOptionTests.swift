@@ -35,7 +35,19 @@ import Testing
     #expect(Command.parse(["bench-load", "idle"]) == .success(.benchLoad(BenchLoadOptions())))
   }
 
+  @Test func `all options of bench upload arrive`() {
+    let options = UploadBenchOptions(check: true, json: true, quick: true)
+    #expect(
+      Command.parse(["bench", "upload", "--check", "--json", "--quick"]) == .success(.benchUpload(options)))
+    let child = UploadBenchOptions(child: .engine, requests: 7)
+    #expect(
+      Command.parse(["bench", "upload", "--child", "engine", "--requests", "7"])
+        == .success(.benchUpload(child)))
+  }
+
   @Test(arguments: [
+    (["bench", "upload", "--chek"], "did you mean '--check'?"),
+    (["bench", "upload", "--child", "other"], "bare or engine"),
     (["bench"], "what is to be measured: queue"),
     (["bench", "queu"], "did you mean 'queue'?"),
     (["bench", "queue", "--quik"], "did you mean '--quick'?"),
