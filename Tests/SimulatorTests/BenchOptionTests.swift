@@ -35,19 +35,18 @@ import Testing
     #expect(Command.parse(["bench-load", "idle"]) == .success(.benchLoad(BenchLoadOptions())))
   }
 
-  @Test func `all options of bench upload arrive`() {
-    let options = UploadBenchOptions(check: true, json: true, quick: true)
-    #expect(
-      Command.parse(["bench", "upload", "--check", "--json", "--quick"]) == .success(.benchUpload(options)))
-    let child = UploadBenchOptions(child: .engine, requests: 7)
-    #expect(
-      Command.parse(["bench", "upload", "--child", "engine", "--requests", "7"])
-        == .success(.benchUpload(child)))
+  @Test func `The child of bench upload is told its way and its number`() throws {
+    #expect(UploadLoad.parse(["engine", "7"]) == .success(UploadLoad(way: .engine, requests: 7)))
+    for wrong in [[], ["engine"], ["other", "7"], ["bare", "-1"], ["bare", "x"]] {
+      guard case .failure = UploadLoad.parse(wrong) else {
+        Issue.record("\(wrong) was taken")
+        continue
+      }
+    }
   }
 
   @Test(arguments: [
     (["bench", "upload", "--chek"], "did you mean '--check'?"),
-    (["bench", "upload", "--child", "other"], "bare or engine"),
     (["bench"], "what is to be measured: queue"),
     (["bench", "queu"], "did you mean 'queue'?"),
     (["bench", "queue", "--quik"], "did you mean '--quick'?"),
