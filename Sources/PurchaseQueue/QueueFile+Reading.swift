@@ -106,6 +106,9 @@ extension QueueFile {
     } ?? nil
   }
 
+  /// The place of the entry that was queued last, of all that ever were.
+  package func lastPlace() throws(QueueError) -> Int64 { try totals().lastPlace }
+
   /// Every entry, in the order of the places.
   public func allEntries() throws(QueueError) -> [Entry] {
     let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }

@@ -65,7 +65,7 @@ import Testing
     #expect(decodingFailure { _ = try AppReceipt(decoding: pieces) }?.reason == .truncated)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [10, 10_000])
+  @Test(.timeLimit(.minutes(4)), arguments: [10, 10_000])
   func `Many purchases decode in every form`(count: Int) throws {
     let purchases = (0..<count).map { ForgedPurchase(transactionID: String($0), productID: "coins.\($0)") }
     let forged = ForgedAppReceipt(bundleID: "b", purchases: purchases)
@@ -74,7 +74,7 @@ import Testing
     for form in AppReceiptTests.forms { #expect(try AppReceipt(decoding: forged.bytes(form)) == receipt) }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(4)))
   func `A megabyte of the smallest unknown attributes is kept in no more bytes than it came in`() throws {
     var forged = ForgedAppReceipt(attributes: [.init(2, .utf8("b"))])
     forged.attributes += (0..<100_000).map { .init(30 + $0 % 60, raw: []) }

@@ -102,7 +102,7 @@ import Testing
     #expect(error?.expected == "UTF-8" && error?.offset == 4)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(4)))
   func `10,000 levels are stepped over, and a megabyte of brackets is refused`() throws {
     let info = ForgedTransactionReceipt.base64(Array("{transaction-id=1}".utf8))
     func nested(_ open: String, _ close: String) -> String {

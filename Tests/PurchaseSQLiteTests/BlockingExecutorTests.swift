@@ -39,7 +39,7 @@ private final class Meeting: Sendable {
 }
 
 @Suite struct BlockingExecutorTests {
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(4)))
   func `Actors that wait for the disk do not use up the cooperative pool`() async {
     // Many more than the pool has threads: on the pool they would wait for one another for ever.
     let guests = 64

@@ -5,7 +5,7 @@ import PurchaseSyncTesting
 import Testing
 
 /// The loop that hands the store's updates to the engine, with a sequence in place of StoreKit's.
-@Suite(.timeLimit(.minutes(1))) struct StoreUpdatesTests {
+@Suite(.timeLimit(.minutes(4))) struct StoreUpdatesTests {
   /// Nothing is listed, nothing can be finished.
   private struct EmptyStore: AppStore {
     func unfinished() async throws -> StoreListing { StoreListing(transactions: []) }

@@ -5,7 +5,7 @@ import PurchaseSyncTesting
 import Testing
 
 /// The engine against the real backend and store models, over HTTP, in one process.
-@Suite(.timeLimit(.minutes(1))) struct SyncEngineTests {
+@Suite(.timeLimit(.minutes(4))) struct SyncEngineTests {
   private let product = "gems"
 
   private func withWorld(

@@ -1,171 +1,160 @@
 import AppStoreReceipts
-import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
 import Testing
 
 @testable import PurchaseSync
 
+/// One purchase, and whose it is.
 @Suite struct SyncMachineTests {
-  let noon = Timestamp(milliseconds: 1_700_000_000_000)
-  let token = UUID()
-
-  /// A machine over a real file in a directory of its own, with one open order of alice.
-  private func withMachine(_ body: (inout SyncMachine<SyncFile>) throws -> Void) throws {
-    let directory = FileManager.default.temporaryDirectory.path + "/SyncMachineTests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer {
-      do { try FileManager.default.removeItem(atPath: directory) } catch { Issue.record(error) }
+  @Test func `what is sent was queued and its attempt counted before`() throws {
+    var run = try MachineRun()
+    let actions = try run.arrive(bought("100", token: 1))
+    #expect(actions.sent == [["100"]])
+    #expect(run.entry("100")?.attempts == 1)
+    #expect(run.entry("100")?.attemptedAt == midday)
+    #expect(run.entry("100")?.orderNumber == "1")
+    guard case .queued(key("100"), let match)? = actions.events.first else {
+      Issue.record("the app was not told first: \(actions)")
+      return
     }
-    let file = try SyncFile(queue: QueueFile(path: directory + "/q", now: noon))
-    let document = OrderDocument(
-      number: "1", accountToken: token, productID: "gems", quantity: 1, state: .open, createdAt: noon)
-    _ = try file.save(document, account: "alice", answering: "key", now: noon)
-    var machine = SyncMachine(storage: file, policy: RetryPolicy())
-    try body(&machine)
+    #expect(match.evidence == [.accountToken])
+    #expect(match.lane == alice)
   }
 
-  private func transaction(_ id: String = "100", token: UUID?, product: String = "gems") -> StoreTransaction {
-    StoreTransaction(
-      environment: .production, transactionID: id, originalTransactionID: id, productID: product, quantity: 1,
-      purchasedAt: noon, accountToken: token,
-      proof: Proof(kind: "signedTransaction", bytes: Array("x.y.z".utf8)))
-  }
-
-  private func arrive(_ machine: inout SyncMachine<SyncFile>, _ value: StoreTransaction) throws
-    -> [SyncAction]
+  @Test
+  func `a storage that refuses leaves the transaction to the store, and asks for it when there is room`()
+    throws
   {
-    try machine.transactionArrived(value, details: TransactionDetails(value).text(), now: noon)
-  }
-
-  private func reply(_ verdict: Verdict, id: String = "100") -> UploadReply {
-    UploadReply(
-      ledgerEpoch: "e",
-      verdicts: [
-        ClaimVerdict(environment: "Production", transactionID: id, verdict: verdict, orderNumber: "1")
-      ])
-  }
-
-  @Test func `a token binds to its order, and the attempt is durable before the send`() throws {
-    try withMachine { machine in
-      let actions = try arrive(&machine, transaction(token: token))
-      guard case .send(let lane, let entries)? = actions.last else {
-        Issue.record("nothing was sent: \(actions)")
-        return
-      }
-      #expect(lane == .account("alice"))
-      #expect(entries.map(\.orderNumber) == ["1"])
-      #expect(try machine.storage.queue.allEntries().map(\.attempts) == [1])
-    }
-  }
-
-  @Test func `another product or no token binds to nothing and goes to the device lane`() throws {
-    try withMachine { machine in
-      _ = try arrive(&machine, transaction("1", token: token, product: "coins"))
-      _ = try arrive(&machine, transaction("2", token: nil))
-      let entries = try machine.storage.queue.allEntries()
-      #expect(entries.map(\.lane) == [.device, .device])
-      #expect(entries.map(\.orderNumber) == [nil, nil])
-    }
+    var run = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try run.arrive(bought("100", token: 1))
+    #expect(throws: QueueError.queueFull(.entries, needed: 2, allowed: 1)) { try run.arrive(bought("101")) }
+    _ = try run.listed([key("101")])
+    let settled = run.reply(["100": .granted])
+    #expect(settled.finished == ["100"])
+    // An unseen outcome takes the entry's room until the app has seen it.
+    #expect(throws: QueueError.self) { try run.arrive(bought("101")) }
+    #expect(try run.confirm(key("100")) == [.listStore])
+    #expect(try run.arrive(bought("101")).sent == [["101"]])
+    #expect(try run.confirm(key("100")) == [])
   }
 
   @Test(arguments: [Verdict.granted, .duplicate, .lapsed, .refunded, .otherOwner])
   func `a settling verdict leaves a tombstone, then finishes, then tells`(verdict: Verdict) throws {
-    try withMachine { machine in
-      var random = SplitMix64(seed: 1)
-      _ = try arrive(&machine, transaction(token: token))
-      let actions = try machine.replyArrived(
-        lane: .account("alice"), reply(verdict), now: noon, using: &random)
-      let tombstone = try #require(try machine.storage.tombstonesWithDuties().first)
-      #expect(actions.prefix(2) == [.finish(tombstone), .emit(.delivered(Outcome(tombstone)))])
-      #expect(try machine.storage.queue.allEntries().isEmpty)
-      #expect(try machine.storage.order(accountToken: token)?.state == .delivered)
-      try machine.finished(tombstone.key)
-      #expect(try arrive(&machine, transaction(token: token)) == [.finish(tombstone.finished)])
+    var run = try MachineRun()
+    let actions = try run.purchase("100", token: 1, verdict)
+    let tombstone = try #require(run.storage.tombstone(key("100")))
+    #expect(actions == [.finish(tombstone), .emit(.delivered(Outcome(tombstone)))])
+    #expect(tombstone.isFinishOwed && tombstone.isUnseen)
+    #expect(run.storage.allEntries.isEmpty)
+    let outcome = try #require(actions.delivered.first)
+    #expect(outcome.verdict == verdict)
+    #expect(outcome.orderNumber == "1")
+    #expect(outcome.lane == alice)
+  }
+
+  @Test func `a redelivery of something settled is finished at once and sends nothing`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1)
+    // While the first call is out, another would be one too many.
+    #expect(try run.arrive(bought("100", token: 1)) == [])
+    _ = try run.finishEnded(key("100"), .finished)
+    let again = try run.arrive(bought("100", token: 1))
+    #expect(again.finished == ["100"])
+    #expect(again.count == 1)
+  }
+
+  @Test func `a thousand settled transactions of a launch send nothing`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 2_000))
+    for id in 0..<1_000 {
+      _ = try run.purchase(String(id))
+      _ = try run.finishEnded(key(String(id)), .finished)
+      _ = try run.confirm(key(String(id)))
+    }
+    #expect(try run.restart() == [])
+    for id in 0..<1_000 {
+      let actions = try run.arrive(bought(String(id)))
+      #expect(actions.count == 1)
+      #expect(actions.finished == [String(id)])
     }
   }
 
-  @Test(arguments: [
-    Verdict.pending, .unknownTransaction, Verdict(rawValue: "of a newer protocol"), .rejected,
-  ])
-  func `a verdict that settles nothing keeps the entry and finishes nothing`(verdict: Verdict) throws {
-    try withMachine { machine in
-      var random = SplitMix64(seed: 1)
-      _ = try arrive(&machine, transaction(token: token))
-      let actions = try machine.replyArrived(
-        lane: .account("alice"), reply(verdict), now: noon, using: &random)
-      #expect(!actions.contains { if case .finish = $0 { true } else { false } })
-      let entry = try #require(try machine.storage.queue.allEntries().first)
-      #expect(verdict == .rejected ? entry.state == .quarantined : entry.readyAt > noon)
-    }
+  @Test func `redeliveries collapse into one entry that keeps its place, its order and its attempts`() throws
+  {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.arrive(bought("101", token: 2))
+    let before = try #require(run.entry("100"))
+    #expect(try run.arrive(bought("100", token: 1)).isEmpty)
+    #expect(run.entry("100") == before)
+    #expect(run.storage.allEntries.count == 2)
   }
 
-  @Test func `a verdict for something else is ignored, and the claim is asked again`() throws {
-    try withMachine { machine in
-      var random = SplitMix64(seed: 1)
-      _ = try arrive(&machine, transaction(token: token))
-      let lane = Lane.account("alice")
-      _ = try machine.replyArrived(lane: lane, reply(.granted, id: "666"), now: noon, using: &random)
-      #expect(try machine.storage.queue.allEntries().count == 1)
-      let later = try machine.timerFired(now: noon.adding(milliseconds: 3_600_000))
-      #expect(later.contains { if case .send = $0 { true } else { false } })
-    }
+  @Test func `one request is out per lane, and lanes do not wait for each other`() throws {
+    var run = try MachineRun(orders: [])
+    run.storage.book.add(1)
+    run.storage.book.add(9, account: "bob", product: "coins")
+    #expect(try run.arrive(bought("100", token: 1)).sent == [["100"]])
+    #expect(try run.arrive(bought("101", token: 1)).sent == [])
+    let other = payment("102", token: orderToken(9), product: "coins")
+    #expect(try run.arrive(other).sent == [["102"]])
+    #expect(try run.arrive(bought("103")).sent == [["103"]], "the device lane")
+    #expect(run.reply(["100": .granted]).sent == [["101"]])
   }
 
-  @Test func `one request is out per lane, and a failure waits before the next`() throws {
-    try withMachine { machine in
-      var random = SplitMix64(seed: 1)
-      _ = try arrive(&machine, transaction(token: token))
-      #expect(try arrive(&machine, transaction("101", token: token)).count == 1)
-      let actions = try machine.uploadFailed(
-        lane: .account("alice"), .retry(reason: "503", retryAfterMilliseconds: 60_000), now: noon,
-        using: &random)
-      #expect(!actions.contains { if case .send = $0 { true } else { false } })
-      // A wake-up does not shorten what the backend asked for.
-      let woken = try machine.woken(now: noon.adding(milliseconds: 59_000))
-      #expect(!woken.contains { if case .send = $0 { true } else { false } })
-      let late = try machine.timerFired(now: noon.adding(milliseconds: 72_001))
-      #expect(late.contains { if case .send = $0 { true } else { false } })
-    }
+  @Test func `a transaction nobody is known to own goes up in the device's name`() throws {
+    var run = try MachineRun(orders: [])
+    let actions = try run.arrive(bought("100"))
+    #expect(run.entry("100")?.lane == .device)
+    #expect(actions.sent == [["100"]])
   }
 
-  @Test func `a lane without credentials waits until the app says that there are some`() throws {
-    try withMachine { machine in
-      var random = SplitMix64(seed: 1)
-      _ = try arrive(&machine, transaction(token: token))
-      let lane = Lane.account("alice")
-      #expect(
-        try machine.uploadFailed(lane: lane, .signInNeeded, now: noon, using: &random)
-          == [.emit(.signInNeeded(lane))])
-      #expect(try machine.timerFired(now: noon.adding(milliseconds: 86_400_000)).isEmpty)
-      #expect(try machine.woken(now: noon).contains { if case .send = $0 { true } else { false } })
-    }
-  }
-
-  @Test func `a finish that fails is owed until it works, and an outcome is told until it is confirmed`()
+  @Test func `those with the head's proof ride along, in order, and no further than the first that differs`()
     throws
   {
-    try withMachine { machine in
-      var random = SplitMix64(seed: 1)
-      _ = try arrive(&machine, transaction(token: token))
-      _ = try machine.replyArrived(lane: .account("alice"), reply(.granted), now: noon, using: &random)
-      let tombstone = try #require(try machine.storage.tombstonesWithDuties().first)
-      _ = machine.finishFailed(tombstone.key, now: noon, using: &random)
-      var restarted = SyncMachine(storage: machine.storage, policy: RetryPolicy())
-      #expect(
-        try restarted.started(now: noon) == [.emit(.delivered(Outcome(tombstone))), .finish(tombstone)])
-      try restarted.outcomeConfirmed(tombstone.key)
-      try restarted.finished(tombstone.key)
-      var again = SyncMachine(storage: machine.storage, policy: RetryPolicy())
-      #expect(try again.started(now: noon).isEmpty)
+    var run = try MachineRun(orders: [])
+    _ = try run.arrive(bought("100", proof: "first"))
+    for (id, proof) in [("101", "shared"), ("102", "shared"), ("103", "own"), ("104", "shared")] {
+      _ = try run.arrive(bought(id, proof: proof))
     }
+    #expect(run.reply(.device, ["100": .granted]).sent == [["101", "102"]])
+    #expect(run.entry("102")?.attempts == 1)
+    #expect(run.reply(.device, ["101": .granted, "102": .granted]).sent == [["103"]])
+    #expect(run.reply(.device, ["103": .granted]).sent == [["104"]])
   }
-}
 
-extension Tombstone {
-  fileprivate var finished: Tombstone {
-    var copy = self
-    copy.isFinishOwed = false
-    return copy
+  @Test func `an upload carries a hundred claims at most`() throws {
+    var run = try MachineRun(orders: [], limits: QueueLimits(entries: 300))
+    _ = try run.arrive(bought("first"))
+    for id in 0..<150 { _ = try run.arrive(bought(String(id), proof: "shared")) }
+    #expect(run.reply(.device, ["first": .granted]).sent.map(\.count) == [100])
+  }
+
+  @Test func `two whose names on the wire are the same are never in one upload`() throws {
+    var run = try MachineRun(orders: [])
+    func testing(_ at: Int64) -> StoreTransaction {
+      payment("0", at: at) {
+        $0.environment = .xcode
+        $0.proof = Proof(kind: "appReceipt", bytes: [1])
+      }
+    }
+    _ = try run.arrive(bought("first"))
+    _ = try run.arrive(testing(0))
+    _ = try run.arrive(testing(60_000))
+    let first = run.reply(.device, ["first": .granted])
+    #expect(first.sent.map(\.count) == [1])
+    let verdict = ClaimVerdict(environment: "Xcode", transactionID: "0", verdict: .granted)
+    let second = run.reply(.device, [verdict])
+    #expect(second.delivered.map(\.key) == [testing(0).key])
+    #expect(second.sent.map(\.count) == [1])
+  }
+
+  @Test func `an outcome is told at each start until the app has seen it`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1)
+    #expect(try run.restart().delivered.map(\.key) == [key("100")])
+    #expect(try run.restart().delivered.map(\.key) == [key("100")])
+    _ = try run.confirm(key("100"))
+    #expect(try run.restart().delivered == [])
   }
 }

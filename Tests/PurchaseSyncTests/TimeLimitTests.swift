@@ -2,7 +2,7 @@ import PurchaseSync
 import Testing
 
 /// No test here waits: a limit is nought, or far beyond the end of the test.
-@Suite(.timeLimit(.minutes(1))) struct TimeLimitTests {
+@Suite(.timeLimit(.minutes(4))) struct TimeLimitTests {
   private static let years: Int64 = 100_000_000_000
 
   /// Ends by being forgotten: as a system call that ignores its cancellation does.

@@ -5,7 +5,7 @@ import PurchaseSync
 import Testing
 
 /// Answers that break off, that are too long, or that never come.
-@Suite(.timeLimit(.minutes(1))) struct TransportFaultTests {
+@Suite(.timeLimit(.minutes(4))) struct TransportFaultTests {
   /// Not among them: a head that ends after its status line. There Foundation on Linux (6.3.1) ends the process
   /// ("Transfer completed, but there's no response"), before any of our code is asked.
   static let broken: [(String, Fault)] = [

@@ -5,7 +5,7 @@ import PurchaseSync
 import Testing
 
 /// The URL session's transport against servers that misbehave.
-@Suite(.timeLimit(.minutes(1))) struct TransportTests {
+@Suite(.timeLimit(.minutes(4))) struct TransportTests {
   @Test func `an answer arrives with its status, its body and the fields that are looked at`() async throws {
     let server = try TransportServer { _ in
       HTTPResponse(

@@ -42,7 +42,7 @@ import Testing
     try output.split(separator: "\n").map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [[], ["--chaos", "--seed", "3"], ["--chaos", "--seed", "11"]])
+  @Test(.timeLimit(.minutes(4)), arguments: [[], ["--chaos", "--seed", "3"], ["--chaos", "--seed", "11"]])
   func `the engine loses and doubles nothing in any scenario`(extra: [String]) throws {
     let result = try Self.run(["run", "--all", "--json"] + extra)
     #expect(result.status == 0)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `the naive app loses purchases, and never changes the exit code`()
+  @Test(.timeLimit(.minutes(4))) func `the naive app loses purchases, and never changes the exit code`()
     throws
   {
     let result = try Self.run(["run", "--all", "--json", "--client", "fire-and-forget"])

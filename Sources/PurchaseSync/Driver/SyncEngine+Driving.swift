@@ -27,7 +27,13 @@ extension SyncEngine {
     }
     generation += 1
     if let salvage = opened?.file.queue.salvage { emit(.recovered(salvage)) }
-    perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
+    do throws(SyncError) {
+      perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
+    } catch {
+      // A machine that has not started takes no events: the next call opens the file again.
+      opened = nil
+      throw error
+    }
   }
 
   /// The open file. Opening it anew after damage may have failed: then it is tried again here.

@@ -57,7 +57,7 @@ extension SyncEngine {
     configuration.hook?("upload.received")
     feed(generation) { (machine, now) throws(QueueError) in
       switch result {
-      case .verdicts(let reply): try machine.replyArrived(lane: lane, reply, now: now)
+      case .verdicts(let reply): machine.replyArrived(lane: lane, reply, now: now)
       case .failure(let failure): try machine.uploadFailed(lane: lane, failure, now: now)
       }
     }

@@ -66,7 +66,9 @@ extension SyncEngine {
     } catch {
       return .failed
     }
-    switch await TimeLimit.answer(withinMilliseconds: limit, of: { try await store.finish(transactionID: id) }) {
+    switch await TimeLimit.answer(
+      withinMilliseconds: limit, of: { try await store.finish(transactionID: id) })
+    {
     case .finished: return .finished
     case .notListed: return .notListed
     case nil: return .failed

@@ -89,9 +89,8 @@ public actor SyncEngine {
   /// The app has fulfilled, or shown, this outcome: it is not reported again.
   public func confirm(_ outcome: Outcome) throws(SyncError) {
     perform(
-      try step { (machine, _) throws(QueueError) in
-        try machine.outcomeConfirmed(outcome.key)
-        return []
+      try step { (machine, now) throws(QueueError) in
+        try machine.outcomeConfirmed(outcome.key, now: now)
       })
   }
 

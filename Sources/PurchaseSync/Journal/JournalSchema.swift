@@ -50,7 +50,7 @@ enum JournalSchema {
     ) STRICT;
     CREATE TABLE IF NOT EXISTS device_claims(
       account TEXT PRIMARY KEY,
-      claimed_at INTEGER NOT NULL
+      through_place INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     """
 

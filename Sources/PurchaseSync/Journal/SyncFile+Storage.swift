@@ -51,8 +51,20 @@ extension SyncFile: SyncStorage {
     _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
   ) throws(QueueError) -> Entry {
     try enqueueUpdate(
-      of: tombstone, details: try TransactionDetails(transaction).text(), proofs: [transaction.proof],
+      of: tombstone, details: try Self.details(of: transaction, since: tombstone),
+      proofs: [transaction.proof],
       now: now)
+  }
+
+  /// Whose listing it was in stays: its finish waits for that store account.
+  private static func details(
+    of transaction: StoreTransaction, since tombstone: Tombstone?
+  ) throws(QueueError) -> String {
+    var details = TransactionDetails(transaction)
+    if let tombstone {
+      details.storeAccount = try TransactionDetails(text: tombstone.details, key: tombstone.key).storeAccount
+    }
+    return try details.text()
   }
 
   private func enqueueUpdate(
@@ -95,6 +107,16 @@ extension SyncFile: SyncStorage {
     _ key: EntryKey, until: Timestamp, reason: String, now: Timestamp
   ) throws(QueueError) {
     try queue.postpone(key, until: until, reason: reason, now: now)
+  }
+
+  package func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      for lane in try self.queue.lanes() {
+        for entry in try self.queue.entries(in: lane, limit: .max) where entry.readyAt > latest {
+          try self.queue.postpone(entry.key, until: latest, reason: "the clock went back", now: now)
+        }
+      }
+    }
   }
 
   // MARK: Attempts
@@ -203,7 +225,7 @@ extension SyncFile: SyncStorage {
   }
 
   package func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError) {
-    let details = try TransactionDetails(transaction).text()
+    let details = try Self.details(of: transaction, since: try queue.tombstone(transaction.key))
     try queue.transaction { () throws(QueueError) in
       try self.notes.oweUpdate(transaction.key, details: details)
     }
@@ -232,12 +254,16 @@ extension SyncFile: SyncStorage {
 
   package func deviceClaims() throws(QueueError) -> [DeviceClaimant] { try notes.deviceClaims() }
 
-  package func keep(_ claim: DeviceClaimant) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in try self.notes.keep(claim) }
+  package func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant {
+    try queue.transaction { () throws(QueueError) in
+      let claim = DeviceClaimant(account: account, throughPlace: try self.queue.lastPlace())
+      try self.notes.keep(claim)
+      return claim
+    }
   }
 
-  package func deviceLaneHolds(queuedBy moment: Timestamp) throws(QueueError) -> Bool {
-    try notes.deviceLaneHolds(queuedBy: moment)
+  package func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {
+    try notes.deviceLaneHolds(throughPlace: place)
   }
 
   package func endClaim(of account: String) throws(QueueError) {

@@ -113,8 +113,8 @@ struct SyncNotes {
 
   func deviceClaims() throws(QueueError) -> [DeviceClaimant] {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT account, claimed_at FROM device_claims ORDER BY account").all {
-        DeviceClaimant(account: $0.text(0), claimedAt: Timestamp(milliseconds: $0.integer(1)))
+      try file.connection.prepare("SELECT account, through_place FROM device_claims ORDER BY account").all {
+        DeviceClaimant(account: $0.text(0), throughPlace: $0.integer(1))
       }
     }
   }
@@ -122,7 +122,7 @@ struct SyncNotes {
   func keep(_ claim: DeviceClaimant) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare("INSERT OR REPLACE INTO device_claims VALUES(?,?)").run([
-        .text(claim.account), .integer(claim.claimedAt.milliseconds),
+        .text(claim.account), .integer(claim.throughPlace),
       ])
     }
   }
@@ -133,13 +133,13 @@ struct SyncNotes {
     }
   }
 
-  func deviceLaneHolds(queuedBy moment: Timestamp) throws(QueueError) -> Bool {
-    let count = try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT count(*) FROM entries WHERE lane=? AND enqueued_at<=?").first([
-        .text(Lane.device.text), .integer(moment.milliseconds),
+  func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {
+    let found = try wrap { () throws(SQLiteError) in
+      try file.connection.prepare("SELECT 1 FROM entries WHERE lane=? AND place<=? LIMIT 1").first([
+        .text(Lane.device.text), .integer(place),
       ]) { $0.integer(0) }
     }
-    return count ?? 0 > 0
+    return found != nil
   }
 
   private func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {

@@ -16,9 +16,11 @@ extension SyncMachine {
     by account: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     precondition(isStarted, "a machine that has not started cannot claim")
-    try storage.keep(DeviceClaimant(account: account, claimedAt: now))
+    note(now)
+    let claim = try storage.keepClaim(of: account)
     let isSending = claims[account]?.isSending ?? false
-    claims[account] = Claiming(claimedAt: now, isSending: isSending)
+    // One that is out was sent before this: it is not the last.
+    claims[account] = Claiming(throughPlace: claim.throughPlace, isSending: isSending, purpose: .person)
     return claimAgain(now: now)
   }
 
@@ -26,38 +28,48 @@ extension SyncMachine {
   package mutating func claimEnded(
     account: String, _ end: ClaimEnd, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    guard var state = claims[account], state.isSending else {
+    guard let isLast = claims[account].flatMap({ $0.isSending ? $0.isLast : nil }) else {
       preconditionFailure("no claim was out for that account")
     }
-    state.isSending = false
-    claims[account] = state
-    var faults: [SyncAction] = []
+    note(now)
+    claims[account]?.isSending = false
+    claims[account]?.isLast = false
     switch end {
     case .taken:
-      if try storage.deviceLaneHolds(queuedBy: state.claimedAt) {
+      claims[account]?.backoff.succeeded()
+      guard isLast else {
         claims[account]?.isTaken = true
-        claims[account]?.backoff.succeeded()
-      } else {
-        try storage.endClaim(of: account)
-        claims[account] = nil
+        return claimAgain(now: now)
       }
+      try storage.endClaim(of: account)
+      claims[account] = nil
       return []
-    case .failed(.signInNeeded):
+    case .failed(let failure): return try claimFailed(account, failure, now: now)
+    }
+  }
+
+  private mutating func claimFailed(
+    _ account: String, _ failure: UploadFailure, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    var backoff = claims[account]?.backoff ?? LaneBackoff()
+    var faults: [SyncAction] = []
+    switch failure {
+    case .signInNeeded:
       claims[account]?.needsSignIn = true
       return [.emit(.signInNeeded(.account(account)))]
-    case .failed(.retry(_, let retryAfter)):
+    case .retry(_, let retryAfter):
       retry.pace.failed(now: now, policy: policy, using: &random)
-      state.backoff.failed(
+      backoff.failed(retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
+    case .backendBusy(_, let retryAfter):
+      retry.pace.failed(
         retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
-    case .failed(.backendBusy(_, let retryAfter)):
-      retry.pace.failed(retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
-      state.backoff.failed(now: now, policy: policy, using: &random)
-    case .failed(.backendFault(let reason)):
-      state.backoff.refused(now: now, policy: policy, using: &random)
+      backoff.failed(now: now, policy: policy, using: &random)
+    case .backendFault(let reason):
+      backoff.refused(now: now, policy: policy, using: &random)
       faults = [.emit(.backendFault(reason: reason))]
-    case .failed(.interrupted), .failed(.proofMissing), .failed(.laneTaken): return []
+    case .interrupted, .proofMissing, .laneTaken: return []
     }
-    claims[account] = state
+    claims[account]?.backoff = backoff
     try keepRetry(now: now)
     return faults + claimAgain(now: now)
   }
@@ -74,14 +86,18 @@ extension SyncMachine {
 
   private mutating func claim(for account: String, now: Timestamp) throws(QueueError) -> [SyncAction] {
     guard var state = claims[account], !state.isSending, !state.needsSignIn else { return [] }
-    if state.isTaken, try storage.deviceLaneHolds(queuedBy: state.claimedAt) { return [] }
+    // Asked now, not when the answer is here: what is granted in between may be granted after the backend took it.
+    let isLast = try !storage.deviceLaneHolds(throughPlace: state.throughPlace)
+    if state.isTaken, !isLast { return [] }
     var admitted = retry
-    switch admitted.admit(state.backoff, for: .person, now: now, policy: policy) {
+    switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
     case .wait(let until): return [.wake(at: soonest(until, now))]
     case .send:
       retry = admitted
       try keepRetry(now: now)
       state.isSending = true
+      state.isLast = isLast
+      state.purpose = .retry
       claims[account] = state
       return [.claim(account: account)]
     }

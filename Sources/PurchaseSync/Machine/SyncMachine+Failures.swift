@@ -6,13 +6,16 @@ extension SyncMachine {
   package mutating func uploadFailed(
     lane: Lane, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let sent = endSending(lane)
+    let sent = endSending(lane).map(\.key)
+    note(now)
     var backoff = lanes[lane, default: LaneState()].backoff
     switch failure.inLane(lane) {
     case .retry(let reason, let retryAfter):
       retry.pace.failed(now: now, policy: policy, using: &random)
       backoff.failed(retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
       lanes[lane]?.backoff = backoff
+      // The lane forgets it when the process dies; the entries do not.
+      if let asked = backoff.notBefore { try wait(sent, until: asked, reason, now: now) }
       return try failed(sent, lane, reason, now: now)
     case .backendBusy(let reason, let retryAfter):
       retry.pace.failed(
@@ -38,6 +41,15 @@ extension SyncMachine {
       ]
     case .interrupted:
       return []
+    }
+  }
+
+  private mutating func wait(
+    _ keys: [EntryKey], until: Timestamp, _ reason: String, now: Timestamp
+  ) throws(QueueError) {
+    for key in keys {
+      try storage.postpone(key, until: until, reason: reason, now: now)
+      askedToWait.insert(key)
     }
   }
 
@@ -71,9 +83,10 @@ extension SyncMachine {
     switch judgement {
     case .keep: return []
     case .park: return try park(key, "fails while others succeed: \(reason)", now: now)
-    case .setAside(let until):
-      try storage.postpone(key, until: until, reason: reason, now: now)
+    case .setAside(let due):
       // Those behind it did not fail: they go on by the lane's own pace.
+      let until = max(due, lanes[lane]?.backoff.notBefore ?? due)
+      try storage.postpone(key, until: until, reason: reason, now: now)
       return [.emit(.setAside(key, reason: reason, until: until))]
     }
   }

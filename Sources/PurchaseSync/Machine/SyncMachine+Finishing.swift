@@ -13,14 +13,6 @@ package enum FinishEnd: Sendable, Hashable {
 
 /// Telling the store: only after the acknowledgement is durable, and until it worked.
 extension SyncMachine {
-  /// A transaction that the store has to be told of.
-  struct Finishing: Hashable {
-    var isCalling = true
-    var failures = 0
-    /// After a failure: when it is told again.
-    var due: Timestamp?
-  }
-
   /// A redelivery asks at once, also while a failed one waits for its time.
   mutating func startFinish(_ tombstone: Tombstone) -> [SyncAction] {
     var state = finishing[tombstone.key] ?? Finishing(isCalling: false)
@@ -38,6 +30,7 @@ extension SyncMachine {
     guard var state = finishing[key], state.isCalling else {
       preconditionFailure("\(key) was not being finished")
     }
+    note(now)
     switch end {
     case .finished:
       finishing[key] = nil
@@ -64,6 +57,7 @@ extension SyncMachine {
     _ keys: Set<EntryKey>, account: String?, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     precondition(isStarted, "the store is listed for a machine that has started")
+    note(now)
     storeAccount = account
     var actions: [SyncAction] = []
     for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishOwed {

@@ -2,78 +2,65 @@ package import PurchaseQueue
 
 /// What the verdicts of an upload mean (design.md, 'Verdicts').
 extension SyncMachine {
-  /// The backend answered with verdicts.
-  package mutating func replyArrived(
-    lane: Lane, _ reply: UploadReply, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
-    let sent = endSending(lane)
+  /// The backend answered with verdicts. What cannot be stored of them is sent again, but not before what they asked for.
+  package mutating func replyArrived(lane: Lane, _ reply: UploadReply, now: Timestamp) -> [SyncAction] {
+    let answer = UploadAnswer(to: endSending(lane), reply.verdicts)
+    note(now)
     retry.pace.succeeded(now: now, policy: policy)
     lanes[lane]?.backoff.succeeded()
-    var answer = Answer(sent: sent)
-    var actions = answer.take(reply.verdicts).map { SyncAction.emit(.backendFault(reason: $0)) }
-    var settled: [SettledClaim] = []
-    for (key, verdict) in answer.verdicts {
-      if verdict.verdict.isSettled {
-        settled.append(try settle(key, verdict, &actions))
-      } else {
-        actions += try keep(key, verdict, now: now)
-      }
+    var actions = answer.faults.map { SyncAction.emit(.backendFault(reason: $0)) }
+    var hasSettled = false
+    do throws(QueueError) {
+      hasSettled = try settle(answer, &actions, now: now)
+      try keepRest(of: answer, &actions, now: now)
+    } catch {
+      lanes[lane]?.backoff.failed(
+        retryAfterMilliseconds: answer.longestWait, now: now, policy: policy, using: &random)
+      actions.append(.storageFailed(error))
     }
-    try missed(answer.unanswered, now: now)
-    for tombstone in try storage.acknowledge(settled, now: now) {
-      actions += startFinish(tombstone)
-      actions.append(.emit(.delivered(Outcome(tombstone))))
+    for entry in answer.sent where !arrivedMeanwhile.isEmpty { arrivedMeanwhile[entry.key] = nil }
+    if reply.ledgerEpoch != epoch {
+      actions += attempt { (machine) throws(QueueError) in try machine.epochArrived(reply.ledgerEpoch) }
     }
-    actions += attempt { (machine) throws(QueueError) in try machine.epochArrived(reply.ledgerEpoch) }
-    if !settled.isEmpty { actions += roomIsFree() }
-    if hasOwedUpdates {
-      actions += attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
-    }
+    if hasSettled || hasOwedUpdates { actions += roomIsFree(now: now) }
     if lane == .device, !claims.isEmpty { actions += claimAgain(now: now) }
     return actions + sendNext(lane, now: now)
   }
 
-  /// Which claim each verdict is about. Pure, and apart, because a reply can say anything.
-  struct Answer {
-    let sent: [EntryKey]
-    private(set) var verdicts: [(EntryKey, ClaimVerdict)] = []
-    private var answered: [EntryKey: ClaimVerdict] = [:]
+  // MARK: Settled
 
-    init(sent: [EntryKey]) { self.sent = sent }
-
-    var unanswered: [EntryKey] { sent.filter { answered[$0] == nil } }
-
-    /// Returns what is wrong with the reply. A verdict for what was not claimed is ignored; of two for one claim the
-    /// first counts.
-    mutating func take(_ all: [ClaimVerdict]) -> [String] {
-      var faults: [String] = []
-      // Names as the wire has them: without the date that a key has where ids restart.
-      var keys: [String: EntryKey] = [:]
-      for key in sent { keys[String(key.rawValue.prefix { $0 != "@" })] = key }
-      for verdict in all {
-        guard let key = keys[verdict.environment + "/" + verdict.transactionID] else {
-          faults.append("a verdict about a transaction that was not claimed")
-          continue
-        }
-        if let first = answered[key] {
-          if first != verdict { faults.append("contradicting verdicts about \(key)") }
-          continue
-        }
-        answered[key] = verdict
-        verdicts.append((key, verdict))
-      }
-      if answered.count < sent.count {
-        faults.append("\(sent.count - answered.count) of \(sent.count) claims were not answered")
-      }
-      return faults
+  /// Everything that is settled, in one commit; then its finish, and the app is told. True if there was any.
+  private mutating func settle(
+    _ answer: UploadAnswer, _ actions: inout [SyncAction], now: Timestamp
+  ) throws(QueueError) -> Bool {
+    var settled: [SettledClaim] = []
+    var matches: [SyncAction] = []
+    for (entry, verdict) in zip(answer.sent, answer.verdicts) {
+      guard let verdict, verdict.verdict.isSettled else { continue }
+      settled.append(try claim(entry, verdict, &matches))
     }
+    guard !settled.isEmpty else { return false }
+    let tombstones = try storage.acknowledge(settled, now: now)
+    actions += matches
+    for tombstone in tombstones {
+      if let news = arrivedMeanwhile[tombstone.key] {
+        actions += attempt { (machine) throws(QueueError) in
+          try machine.redelivered(news, tombstone, now: now)
+        }
+      } else {
+        actions += startFinish(tombstone)
+      }
+      actions.append(.emit(.delivered(Outcome(tombstone))))
+    }
+    return true
   }
 
-  private func settle(
-    _ key: EntryKey, _ verdict: ClaimVerdict, _ actions: inout [SyncAction]
+  private func claim(
+    _ entry: Entry, _ verdict: ClaimVerdict, _ actions: inout [SyncAction]
   ) throws(QueueError) -> SettledClaim {
+    let key = entry.key
     var claim = SettledClaim(key: key, verdict: verdict.verdict)
-    guard let number = verdict.orderNumber else { return claim }
+    guard let number = verdict.orderNumber, number != entry.orderNumber else { return claim }
     switch try storage.binding(by: number, of: key) {
     case .keep: break
     case .bind(let number):
@@ -84,67 +71,83 @@ extension SyncMachine {
     return claim
   }
 
-  /// An answer that settles nothing: the entry stays, and the lane goes on without it.
+  // MARK: Not settled
+
+  /// Answers that settle nothing, and no answers: the entries stay, and the lane goes on without them.
+  private mutating func keepRest(
+    of answer: UploadAnswer, _ actions: inout [SyncAction], now: Timestamp
+  ) throws(QueueError) {
+    for (entry, verdict) in zip(answer.sent, answer.verdicts) {
+      guard let verdict else {
+        actions += try missed(entry.key, now: now)
+        continue
+      }
+      guard !verdict.verdict.isSettled else { continue }
+      if let asked = verdict.waitMilliseconds, asked > 0 { askedToWait.insert(entry.key) }
+      switch verdict.verdict {
+      case .rejected, .unknownTransaction:
+        // Said of a proof that has been replaced meanwhile: the newer one is asked about.
+        if verdict.waitMilliseconds == nil, let present = try storage.entry(entry.key),
+          present.proofs != entry.proofs
+        {
+          continue
+        }
+        actions += try keep(entry.key, verdict, now: now)
+      // And words of a newer protocol.
+      default: try keepPending(entry, verdict, now: now)
+      }
+    }
+  }
+
   private mutating func keep(
     _ key: EntryKey, _ verdict: ClaimVerdict, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     var watch = try storage.watch(of: key)
-    switch verdict.verdict {
-    case .rejected:
+    guard verdict.verdict == .unknownTransaction else {
       watch.answered()
       try storage.keep(retry, [key: watch], now: now)
       return try park(key, "rejected: \(Redaction.line(verdict.reason ?? "without a reason"))", now: now)
-    case .unknownTransaction:
-      let isLast = watch.wasUnknown(policy: policy)
-      try storage.keep(retry, [key: watch], now: now)
-      if isLast { return try park(key, "no receipt holds it", now: now) }
-      let wait = policy.delayMilliseconds(afterFailures: watch.unknownAnswers + 2, using: &random)
-      try postpone(key, by: wait, "unknownTransaction", now: now)
-      return [.readReceipt(key)]
-    default:
-      // `pending`, and words of a newer protocol.
-      if watch != PoisonWatch() {
-        watch.answered()
-        try storage.keep(retry, [key: watch], now: now)
-      }
-      let asked = verdict.retryAfter.flatMap { RetryAfterField.milliseconds(seconds: $0) }
-      let wait = policy.delayMilliseconds(
-        afterFailures: 4, retryAfterMilliseconds: asked, using: &random)
-      try postpone(key, by: wait, verdict.verdict.rawValue, now: now)
-      return []
     }
+    let isLast = watch.wasUnknown(policy: policy)
+    try storage.keep(retry, [key: watch], now: now)
+    if isLast { return try park(key, "no receipt holds it", now: now) }
+    try postpone(key, afterFailures: watch.unknownAnswers + 2, verdict, now: now)
+    return [.readReceipt(key)]
   }
 
-  private func postpone(
-    _ key: EntryKey, by milliseconds: Int64, _ reason: String, now: Timestamp
+  /// Without a wait of the backend's own, it is asked less and less often: the store's answer may take days.
+  private mutating func keepPending(
+    _ entry: Entry, _ verdict: ClaimVerdict, now: Timestamp
   ) throws(QueueError) {
-    let until = now.adding(milliseconds: max(milliseconds, 1))
-    try storage.postpone(key, until: until, reason: reason, now: now)
+    var watch = try storage.watch(of: entry.key)
+    if watch != PoisonWatch() {
+      watch.answered()
+      try storage.keep(retry, [entry.key: watch], now: now)
+    }
+    try postpone(entry.key, afterFailures: max(4, entry.attempts + 1), verdict, now: now)
   }
 
-  /// Claims without a verdict have failed, each by itself.
-  private mutating func missed(_ keys: [EntryKey], now: Timestamp) throws(QueueError) {
-    guard !keys.isEmpty else { return }
-    var watches: [EntryKey: PoisonWatch] = [:]
-    for key in keys {
-      var watch = try storage.watch(of: key)
-      watch.failed(now: now)
-      watches[key] = watch
-      let wait = policy.delayMilliseconds(afterFailures: watch.failedRounds, using: &random)
-      try postpone(key, by: wait, "not answered", now: now)
-    }
-    try keepRetry(watches, now: now)
+  private mutating func postpone(
+    _ key: EntryKey, afterFailures failures: Int, _ verdict: ClaimVerdict, now: Timestamp
+  ) throws(QueueError) {
+    let wait = policy.delayMilliseconds(
+      afterFailures: failures, retryAfterMilliseconds: verdict.waitMilliseconds, using: &random)
+    let until = now.adding(milliseconds: max(wait, 1))
+    try storage.postpone(key, until: until, reason: verdict.verdict.rawValue, now: now)
   }
 
-  /// To quarantine; set aside for as long if that is full.
-  mutating func park(
-    _ key: EntryKey, _ reason: String, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
-    if try storage.quarantine(key, reason: reason, now: now) {
-      return [.emit(.quarantined(key, reason: reason)), .wake(at: quarantineDue(now))] + roomIsFree()
-    }
-    let until = now.adding(milliseconds: policy.quarantineRetryMilliseconds)
-    try storage.postpone(key, until: until, reason: reason, now: now)
-    return [.emit(.setAside(key, reason: reason, until: until))]
+  /// A claim without a verdict has failed by itself: others were answered, or none.
+  private mutating func missed(_ key: EntryKey, now: Timestamp) throws(QueueError) -> [SyncAction] {
+    var watch = try storage.watch(of: key)
+    watch.failed(now: now)
+    try storage.keep(retry, [key: watch], now: now)
+    keptRetry = retry
+    let judgement = watch.judge(
+      behindSince: nil, othersSucceededAt: retry.pace.succeededAt, now: now, policy: policy, using: &random)
+    if judgement == .park { return try park(key, "not answered while others are", now: now) }
+    let wait = policy.delayMilliseconds(afterFailures: watch.failedRounds, using: &random)
+    try storage.postpone(
+      key, until: now.adding(milliseconds: max(wait, 1)), reason: "not answered", now: now)
+    return []
   }
 }

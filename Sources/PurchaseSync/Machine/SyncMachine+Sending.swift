@@ -41,17 +41,19 @@ extension SyncMachine {
     retry = admitted
     if isNew { keptRetry = admitted }
     state.purpose = .retry
-    state.activity = .sending(keys)
+    state.activity = .sending(run)
     lanes[lane] = state
     return [.emit(.uploading(keys)), .send(lane: lane, entries: run)]
   }
 
-  /// The head and those behind it that have the same proof; alone, if it has failed in company.
+  /// The head and those behind it that have the same proof; alone, if it has failed in company. Two that have one name
+  /// on the wire go one after the other: a verdict could be about either.
   private func run(headedBy head: Entry, _ ready: [Entry]) throws(QueueError) -> [Entry] {
     if try goesAlone(head) { return [head] }
     var run = [head]
     for entry in ready.dropFirst() {
       guard entry.proofs == head.proofs, try !goesAlone(entry) else { break }
+      if entry.key.hasDate, run.contains(where: { $0.key.hasSameWireName(as: entry.key) }) { break }
       run.append(entry)
     }
     return run
@@ -62,13 +64,14 @@ extension SyncMachine {
     return try storage.watch(of: entry.key).goesAlone(policy: policy)
   }
 
-  /// What the lane had sent. An answer to nothing is no driver's.
-  mutating func endSending(_ lane: Lane) -> [EntryKey] {
-    guard case .sending(let keys)? = lanes[lane]?.activity else {
+  /// What the lane had sent, as it was then. An answer to nothing is no driver's.
+  mutating func endSending(_ lane: Lane) -> [Entry] {
+    guard case .sending(let sent)? = lanes[lane]?.activity else {
       preconditionFailure("an answer for lane \(lane.text), which has nothing out")
     }
     lanes[lane]?.activity = .idle
-    return keys
+    if !askedToWait.isEmpty { askedToWait.subtract(sent.map(\.key)) }
+    return sent
   }
 
   mutating func keepRetry(_ watches: [EntryKey: PoisonWatch] = [:], now: Timestamp) throws(QueueError) {

@@ -8,6 +8,7 @@ extension SyncMachine {
     _ transaction: StoreTransaction, storeAccount: String? = nil, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     precondition(isStarted, "transactions arrive at a machine that has started")
+    note(now)
     let match = try OrderMatcher.match(transaction, from: storage)
     let before = try storage.entry(transaction.key)
     let enqueued: Enqueued
@@ -20,7 +21,7 @@ extension SyncMachine {
     }
     switch enqueued {
     case .inserted(let entry): return try inserted(entry, match, now: now)
-    case .collapsed(let entry): return try collapsed(entry, before, now: now)
+    case .collapsed(let entry): return try collapsed(transaction, entry, before, now: now)
     case .settled(let tombstone): return try redelivered(transaction, tombstone, now: now)
     }
   }
@@ -36,19 +37,24 @@ extension SyncMachine {
 
   /// It was here: only a proof or an order that it had not may be new.
   private mutating func collapsed(
-    _ entry: Entry, _ before: Entry?, now: Timestamp
+    _ transaction: StoreTransaction, _ entry: Entry, _ before: Entry?, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
+    if lanes[entry.lane]?.sent.contains(where: { $0.key == entry.key }) == true {
+      arrivedMeanwhile[entry.key] = transaction
+    }
+    // News of something settled is under way; the store need not wait for it.
+    let actions = try storage.tombstone(entry.key).map { startFinish($0) } ?? []
     switch entry.state {
-    case .queued, .damaged: return sendNext(entry.lane, now: now)
+    case .queued, .damaged: return actions + sendNext(entry.lane, now: now)
     case .quarantined:
       // A new proof is a reason to try again; the same one is not.
-      guard entry.proofs != before?.proofs, try storage.release(entry.key, now: now) else { return [] }
-      return sendNext(entry.lane, now: now)
+      guard entry.proofs != before?.proofs, try storage.release(entry.key, now: now) else { return actions }
+      return actions + sendNext(entry.lane, now: now)
     }
   }
 
   /// Settled before: the finish did not reach the store, or the store has news.
-  private mutating func redelivered(
+  mutating func redelivered(
     _ transaction: StoreTransaction, _ tombstone: Tombstone, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     guard try storage.isNews(transaction, since: tombstone) else { return startFinish(tombstone) }
@@ -68,12 +74,19 @@ extension SyncMachine {
   package mutating func proofFound(
     _ proof: Proof, for key: EntryKey, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
+    precondition(isStarted, "receipts are read for a machine that has started")
+    note(now)
     guard let entry = try storage.entry(key) else { return [] }
+    // It ends a wait for a receipt, not one that the backend asked for.
+    let waitsForIt = try storage.watch(of: key).unknownAnswers > 0 && !askedToWait.contains(key)
     try storage.attach(proof, to: key, now: now)
     guard try storage.entry(key)?.proofs != entry.proofs else { return [] }
     switch entry.state {
     case .quarantined: guard try storage.release(key, now: now) else { return [] }
-    case .queued, .damaged: try storage.postpone(key, until: now, reason: "a newer receipt", now: now)
+    case .queued, .damaged:
+      if waitsForIt, entry.readyAt > now {
+        try storage.postpone(key, until: now, reason: "a newer receipt", now: now)
+      }
     }
     return sendNext(entry.lane, now: now)
   }

@@ -14,17 +14,22 @@ extension SyncMachine {
     return [.emit(.ledgerChanged)]
   }
 
-  /// As much of what is owed as there is room for.
+  /// As much of what is owed as there is room for, in whatever lanes.
   mutating func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [SyncAction] {
     let owed = try storage.queueOwedUpdates(now: now)
     hasOwedUpdates = owed.areWaiting
-    return owed.queued.map { .emit(.updateQueued($0)) }
+    guard !owed.queued.isEmpty else { return [] }
+    return owed.queued.map { .emit(.updateQueued($0)) } + sendAll(now: now)
   }
 
-  /// An entry has left: what the store or the backend has been kept waiting with is asked for again.
-  mutating func roomIsFree() -> [SyncAction] {
-    guard hasOverflow else { return [] }
+  /// There may be room again: what the store or the backend has been kept waiting with is asked for again.
+  mutating func roomIsFree(now: Timestamp) -> [SyncAction] {
+    var actions: [SyncAction] = []
+    if hasOwedUpdates {
+      actions = attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
+    }
+    guard hasOverflow else { return actions }
     hasOverflow = false
-    return [.listStore]
+    return actions + [.listStore]
   }
 }

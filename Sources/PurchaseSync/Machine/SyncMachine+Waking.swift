@@ -16,12 +16,14 @@ public enum WakeReason: Sendable, Hashable {
 extension SyncMachine {
   package mutating func woken(_ reason: WakeReason, now: Timestamp) -> [SyncAction] {
     precondition(isStarted, "a machine that has not started cannot be woken")
+    note(now)
     switch reason {
     case .foreground:
       isParked = false
       for lane in lanes.keys { wake(lane, now: now) }
     case .networkBack:
-      for lane in lanes.keys { wake(lane, now: now) }
+      // Credentials do not come with a network.
+      for lane in lanes.keys where lanes[lane]?.activity != .signInNeeded { wake(lane, now: now) }
     case .userAsked:
       for lane in lanes.keys { wake(lane, for: .person, now: now) }
     case .signedIn(let account):

@@ -21,34 +21,6 @@ package import PurchaseQueue
 /// never forgotten. An event that no driver may send (an answer to nothing, a second start) is a mistake of the program
 /// and traps.
 package struct SyncMachine<Storage: SyncStorage> {
-  /// What a lane is doing. Whether it waits, its backoff and the backend's pace say.
-  enum Activity: Hashable {
-    /// Nothing is out. → sending, when there is something to send and it is admitted
-    case idle
-    /// One request is out. → idle, signInNeeded
-    case sending([EntryKey])
-    /// The credentials are missing or refused. → idle, when woken
-    case signInNeeded
-  }
-
-  struct LaneState: Hashable {
-    var activity = Activity.idle
-    var backoff = LaneBackoff()
-    /// What the next request is for: a person's may use the reserve of the budget.
-    var purpose = RetryBudget.Purpose.retry
-  }
-
-  /// A claim of the device's purchases that is under way.
-  struct Claiming: Hashable {
-    /// What was in the device lane by then is covered.
-    var claimedAt: Timestamp
-    var isSending = false
-    /// The backend took it; it is sent once more when the lane is empty of what it covers.
-    var isTaken = false
-    var needsSignIn = false
-    var backoff = LaneBackoff()
-  }
-
   package let storage: Storage
   package let policy: RetryPolicy
   /// Which version of the app this is: an update of the app tries the quarantine.
@@ -60,6 +32,10 @@ package struct SyncMachine<Storage: SyncStorage> {
   var keptRetry = RetryState()
   var finishing: [EntryKey: Finishing] = [:]
   var claims: [String: Claiming] = [:]
+  /// What the store said of transactions while they were out: of news among it, their verdicts know nothing.
+  var arrivedMeanwhile: [EntryKey: StoreTransaction] = [:]
+  /// Entries whose wait the backend asked for: a newer proof does not shorten it.
+  var askedToWait: Set<EntryKey> = []
   var epoch: String?
   /// The store account of the last listing.
   var storeAccount: String?
@@ -69,6 +45,10 @@ package struct SyncMachine<Storage: SyncStorage> {
   var hasOwedUpdates = false
   var isStarted = false
   var isParked = false
+  /// The moment of the last event.
+  var latest = Timestamp(milliseconds: .min)
+  /// The clock has gone back since everything was last looked at: what was due then may lie far ahead.
+  var wentBack = false
 
   package init(storage: Storage, policy: RetryPolicy, appVersion: String = "", seed: UInt64) {
     self.storage = storage
@@ -90,10 +70,15 @@ package struct SyncMachine<Storage: SyncStorage> {
     for tombstone in try storage.tombstonesWithDuties() where tombstone.isUnseen {
       actions.append(.emit(.delivered(Outcome(tombstone))))
     }
-    for claim in try storage.deviceClaims() { claims[claim.account] = Claiming(claimedAt: claim.claimedAt) }
+    for claim in try storage.deviceClaims() {
+      claims[claim.account] = Claiming(throughPlace: claim.throughPlace)
+    }
     for lane in try storage.lanes() { try lanes[lane] = restored(lane, now: now) }
     // Unknown until it was tried: a former run may have left some.
     hasOwedUpdates = true
+    // What the clock said in a former run is not known either.
+    wentBack = true
+    latest = now
     isStarted = true
     return actions + proceed(now: now)
   }
@@ -109,7 +94,11 @@ package struct SyncMachine<Storage: SyncStorage> {
   /// Everything that may be due now: the one place from which all of it is looked at.
   mutating func proceed(now: Timestamp) -> [SyncAction] {
     guard !isParked else { return [] }
-    var actions = attempt { (machine) throws(QueueError) in try machine.tryQuarantine(now: now) }
+    var actions: [SyncAction] = []
+    if wentBack {
+      actions += attempt { (machine) throws(QueueError) in try machine.clampMoments(now: now) }
+    }
+    actions += attempt { (machine) throws(QueueError) in try machine.tryQuarantine(now: now) }
     if hasOwedUpdates {
       actions += attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
     }
@@ -130,22 +119,18 @@ package struct SyncMachine<Storage: SyncStorage> {
   /// Time passed, at least until the moment that was asked for.
   package mutating func timerFired(now: Timestamp) -> [SyncAction] {
     precondition(isStarted, "time passes for a machine that has started")
+    note(now)
     return proceed(now: now)
   }
 
-  /// No timer lies beyond the horizon, whatever a clock that jumped has left in the file.
-  func soonest(_ moment: Timestamp, _ now: Timestamp) -> Timestamp {
-    moment.clamped(to: policy.horizonMilliseconds, after: now)
-  }
-
-  /// The app saw the outcome. One that is not there any more is fine.
-  package mutating func outcomeConfirmed(_ key: EntryKey) throws(QueueError) {
-    guard try storage.tombstone(key)?.isUnseen == true else { return }
+  /// The app saw the outcome. One that is not there any more is fine. An unseen one takes room.
+  package mutating func outcomeConfirmed(
+    _ key: EntryKey, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    precondition(isStarted, "outcomes are confirmed to a machine that has started")
+    note(now)
+    guard try storage.tombstone(key)?.isUnseen == true else { return [] }
     try storage.markSeen(key)
+    return roomIsFree(now: now)
   }
-}
-
-extension Timestamp {
-  /// Later than every moment of a clock.
-  static var distantFuture: Timestamp { Timestamp(milliseconds: .max) }
 }

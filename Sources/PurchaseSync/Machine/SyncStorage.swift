@@ -3,8 +3,8 @@ package import PurchaseQueue
 
 /// What the machine needs of the queue's file. Every call that returns is durable; one that throws left all as it was.
 ///
-/// `StorageContract` in the tests says what an implementation has to keep: the real file and the one in memory do.
-package protocol SyncStorage: MatchSource {
+/// `StorageContractTests` in the tests says what an implementation has to keep: the real file and the one in memory do.
+package protocol SyncStorage: AnyObject, MatchSource {
   // MARK: Transactions
 
   /// Entry, proof and binding in one commit. What is queued already keeps its place, and takes the newer proof.
@@ -30,6 +30,8 @@ package protocol SyncStorage: MatchSource {
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp?
   func entry(_ key: EntryKey) throws(QueueError) -> Entry?
   func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) throws(QueueError)
+  /// Entries that are postponed beyond this moment are postponed to it.
+  func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError)
 
   // MARK: Attempts
 
@@ -81,9 +83,10 @@ package protocol SyncStorage: MatchSource {
 
   /// Accounts that claimed the device's purchases, and whose claim the backend has not answered for all of them.
   func deviceClaims() throws(QueueError) -> [DeviceClaimant]
-  func keep(_ claim: DeviceClaimant) throws(QueueError)
-  /// Whether something waits in the device lane, or in quarantine, that was queued by this moment.
-  func deviceLaneHolds(queuedBy moment: Timestamp) throws(QueueError) -> Bool
+  /// Keeps an account's claim of everything that has been queued until now.
+  func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant
+  /// Whether an entry of the device lane, quarantined or not, has this place or an earlier one.
+  func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool
   /// The backend took the claim for everything that it covers.
   func endClaim(of account: String) throws(QueueError)
 }
@@ -128,13 +131,13 @@ package struct QuarantineTrial: Sendable, Hashable, Codable {
 }
 
 /// An account that claimed what was bought on this device before anybody was signed in.
-package struct DeviceClaimant: Sendable, Hashable, Codable {
+package struct DeviceClaimant: Sendable, Hashable {
   package var account: String
-  /// What was in the device lane by then is covered.
-  package var claimedAt: Timestamp
+  /// The place of the last entry that is covered: unlike a moment, no clock that jumps changes what it means.
+  package var throughPlace: Int64
 
-  package init(account: String, claimedAt: Timestamp) {
+  package init(account: String, throughPlace: Int64) {
     self.account = account
-    self.claimedAt = claimedAt
+    self.throughPlace = throughPlace
   }
 }

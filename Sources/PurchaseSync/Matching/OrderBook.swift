@@ -61,6 +61,12 @@ package struct OrderBook: MatchSource, Sendable {
   /// The order with this number.
   package func order(_ number: String) -> OrderFacts? { slotByNumber[number].map { orders[$0] } }
 
+  /// The order was fulfilled.
+  package mutating func deliver(_ number: String) {
+    guard let slot = slotByNumber[number], orders[slot].state != .delivered else { return }
+    update(slot) { $0.state = .delivered }
+  }
+
   private mutating func update(_ slot: Int, _ change: (inout OrderFacts) -> Void) {
     let (wasUnbound, wasCounted) = (orders[slot].canBeProposed, orders[slot].isCounted)
     change(&orders[slot])

@@ -16,80 +16,98 @@ extension MemoryStorage: SyncStorage {
     _ transaction: StoreTransaction, _ match: OrderMatch, storeAccount: String?, now: Timestamp
   ) throws(QueueError) -> Enqueued {
     let key = transaction.key
-    if var entry = entries[key] {
-      if entry.orderNumber == nil, let number = match.orderNumber {
-        try book.record(match, of: key)
-        entry.orderNumber = number
+    if let record = record(key) {
+      if var entry = record.entry {
+        if entry.orderNumber == nil, let number = match.orderNumber {
+          try book.record(match, of: key)
+          entry.orderNumber = number
+        }
+        entry.proofs = exchange(entry.proofs, for: transaction.proof)
+        record.entry = entry
+        return .collapsed(entry)
       }
-      entry.proofs = exchange(entry.proofs, for: transaction.proof)
-      entries[key] = entry
-      return .collapsed(entry)
+      if let tombstone = record.tombstone { return .settled(tombstone) }
     }
-    if let tombstone = tombstones[key] { return .settled(tombstone) }
+    try checkRoom()
     // Bound first: an order that is taken throws, and then nothing is queued.
-    guard queuedCount < limits.entries else {
-      throw .queueFull(.entries, needed: queuedCount + 1, allowed: limits.entries)
-    }
     try book.record(match, of: key)
-    var said = TransactionDetails(transaction, match: match)
-    said.storeAccount = storeAccount
-    details[key] = said
     return .inserted(
-      try insertEntry(
-        key, lane: match.lane, orderNumber: match.orderNumber, proofs: [transaction.proof], now: now))
+      insertEntry(
+        key, lane: match.lane, orderNumber: match.orderNumber, proofs: [reference(transaction.proof)],
+        said: Said(transaction: transaction, storeAccount: storeAccount), now: now))
   }
 
   package func isNews(_ transaction: StoreTransaction, since tombstone: Tombstone) -> Bool {
-    guard let known = details[tombstone.key] else { return false }
-    return !TransactionDetails(transaction).changes(since: known).isEmpty
+    guard let known = record(tombstone.key)?.settled?.transaction else { return false }
+    return !TransactionDetails(transaction).changes(since: TransactionDetails(known)).isEmpty
   }
 
   package func enqueueUpdate(
     _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
   ) throws(QueueError) -> Entry {
-    let entry = try insertEntry(
-      tombstone.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, proofs: [transaction.proof],
-      now: now)
-    details[tombstone.key] = TransactionDetails(transaction)
-    return entry
+    if let record = record(tombstone.key), var entry = record.entry {
+      entry.proofs = exchange(entry.proofs, for: transaction.proof)
+      record.entry = entry
+      return entry
+    }
+    try checkRoom()
+    return insertUpdate(of: tombstone, transaction, proofs: [reference(transaction.proof)], now: now)
   }
 
-  package func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) throws(QueueError) {
-    guard entries[key] != nil else { return }
-    try change(key) { $0.proofs = exchange($0.proofs, for: proof) }
-    var watch = watches[key] ?? PoisonWatch()
-    watch.gotNewProof()
-    watches[key] = watch
+  private func insertUpdate(
+    of tombstone: Tombstone, _ news: StoreTransaction, proofs: [ProofReference], now: Timestamp
+  ) -> Entry {
+    let said = Said(transaction: news, storeAccount: record(tombstone.key)?.settled?.storeAccount)
+    return insertEntry(
+      tombstone.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, proofs: proofs, said: said,
+      now: now)
+  }
+
+  package func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) {
+    guard let record = record(key), var entry = record.entry else { return }
+    entry.proofs = exchange(entry.proofs, for: proof)
+    record.entry = entry
+    record.watch.gotNewProof()
   }
 
   // MARK: Lanes
 
   package func lanes() -> [Lane] {
-    turns.filter { $0.value.rest.contains { entries[$0]?.state == .queued } }.keys
-      .sorted { $0.text < $1.text }
+    turns.filter { $0.value.contains { $0.state == .queued } }.keys.sorted { $0.text < $1.text }
   }
 
   package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) -> [Entry] {
     var found: [Entry] = []
-    for key in turns[lane]?.rest ?? [] {
-      guard let entry = entries[key], entry.state == .queued, entry.readyAt <= now else { continue }
-      found.append(entry)
-      if found.count == limit { break }
+    guard let turns = turns[lane] else { return found }
+    turns.forEach { entry in
+      if entry.state == .queued, entry.readyAt <= now { found.append(entry) }
+      return found.count < limit
     }
     return found
   }
 
   package func nextReadyAt(in lane: Lane) -> Timestamp? {
-    (turns[lane]?.rest ?? []).lazy.compactMap { self.entries[$0] }
-      .filter { $0.state == .queued && $0.readyAt.milliseconds != 0 }.map(\.readyAt).min()
+    guard let turns = turns[lane] else { return nil }
+    var next: Timestamp?
+    turns.forEach { entry in
+      if entry.isPostponed { next = min(next ?? entry.readyAt, entry.readyAt) }
+      return true
+    }
+    return next
   }
 
-  package func entry(_ key: EntryKey) -> Entry? { entries[key] }
+  package func entry(_ key: EntryKey) -> Entry? { record(key)?.entry }
 
   package func postpone(
     _ key: EntryKey, until: Timestamp, reason: String, now: Timestamp
   ) throws(QueueError) {
-    try change(key) { $0.readyAt = until }
+    try recordOfEntry(key).entry?.readyAt = until
+  }
+
+  package func clampPostponed(to latest: Timestamp, now: Timestamp) {
+    for entry in allEntries where entry.isPostponed && entry.readyAt > latest {
+      record(entry.key)?.entry?.readyAt = latest
+    }
   }
 
   // MARK: Attempts
@@ -97,11 +115,11 @@ extension MemoryStorage: SyncStorage {
   package func recordAttempt(
     _ keys: [EntryKey], keeping state: RetryState?, now: Timestamp
   ) throws(QueueError) {
+    if keys.count > 1 { for key in keys { _ = try recordOfEntry(key) } }
     for key in keys {
-      try change(key) {
-        $0.attempts += 1
-        $0.attemptedAt = now
-      }
+      let record = try recordOfEntry(key)
+      record.entry?.attempts += 1
+      record.entry?.attemptedAt = now
     }
     if let state { retry = state }
   }
@@ -110,39 +128,35 @@ extension MemoryStorage: SyncStorage {
 
   package func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) {
     retry = state
-    for (key, watch) in watches { self.watches[key] = watch == PoisonWatch() ? nil : watch }
+    for (key, watch) in watches { record(key)?.watch = watch }
   }
 
-  package func watch(of key: EntryKey) -> PoisonWatch { watches[key] ?? PoisonWatch() }
+  package func watch(of key: EntryKey) -> PoisonWatch { record(key)?.watch ?? PoisonWatch() }
 
   // MARK: Quarantine
 
   package func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
-    guard quarantinedKeys.contains(key) || quarantinedKeys.count < limits.quarantinedEntries else {
-      return false
-    }
-    try change(key) {
-      $0.state = .quarantined
-      $0.reason = reason
-    }
-    quarantinedKeys.insert(key)
+    let record = try recordOfEntry(key)
+    guard record.entry?.state == .queued else { return true }
+    guard quarantinedCount < limits.quarantinedEntries else { return false }
+    set(.quarantined, of: record)
+    record.entry?.reason = reason
     return true
   }
 
   package func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
-    guard quarantinedKeys.contains(key) else { return true }
-    guard queuedCount < limits.entries else { return false }
-    try change(key) {
-      $0.state = .queued
-      $0.reason = nil
-      $0.readyAt = Timestamp(milliseconds: 0)
-    }
-    quarantinedKeys.remove(key)
+    let record = try recordOfEntry(key)
+    guard record.entry?.state == .quarantined else { return true }
+    guard queuedCount + unseenCount < limits.entries else { return false }
+    set(.queued, of: record)
+    record.entry?.reason = nil
+    record.entry?.readyAt = Timestamp(milliseconds: 0)
     return true
   }
 
   package func quarantined() -> [EntryKey] {
-    quarantinedKeys.sorted { (entries[$0]?.place ?? 0) < (entries[$1]?.place ?? 0) }
+    guard quarantinedCount > 0 else { return [] }
+    return allEntries.filter { $0.state == .quarantined }.map(\.key)
   }
 
   package func quarantineTrial() -> QuarantineTrial? { trial }
@@ -151,56 +165,56 @@ extension MemoryStorage: SyncStorage {
   // MARK: The end
 
   package func binding(by orderNumber: String, of key: EntryKey) -> VerdictBinding {
-    guard let said = details[key], entries[key] != nil else { return .keep }
+    guard let record = record(key), record.entry != nil, let said = record.said else { return .keep }
     return VerdictBinding(
-      verdictOrder: orderNumber, of: key, productID: said.productID, quantity: said.quantity,
-      known: book.knownTransaction(key), order: book.order(orderNumber))
+      verdictOrder: orderNumber, of: key, productID: said.transaction.productID,
+      quantity: said.transaction.quantity, known: book.knownTransaction(key), order: book.order(orderNumber))
   }
 
   package func acknowledge(
     _ settled: [SettledClaim], now: Timestamp
   ) throws(QueueError) -> [Tombstone] {
-    var buried: [Tombstone] = []
+    let before = settled.contains { $0.orderNumber != nil } ? book : nil
+    do throws(QueueError) {
+      for claim in settled {
+        guard let number = claim.orderNumber, let entry = record(claim.key)?.entry else { continue }
+        try book.bind(claim.key, to: number, lane: entry.lane)
+      }
+    } catch {
+      if let before { book = before }
+      throw error
+    }
+    var ended: [Tombstone] = []
+    ended.reserveCapacity(settled.count)
     for claim in settled {
-      guard let entry = entries[claim.key] else { continue }
-      if let number = claim.orderNumber { try book.bind(claim.key, to: number, lane: entry.lane) }
+      guard let record = record(claim.key), let entry = record.entry else { continue }
       let settlement = Settlement(
         key: claim.key, outcome: claim.verdict.rawValue, orderNumber: claim.orderNumber, owesFinish: true,
         isUnseen: true)
-      let tombstone = Tombstone(entry, settlement, note: nil, now: now)
-      removeEntry(claim.key)
-      watches[claim.key] = nil
-      if tombstones.updateValue(tombstone, forKey: claim.key)?.hasDuties != true { duties.append(claim.key) }
-      buried.append(tombstone)
+      let tombstone = bury(record, entry, settlement, now: now)
+      if let number = tombstone.orderNumber, claim.verdict == .granted || claim.verdict == .duplicate {
+        book.deliver(number)
+      }
+      ended.append(tombstone)
     }
-    return buried
+    return ended
   }
 
-  package func tombstone(_ key: EntryKey) -> Tombstone? { tombstones[key] }
+  package func tombstone(_ key: EntryKey) -> Tombstone? { record(key)?.tombstone }
 
   package func tombstonesWithDuties() -> [Tombstone] {
-    duties.removeAll { tombstones[$0]?.hasDuties != true }
-    return duties.compactMap { tombstones[$0] }
+    allTombstones.filter { $0.isFinishOwed || $0.isUnseen }
   }
 
-  package func storeAccount(of tombstone: Tombstone) -> String? { details[tombstone.key]?.storeAccount }
+  package func storeAccount(of tombstone: Tombstone) -> String? {
+    record(tombstone.key)?.settled?.storeAccount
+  }
 
   package func markFinished(_ key: EntryKey) throws(QueueError) {
-    guard tombstones[key] != nil else { throw .unknownEntry(key) }
-    tombstones[key]?.isFinishOwed = false
-    forgetDuty(key)
+    try changeDuties(key) { $0.isFinishOwed = false }
   }
 
-  package func markSeen(_ key: EntryKey) throws(QueueError) {
-    guard tombstones[key] != nil else { throw .unknownEntry(key) }
-    tombstones[key]?.isUnseen = false
-    forgetDuty(key)
-  }
-
-  /// Settled in order, most duties end in order.
-  private func forgetDuty(_ key: EntryKey) {
-    if duties.first == key, tombstones[key]?.hasDuties != true { duties.removeFirst() }
-  }
+  package func markSeen(_ key: EntryKey) throws(QueueError) { try changeDuties(key) { $0.isUnseen = false } }
 
   // MARK: Updates that are owed
 
@@ -210,35 +224,29 @@ extension MemoryStorage: SyncStorage {
     self.epoch = epoch
     guard offeringAgain else { return }
     let known = Set(owed.map(\.key))
-    let settled = tombstones.values.sorted {
-      ($0.settledAt, $0.key.rawValue) < ($1.settledAt, $1.key.rawValue)
-    }
-    for tombstone in settled where !known.contains(tombstone.key) { owed.append((tombstone.key, nil)) }
+    for tombstone in allTombstones where !known.contains(tombstone.key) { owed.append((tombstone.key, nil)) }
   }
 
   package func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) {
-    let said = TransactionDetails(transaction)
     if let place = owed.firstIndex(where: { $0.key == transaction.key }) {
-      owed[place].details = said
+      owed[place].news = transaction
     } else {
-      owed.append((transaction.key, said))
+      owed.append((transaction.key, transaction))
     }
   }
 
-  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates {
+  package func queueOwedUpdates(now: Timestamp) -> OwedUpdates {
     var queued: [EntryKey] = []
-    while let first = owed.first, queuedCount < limits.entries {
-      owed.removeFirst()
-      guard let tombstone = tombstones[first.key] else { continue }
-      if let entry = entries[first.key] {
-        queued.append(entry.key)
-        continue
+    while let first = owed.first {
+      // Its tombstone may have been dropped since; or it is under way already.
+      if let record = record(first.key), let tombstone = record.tombstone, let settled = record.settled {
+        if record.entry == nil {
+          guard queuedCount + unseenCount < limits.entries else { break }
+          _ = insertUpdate(of: tombstone, first.news ?? settled.transaction, proofs: [], now: now)
+        }
+        queued.append(first.key)
       }
-      queued.append(
-        try insertEntry(
-          first.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, proofs: [], now: now
-        ).key)
-      if let said = first.details { details[first.key] = said }
+      owed.removeFirst()
     }
     return OwedUpdates(queued: queued, areWaiting: !owed.isEmpty)
   }
@@ -247,18 +255,32 @@ extension MemoryStorage: SyncStorage {
 
   package func deviceClaims() -> [DeviceClaimant] { claims.sorted { $0.account < $1.account } }
 
-  package func keep(_ claim: DeviceClaimant) {
-    claims.removeAll { $0.account == claim.account }
+  package func keepClaim(of account: String) -> DeviceClaimant {
+    claims.removeAll { $0.account == account }
+    let claim = DeviceClaimant(account: account, throughPlace: lastPlace)
     claims.append(claim)
+    return claim
   }
 
-  package func deviceLaneHolds(queuedBy moment: Timestamp) -> Bool {
-    (turns[.device]?.rest ?? []).contains { entries[$0].map { $0.enqueuedAt <= moment } ?? false }
+  package func deviceLaneHolds(throughPlace place: Int64) -> Bool {
+    turns[.device]?.contains { $0.place <= place } ?? false
   }
 
   package func endClaim(of account: String) { claims.removeAll { $0.account == account } }
 }
 
-extension Tombstone {
-  fileprivate var hasDuties: Bool { isFinishOwed || isUnseen }
+extension MemoryStorage.Turns {
+  fileprivate func contains(where fits: (Entry) -> Bool) -> Bool {
+    var isFound = false
+    forEach { entry in
+      isFound = fits(entry)
+      return !isFound
+    }
+    return isFound
+  }
+}
+
+extension Entry {
+  /// Whether it waits for a moment, which may have passed.
+  fileprivate var isPostponed: Bool { state == .queued && readyAt.milliseconds != 0 }
 }

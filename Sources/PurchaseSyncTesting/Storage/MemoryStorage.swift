@@ -7,42 +7,81 @@ package import PurchaseSync
 /// Keeps the contract that the real file keeps (`StorageContractTests`), but for bytes: it counts entries only, and
 /// holds no proofs, just which of them are the same. Belongs to one thread at a time.
 package final class MemoryStorage {
-  /// Entries and quarantine are bounded by it; the bytes are not.
+  /// Entries, quarantine and tombstones are bounded by it; the bytes are not.
   package let limits: QueueLimits
   package var book = OrderBook()
-  var entries: [EntryKey: Entry] = [:]
-  /// What was said of an entry, and of the tombstone that it became.
-  var details: [EntryKey: TransactionDetails] = [:]
+  private var records: [EntryKey: Record] = [:]
+  /// The one that was asked for last: the machine asks for the same one many times in a row.
+  private var lastRecord: Record?
   private(set) var turns: [Lane: Turns] = [:]
-  var tombstones: [EntryKey: Tombstone] = [:]
-  /// Those with a duty, in the order in which they were settled.
-  var duties: [EntryKey] = []
-  var watches: [EntryKey: PoisonWatch] = [:]
+  /// Those with a tombstone, in the order in which they were settled.
+  private var buried: [Record] = []
   var retry = RetryState()
   var trial: QuarantineTrial?
   var epoch: String?
-  var owed: [(key: EntryKey, details: TransactionDetails?)] = []
+  var owed: [(key: EntryKey, news: StoreTransaction?)] = []
   var claims: [DeviceClaimant] = []
-  var quarantinedKeys: Set<EntryKey> = []
-  private var lastPlace: Int64 = 0
+  /// The entries that take their turn.
+  private(set) var queuedCount = 0
+  private(set) var quarantinedCount = 0
+  private(set) var unseenCount = 0
+  private(set) var lastPlace: Int64 = 0
   private var proofs: [Proof: Int64] = [:]
+  private var lastProof: Int64 = 0
+
+  /// All that is known of one transaction.
+  final class Record {
+    let key: EntryKey
+    var entry: Entry?
+    /// What the entry is about.
+    var said: Said?
+    var watch = PoisonWatch()
+    var tombstone: Tombstone?
+    /// What the settled entry was about.
+    var settled: Said?
+
+    init(_ key: EntryKey) { self.key = key }
+  }
+
+  /// What the store said of a transaction.
+  struct Said {
+    var transaction: StoreTransaction
+    var storeAccount: String?
+  }
 
   /// The entries of one lane by place: those that have left are passed over, and forgotten at the front.
-  struct Turns {
-    private(set) var keys: [EntryKey] = []
-    private(set) var start = 0
-
-    mutating func append(_ key: EntryKey) { keys.append(key) }
-
-    mutating func dropFront(while isGone: (EntryKey) -> Bool) {
-      while start < keys.count, isGone(keys[start]) { start += 1 }
-      guard start > 64, start > keys.count / 2 else { return }
-      keys.removeFirst(start)
-      start = 0
+  final class Turns {
+    private struct Turn {
+      let record: Record
+      let place: Int64
+      /// Nil if it has left, also if it has come back at another place.
+      var entry: Entry? { record.entry?.place == place ? record.entry : nil }
     }
 
-    var isEmpty: Bool { start == keys.count }
-    var rest: ArraySlice<EntryKey> { keys[start...] }
+    private var all: [Turn] = []
+    private var start = 0
+
+    func append(_ record: Record, at place: Int64) { all.append(Turn(record: record, place: place)) }
+
+    func dropFront() {
+      while start < all.count, all[start].record.entry?.place != all[start].place { start += 1 }
+      if start == all.count {
+        all.removeAll(keepingCapacity: true)
+        start = 0
+      } else if start > 64, start > all.count / 2 {
+        all.removeFirst(start)
+        start = 0
+      }
+    }
+
+    /// The entries in their order, until `body` returns false.
+    func forEach(_ body: (Entry) -> Bool) {
+      var index = start
+      while index < all.count {
+        if let entry = all[index].entry, !body(entry) { return }
+        index += 1
+      }
+    }
   }
 
   /// An empty one.
@@ -54,32 +93,84 @@ package final class MemoryStorage {
       OrderFacts(order, expiresAt: order.expiresAt, boundTo: nil), accountToken: order.accountToken)
   }
 
-  /// The entries that take their turn.
-  var queuedCount: Int { entries.count - quarantinedKeys.count }
-
   /// Every entry, by place.
-  package var allEntries: [Entry] { entries.values.sorted { $0.place < $1.place } }
+  package var allEntries: [Entry] { records.values.compactMap(\.entry).sorted { $0.place < $1.place } }
 
-  func insertEntry(
-    _ key: EntryKey, lane: Lane, orderNumber: String?, proofs: [Proof], now: Timestamp
-  ) throws(QueueError) -> Entry {
-    guard queuedCount < limits.entries else {
-      throw .queueFull(.entries, needed: queuedCount + 1, allowed: limits.entries)
+  /// Every tombstone, the oldest first.
+  package var allTombstones: [Tombstone] {
+    records.values.compactMap(\.tombstone).sorted {
+      ($0.settledAt, $0.key.rawValue) < ($1.settledAt, $1.key.rawValue)
     }
+  }
+
+  // MARK: Records
+
+  func record(_ key: EntryKey) -> Record? {
+    if let last = lastRecord, last.key == key { return last }
+    guard let found = records[key] else { return nil }
+    lastRecord = found
+    return found
+  }
+
+  /// That of an entry; throws if there is no entry.
+  func recordOfEntry(_ key: EntryKey) throws(QueueError) -> Record {
+    guard let record = record(key), record.entry != nil else { throw .unknownEntry(key) }
+    return record
+  }
+
+  private func newRecord(_ key: EntryKey) -> Record {
+    let record = Record(key)
+    records[key] = record
+    lastRecord = record
+    return record
+  }
+
+  // MARK: Entries
+
+  /// Throws if there is no room for one more.
+  func checkRoom() throws(QueueError) {
+    let needed = queuedCount + unseenCount + 1
+    guard needed <= limits.entries else {
+      throw .queueFull(.entries, needed: needed, allowed: limits.entries)
+    }
+  }
+
+  /// The caller has checked that there is room.
+  func insertEntry(
+    _ key: EntryKey, lane: Lane, orderNumber: String?, proofs: [ProofReference], said: Said, now: Timestamp
+  ) -> Entry {
     lastPlace += 1
+    queuedCount += 1
     let entry = Entry(
-      place: lastPlace, key: key, lane: lane, orderNumber: orderNumber, details: "",
-      proofs: proofs.map { reference($0) }, now: now)
-    entries[key] = entry
-    turns[lane, default: Turns()].append(key)
+      place: lastPlace, key: key, lane: lane, orderNumber: orderNumber, details: "", proofs: proofs, now: now)
+    let record = record(key) ?? newRecord(key)
+    record.entry = entry
+    record.said = said
+    turns(of: lane).append(record, at: lastPlace)
     return entry
   }
 
+  private func turns(of lane: Lane) -> Turns {
+    if let known = turns[lane] { return known }
+    let new = Turns()
+    turns[lane] = new
+    return new
+  }
+
+  func set(_ state: Entry.State, of record: Record) {
+    guard let old = record.entry?.state, old != state else { return }
+    queuedCount += state == .queued ? 1 : -1
+    quarantinedCount += state == .queued ? -1 : 1
+    record.entry?.state = state
+  }
+
   func reference(_ proof: Proof) -> ProofReference {
-    let id = proofs[proof] ?? Int64(proofs.count + 1)
-    if proofs.count > 4_096 { proofs = [:] }
-    proofs[proof] = id
-    return ProofReference(kind: proof.kind, id: id, size: proof.bytes.count)
+    if let id = proofs[proof] { return ProofReference(kind: proof.kind, id: id, size: proof.bytes.count) }
+    // Forgotten ones are only no longer known to be the same.
+    if proofs.count > 4_096 { proofs.removeAll(keepingCapacity: true) }
+    lastProof += 1
+    proofs[proof] = lastProof
+    return ProofReference(kind: proof.kind, id: lastProof, size: proof.bytes.count)
   }
 
   /// The newest of each kind.
@@ -87,20 +178,50 @@ package final class MemoryStorage {
     (known.filter { $0.kind != proof.kind } + [reference(proof)]).sorted { $0.kind < $1.kind }
   }
 
-  func removeEntry(_ key: EntryKey) {
-    guard let entry = entries.removeValue(forKey: key) else { return }
-    quarantinedKeys.remove(key)
-    trim(entry.lane)
+  // MARK: Tombstones
+
+  /// Removes the entry, and leaves a tombstone in its place, with the duties of an earlier one.
+  func bury(_ record: Record, _ entry: Entry, _ settlement: Settlement, now: Timestamp) -> Tombstone {
+    var tombstone = Tombstone(entry, settlement, note: nil, now: now)
+    if let earlier = record.tombstone {
+      tombstone.isFinishOwed = tombstone.isFinishOwed || earlier.isFinishOwed
+      if earlier.isUnseen { unseenCount -= 1 }
+    }
+    if entry.state == .queued { queuedCount -= 1 } else { quarantinedCount -= 1 }
+    if tombstone.isUnseen { unseenCount += 1 }
+    if record.tombstone == nil { buried.append(record) }
+    record.entry = nil
+    record.tombstone = tombstone
+    record.settled = record.said
+    record.said = nil
+    record.watch = PoisonWatch()
+    turns[entry.lane]?.dropFront()
+    if buried.count > limits.tombstones { dropTombstones() }
+    return tombstone
   }
 
-  private func trim(_ lane: Lane) {
-    turns[lane]?.dropFront { entries[$0] == nil }
-    if turns[lane]?.isEmpty == true { turns[lane] = nil }
+  /// Some more than needed, so that not every acknowledgement has to look for the oldest.
+  private func dropTombstones() {
+    var excess = buried.count - limits.tombstones + limits.tombstones / 16
+    buried.removeAll { record in
+      guard excess > 0, record.tombstone?.hasDuties != true else { return false }
+      excess -= 1
+      record.tombstone = nil
+      if record.entry == nil { records[record.key] = nil }
+      return true
+    }
+    lastRecord = nil
   }
 
-  func change(_ key: EntryKey, _ change: (inout Entry) -> Void) throws(QueueError) {
-    guard var entry = entries[key] else { throw .unknownEntry(key) }
-    change(&entry)
-    entries[key] = entry
+  func changeDuties(_ key: EntryKey, _ change: (inout Tombstone) -> Void) throws(QueueError) {
+    guard let record = record(key), let old = record.tombstone else { throw .unknownEntry(key) }
+    var tombstone = old
+    change(&tombstone)
+    if old.isUnseen, !tombstone.isUnseen { unseenCount -= 1 }
+    record.tombstone = tombstone
   }
+}
+
+extension Tombstone {
+  fileprivate var hasDuties: Bool { isFinishOwed || isUnseen }
 }

@@ -1,0 +1,46 @@
+import PurchaseQueue
+
+/// What a lane is doing. Whether it waits, its backoff and the backend's pace say.
+enum LaneActivity: Hashable {
+  /// Nothing is out. → sending, when there is something to send and it is admitted
+  case idle
+  /// One request is out, with these entries as they were then. → idle, signInNeeded
+  case sending([Entry])
+  /// The credentials are missing or refused. → idle, when woken
+  case signInNeeded
+}
+
+/// What the machine knows of a lane beside what is stored.
+struct LaneState: Hashable {
+  var activity = LaneActivity.idle
+  var backoff = LaneBackoff()
+  /// What the next request is for: a person's may use the reserve of the budget.
+  var purpose = RetryBudget.Purpose.retry
+
+  /// What is out, if it is.
+  var sent: [Entry] {
+    if case .sending(let entries) = activity { entries } else { [] }
+  }
+}
+
+/// A transaction that the store has to be told of.
+struct Finishing: Hashable {
+  var isCalling = true
+  var failures = 0
+  /// After a failure: when it is told again.
+  var due: Timestamp?
+}
+
+/// A claim of the device's purchases that is under way.
+struct Claiming: Hashable {
+  /// Entries up to this place are covered.
+  var throughPlace: Int64
+  var isSending = false
+  /// The request that is out covers all of it: when it went, the device lane held nothing of it any more.
+  var isLast = false
+  /// The backend took it; it is sent once more when the lane is empty of what it covers.
+  var isTaken = false
+  var needsSignIn = false
+  var backoff = LaneBackoff()
+  var purpose = RetryBudget.Purpose.retry
+}

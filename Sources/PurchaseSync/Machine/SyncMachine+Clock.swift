@@ -1,0 +1,38 @@
+import PurchaseQueue
+
+/// A clock that went back: what lies beyond the horizon is brought back to it, once, and in the file too. Clamping only
+/// what is read would put it off for ever.
+extension SyncMachine {
+  /// To be called with the moment of every event.
+  mutating func note(_ now: Timestamp) {
+    if now < latest { wentBack = true }
+    latest = now
+  }
+
+  mutating func clampMoments(now: Timestamp) throws(QueueError) -> [SyncAction] {
+    for lane in lanes.keys { lanes[lane]?.backoff.clamp(now: now, policy: policy) }
+    for account in claims.keys { claims[account]?.backoff.clamp(now: now, policy: policy) }
+    for (key, state) in finishing {
+      guard let due = state.due.map({ soonest($0, now) }) else { continue }
+      finishing[key]?.due = due
+    }
+    retry.pace.clamp(now: now, policy: policy)
+    try keepRetry(now: now)
+    try storage.clampPostponed(to: soonest(.distantFuture, now), now: now)
+    if let trial = try storage.quarantineTrial(), trial.at > now {
+      try storage.keep(QuarantineTrial(at: now, appVersion: trial.appVersion))
+    }
+    wentBack = false
+    return []
+  }
+
+  /// No timer lies beyond the horizon.
+  func soonest(_ moment: Timestamp, _ now: Timestamp) -> Timestamp {
+    moment.clamped(to: policy.horizonMilliseconds, after: now)
+  }
+}
+
+extension Timestamp {
+  /// Later than every moment of a clock.
+  static var distantFuture: Timestamp { Timestamp(milliseconds: .max) }
+}

@@ -1,0 +1,72 @@
+import PurchaseQueue
+
+/// Which claim each verdict of a reply is about. Pure, and apart, because a reply can say anything.
+struct UploadAnswer {
+  /// What was claimed, in its order.
+  let sent: [Entry]
+  /// The first verdict about each claim.
+  private(set) var verdicts: [ClaimVerdict?]
+  /// What is wrong with the reply.
+  private(set) var faults: [String] = []
+
+  /// A verdict for what was not claimed is ignored; of two for one claim the first counts.
+  init(to sent: [Entry], _ all: [ClaimVerdict]) {
+    self.sent = sent
+    verdicts = Array(repeating: nil, count: sent.count)
+    var answered = 0
+    for (position, verdict) in all.enumerated() {
+      guard let index = Self.claim(about: verdict, in: sent, near: position) else {
+        faults.append("a verdict about a transaction that was not claimed")
+        continue
+      }
+      if let first = verdicts[index] {
+        if first != verdict { faults.append("contradicting verdicts about \(sent[index].key)") }
+        continue
+      }
+      verdicts[index] = verdict
+      answered += 1
+    }
+    if answered < sent.count {
+      faults.append("\(sent.count - answered) of \(sent.count) claims were not answered")
+    }
+  }
+
+  /// The longest wait that it asks for, in milliseconds.
+  var longestWait: Int64? { verdicts.compactMap { $0?.waitMilliseconds }.max() }
+
+  /// Most backends answer in the order of the claims.
+  private static func claim(about verdict: ClaimVerdict, in sent: [Entry], near position: Int) -> Int? {
+    func isAbout(_ entry: Entry) -> Bool {
+      entry.key.isNamed(environment: verdict.environment, transactionID: verdict.transactionID)
+    }
+    if position < sent.count, isAbout(sent[position]) { return position }
+    return sent.firstIndex(where: isAbout)
+  }
+}
+
+extension ClaimVerdict {
+  /// What the backend asks to wait, in milliseconds; nil if nothing.
+  var waitMilliseconds: Int64? { retryAfter.flatMap(RetryAfterField.milliseconds(seconds:)) }
+}
+
+/// Names on the wire have no date, keys have one where the store's ids restart: `environment/id@milliseconds`.
+extension EntryKey {
+  private static var at: UInt8 { UInt8(ascii: "@") }
+
+  /// Whether something follows the id.
+  var hasDate: Bool { rawValue.utf8.contains(Self.at) }
+
+  func hasSameWireName(as other: EntryKey) -> Bool {
+    rawValue.utf8.prefix { $0 != Self.at }.elementsEqual(other.rawValue.utf8.prefix { $0 != Self.at })
+  }
+
+  /// Whether it is of this environment and id, whatever its date. Compared byte by byte: texts from outside.
+  func isNamed(environment: String, transactionID: String) -> Bool {
+    var bytes = rawValue.utf8.makeIterator()
+    for byte in environment.utf8 where bytes.next() != byte { return false }
+    guard bytes.next() == UInt8(ascii: "/") else { return false }
+    for byte in transactionID.utf8 where bytes.next() != byte { return false }
+    guard let rest = bytes.next() else { return true }
+    return rest == Self.at
+  }
+}

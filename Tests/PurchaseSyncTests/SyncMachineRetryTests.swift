@@ -1,0 +1,259 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// Uploads that brought no verdicts: who waits, how long, and what gets out of the way.
+@Suite struct SyncMachineRetryTests {
+  private let busy = UploadFailure.backendBusy(reason: "HTTP 503", retryAfterMilliseconds: 600_000)
+  private let down = UploadFailure.retry(reason: "no answer", retryAfterMilliseconds: nil)
+
+  /// One entry of alice's and one of bob's, both out.
+  private func twoLanes() throws -> MachineRun {
+    var run = try MachineRun(orders: [1, 2, 3])
+    run.storage.book.add(9, account: "bob", product: "coins")
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.arrive(payment("200", token: orderToken(9), product: "coins"))
+    return run
+  }
+
+  @Test func `a failure waits, tells until when, and is tried again`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    let actions = try run.fail(alice, down)
+    #expect(actions.sent == [])
+    let until = try #require(actions.wakes.min())
+    #expect(actions.events == [.waiting(alice, reason: "no answer", until: until)])
+    #expect(until >= midday.adding(milliseconds: 1_000), "the pace of an outage")
+    #expect(until <= midday.adding(milliseconds: 2_000))
+    #expect(run.letPass(2_000).sent == [["100"]])
+    #expect(run.entry("100")?.attempts == 2)
+  }
+
+  @Test func `a backend that is busy holds every lane, whatever wakes them`() throws {
+    var run = try twoLanes()
+    _ = try run.fail(alice, busy)
+    _ = run.reply(bob, ["200": .granted])
+    _ = try run.arrive(bought("101", token: 2))
+    _ = try run.arrive(bought("102"))
+    for reason in [WakeReason.foreground, .networkBack, .userAsked, .signedIn(account: "alice")] {
+      #expect(run.wake(reason).sent == [])
+    }
+    #expect(run.letPass(599_999).sent == [])
+    #expect(run.letPass(120_001).sent != [])
+  }
+
+  @Test func `what the backend asked for survives a kill`() throws {
+    var run = try twoLanes()
+    _ = try run.fail(alice, busy)
+    #expect(try run.restart(after: 1_000).sent == [])
+    #expect(run.wake(.userAsked).sent == [])
+    #expect(run.letPass(598_999).sent == [])
+    #expect(run.letPass(121_000).sent != [])
+  }
+
+  @Test func `a wait of another status holds its lane only, and survives a kill`() throws {
+    var run = try twoLanes()
+    _ = try run.fail(alice, .retry(reason: "HTTP 500", retryAfterMilliseconds: 600_000))
+    _ = run.reply(bob, ["200": .granted])
+    _ = try run.arrive(payment("201", product: "coins"))
+    #expect(run.letPass(2_000).sent == [["201"]], "another lane")
+    _ = run.reply(run.storage.entry(key("201"))?.lane ?? .device, ["201": .granted])
+    _ = try run.restart(after: 1_000)
+    #expect(run.wake(.userAsked).sent == [])
+    #expect(run.letPass(590_000).sent == [])
+    #expect(run.letPass(130_000).sent == [["100"]])
+  }
+
+  @Test func `a fault of the backend is reported, and tried again at the cap's pace`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    #expect(try run.fail(alice, .backendFault(reason: "HTTP 400")).faults == ["HTTP 400"])
+    #expect(run.letPass(1_799_999).sent == [])
+    #expect(run.letPass(1_800_001).sent == [["100"]])
+  }
+
+  @Test func `a lane without credentials waits until somebody signs in, and the others do not`() throws {
+    var run = try twoLanes()
+    #expect(try run.fail(alice, .signInNeeded) == [.emit(.signInNeeded(alice))])
+    #expect(run.wake(.networkBack).sent == [])
+    #expect(run.wake(.signedIn(account: "bob")).sent == [])
+    #expect(run.letPass(inDays(2)).sent == [])
+    #expect(run.reply(bob, ["200": .granted]).delivered.count == 1)
+    #expect(run.wake(.signedIn(account: "alice")).sent == [["100"]])
+  }
+
+  @Test(arguments: [WakeReason.foreground, .userAsked])
+  func `an app that forgot to say who signed in is not stuck`(reason: WakeReason) throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.fail(alice, .signInNeeded)
+    #expect(run.wake(reason).sent == [["100"]])
+  }
+
+  @Test func `the device lane never waits for a sign-in`() throws {
+    var run = try MachineRun(orders: [])
+    _ = try run.arrive(bought("100"))
+    let actions = try run.fail(.device, .signInNeeded)
+    #expect(actions.faults == ["the device's credential was refused"])
+    #expect(run.letPass(3_600_000).sent == [["100"]])
+  }
+
+  @Test func `a lane that another process sends is tried again, and nobody has failed`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.fail(alice, .laneTaken)
+    #expect(run.storage.watch(of: key("100")) == PoisonWatch())
+    #expect(!run.machine.retry.pace.isFailing)
+    #expect(run.letPass(2_000).sent == [["100"]])
+  }
+
+  @Test func `what the engine itself ended is no failure, and goes up at the next wake-up`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    #expect(try run.fail(alice, .interrupted) == [])
+    #expect(run.wake(.foreground).sent == [["100"]])
+  }
+
+  @Test func `a proof that is nowhere sets its entry aside, and the others pass it`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.arrive(bought("101", token: 2))
+    let actions = try run.fail(alice, .proofMissing)
+    #expect(actions.setAside == ["100"])
+    #expect(actions.sent == [["101"]])
+  }
+
+  // MARK: Budget
+
+  /// How many uploads go out in a time, all of them failing; asked for all the while, or not.
+  private func uploads(
+    in milliseconds: Int64, _ run: inout MachineRun, asking reason: WakeReason?
+  ) throws -> Int {
+    var count = 0
+    let end = run.now.adding(milliseconds: milliseconds)
+    while run.now < end {
+      if run.isSending(alice) { _ = try run.fail(alice, down) }
+      run.now = run.now.adding(milliseconds: 5_000)
+      let actions = (reason.map { run.wake($0) } ?? []) + run.fire(at: run.now)
+      count += actions.sent.count
+    }
+    return count
+  }
+
+  @Test func `an hour of failures costs forty requests, and sixty if somebody asks`() throws {
+    var waking = try MachineRun()
+    // Many, since one that fails so often is set aside.
+    for id in 0..<30 { _ = try waking.arrive(bought(String(id))) }
+    let forty = try uploads(in: 3_600_000, &waking, asking: .networkBack)
+    // And the last arrival's, from the reserve.
+    #expect((30...41).contains(forty), "\(forty)")
+    let twenty = try uploads(in: 600_000, &waking, asking: .userAsked)
+    #expect(twenty > 0)
+    var asking = try MachineRun()
+    for id in 0..<30 { _ = try asking.arrive(bought(String(id))) }
+    let sixty = try uploads(in: 3_600_000, &asking, asking: .userAsked)
+    #expect((50...60).contains(sixty), "\(sixty)")
+  }
+
+  @Test func `a kill refills no budget`() throws {
+    var run = try MachineRun()
+    for id in 0..<30 { _ = try run.arrive(bought(String(id))) }
+    _ = try uploads(in: 1_800_000, &run, asking: .userAsked)
+    var count = 0
+    for _ in 0..<100 {
+      count += try run.restart(after: 1_000).sent.count
+      count += run.fire(at: run.now.adding(milliseconds: 6_000)).sent.count
+    }
+    #expect(count <= 60)
+    let spent = RetryBudget.Purpose.allCases.map {
+      run.machine.retry.budget.spent($0, now: run.now, policy: run.machine.policy)
+    }
+    #expect((30...60).contains(spent.reduce(0, +)), "\(spent)")
+  }
+
+  @Test func `a crash at each launch is no request at each launch`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    var count = 0
+    for _ in 0..<500 {
+      count += try run.restart(after: 3_000).sent.count
+      count += run.fire(at: run.now.adding(milliseconds: 5_000)).sent.count
+    }
+    // An hour and six minutes.
+    #expect(count <= 60, "\(count)")
+    #expect(run.entry("100")?.attempts == count + 1)
+  }
+
+  @Test func `after an outage the sends keep a second's distance`() throws {
+    var run = try MachineRun(orders: [])
+    _ = try run.arrive(bought("first"))
+    _ = try run.fail(.device, down)
+    for id in 0..<5 { _ = try run.arrive(bought(String(id))) }
+    var moments: [Timestamp] = []
+    while moments.count < 6 {
+      let sent = run.letPass(60_000).sent
+      try #require(!sent.isEmpty)
+      moments.append(run.now)
+      _ = run.reply(.device, [sent[0][0]: .granted])
+    }
+    for (earlier, later) in zip(moments.dropFirst(), moments.dropFirst(2)) {
+      #expect(later.milliseconds(since: earlier) == 1_000)
+    }
+  }
+
+  // MARK: Poison
+
+  @Test func `an entry that fails again and again is set aside, and the others get through`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.arrive(bought("101", token: 2))
+    var setAside: [String] = []
+    let end = midday.adding(milliseconds: 3_600_000)
+    while setAside.isEmpty, run.now < end {
+      setAside = try run.fail(alice, down).setAside
+      _ = run.letPass(3_600_000)
+    }
+    #expect(setAside == ["100"])
+    #expect(run.reply(["101": .granted]).delivered.map(\.key) == [key("101")])
+    #expect(run.entry("100")?.state == .queued, "nothing is dropped for having failed often")
+  }
+
+  @Test func `one that fails for a day while others succeed is parked, and tried daily`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 1_000))
+    run.storage.book.add(9, account: "bob", product: "coins")
+    _ = try run.arrive(bought("100", token: 1))
+    var other = 0
+    let end = midday.adding(milliseconds: inDays(3))
+    while run.entry("100")?.state == .queued, run.now < end {
+      if run.isSending(alice) { _ = try run.fail(alice, down) }
+      other += 1
+      _ = try run.arrive(payment("o\(other)", token: orderToken(9), product: "coins"))
+      if run.isSending(bob) {
+        let sent = run.machine.lanes[bob]?.sent.map(\.key.id) ?? []
+        _ = run.reply(bob, Dictionary(uniqueKeysWithValues: sent.map { ($0, Verdict.granted) }))
+        for id in sent { _ = try run.confirm(key(id)) }
+      }
+      _ = run.letPass(600_000)
+    }
+    #expect(run.entry("100")?.state == .quarantined)
+    #expect(run.now >= midday.adding(milliseconds: inDays(1)))
+    let released = run.letPass(inDays(1))
+    #expect(released.sent == [["100"]])
+  }
+
+  @Test func `what fails in company goes alone after two rounds`() throws {
+    var run = try MachineRun(orders: [])
+    _ = try run.arrive(bought("first"))
+    _ = try run.arrive(bought("100", proof: "shared"))
+    _ = try run.arrive(bought("101", proof: "shared"))
+    #expect(run.reply(.device, ["first": .granted]).sent == [["100", "101"]])
+    _ = try run.fail(.device, down)
+    #expect(run.letPass(60_000).sent == [["100", "101"]])
+    _ = try run.fail(.device, down)
+    #expect(run.letPass(60_000).sent == [["100"]])
+    #expect(run.reply(.device, ["100": .granted]).sent == [])
+    #expect(run.letPass(60_000).sent == [["101"]])
+  }
+}

@@ -1,0 +1,150 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// News of what was settled, a backend that was restored, and the slow lane.
+@Suite struct SyncMachineUpdateTests {
+  private func refund(of id: String, token: UInt8? = nil) -> StoreTransaction {
+    var transaction = bought(id, token: token, proof: "refund of \(id)")
+    transaction.revokedAt = midday
+    return transaction
+  }
+
+  @Test func `news of something settled goes up beside its tombstone, and the app is told again`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1)
+    _ = try run.finishEnded(key("100"), .finished)
+    _ = try run.confirm(key("100"))
+    let actions = try run.arrive(refund(of: "100", token: 1))
+    #expect(actions.finished == ["100"])
+    #expect(actions.events.first == .updateQueued(key("100")))
+    #expect(actions.sent == [["100"]])
+    #expect(run.storage.tombstone(key("100"))?.outcome == "granted")
+    _ = try run.finishEnded(key("100"), .finished)
+    let settled = run.reply(["100": .refunded])
+    #expect(settled.finished == ["100"])
+    #expect(settled.delivered.map(\.verdict) == [.refunded])
+    #expect(settled.delivered.map(\.orderNumber) == ["1"])
+    _ = try run.finishEnded(key("100"), .finished)
+    #expect(try run.arrive(refund(of: "100", token: 1)).count == 1, "no news any more")
+  }
+
+  @Test func `a redelivery is finished at once while its news is under way`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1)
+    _ = try run.finishEnded(key("100"), .finished)
+    _ = try run.arrive(refund(of: "100", token: 1))
+    _ = try run.finishEnded(key("100"), .notListed)
+    #expect(try run.arrive(refund(of: "100", token: 1)).finished == ["100"])
+  }
+
+  @Test func `news without room is owed, and goes up when room is free`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try run.purchase("100", token: 1)
+    _ = try run.finishEnded(key("100"), .finished)
+    // The unseen outcome is all that there is room for.
+    let actions = try run.arrive(refund(of: "100", token: 1))
+    #expect(actions.finished == ["100"])
+    #expect(actions.sent == [])
+    let confirmed = try run.confirm(key("100"))
+    #expect(confirmed.sent == [["100"]])
+    #expect(run.entry("100")?.proofs == [], "the backend asks the store")
+  }
+
+  @Test func `what is owed is taken up by the next run`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try run.purchase("100", token: 1)
+    _ = try run.arrive(refund(of: "100", token: 1))
+    try run.storage.markSeen(key("100"))
+    #expect(try run.restart().sent == [["100"]])
+  }
+
+  @Test func `a backend that was restored is offered everything again, as room allows and in every lane`()
+    throws
+  {
+    var run = try MachineRun(limits: QueueLimits(entries: 3))
+    run.storage.book.add(9, account: "bob", product: "coins")
+    for id in ["100", "101", "102"] {
+      _ = try run.purchase(id)
+      _ = try run.confirm(key(id))
+    }
+    _ = try run.arrive(payment("200", token: orderToken(9), product: "coins"))
+    _ = run.reply(bob, ["200": .granted])
+    _ = try run.confirm(key("200"))
+    _ = try run.arrive(bought("103"))
+    let changed = run.reply(["103": .granted], epoch: "epoch 2")
+    #expect(changed.events.contains(.ledgerChanged))
+    // The unseen outcome takes one of three places.
+    #expect(changed.sent == [["100", "101"]])
+    var offered = Set(changed.sent.joined())
+    var lanes = [alice]
+    while let lane = lanes.popLast() {
+      let sent = run.machine.lanes[lane]?.sent.map(\.key.id) ?? []
+      guard !sent.isEmpty else { continue }
+      let verdicts = Dictionary(uniqueKeysWithValues: sent.map { ($0, Verdict.duplicate) })
+      var actions = run.reply(lane, verdicts, epoch: "epoch 2")
+      for id in sent { actions += try run.confirm(key(id)) }
+      offered.formUnion(actions.sent.joined())
+      lanes = [alice, bob]
+      if run.machine.lanes.values.allSatisfy(\.sent.isEmpty) { break }
+    }
+    #expect(offered.isSuperset(of: ["100", "101", "102", "200"]))
+  }
+
+  @Test func `the first epoch that is heard of changes nothing`() throws {
+    var run = try MachineRun()
+    let actions = try run.purchase("100", token: 1)
+    #expect(!actions.events.contains(.ledgerChanged))
+    _ = try run.restart()
+    _ = try run.arrive(bought("101", token: 2))
+    #expect(!run.reply(["101": .granted]).events.contains(.ledgerChanged))
+  }
+
+  // MARK: Quarantine
+
+  @Test func `quarantine is tried a day after something came into it, and daily`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1, .rejected)
+    for _ in 0..<3 {
+      let before = run.now
+      #expect(run.letPass(inDays(1)).sent == [["100"]])
+      #expect(run.now == before.adding(milliseconds: inDays(1)))
+      #expect(run.reply(["100": .rejected]).quarantined == ["100"])
+    }
+  }
+
+  @Test func `an old trial does not bring back at once what came later`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1, .rejected)
+    _ = run.letPass(inDays(1))
+    _ = run.reply(["100": .granted])
+    run.now = run.now.adding(milliseconds: inDays(5))
+    _ = try run.purchase("101", token: 2, .rejected)
+    #expect(run.fire().sent == [])
+    #expect(run.wake(.userAsked).sent == [])
+  }
+
+  @Test func `a new version of the app tries it at once, and once`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1, .rejected)
+    #expect(try run.restart().quarantined == [])
+    #expect(run.entry("100")?.state == .quarantined)
+    #expect(try run.restart(appVersion: "2").sent == [["100"]])
+    _ = run.reply(["100": .rejected])
+    _ = try run.restart(appVersion: "2")
+    #expect(run.entry("100")?.state == .quarantined)
+  }
+
+  @Test func `quarantine does not take the room of those that can be delivered`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try run.purchase("100", token: 1, .rejected)
+    #expect(try run.arrive(bought("101", token: 2)).sent == [["101"]])
+    _ = try run.fail(alice, .retry(reason: "down", retryAfterMilliseconds: nil))
+    // No room to come back to: it stays, and nothing is lost.
+    run.now = run.now.adding(milliseconds: inDays(1))
+    _ = run.fire()
+    #expect(run.entry("100")?.state == .quarantined)
+  }
+}
