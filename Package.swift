@@ -73,7 +73,10 @@ let package = Package(
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
     test(
       "PurchaseSyncTests",
-      ["PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSyncTesting", "LoopbackHTTP"]),
+      [
+        "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "PurchaseSyncTesting",
+        "LoopbackHTTP",
+      ]),
     test(
       "PurchaseSyncTestingTests",
       [

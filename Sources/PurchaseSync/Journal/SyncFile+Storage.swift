@@ -233,7 +233,8 @@ extension SyncFile: SyncStorage {
 
   package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates {
     var queued: [EntryKey] = []
-    for owed in try notes.owedUpdates(limit: queue.limits.entries) {
+    // One at a time: those whose tombstone is gone take no room, however many they are.
+    while let owed = try notes.owedUpdates(limit: 1).first {
       do throws(QueueError) {
         let entry = try queue.transaction { () throws(QueueError) -> Entry? in
           try self.notes.endOwedUpdate(owed.place)
@@ -247,7 +248,7 @@ extension SyncFile: SyncStorage {
         return OwedUpdates(queued: queued, areWaiting: true)
       }
     }
-    return OwedUpdates(queued: queued, areWaiting: try !notes.owedUpdates(limit: 1).isEmpty)
+    return OwedUpdates(queued: queued, areWaiting: false)
   }
 
   // MARK: Claims of what the device bought

@@ -1,0 +1,294 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// The rest of the contract: what is settled, what is owed, who claims.
+@Suite struct StorageContractEndTests {
+  private let later = midday.adding(milliseconds: 60_000)
+
+  private func refund(of id: String) -> StoreTransaction {
+    var transaction = bought(id, proof: "refund of \(id)")
+    transaction.revokedAt = midday
+    return transaction
+  }
+
+  // MARK: Settled
+
+  @Test(arguments: StorageKind.allCases)
+  func `a settled entry leaves a tombstone with its duties, and a redelivery finds it`(
+    kind: StorageKind
+  ) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(1)
+      try site.enqueue(bought("100", token: 1), from: "apple-id")
+      try site.storage.recordAttempt([key("100")], keeping: nil, now: midday)
+      try site.storage.keep(
+        RetryState(),
+        [key("100"): PoisonWatch(failedRounds: 1, failingSince: midday, unknownAnswers: 0)], now: midday)
+      let tombstone = try #require(try site.settle("100", at: later))
+      #expect(tombstone.isFinishOwed && tombstone.isUnseen)
+      #expect(tombstone.outcome == "granted")
+      #expect(tombstone.orderNumber == "1")
+      #expect(tombstone.lane == alice)
+      #expect(tombstone.attempts == 1)
+      #expect(tombstone.settledAt == later)
+      try site.reopen()
+      #expect(try site.storage.entry(key("100")) == nil)
+      #expect(try site.storage.watch(of: key("100")) == PoisonWatch())
+      #expect(try site.storage.storeAccount(of: tombstone) == "apple-id")
+      #expect(try site.storage.orderFacts(accountToken: orderToken(1))?.state == .delivered)
+      #expect(try site.storage.knownTransaction(key("100"))?.orderNumber == "1")
+      guard case .settled(let found) = try site.enqueue(bought("100", token: 1)) else {
+        Issue.record("queued anew")
+        return
+      }
+      #expect(found.key == tombstone.key)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases, [Verdict.lapsed, .refunded, .otherOwner])
+  func `nothing that is not granted delivers an order`(kind: StorageKind, verdict: Verdict) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(1)
+      try site.enqueue(bought("100", token: 1))
+      try site.settle("100", verdict)
+      #expect(try site.storage.orderFacts(accountToken: orderToken(1))?.state == .paid)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `duties are listed oldest first, and end one by one`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      for id in ["102", "100", "101"] { try site.enqueue(bought(id)) }
+      try site.settle("102", at: later)
+      _ = try site.storage.acknowledge(
+        ["101", "100"].map { SettledClaim(key: key($0), verdict: .granted) },
+        now: later.adding(milliseconds: 1))
+      func duties() throws -> [String] { try site.storage.tombstonesWithDuties().map(\.key.id) }
+      #expect(try duties() == ["102", "100", "101"])
+      try site.storage.markFinished(key("100"))
+      #expect(try duties() == ["102", "100", "101"])
+      try site.storage.markSeen(key("100"))
+      #expect(try duties() == ["102", "101"])
+      try site.storage.markSeen(key("100"))
+      try site.reopen()
+      #expect(try duties() == ["102", "101"])
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `what a verdict's order number does to a binding`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      for number in [1, 2] as [UInt8] { try site.addOrder(number) }
+      try site.addOrder(3, product: "coins")
+      try site.enqueue(bought("100", token: 1))
+      try site.enqueue(bought("101"))
+      func binding(_ number: String, _ id: String) throws -> VerdictBinding {
+        try site.storage.binding(by: number, of: key(id))
+      }
+      #expect(try binding("1", "100") == .keep)
+      #expect(try binding("2", "101") == .bind(orderNumber: "2"))
+      #expect(try binding("of another device", "101") == .bind(orderNumber: "of another device"))
+      for (number, id) in [("2", "100"), ("1", "101"), ("3", "101")] {
+        guard case .contradiction = try binding(number, id) else {
+          Issue.record("order \(number) does not contradict \(id)")
+          continue
+        }
+      }
+      #expect(try binding("2", "999") == .keep)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `a verdict binds with its settlement, and one that cannot be bound settles none of them`(
+    kind: StorageKind
+  ) throws {
+    try StorageSite.with(kind) { site in
+      for number in [1, 2] as [UInt8] { try site.addOrder(number) }
+      for id in ["100", "101", "102"] { try site.enqueue(bought(id)) }
+      try site.settle("100", order: "1")
+      #expect(try site.storage.orderFacts(accountToken: orderToken(1))?.boundTo == key("100"))
+      let before = try site.snapshot(["100", "101", "102"], orders: [1, 2])
+      #expect(throws: QueueError.self) {
+        try site.storage.acknowledge(
+          [
+            SettledClaim(key: key("101"), verdict: .granted, orderNumber: "2"),
+            SettledClaim(key: key("102"), verdict: .granted, orderNumber: "1"),
+          ], now: midday)
+      }
+      #expect(try site.snapshot(["100", "101", "102"], orders: [1, 2]) == before)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `old tombstones without a duty make room for new ones`(kind: StorageKind) throws {
+    try StorageSite.with(kind, limits: QueueLimits(tombstones: 2)) { site in
+      for index in 0..<4 {
+        let id = "10\(index)"
+        try site.enqueue(bought(id))
+        try site.settle(id, at: midday.adding(milliseconds: Int64(index)))
+        guard index > 0 else { continue }
+        try site.storage.markSeen(key(id))
+        try site.storage.markFinished(key(id))
+      }
+      try site.enqueue(bought("104"))
+      try site.settle("104", at: later)
+      #expect(try site.storage.tombstone(key("100")) != nil, "it has duties")
+      #expect(try site.storage.tombstone(key("101")) == nil)
+      #expect(try site.storage.tombstone(key("104")) != nil)
+    }
+  }
+
+  // MARK: Updates
+
+  @Test(arguments: StorageKind.allCases)
+  func `news is told from what is only delivered again`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      let tombstone = try #require(try site.settle("100"))
+      #expect(try !site.storage.isNews(bought("100", proof: "another"), since: tombstone))
+      #expect(try site.storage.isNews(refund(of: "100"), since: tombstone))
+      _ = try site.storage.enqueueUpdate(refund(of: "100"), of: tombstone, now: midday)
+      let again = try #require(try site.settle("100", .refunded))
+      #expect(try !site.storage.isNews(refund(of: "100"), since: again))
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `an update stands beside its tombstone, in its lane and for its order`(kind: StorageKind) throws {
+    try StorageSite.with(kind, limits: QueueLimits(entries: 2)) { site in
+      try site.addOrder(1)
+      try site.enqueue(bought("100", token: 1), from: "apple-id")
+      let tombstone = try #require(try site.settle("100"))
+      try site.storage.markFinished(key("100"))
+      let entry = try site.storage.enqueueUpdate(refund(of: "100"), of: tombstone, now: later)
+      #expect(entry.lane == alice)
+      #expect(entry.orderNumber == "1")
+      #expect(entry.attempts == 0)
+      #expect(try site.storage.tombstone(key("100"))?.outcome == "granted")
+      guard case .collapsed = try site.enqueue(refund(of: "100")) else {
+        Issue.record("not collapsed")
+        return
+      }
+      let twice = try site.storage.enqueueUpdate(refund(of: "100"), of: tombstone, now: later)
+      #expect(twice.place == entry.place)
+      #expect(throws: QueueError.queueFull(.entries, needed: 3, allowed: 2)) {
+        try site.enqueue(bought("101"))
+      }
+      let settled = try #require(try site.settle("100", .refunded, at: later))
+      #expect(settled.isFinishOwed && settled.isUnseen)
+      #expect(try site.storage.tombstone(key("100"))?.outcome == "refunded")
+      #expect(try site.storage.storeAccount(of: settled) == "apple-id")
+      // One unseen outcome of the same transaction, not two.
+      try site.enqueue(bought("101"))
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `an update that is queued again later takes a place of its own`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      try site.enqueue(bought("101"))
+      let tombstone = try #require(try site.settle("101"))
+      try site.enqueue(bought("102"))
+      _ = try site.storage.enqueueUpdate(refund(of: "101"), of: tombstone, now: later)
+      #expect(try site.readyIDs(.device) == ["100", "102", "101"])
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `updates that are owed are queued oldest first, as room allows`(kind: StorageKind) throws {
+    try StorageSite.with(kind, limits: QueueLimits(entries: 3)) { site in
+      for (index, id) in ["100", "101", "102"].enumerated() {
+        try site.enqueue(bought(id))
+        try site.settle(id, at: midday.adding(milliseconds: Int64(index)))
+        try site.storage.markSeen(key(id))
+      }
+      for id in ["101", "100", "102", "101"] { try site.storage.oweUpdate(refund(of: id), now: midday) }
+      try site.enqueue(bought("103"))
+      try site.reopen()
+      let first = try site.storage.queueOwedUpdates(now: later)
+      #expect(first == OwedUpdates(queued: [key("101"), key("100")], areWaiting: true))
+      #expect(try site.storage.entry(key("101"))?.proofs == [])
+      #expect(
+        try site.storage.queueOwedUpdates(now: later) == OwedUpdates(queued: [], areWaiting: true))
+      let settled = try #require(try site.settle("101", .refunded))
+      #expect(try !site.storage.isNews(refund(of: "101"), since: settled), "its details are the newer ones")
+      try site.storage.markSeen(key("101"))
+      #expect(
+        try site.storage.queueOwedUpdates(now: later)
+          == OwedUpdates(queued: [key("102")], areWaiting: false))
+      #expect(
+        try site.storage.queueOwedUpdates(now: later) == OwedUpdates(queued: [], areWaiting: false))
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `one that is under way is no other entry, and needs no room`(kind: StorageKind) throws {
+    try StorageSite.with(kind, limits: QueueLimits(entries: 1)) { site in
+      try site.enqueue(bought("100"))
+      let tombstone = try #require(try site.settle("100"))
+      try site.storage.markSeen(key("100"))
+      _ = try site.storage.enqueueUpdate(refund(of: "100"), of: tombstone, now: midday)
+      try site.storage.oweUpdate(refund(of: "100"), now: midday)
+      // Of this one nobody knows what was settled.
+      try site.storage.oweUpdate(refund(of: "999"), now: midday)
+      #expect(
+        try site.storage.queueOwedUpdates(now: midday)
+          == OwedUpdates(queued: [key("100")], areWaiting: false))
+      #expect(try site.readyIDs(.device) == ["100"])
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `a new epoch owes everything that is settled, in the order in which it was`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      for (index, id) in ["102", "100", "101"].enumerated() {
+        try site.enqueue(bought(id))
+        try site.settle(id, at: midday.adding(milliseconds: Int64(index)))
+      }
+      #expect(try site.storage.ledgerEpoch() == nil)
+      try site.storage.keepLedgerEpoch("first", offeringAgain: false)
+      #expect(try site.storage.queueOwedUpdates(now: midday).queued == [])
+      try site.storage.oweUpdate(refund(of: "100"), now: midday)
+      try site.storage.keepLedgerEpoch("second", offeringAgain: true)
+      try site.reopen()
+      #expect(try site.storage.ledgerEpoch() == "second")
+      let owed = try site.storage.queueOwedUpdates(now: later)
+      #expect(owed == OwedUpdates(queued: ["100", "102", "101"].map(key), areWaiting: false))
+    }
+  }
+
+  // MARK: Claims
+
+  @Test(arguments: StorageKind.allCases)
+  func `a claim covers what is in the device lane, in quarantine too, and nothing later`(
+    kind: StorageKind
+  ) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(1)
+      try site.enqueue(bought("1", token: 1))
+      let empty = try site.storage.keepClaim(of: "bob")
+      #expect(
+        try !site.storage.deviceLaneHolds(throughPlace: empty.throughPlace), "alice's is not the device's")
+      try site.enqueue(bought("100"))
+      let claim = try site.storage.keepClaim(of: "alice")
+      try site.enqueue(bought("101"))
+      #expect(try site.storage.deviceLaneHolds(throughPlace: claim.throughPlace))
+      _ = try site.storage.quarantine(key("100"), reason: "", now: midday)
+      #expect(try site.storage.deviceLaneHolds(throughPlace: claim.throughPlace))
+      try site.settle("100")
+      #expect(try !site.storage.deviceLaneHolds(throughPlace: claim.throughPlace))
+      #expect(try site.storage.deviceLaneHolds(throughPlace: .max))
+      try site.reopen()
+      #expect(try site.storage.deviceClaims() == [claim, empty])
+      let again = try site.storage.keepClaim(of: "alice")
+      #expect(again.throughPlace > claim.throughPlace)
+      try site.storage.endClaim(of: "bob")
+      try site.storage.endClaim(of: "nobody")
+      #expect(try site.storage.deviceClaims() == [again])
+    }
+  }
+}

@@ -1,0 +1,272 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// What the machine relies on, kept by the real file and by the one in memory: transactions, lanes, attempts,
+/// quarantine.
+@Suite struct StorageContractTests {
+  private let later = midday.adding(milliseconds: 60_000)
+
+  // MARK: Transactions
+
+  @Test(arguments: StorageKind.allCases)
+  func `an entry has its lane, its order and its place, and is known from then on`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(1)
+      guard case .inserted(let entry) = try site.enqueue(bought("100", token: 1)) else {
+        Issue.record("not inserted")
+        return
+      }
+      #expect(entry.key == key("100"))
+      #expect(entry.lane == alice)
+      #expect(entry.orderNumber == "1")
+      #expect(entry.attempts == 0)
+      #expect(entry.state == .queued)
+      #expect(entry.enqueuedAt == midday)
+      #expect(entry.proofs.map(\.kind) == ["signedTransaction"])
+      try site.reopen()
+      #expect(try site.storage.entry(key("100"))?.orderNumber == "1")
+      #expect(
+        try site.storage.knownTransaction(key("100")) == KnownTransaction(lane: alice, orderNumber: "1"))
+      let order = try site.storage.orderFacts(accountToken: orderToken(1))
+      #expect(order?.boundTo == key("100"))
+      #expect(order?.state == .paid)
+      let query = OrderQuery(
+        productID: "gems", quantity: 1, from: Timestamp(milliseconds: 0), through: later,
+        isLatestFirst: true, limit: 10)
+      #expect(try site.storage.unboundOrders(query).isEmpty)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `enqueued again it keeps its place, and takes the newer proof of each kind`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100", proof: "old"))
+      try site.storage.recordAttempt([key("100")], keeping: nil, now: midday)
+      var receipt = bought("100")
+      receipt.proof = Proof(kind: "appReceipt", bytes: [1])
+      try site.enqueue(receipt, at: later)
+      guard case .collapsed(let entry) = try site.enqueue(bought("100", proof: "new"), at: later) else {
+        Issue.record("not collapsed")
+        return
+      }
+      #expect(entry.place == 1)
+      #expect(entry.attempts == 1)
+      #expect(entry.enqueuedAt == midday)
+      #expect(entry.proofs.map(\.kind) == ["appReceipt", "signedTransaction"])
+      let before = try site.storage.entry(key("100"))?.proofs
+      guard case .collapsed(let same) = try site.enqueue(bought("100", proof: "new")) else {
+        Issue.record("not collapsed")
+        return
+      }
+      #expect(same.proofs == before)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `a missing order is filled in, and another one is not`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(2)
+      try site.enqueue(bought("100"))
+      // Until now nobody knew the order of its token.
+      try site.addOrder(1)
+      guard case .collapsed(let entry) = try site.enqueue(bought("100", token: 1)) else {
+        Issue.record("not collapsed")
+        return
+      }
+      #expect(entry.orderNumber == "1")
+      try site.enqueue(bought("100", token: 2))
+      #expect(try site.storage.entry(key("100"))?.orderNumber == "1")
+      #expect(try site.storage.orderFacts(accountToken: orderToken(2))?.boundTo == nil)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `an order that is taken cannot be bound twice, and nothing is queued`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(1)
+      let match = try OrderMatcher.match(bought("100", token: 1), from: site.storage)
+      _ = try site.storage.enqueue(bought("100", token: 1), match, storeAccount: nil, now: midday)
+      let before = try site.snapshot(["100", "101"], orders: [1])
+      #expect(throws: QueueError.self) {
+        try site.storage.enqueue(bought("101", token: 1), match, storeAccount: nil, now: midday)
+      }
+      #expect(try site.snapshot(["100", "101"], orders: [1]) == before)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `an unseen outcome takes room until it is seen`(kind: StorageKind) throws {
+    try StorageSite.with(kind, limits: QueueLimits(entries: 2)) { site in
+      try site.enqueue(bought("100"))
+      try site.enqueue(bought("101"))
+      let full = QueueError.queueFull(.entries, needed: 3, allowed: 2)
+      let before = try site.snapshot(["100", "101", "102"])
+      #expect(throws: full) { try site.enqueue(bought("102")) }
+      #expect(try site.snapshot(["100", "101", "102"]) == before)
+      try site.settle("100")
+      #expect(throws: full) { try site.enqueue(bought("102")) }
+      try site.storage.markSeen(key("100"))
+      try site.enqueue(bought("102"))
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `a newer receipt is attached, and what was said of the old one is forgotten`(kind: StorageKind) throws
+  {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      let watch = PoisonWatch(failedRounds: 3, failingSince: midday, unknownAnswers: 4)
+      try site.storage.keep(RetryState(), [key("100"): watch], now: midday)
+      try site.storage.attach(Proof(kind: "appReceipt", bytes: [1]), to: key("100"), now: later)
+      try site.storage.attach(Proof(kind: "appReceipt", bytes: [1]), to: key("200"), now: later)
+      #expect(
+        try site.storage.entry(key("100"))?.proofs.map(\.kind) == ["appReceipt", "signedTransaction"])
+      #expect(try site.storage.watch(of: key("100")).failedRounds == 3)
+      #expect(try site.storage.watch(of: key("100")).unknownAnswers == 0)
+      #expect(try site.storage.entry(key("200")) == nil)
+    }
+  }
+
+  // MARK: Lanes
+
+  @Test(arguments: StorageKind.allCases)
+  func `entries of a lane come in their order, without those that wait or are in quarantine`(
+    kind: StorageKind
+  ) throws {
+    try StorageSite.with(kind) { site in
+      for id in ["100", "101", "102", "103"] { try site.enqueue(bought(id)) }
+      try site.storage.postpone(key("100"), until: later, reason: "", now: midday)
+      _ = try site.storage.quarantine(key("102"), reason: "", now: midday)
+      #expect(try site.readyIDs(.device) == ["101", "103"])
+      #expect(try site.readyIDs(.device, limit: 1) == ["101"])
+      #expect(try site.readyIDs(.device, at: later.adding(milliseconds: -1)) == ["101", "103"])
+      #expect(try site.readyIDs(.device, at: later) == ["100", "101", "103"], "at its place again")
+      #expect(try site.readyIDs(alice) == [])
+      #expect(try site.storage.nextReadyAt(in: .device) == later)
+      #expect(try site.storage.nextReadyAt(in: alice) == nil)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `lanes are those in which an entry takes its turn`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(1)
+      try site.addOrder(9, account: "bob", product: "coins")
+      #expect(try site.storage.lanes() == [])
+      try site.enqueue(payment("300", token: orderToken(9), product: "coins"))
+      try site.enqueue(bought("100", token: 1))
+      try site.enqueue(bought("200"))
+      try site.storage.postpone(key("100"), until: later, reason: "", now: midday)
+      #expect(try site.storage.lanes() == [alice, bob, .device])
+      _ = try site.storage.quarantine(key("300"), reason: "", now: midday)
+      try site.settle("200")
+      #expect(try site.storage.lanes() == [alice])
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `what waits beyond a moment is brought back to it`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      for id in ["100", "101", "102"] { try site.enqueue(bought(id)) }
+      try site.storage.postpone(key("100"), until: later, reason: "", now: midday)
+      try site.storage.postpone(key("101"), until: .distantFuture, reason: "", now: midday)
+      let limit = later.adding(milliseconds: 1)
+      try site.storage.clampPostponed(to: limit, now: midday)
+      #expect(try site.storage.entry(key("100"))?.readyAt == later)
+      #expect(try site.storage.entry(key("101"))?.readyAt == limit)
+      #expect(try site.storage.entry(key("102"))?.readyAt == Timestamp(milliseconds: 0))
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `what is not here cannot be postponed, sent or moved`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      let before = try site.snapshot(["100"])
+      let missing = QueueError.unknownEntry(key("999"))
+      #expect(throws: missing) {
+        try site.storage.postpone(key("999"), until: later, reason: "", now: midday)
+      }
+      var random = RandomSource(seed: 1)
+      var spent = RetryState()
+      spent.pace.failed(now: midday, policy: RetryPolicy(), using: &random)
+      #expect(throws: missing) {
+        try site.storage.recordAttempt([key("100"), key("999")], keeping: spent, now: midday)
+      }
+      #expect(throws: missing) { try site.storage.quarantine(key("999"), reason: "", now: midday) }
+      #expect(throws: missing) { try site.storage.release(key("999"), now: midday) }
+      #expect(throws: missing) { try site.storage.markFinished(key("999")) }
+      #expect(throws: missing) { try site.storage.markSeen(key("999")) }
+      #expect(
+        try site.storage.acknowledge([SettledClaim(key: key("999"), verdict: .granted)], now: midday) == [])
+      #expect(try site.snapshot(["100"]) == before)
+    }
+  }
+
+  // MARK: Attempts
+
+  @Test(arguments: StorageKind.allCases)
+  func `attempts, what they cost and how entries fare are durable`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      #expect(try site.storage.retryState() == RetryState())
+      #expect(try site.storage.watch(of: key("100")) == PoisonWatch())
+      var random = RandomSource(seed: 1)
+      var state = RetryState()
+      state.pace.failed(
+        retryAfterMilliseconds: 5_000, now: midday, policy: RetryPolicy(), using: &random)
+      _ = state.budget.spend(.person, now: midday, policy: RetryPolicy())
+      try site.storage.recordAttempt([key("100")], keeping: state, now: later)
+      let watch = PoisonWatch(failedRounds: 1, failingSince: later, unknownAnswers: 2)
+      try site.storage.keep(state, [key("100"): watch], now: later)
+      try site.storage.recordAttempt([key("100")], keeping: nil, now: later)
+      try site.reopen()
+      #expect(try site.storage.entry(key("100"))?.attempts == 2)
+      #expect(try site.storage.entry(key("100"))?.attemptedAt == later)
+      #expect(try site.storage.retryState() == state)
+      #expect(try site.storage.watch(of: key("100")) == watch)
+      try site.storage.keep(state, [key("100"): PoisonWatch()], now: later)
+      #expect(try site.storage.watch(of: key("100")) == PoisonWatch())
+    }
+  }
+
+  // MARK: Quarantine
+
+  @Test(arguments: StorageKind.allCases)
+  func `quarantine has its own room, and gives an entry back to its place`(kind: StorageKind) throws {
+    try StorageSite.with(kind, limits: QueueLimits(entries: 2, quarantinedEntries: 1)) { site in
+      try site.enqueue(bought("100"))
+      try site.enqueue(bought("101"))
+      let storage = site.storage
+      #expect(try storage.quarantine(key("100"), reason: "forged", now: midday))
+      #expect(try storage.quarantine(key("100"), reason: "again", now: midday))
+      #expect(try storage.entry(key("100"))?.reason == "forged")
+      #expect(try !storage.quarantine(key("101"), reason: "full", now: midday))
+      #expect(try storage.entry(key("101"))?.state == .queued)
+      try site.enqueue(bought("102"))
+      #expect(try !storage.release(key("100"), now: midday), "no room")
+      #expect(try storage.quarantined() == [key("100")])
+      try site.settle("102")
+      try storage.markSeen(key("102"))
+      #expect(try storage.release(key("100"), now: midday))
+      #expect(try storage.release(key("100"), now: midday))
+      #expect(try storage.entry(key("100"))?.reason == nil)
+      #expect(try site.readyIDs(.device) == ["100", "101"])
+      #expect(try storage.quarantined() == [])
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `the last trial of the quarantine is durable`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      #expect(try site.storage.quarantineTrial() == nil)
+      let trial = QuarantineTrial(at: later, appVersion: "1.2 (3)")
+      try site.storage.keep(trial)
+      try site.reopen()
+      #expect(try site.storage.quarantineTrial() == trial)
+    }
+  }
+}
