@@ -105,6 +105,11 @@ import Testing
     #expect(try await server.transport(timeout: 0.2).failure()?.kind == .timedOut)
   }
 
+  @Test func `a time of less than a second is not cut to nothing`() async throws {
+    let server = try TransportServer { _, _ -> Fault? in .delay(milliseconds: 20) }
+    #expect(try await server.transport(timeout: 0.99).send(.upload()).status == 200)
+  }
+
   @Test func `an answer whose end does not come ends with its time`() async throws {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
     // The rest is promised and the connection stays open: the handler of the next request never answers either.

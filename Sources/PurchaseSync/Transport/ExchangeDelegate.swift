@@ -7,7 +7,7 @@ import Foundation
 
 #if canImport(FoundationNetworking)
   /// Callbacks one after the other, straight on a dispatch queue. A URL session on Linux adds four of them per request,
-  /// and the operations of an operation queue would cost a quarter of all the time.
+  /// and an operation object for each costs about a twentieth of the request's time.
   final class CallbackQueue: OperationQueue, @unchecked Sendable {
     private let queue = DispatchQueue(label: "purchase-sync.transport")
 

@@ -22,8 +22,10 @@ public final class URLSessionTransport: BackendTransport {
   ///   - responseBytes: A longer answer is not ours.
   public init(base: URL, timeout: TimeInterval = 30, responseBytes: Int = 1 << 20) {
     let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = timeout
-    configuration.timeoutIntervalForResource = timeout
+    // `ExchangeTable` keeps the time; these come later. Foundation on Linux cuts the fraction of a second off, which would
+    // leave nothing of a short time.
+    configuration.timeoutIntervalForRequest = timeout.rounded(.up) + 1
+    configuration.timeoutIntervalForResource = timeout.rounded(.up) + 1
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
     configuration.urlCache = nil
