@@ -33,6 +33,12 @@ import Testing
     }
   }
 
+  @Test func `Documents`() throws {
+    for input in try Self.inputs("document") {
+      _ = decodingFailure { _ = try StoreDocument(decoding: input) }
+    }
+  }
+
   private static func hexadecimal(_ octet: UInt8) -> [UInt8] {
     let digits = Array("0123456789abcdef".utf8)
     return [digits[Int(octet >> 4)], digits[Int(octet & 0x0F)]]

@@ -12,6 +12,9 @@ import Foundation
     let folder = arguments[1] + "/seeds-"
     try write(appReceipts, to: folder + "app-receipt")
     try write(transactionReceipts, to: folder + "transaction-receipt")
+    let texts = JSONSeeds.verifyReceipt + JSONSeeds.signedTransaction + JSONSeeds.notification
+    let documents = appReceipts + transactionReceipts + texts.map { Array($0.utf8) }
+    try write(documents + documents.map { Array(Data($0).base64EncodedData()) }, to: folder + "document")
     try write(JSONSeeds.verifyReceipt.map { Array($0.utf8) }, to: folder + "verify-receipt")
     try write(JSONSeeds.signedTransaction.map { Array($0.utf8) }, to: folder + "signed-transaction")
     try write(JSONSeeds.notification.map { Array($0.utf8) }, to: folder + "notification")

@@ -53,11 +53,17 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
     let clock = [time / 3_600, time / 60 % 60, time % 60].map(Self.twoDigits).joined(separator: ":")
-    return "\(year)-\(Self.twoDigits(month))-\(Self.twoDigits(day))T\(clock)Z"
+    return "\(Self.fourDigits(year))-\(Self.twoDigits(month))-\(Self.twoDigits(day))T\(clock)Z"
   }
 
   private static func floored(_ value: Int64, _ divisor: Int64) -> Int64 {
     value / divisor - (value % divisor < 0 ? 1 : 0)
+  }
+
+  /// Of years that have no more, as ISO 8601 wants it; others as they are.
+  private static func fourDigits(_ year: Int64) -> String {
+    let digits = "\(year)"
+    return year < 0 ? digits : String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
   private static func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
