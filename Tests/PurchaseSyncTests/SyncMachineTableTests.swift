@@ -1,0 +1,194 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// Every event in every state of a lane: answered, or a mistake of the program that traps.
+@Suite struct SyncMachineTableTests {
+  /// What alice's lane does before the event.
+  enum State: String, CaseIterable, Sendable {
+    /// It is empty.
+    case empty
+    /// It has an entry whose upload failed.
+    case waiting
+    /// The entry is out.
+    case sending
+    /// Its credentials were refused.
+    case signInNeeded
+  }
+
+  enum Event: String, CaseIterable, Sendable {
+    case arrival, redelivery, newProof
+    case reply, retry, backendBusy, backendFault, credentialsRefused, proofMissing, laneTaken, interrupted
+    case timer, foreground, networkBack, userAsked, signedIn, anotherSignedIn, parked
+    case storeListed, finishEnded, receiptFound, outcomeSeen, deviceClaimed, claimEnded
+  }
+
+  /// What it does afterwards: *sends* anew, is still *out*, *waits* with its entry, *asks* for a sign-in, *rests* empty.
+  static let table = """
+    event               empty   waiting   sending   signInNeeded
+    arrival             sends   waits     out       sends
+    redelivery          sends   waits     out       asks
+    newProof            sends   waits     out       asks
+    reply               traps   traps     rests     traps
+    retry               traps   traps     waits     traps
+    backendBusy         traps   traps     waits     traps
+    backendFault        traps   traps     waits     traps
+    credentialsRefused  traps   traps     asks      traps
+    proofMissing        traps   traps     waits     traps
+    laneTaken           traps   traps     waits     traps
+    interrupted         traps   traps     waits     traps
+    timer               rests   waits     out       asks
+    foreground          rests   waits     out       sends
+    networkBack         rests   waits     out       asks
+    userAsked           rests   waits     out       sends
+    signedIn            rests   waits     out       sends
+    anotherSignedIn     rests   waits     out       asks
+    parked              rests   waits     out       asks
+    storeListed         rests   waits     out       asks
+    finishEnded         rests   waits     out       asks
+    receiptFound        rests   waits     out       asks
+    outcomeSeen         rests   waits     out       asks
+    deviceClaimed       rests   waits     out       asks
+    claimEnded          rests   waits     out       asks
+    """
+
+  static let expected: [String: String] = {
+    var cells: [String: String] = [:]
+    let rows = table.split(separator: "\n").map { $0.split(separator: " ") }
+    for row in rows.dropFirst() {
+      for (state, cell) in zip(rows[0].dropFirst(), row.dropFirst()) {
+        cells["\(row[0]) \(state)"] = "\(cell)"
+      }
+    }
+    return cells
+  }()
+
+  @Test(arguments: Event.allCases, State.allCases)
+  func `each event in each state of a lane has its answer`(event: Event, state: State) async throws {
+    let expected = try #require(Self.expected["\(event) \(state)"])
+    guard expected == "traps" else {
+      #expect(try Self.outcome(of: event, in: state) == expected)
+      return
+    }
+    #if os(Linux) || os(macOS)
+      await #expect(processExitsWith: .failure) {
+        [event = event.rawValue as String, state = state.rawValue as String] in
+        guard let event = Event(rawValue: event), let state = State(rawValue: state) else { return }
+        _ = try SyncMachineTableTests.outcome(of: event, in: state)
+      }
+    #endif
+  }
+
+  /// Another purchase is settled, its finish and a claim are out, so that every event has what it is about.
+  private static func run(_ state: State) throws -> MachineRun {
+    var run = try MachineRun()
+    _ = try run.purchase("1")
+    _ = try run.claim("carol")
+    if state == .empty { return run }
+    _ = try run.arrive(bought("100", token: 1))
+    switch state {
+    case .empty, .sending: break
+    case .waiting: _ = try run.fail(alice, .retry(reason: "no answer", retryAfterMilliseconds: nil))
+    case .signInNeeded: _ = try run.fail(alice, .signInNeeded)
+    }
+    return run
+  }
+
+  private static func outcome(of event: Event, in state: State) throws -> String {
+    var run = try run(state)
+    let sent = try perform(event, &run).sent
+    if !sent.isEmpty { return "sends" }
+    switch run.machine.lanes[alice]?.activity {
+    case .sending: return "out"
+    case .signInNeeded: return "asks"
+    case .idle, nil: return run.storage.lanes().contains(alice) ? "waits" : "rests"
+    }
+  }
+
+  private static func perform(_ event: Event, _ run: inout MachineRun) throws -> [SyncAction] {
+    switch event {
+    case .arrival: return try run.arrive(bought("101", token: 2))
+    case .redelivery: return try run.arrive(bought("100", token: 1))
+    case .newProof: return try run.arrive(bought("100", token: 1, proof: "new"))
+    case .reply: return run.reply(["100": .granted])
+    case .retry: return try run.fail(alice, .retry(reason: "", retryAfterMilliseconds: nil))
+    case .backendBusy: return try run.fail(alice, .backendBusy(reason: "", retryAfterMilliseconds: 1_000))
+    case .backendFault: return try run.fail(alice, .backendFault(reason: ""))
+    case .credentialsRefused: return try run.fail(alice, .signInNeeded)
+    case .proofMissing: return try run.fail(alice, .proofMissing)
+    case .laneTaken: return try run.fail(alice, .laneTaken)
+    case .interrupted: return try run.fail(alice, .interrupted)
+    case .timer: return run.fire(at: run.now)
+    case .foreground: return run.wake(.foreground)
+    case .networkBack: return run.wake(.networkBack)
+    case .userAsked: return run.wake(.userAsked)
+    case .signedIn: return run.wake(.signedIn(account: "alice"))
+    case .anotherSignedIn: return run.wake(.signedIn(account: "bob"))
+    case .parked:
+      run.machine.parked()
+      return run.fire(at: run.now)
+    case .storeListed: return try run.listed([])
+    case .finishEnded: return try run.finishEnded(key("1"), .failed)
+    case .receiptFound: return try run.proofFound("receipt", for: key("100"))
+    case .outcomeSeen: return try run.confirm(key("1"))
+    case .deviceClaimed: return try run.claim("dave")
+    case .claimEnded: return try run.claimEnded("carol", .taken)
+    }
+  }
+
+  // MARK: Illegal orders
+
+  /// What no driver may do.
+  enum Mistake: String, CaseIterable, Sendable {
+    case secondStart, finishOfNothing, finishEndedTwice, claimEndOfNothing, claimEndedTwice, answeredTwice
+    case earlyArrival, earlyListing, earlyTimer, earlyWaking, earlyReceipt, earlyConfirmation, earlyClaim
+    case earlyReply, earlyFailure, earlyFinish, earlyClaimEnd
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test(arguments: Mistake.allCases)
+    func `a mistake of the program traps`(mistake: Mistake) async throws {
+      await #expect(processExitsWith: .failure) { [mistake = mistake.rawValue as String] in
+        guard let mistake = Mistake(rawValue: mistake) else { return }
+        try SyncMachineTableTests.make(mistake)
+      }
+    }
+
+    /// The same up to the mistake does not: so it is the mistake that traps.
+    @Test(arguments: Mistake.allCases) func `all before the mistake is fine`(mistake: Mistake) throws {
+      try Self.make(mistake, stopsBefore: true)
+    }
+  #endif
+
+  private static func make(_ mistake: Mistake, stopsBefore: Bool = false) throws {
+    let isEarly = mistake.rawValue.hasPrefix("early")
+    var run = try MachineRun(isStarted: !isEarly)
+    switch mistake {
+    case .finishEndedTwice:
+      _ = try run.purchase("100", token: 1)
+      _ = try run.finishEnded(key("100"), .finished)
+    case .claimEndedTwice:
+      _ = try run.claim("alice")
+      _ = try run.claimEnded("alice", .failed(.interrupted))
+    case .answeredTwice: _ = try run.purchase("100", token: 1)
+    default: break
+    }
+    if stopsBefore { return }
+    switch mistake {
+    case .secondStart: _ = try run.started()
+    case .finishOfNothing, .finishEndedTwice, .earlyFinish: _ = try run.finishEnded(key("100"), .finished)
+    case .claimEndOfNothing, .claimEndedTwice, .earlyClaimEnd: _ = try run.claimEnded("alice", .taken)
+    case .answeredTwice, .earlyReply: _ = run.reply(["100": .granted])
+    case .earlyFailure: _ = try run.fail(alice, .interrupted)
+    case .earlyArrival: _ = try run.arrive(bought("100"))
+    case .earlyListing: _ = try run.listed([])
+    case .earlyTimer: _ = run.fire()
+    case .earlyWaking: _ = run.wake(.foreground)
+    case .earlyReceipt: _ = try run.proofFound("receipt", for: key("100"))
+    case .earlyConfirmation: _ = try run.confirm(key("100"))
+    case .earlyClaim: _ = try run.claim("alice")
+    }
+  }
+}
