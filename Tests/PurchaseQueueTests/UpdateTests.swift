@@ -32,7 +32,8 @@ import Testing
         Issue.record("a redelivery did not collapse into the update")
         return
       }
-      let ended = try queue.acknowledge([Settlement(key: key, outcome: "refunded", isUnseen: true)], now: noon)
+      let ended = try queue.acknowledge(
+        [Settlement(key: key, outcome: "refunded", isUnseen: true)], now: noon)
       #expect(ended.map(\.outcome) == ["refunded"] && ended.map(\.isFinishOwed) == [true])
       #expect(try queue.tombstone(key) == ended.first)
       let health = try queue.health()
