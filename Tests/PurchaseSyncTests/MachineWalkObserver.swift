@@ -1,0 +1,314 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+
+@testable import PurchaseSync
+
+/// The dumb one: knows what was said and done, and nothing of how the machine decides. Each check names its invariant
+/// (design.md).
+struct MachineWalkObserver {
+  private static let day = inDays(1)
+  private let storage: MemoryStorage
+  /// What is wrong; the first of it is what counts.
+  private(set) var broken: [String] = []
+
+  var paid: Set<EntryKey> = []
+  /// Outcomes that the app was told in this process, and has not confirmed.
+  private(set) var told: Set<EntryKey> = []
+  /// Whether the storage failed in this event.
+  var wasStruck = false
+
+  /// Verdicts that were given in this event, and all that settled anything ever.
+  private var given: [EntryKey: Set<Verdict>] = [:]
+  private var settled: Set<EntryKey> = []
+  private var claimed: Set<String> = []
+  /// Those whose last request went out when nothing of what it covers was in the device lane.
+  private var lastClaims: Set<String> = []
+  private var entries: [EntryKey: Entry] = [:]
+  private var attempts: [Int64: Int] = [:]
+  private var orderOf: [EntryKey: String] = [:]
+  private var transactionOf: [String: EntryKey] = [:]
+
+  /// Before this, nothing may go up; and whether it is in the file.
+  private var floor: (all: Timestamp, byKey: [EntryKey: Timestamp], byLane: [Lane: Timestamp])
+  private var unkept: Set<EntryKey> = []
+  private var isAllUnkept = false
+  private var touched: Set<EntryKey> = []
+  private var touchesAll = false
+  /// The last upload of all failed, or the last of a lane in this process.
+  private var isFailing = false
+  private var failing: Set<Lane> = []
+  /// When requests after a failure went out.
+  private var spent: [Timestamp] = []
+  /// Lanes that nobody has signed in to, or whose upload the engine ended itself: they wait for somebody.
+  private var waiting: Set<Lane> = []
+
+  init(_ storage: MemoryStorage) {
+    self.storage = storage
+    floor = (Timestamp(milliseconds: .min), [:], [:])
+  }
+
+  private mutating func expect(_ holds: Bool, _ what: @autoclosure () -> String) {
+    if !holds { broken.append(what()) }
+  }
+
+  private mutating func endEvent() {
+    given = [:]
+    touched = []
+    touchesAll = false
+    wasStruck = false
+  }
+
+  // MARK: What is said to the machine
+
+  mutating func failed(_ failure: UploadFailure, _ lane: Lane, _ keys: [EntryKey], at now: Timestamp) {
+    waiting.remove(lane)
+    switch failure.inLane(lane) {
+    case .retry(_, let asked):
+      isFailing = true
+      failing.insert(lane)
+      if let asked {
+        let until = Self.floor(asked, now)
+        floor.byLane[lane] = until
+        for key in keys { set(until, key) }
+      }
+    case .backendBusy(_, let asked):
+      isFailing = true
+      failing.insert(lane)
+      if let asked { raise(Self.floor(asked, now)) }
+    case .backendFault: failing.insert(lane)
+    case .signInNeeded, .interrupted: waiting.insert(lane)
+    case .proofMissing, .laneTaken: break
+    }
+  }
+
+  mutating func claimFailed(_ failure: UploadFailure, at now: Timestamp) {
+    switch failure {
+    case .retry: isFailing = true
+    case .backendBusy(_, let asked):
+      isFailing = true
+      if let asked { raise(Self.floor(asked, now)) }
+    default: break
+    }
+  }
+
+  mutating func replied(_ verdicts: [ClaimVerdict], to lane: Lane, _ keys: [EntryKey], at now: Timestamp) {
+    isFailing = false
+    failing.remove(lane)
+    floor.byLane[lane] = nil
+    for key in keys { floor.byKey[key] = nil }
+    var answered: Set<EntryKey> = []
+    for verdict in verdicts {
+      let key = EntryKey(rawValue: "Production/" + verdict.transactionID)
+      given[key, default: []].insert(verdict.verdict)
+      // Of two for one claim the first counts.
+      guard keys.contains(key), answered.insert(key).inserted, !verdict.verdict.isSettled else { continue }
+      if let seconds = verdict.retryAfter, seconds > 0 {
+        set(Self.floor(Int64(min(seconds, 1e9)) * 1_000, now), key)
+      }
+    }
+  }
+
+  mutating func woke(_ reason: WakeReason) {
+    switch reason {
+    case .foreground, .userAsked: waiting = []
+    case .networkBack: break
+    case .signedIn(let account): waiting.remove(.account(account))
+    }
+  }
+
+  /// A day at most, also after the clock went back.
+  mutating func jumped(from before: Timestamp, to now: Timestamp) {
+    let latest = now.adding(milliseconds: Self.day)
+    // What was over stays over.
+    if floor.all <= before { floor.all = Timestamp(milliseconds: .min) }
+    floor.byKey = floor.byKey.filter { $0.value > before }
+    floor.byLane = floor.byLane.filter { $0.value > before }
+    floor.all = min(floor.all, latest)
+    floor.byKey = floor.byKey.mapValues { min($0, latest) }
+    floor.byLane = floor.byLane.mapValues { min($0, latest) }
+    spent = []
+  }
+
+  /// What was not stored is forgotten.
+  mutating func died() {
+    failing = []
+    waiting = []
+    told = []
+    floor.byLane = [:]
+    for key in unkept { floor.byKey[key] = nil }
+    if isAllUnkept { floor.all = Timestamp(milliseconds: .min) }
+    unkept = []
+    isAllUnkept = false
+  }
+
+  private static func floor(_ asked: Int64, _ now: Timestamp) -> Timestamp {
+    now.adding(milliseconds: min(max(asked, 0), day))
+  }
+
+  private mutating func set(_ until: Timestamp, _ key: EntryKey) {
+    floor.byKey[key] = until
+    touched.insert(key)
+  }
+
+  private mutating func raise(_ until: Timestamp) {
+    floor.all = max(floor.all, until)
+    touchesAll = true
+  }
+
+  // MARK: What the machine asks for
+
+  mutating func sends(_ sent: [Entry], in lane: Lane, at now: Timestamp, isOut: Bool) {
+    expect(!isOut, "14: a second request of lane \(lane.text)")
+    expect(!sent.isEmpty, "an upload of nothing")
+    let ready = storage.readyEntries(in: lane, now: now, limit: .max)
+    expect(ready.first?.key == sent.first?.key, "5: \(sent[0].key.id) is not the head of \(lane.text)")
+    expect(
+      zip(ready, sent).allSatisfy { $0.key == $1.key } && sent.count <= ready.count,
+      "5: not the run behind the head of \(lane.text)")
+    for entry in sent {
+      guard let stored = storage.entry(entry.key), stored.state == .queued else {
+        broken.append("4: \(entry.key.id) was sent, and is not in the queue")
+        continue
+      }
+      expect(stored.lane == lane, "6: \(entry.key.id) of \(stored.lane.text) was sent in \(lane.text)")
+      expect(entry.proofs == sent[0].proofs, "5: \(entry.key.id) has another proof than the head")
+      let before = attempts[stored.place, default: 0]
+      expect(stored.attempts > before, "8: attempt \(before + 1) of \(entry.key.id) is not counted")
+      expect(now >= floor.byKey[entry.key] ?? now, "17: \(entry.key.id) before its Retry-After")
+    }
+    expect(now >= floor.all, "17: lane \(lane.text) before the backend's Retry-After")
+    expect(now >= floor.byLane[lane] ?? now, "17: lane \(lane.text) before its own Retry-After")
+    if isFailing || failing.contains(lane) { spend(at: now) }
+  }
+
+  /// The app says that the device's purchases are this account's: what is out was asked for before.
+  mutating func claims(anew account: String) { lastClaims.remove(account) }
+
+  mutating func claims(_ account: String, at now: Timestamp, isOut: Bool) {
+    expect(!isOut, "14: a second claim of \(account)")
+    expect(now >= floor.all, "17: a claim before the backend's Retry-After")
+    let isDurable = wasStruck || claimed.contains(account) || storage.deviceClaims().contains { $0.account == account }
+    expect(isDurable, "4: a claim that is not durable")
+    let through = storage.deviceClaims().first { $0.account == account }?.throughPlace ?? 0
+    let holds = storage.allEntries.contains { $0.lane == .device && $0.place <= through }
+    if holds { lastClaims.remove(account) } else { lastClaims.insert(account) }
+    if isFailing { spend(at: now) }
+  }
+
+  private mutating func spend(at now: Timestamp) {
+    spent.append(now)
+    spent.removeAll { now.milliseconds(since: $0) >= 3_600_000 }
+    let count = spent.count
+    expect(count <= 60, "16: \(count) requests after a failure within an hour")
+  }
+
+  mutating func finishes(_ key: EntryKey, isOut: Bool) {
+    expect(!isOut, "two calls to finish \(key.id)")
+    expect(storage.tombstone(key) != nil, "3: \(key.id) is finished, and was not settled")
+    expect(settled.contains(key) || given[key] != nil, "3: \(key.id) is finished without a verdict")
+  }
+
+  mutating func wakes(at moment: Timestamp, now: Timestamp) {
+    expect(
+      moment <= now.adding(milliseconds: Self.day), "15: a timer in \(moment.milliseconds(since: now)) ms")
+  }
+
+  mutating func tells(_ event: SyncEvent) {
+    guard case .delivered(let outcome) = event else { return }
+    expect(storage.tombstone(outcome.key) != nil, "\(outcome.key.id) is told, and not settled")
+    told.insert(outcome.key)
+  }
+
+  mutating func saw(_ key: EntryKey) { told.remove(key) }
+
+  // MARK: After each event
+
+  mutating func check(at now: Timestamp, in walk: MachineWalk, isAlive: Bool = true) {
+    let present = storage.allEntries
+    let tombstones = storage.allTombstones
+    for tombstone in tombstones
+    where given[tombstone.key]?.contains(Verdict(rawValue: tombstone.outcome)) == true {
+      settled.insert(tombstone.key)
+    }
+    checkEntries(present)
+    for key in paid where walk.unfinished[key] == nil && storage.entry(key) == nil {
+      expect(settled.contains(key), "1: \(key.id) is nowhere")
+    }
+    for tombstone in tombstones {
+      expect(settled.contains(tombstone.key), "11: \(tombstone.key.id) is settled without a verdict")
+      checkBinding(tombstone.key, tombstone.orderNumber)
+    }
+    let queued = present.count { $0.state == .queued }
+    let unseen = tombstones.count(where: \.isUnseen)
+    expect(queued + unseen <= MachineWalk.limits.entries, "7: \(queued) queued, \(unseen) unseen")
+    expect(
+      present.count - queued <= MachineWalk.limits.quarantinedEntries, "7: too many in quarantine")
+    entries = Dictionary(uniqueKeysWithValues: present.map { ($0.key, $0) })
+    attempts = Dictionary(uniqueKeysWithValues: present.map { ($0.place, $0.attempts) })
+    if wasStruck {
+      unkept.formUnion(touched)
+      if touchesAll { isAllUnkept = true }
+    } else {
+      unkept.subtract(touched)
+      if touchesAll { isAllUnkept = false }
+    }
+    let claims = Set(storage.deviceClaims().map(\.account))
+    for account in claimed.subtracting(claims) {
+      expect(lastClaims.contains(account), "a claim of \(account) is over that did not cover everything")
+    }
+    claimed = claims
+    if isAlive { checkTimer(present, walk) }
+    endEvent()
+  }
+
+  private mutating func checkEntries(_ present: [Entry]) {
+    for entry in present {
+      expect(paid.contains(entry.key), "10: \(entry.key.id) was never bought")
+      checkBinding(entry.key, entry.orderNumber)
+      guard let before = entries[entry.key], before.place == entry.place else { continue }
+      expect(entry.lane == before.lane && entry.enqueuedAt == before.enqueuedAt, "18: \(entry.key.id) moved")
+      expect(entry.attempts >= before.attempts, "8: \(entry.key.id) has fewer attempts than before")
+    }
+    for (key, _) in entries where storage.entry(key) == nil {
+      let outcome = storage.tombstone(key).map { Verdict(rawValue: $0.outcome) }
+      expect(
+        outcome.map { given[key]?.contains($0) == true && $0.isSettled } ?? false,
+        "11: \(key.id) left without a verdict")
+    }
+  }
+
+  private mutating func checkBinding(_ key: EntryKey, _ number: String?) {
+    guard let number else {
+      expect(orderOf[key] == nil, "9: \(key.id) lost its order")
+      return
+    }
+    expect(orderOf[key] ?? number == number, "9: \(key.id) has another order than before")
+    expect(transactionOf[number] ?? key == key, "9: order \(number) has two transactions")
+    orderOf[key] = number
+    transactionOf[number] = key
+  }
+
+  /// Whatever waits has a timer, and nothing else has.
+  private mutating func checkTimer(_ present: [Entry], _ walk: MachineWalk) {
+    guard !walk.isParked else { return }
+    let needsTimer = present.contains { entry in
+      entry.state == .quarantined || (walk.uploads[entry.lane] == nil && !waiting.contains(entry.lane))
+    }
+    if needsTimer { expect(walk.timer != nil, "24: something waits, and no timer is set") }
+  }
+
+  /// The end of a walk without faults.
+  mutating func checkEnd(_ walk: MachineWalk) {
+    let left = storage.allEntries.map(\.key.id)
+    expect(left.isEmpty, "24: \(left) were never delivered")
+    expect(walk.unfinished.isEmpty, "23: \(walk.unfinished.keys.map(\.id)) were never finished")
+    let duties = storage.tombstonesWithDuties().map(\.key.id)
+    expect(duties.isEmpty, "23: \(duties) are owed for ever")
+    expect(storage.deviceClaims().isEmpty, "a claim that is never over")
+    for key in paid { expect(settled.contains(key), "1: \(key.id) was never settled") }
+  }
+
+  mutating func checkRest(_ actions: [SyncAction]) {
+    expect(actions == [], "26: nothing is left, and still \(actions)")
+  }
+}
