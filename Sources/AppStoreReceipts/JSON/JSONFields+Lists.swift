@@ -52,7 +52,7 @@ extension JSONFields {
       guard reader.isString else { return nil }
       let range = try reader.string()
       try source.charge(JSONBudget.text(range.count), for: path)
-      return reader.text(range)
+      return try reader.text(range)
     }
 
     /// Throws if what is to be made of it, beyond its text, takes more than what is left.

@@ -62,7 +62,7 @@ struct JSONFields {
         throw .field(
           path.isEmpty ? "start" : path, "at most \(Self.maximumMemberCount) members", reason: .tooLarge)
       }
-      let unescaped = Self.mayBeKnown(name, reader) ? reader.text(name) : nil
+      let unescaped = Self.mayBeKnown(name, reader) ? try reader.text(name) : nil
       members.append(Member(name: name, unescaped: unescaped, value: reader.position))
       try reader.skip()
     }
@@ -72,7 +72,7 @@ struct JSONFields {
   func unknown() throws(ReceiptDecodingError) -> [String: JSONValue] {
     var result: [String: JSONValue] = [:]
     for member in members where !member.isTaken {
-      let name = member.unescaped ?? JSONReader(source.bytes).text(member.name)
+      let name = try JSONReader(source.bytes).text(member.name)
       try source.charge(JSONBudget.member + JSONBudget.container + name.utf8.count, for: path)
       result[name] = try source.value(at: member.value)
     }

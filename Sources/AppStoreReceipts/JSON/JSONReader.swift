@@ -89,7 +89,7 @@ extension JSONReader {
   mutating func shallowValue() throws(ReceiptDecodingError) -> JSONValue {
     if isObject { return [:] }
     if isArray { return [] }
-    if isString { return .string(text(try string())) }
+    if isString { return .string(try text(try string())) }
     return try plainValue()
   }
 
@@ -106,7 +106,7 @@ extension JSONReader {
       var members: [String: JSONValue] = [:]
       while let name = try nextMember(&isFirst) {
         try budget.charge(JSONBudget.member, at: start)
-        let key = try budget.name(text(name), at: start)
+        let key = try budget.name(try text(name), at: start)
         members[key] = try value(depth: depth + 1, budget)
       }
       return .object(members)
@@ -122,7 +122,7 @@ extension JSONReader {
     case UInt8(ascii: "\""):
       let range = try string()
       try budget.charge(JSONBudget.text(range.count), at: start)
-      return .string(text(range))
+      return .string(try text(range))
     default:
       let value = try plainValue()
       if case .number(let text) = value { try budget.charge(JSONBudget.text(text.utf8.count), at: start) }
@@ -246,7 +246,7 @@ extension JSONReader {
   }
 
   /// What the bytes of a string mean.
-  func text(_ range: Range<Int>) -> String {
+  func text(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
     guard bytes[range].contains(UInt8(ascii: "\\")) else {
       return String(decoding: bytes[range], as: UTF8.self)
     }
@@ -261,12 +261,7 @@ extension JSONReader {
       result += String(decoding: bytes[start..<reader.position], as: UTF8.self)
       guard reader.position < range.upperBound else { break }
       reader.position += 1
-      do throws(ReceiptDecodingError) {
-        result.unicodeScalars.append(try reader.escaped())
-      } catch {
-        // `string()` has read the same escape without an error.
-        return result
-      }
+      result.unicodeScalars.append(try reader.escaped())
     }
     return result
   }
