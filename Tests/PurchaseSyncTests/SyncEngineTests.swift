@@ -47,23 +47,42 @@ import Testing
     return nil
   }
 
-  private static let faults: [(String, FaultPlan)] = [
+  private static let faults: [(name: String, plan: FaultPlan)] = [
     ("no fault", .none), ("an outage", .outage(path: "/v1/receipts", requests: 3)),
     ("a lost answer", .replyLost(path: "/v1/receipts", occurrence: 1)),
     ("a lost request", .requestLost(path: "/v1/receipts", occurrence: 1)),
+    ("a captive portal", .captivePortal(status: 200, requests: 2, path: "/v1/receipts")),
+    ("a captive portal that forbids", .captivePortal(status: 403, requests: 2, path: "/v1/receipts")),
+    ("an endless redirect", .endlessRedirect(requests: 2)),
+    ("a huge body", .hugeBody(bytes: 3 << 20, requests: 1)),
+    ("Retry-After: -1", .refusal(status: 503, retryAfter: .seconds(-1), requests: 2)),
+    ("Retry-After: soon", .refusal(status: 429, retryAfter: .text("soon"), requests: 2)),
+    ("a status of its own", .refusal(status: 418, retryAfter: nil, requests: 1)),
+    ("wrong transactions", .oddReply(.wrongTransactions)),
+    ("a verdict for what was not claimed", .oddReply(.unclaimed(.granted, transactionID: "7"))),
+    ("contradicting verdicts", .oddReply(.contradicting(.rejected, isFirst: false))),
+    ("no verdict at all", .oddReply(.partial(0))),
+    ("an unknown verdict", .oddReply(.word(Verdict(rawValue: "perhaps")))),
+    ("not yet", .oddReply(.pending(retryAfter: -5))),
+    ("an order of nobody", .oddReply(.order("no such order"))),
+    ("another ledger", .oddReply(.ledgerEpoch("another"))),
+    ("more blanks than an answer has", .oddReply(.padded(bytes: 3 << 20))),
   ]
 
-  @Test(arguments: 0..<4) func `a purchase is credited once and told to the app`(fault: Int) async throws {
-    try await withWorld(faults: Self.faults[fault].1) { world, configuration, store in
+  @Test(arguments: 0..<20) func `a purchase is credited once and told to the app`(fault: Int) async throws {
+    try await withWorld(faults: Self.faults[fault].plan) { world, configuration, store in
       let engine = try await open(configuration, world, store)
       let order = try await engine.begin(product: product, account: "alice")
       let paid = try await store.pay(product: product, quantity: 1, accountToken: order.accountToken)
       try await engine.receive(paid)
       let outcome = try #require(try await outcome(engine))
-      #expect(outcome.orderNumber == order.number)
+      #expect(outcome.orderNumber == order.number, "\(Self.faults[fault].name)")
       #expect(outcome.lane == .account("alice"))
       try await engine.confirm(outcome)
-      while try await engine.snapshot().finishesOwed > 0 { await Task.yield() }
+      while try await engine.snapshot() != SyncSnapshot() {
+        for again in try await engine.snapshot().outcomes { try await engine.confirm(again) }
+        await Task.yield()
+      }
       let left = try await engine.snapshot()
       #expect(left == SyncSnapshot())
       await engine.shutdown()
