@@ -21,8 +21,13 @@ struct MachineWalkObserver {
   private var given: [EntryKey: Set<Verdict>] = [:]
   private var settled: Set<EntryKey> = []
   private var claimed: Set<String> = []
+  /// Those that were durable in this process, and not seen to end: the machine may not know that its storage did end
+  /// one when it failed.
+  private var kept: Set<String> = []
   /// Those whose last request went out when nothing of what it covers was in the device lane.
   private var lastClaims: Set<String> = []
+  /// The one of them that the app has just asked for again.
+  private var renewed: String?
   private var entries: [EntryKey: Entry] = [:]
   private var attempts: [Int64: Int] = [:]
   private var orderOf: [EntryKey: String] = [:]
@@ -52,6 +57,8 @@ struct MachineWalkObserver {
   }
 
   private mutating func endEvent() {
+    if wasStruck, let renewed { lastClaims.insert(renewed) }
+    renewed = nil
     given = [:]
     touched = []
     touchesAll = false
@@ -134,6 +141,7 @@ struct MachineWalkObserver {
     failing = []
     waiting = []
     told = []
+    kept = []
     floor.byLane = [:]
     for key in unkept { floor.byKey[key] = nil }
     if isAllUnkept { floor.all = Timestamp(milliseconds: .min) }
@@ -181,19 +189,23 @@ struct MachineWalkObserver {
     if isFailing || failing.contains(lane) { spend(at: now) }
   }
 
-  /// The app says that the device's purchases are this account's: what is out was asked for before.
-  mutating func claims(anew account: String) { lastClaims.remove(account) }
+  /// The app says that the device's purchases are this account's: what is out was asked for before. If it is told that
+  /// this could not be stored, the one before holds.
+  mutating func claims(anew account: String) {
+    if lastClaims.remove(account) != nil { renewed = account }
+  }
 
   mutating func claims(_ account: String, at now: Timestamp, isOut: Bool) {
     expect(!isOut, "14: a second claim of \(account)")
     expect(now >= floor.all, "17: a claim before the backend's Retry-After")
-    let isDurable = wasStruck || claimed.contains(account) || storage.deviceClaims().contains { $0.account == account }
-    expect(isDurable, "4: a claim that is not durable")
+    expect(wasStruck || kept.contains(account) || isStored(account), "4: a claim that is not durable")
     let through = storage.deviceClaims().first { $0.account == account }?.throughPlace ?? 0
     let holds = storage.allEntries.contains { $0.lane == .device && $0.place <= through }
     if holds { lastClaims.remove(account) } else { lastClaims.insert(account) }
     if isFailing { spend(at: now) }
   }
+
+  private func isStored(_ account: String) -> Bool { storage.deviceClaims().contains { $0.account == account } }
 
   private mutating func spend(at now: Timestamp) {
     spent.append(now)
@@ -253,7 +265,9 @@ struct MachineWalkObserver {
       if touchesAll { isAllUnkept = false }
     }
     let claims = Set(storage.deviceClaims().map(\.account))
+    kept.formUnion(claims)
     for account in claimed.subtracting(claims) {
+      if !wasStruck { kept.remove(account) }
       expect(lastClaims.contains(account), "a claim of \(account) is over that did not cover everything")
     }
     claimed = claims

@@ -6,7 +6,8 @@ extension SyncMachine {
   package mutating func uploadFailed(
     lane: Lane, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let sent = endSending(lane).map(\.key)
+    let sent = sent(in: lane).map(\.key)
+    lanes[lane]?.activity = .idle
     note(now)
     var backoff = lanes[lane, default: LaneState()].backoff
     switch failure.inLane(lane) {

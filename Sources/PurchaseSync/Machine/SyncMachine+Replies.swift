@@ -4,7 +4,7 @@ package import PurchaseQueue
 extension SyncMachine {
   /// The backend answered with verdicts. What cannot be stored of them is sent again, but not before what they asked for.
   package mutating func replyArrived(lane: Lane, _ reply: UploadReply, now: Timestamp) -> [SyncAction] {
-    let answer = UploadAnswer(to: endSending(lane), reply.verdicts)
+    let answer = UploadAnswer(to: sent(in: lane), reply.verdicts)
     note(now)
     retry.pace.succeeded(now: now, policy: policy)
     lanes[lane]?.backoff.succeeded()
@@ -19,6 +19,8 @@ extension SyncMachine {
       actions.append(.storageFailed(error))
     }
     for entry in answer.sent where !arrivedMeanwhile.isEmpty { arrivedMeanwhile[entry.key] = nil }
+    // Only now: what makes room meanwhile looks at all lanes, and would send again what has yet to be set aside.
+    lanes[lane]?.activity = .idle
     if reply.ledgerEpoch != epoch {
       actions += attempt { (machine) throws(QueueError) in try machine.epochArrived(reply.ledgerEpoch) }
     }

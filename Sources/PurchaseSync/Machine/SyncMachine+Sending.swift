@@ -64,12 +64,11 @@ extension SyncMachine {
     return try storage.watch(of: entry.key).goesAlone(policy: policy)
   }
 
-  /// What the lane had sent, as it was then. An answer to nothing is no driver's.
-  mutating func endSending(_ lane: Lane) -> [Entry] {
+  /// What the lane has out, as it was then, at the moment of its answer. An answer to nothing is no driver's.
+  mutating func sent(in lane: Lane) -> [Entry] {
     guard case .sending(let sent)? = lanes[lane]?.activity else {
       preconditionFailure("an answer for lane \(lane.text), which has nothing out")
     }
-    lanes[lane]?.activity = .idle
     if !askedToWait.isEmpty { askedToWait.subtract(sent.map(\.key)) }
     return sent
   }
