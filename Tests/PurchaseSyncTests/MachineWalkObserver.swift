@@ -26,8 +26,10 @@ struct MachineWalkObserver {
   private var kept: Set<String> = []
   /// Those whose last request went out when nothing of what it covers was in the device lane.
   private var lastClaims: Set<String> = []
-  /// The one of them that the app has just asked for again.
-  private var renewed: String?
+  /// Who has just been asked for; and for whom the app was told that this could not be stored, even if it was: the one
+  /// before holds.
+  private var asked: String?
+  private var refused: Set<String> = []
   private var entries: [EntryKey: Entry] = [:]
   private var attempts: [Int64: Int] = [:]
   private var orderOf: [EntryKey: String] = [:]
@@ -57,8 +59,8 @@ struct MachineWalkObserver {
   }
 
   private mutating func endEvent() {
-    if wasStruck, let renewed { lastClaims.insert(renewed) }
-    renewed = nil
+    if let asked, wasStruck { refused.insert(asked) } else if let asked { refused.remove(asked) }
+    asked = nil
     given = [:]
     touched = []
     touchesAll = false
@@ -142,6 +144,7 @@ struct MachineWalkObserver {
     waiting = []
     told = []
     kept = []
+    refused = []
     floor.byLane = [:]
     for key in unkept { floor.byKey[key] = nil }
     if isAllUnkept { floor.all = Timestamp(milliseconds: .min) }
@@ -189,10 +192,10 @@ struct MachineWalkObserver {
     if isFailing || failing.contains(lane) { spend(at: now) }
   }
 
-  /// The app says that the device's purchases are this account's: what is out was asked for before. If it is told that
-  /// this could not be stored, the one before holds.
+  /// The app says that the device's purchases are this account's: what is out was asked for before.
   mutating func claims(anew account: String) {
-    if lastClaims.remove(account) != nil { renewed = account }
+    lastClaims.remove(account)
+    asked = account
   }
 
   mutating func claims(_ account: String, at now: Timestamp, isOut: Bool) {
@@ -205,7 +208,9 @@ struct MachineWalkObserver {
     if isFailing { spend(at: now) }
   }
 
-  private func isStored(_ account: String) -> Bool { storage.deviceClaims().contains { $0.account == account } }
+  private func isStored(_ account: String) -> Bool {
+    storage.deviceClaims().contains { $0.account == account }
+  }
 
   private mutating func spend(at now: Timestamp) {
     spent.append(now)
@@ -268,7 +273,8 @@ struct MachineWalkObserver {
     kept.formUnion(claims)
     for account in claimed.subtracting(claims) {
       if !wasStruck { kept.remove(account) }
-      expect(lastClaims.contains(account), "a claim of \(account) is over that did not cover everything")
+      let isOver = lastClaims.contains(account) || refused.contains(account)
+      expect(isOver, "a claim of \(account) is over that did not cover everything")
     }
     claimed = claims
     if isAlive { checkTimer(present, walk) }

@@ -6,7 +6,7 @@ import Testing
 
 /// The machine through worlds that do anything at any time, against an observer that holds it to the invariants.
 @Suite struct MachineWalkTests {
-  private static let seedsPerBatch = 1500
+  private static let seedsPerBatch = 25
 
   @Test(arguments: 0..<12) func `whatever happens, the invariants hold and everything comes to its end`(
     batch: Int
