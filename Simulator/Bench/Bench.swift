@@ -23,6 +23,9 @@ struct Bench: Sendable {
       name: "decode", summary: "measure the decoders", bars: DecodeBars.bars, usesDisk: true,
       measure: { try DecodeBars.measure($0, $1) }),
     Bench(
+      name: "machine", summary: "measure the sync machine, from order to finish", bars: MachineBench.bars,
+      measure: { try MachineBench(options: $0).measure($1) }),
+    Bench(
       name: "upload", summary: "measure the uploader against a bare URL session", bars: UploadBench.bars,
       measure: { try await UploadBench(options: $0).measure($1) }),
   ]

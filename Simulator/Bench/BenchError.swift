@@ -18,6 +18,8 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
   case wrongPayload(expected: Int, found: Int)
   /// Two matchers disagree about one transaction: one of them is wrong, and their times say nothing.
   case differentMatches(transaction: String)
+  /// A purchase has not come to its end.
+  case unfinishedPurchases(told: Int, of: Int)
   /// There is no such row in the table of benches.
   case unknownBench(String)
   case sqlite(code: Int32, doing: String)
@@ -40,6 +42,7 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
     case .emptyQueue: "there is nothing to acknowledge"
     case .wrongPayload(let expected, let found): "\(expected) bytes were queued, \(found) came back"
     case .differentMatches(let transaction): "transaction \(transaction) is matched in two ways"
+    case .unfinishedPurchases(let told, let count): "the app was told \(told) outcomes of \(count) purchases"
     case .unknownBench(let name): "there is no bench \(name)"
     case .sqlite(let code, let doing): "SQLite error \(code) in: \(doing)"
     case .system(let call, let path, let number):

@@ -53,7 +53,7 @@ import Testing
     (["bench", "queue", "extra"], "no option 'extra'"),
     (["bench", "queue", "--directory"], "--directory needs a value"),
     (["bench", "queue", "--only", "4"], "there is no bar 4"),
-    (["bench", "mach"], "did you mean 'match'?"),
+    (["bench", "machin"], "did you mean 'machine'?"),
     (["bench", "match", "--directory", "/disk"], "bench match has no option '--directory'"),
     (["bench", "match", "--only", "9"], "bench match knows 1, 2"),
     (["bech"], "did you mean 'bench'?"),

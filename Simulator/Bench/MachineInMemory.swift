@@ -1,0 +1,45 @@
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+
+/// The production machine over a queue in memory, with a driver that answers at once.
+struct MachineInMemory: MachineSubject {
+  private let storage: MemoryStorage
+  private var machine: SyncMachine<MemoryStorage>
+
+  init() {
+    storage = MemoryStorage()
+    machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 1)
+  }
+
+  mutating func work(_ load: MachineLoad) throws -> Int {
+    var told = 0
+    guard let first = load.purchases.first else { return 0 }
+    _ = try machine.started(now: first.moment)
+    for purchase in load.purchases {
+      storage.book.insert(purchase.order, accountToken: purchase.accountToken)
+      let actions = try machine.transactionArrived(purchase.transaction, now: purchase.moment)
+      told += try perform(actions, purchase)
+    }
+    return told
+  }
+
+  private mutating func perform(_ actions: [SyncAction], _ purchase: MachineLoad.Purchase) throws -> Int {
+    var told = 0
+    for action in actions {
+      switch action {
+      case .send(let lane, _):
+        let answer = machine.replyArrived(lane: lane, purchase.reply, now: purchase.moment)
+        told += try perform(answer, purchase)
+      case .finish(let tombstone):
+        told += try perform(machine.finishEnded(tombstone.key, .finished, now: purchase.moment), purchase)
+      case .emit(.delivered(let outcome)):
+        told += 1
+        told += try perform(machine.outcomeConfirmed(outcome.key, now: purchase.moment), purchase)
+      case .storageFailed(let error): throw error
+      case .emit, .wake, .readReceipt, .listStore, .claim: break
+      }
+    }
+    return told
+  }
+}
