@@ -12,6 +12,7 @@ struct Bar: Equatable, Encodable {
     case count
     case megabytes
     case milliseconds
+    case perSecond
   }
 
   var number: Int
@@ -89,6 +90,7 @@ extension Bar {
     case .count: BenchText.fixed(value, 3)
     case .megabytes: BenchText.fixed(value, 2) + " MB"
     case .milliseconds: BenchText.fixed(value, 2) + " ms"
+    case .perSecond: BenchText.fixed(value, 0) + "/s"
     }
   }
 }

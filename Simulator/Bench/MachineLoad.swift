@@ -7,12 +7,24 @@ import PurchaseSyncTesting
 /// Orders, what the store says of their payments, and what the backend will answer: all that is not the machine's
 /// work, made before it is measured.
 struct MachineLoad {
-  struct Purchase {
-    var order: OrderFacts
-    var accountToken: UUID
-    var transaction: StoreTransaction
-    var reply: UploadReply
-    var moment: Timestamp
+  /// One that is handed over without being copied.
+  final class Purchase {
+    let order: OrderFacts
+    let accountToken: UUID
+    let transaction: StoreTransaction
+    let reply: UploadReply
+    let moment: Timestamp
+
+    init(
+      order: OrderFacts, accountToken: UUID, transaction: StoreTransaction, reply: UploadReply,
+      moment: Timestamp
+    ) {
+      self.order = order
+      self.accountToken = accountToken
+      self.transaction = transaction
+      self.reply = reply
+      self.moment = moment
+    }
   }
 
   let purchases: [Purchase]

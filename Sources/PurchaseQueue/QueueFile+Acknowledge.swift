@@ -179,7 +179,7 @@ extension QueueFile {
 
 extension Tombstone {
   /// What is left of an entry after its end.
-  package init(_ entry: Entry, _ settlement: Settlement, note: String?, now: Timestamp) {
+  package init(_ entry: borrowing Entry, _ settlement: Settlement, note: String?, now: Timestamp) {
     self.init(
       key: entry.key, lane: entry.lane, orderNumber: settlement.orderNumber ?? entry.orderNumber,
       outcome: settlement.outcome, details: entry.details, enqueuedAt: entry.enqueuedAt,

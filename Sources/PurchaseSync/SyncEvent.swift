@@ -50,7 +50,7 @@ public struct Outcome: Sendable, Hashable {
   /// The claim, as JSON.
   private var details: String
 
-  init(_ tombstone: Tombstone) {
+  init(_ tombstone: borrowing Tombstone) {
     key = tombstone.key
     lane = tombstone.lane
     orderNumber = tombstone.orderNumber

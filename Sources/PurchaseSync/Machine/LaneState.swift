@@ -17,6 +17,12 @@ struct LaneState: Hashable {
   /// What the next request is for: a person's may use the reserve of the budget.
   var purpose = RetryBudget.Purpose.retry
 
+  /// The answer to what was out has been dealt with.
+  mutating func ended(_ backoff: LaneBackoff) {
+    activity = .idle
+    self.backoff = backoff
+  }
+
   /// What is out, if it is.
   var sent: [Entry] {
     if case .sending(let entries) = activity { entries } else { [] }
@@ -29,6 +35,12 @@ struct Finishing: Hashable {
   var failures = 0
   /// After a failure: when it is told again.
   var due: Timestamp?
+
+  /// False if it is being told already.
+  mutating func begin() -> Bool {
+    defer { (isCalling, due) = (true, nil) }
+    return !isCalling
+  }
 }
 
 /// A claim of the device's purchases that is under way.

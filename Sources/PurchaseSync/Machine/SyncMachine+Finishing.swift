@@ -15,30 +15,30 @@ package enum FinishEnd: Sendable, Hashable {
 extension SyncMachine {
   /// A redelivery asks at once, also while a failed one waits for its time.
   mutating func startFinish(_ tombstone: Tombstone) -> [SyncAction] {
-    var state = finishing[tombstone.key] ?? Finishing(isCalling: false)
-    guard !state.isCalling else { return [] }
-    state.isCalling = true
-    state.due = nil
-    finishing[tombstone.key] = state
-    return [.finish(tombstone)]
+    var actions: [SyncAction] = []
+    startFinish(tombstone, into: &actions)
+    return actions
+  }
+
+  mutating func startFinish(_ tombstone: Tombstone, into actions: inout [SyncAction]) {
+    if finishing[tombstone.key, default: Finishing(isCalling: false)].begin() {
+      actions.append(.finish(tombstone))
+    }
   }
 
   /// The call came back, or took too long.
   package mutating func finishEnded(
     _ key: EntryKey, _ end: FinishEnd, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    guard var state = finishing[key], state.isCalling else {
+    guard var state = finishing.removeValue(forKey: key), state.isCalling else {
       preconditionFailure("\(key) was not being finished")
     }
     note(now)
     switch end {
     case .finished:
-      finishing[key] = nil
       try markFinished(key)
       return []
-    case .notListed:
-      finishing[key] = nil
-      return []
+    case .notListed: return []
     case .failed:
       state.isCalling = false
       state.failures += 1

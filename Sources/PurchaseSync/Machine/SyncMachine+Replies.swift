@@ -7,26 +7,30 @@ extension SyncMachine {
     let answer = UploadAnswer(to: sent(in: lane), reply.verdicts)
     note(now)
     retry.pace.succeeded(now: now, policy: policy)
-    lanes[lane]?.backoff.succeeded()
-    var actions = answer.faults.map { SyncAction.emit(.backendFault(reason: $0)) }
+    var backoff = LaneBackoff()
+    var actions: [SyncAction] = []
+    // Of each claim a finish and an outcome, and what is sent next.
+    actions.reserveCapacity(2 * answer.sent.count + 3)
+    for fault in answer.faults { actions.append(.emit(.backendFault(reason: fault))) }
     var hasSettled = false
     do throws(QueueError) {
       hasSettled = try settle(answer, &actions, now: now)
       try keepRest(of: answer, &actions, now: now)
     } catch {
-      lanes[lane]?.backoff.failed(
+      backoff.failed(
         retryAfterMilliseconds: answer.longestWait, now: now, policy: policy, using: &random)
       actions.append(.storageFailed(error))
     }
-    for entry in answer.sent where !arrivedMeanwhile.isEmpty { arrivedMeanwhile[entry.key] = nil }
+    if !arrivedMeanwhile.isEmpty { for entry in answer.sent { arrivedMeanwhile[entry.key] = nil } }
     // Only now: what makes room meanwhile looks at all lanes, and would send again what has yet to be set aside.
-    lanes[lane]?.activity = .idle
+    lanes[lane]?.ended(backoff)
     if reply.ledgerEpoch != epoch {
       actions += attempt { (machine) throws(QueueError) in try machine.epochArrived(reply.ledgerEpoch) }
     }
     if hasSettled || hasOwedUpdates { actions += roomIsFree(now: now) }
     if lane == .device, !claims.isEmpty { actions += claimAgain(now: now) }
-    return actions + sendNext(lane, now: now)
+    sendNext(lane, into: &actions, now: now)
+    return actions
   }
 
   // MARK: Settled
@@ -37,32 +41,33 @@ extension SyncMachine {
   ) throws(QueueError) -> Bool {
     var settled: [SettledClaim] = []
     var matches: [SyncAction] = []
-    for (entry, verdict) in zip(answer.sent, answer.verdicts) {
-      guard let verdict, verdict.verdict.isSettled else { continue }
-      settled.append(try claim(entry, verdict, &matches))
+    for index in answer.sent.indices where answer.isSettled(index) {
+      settled.append(try claim(answer, index, &matches))
     }
     guard !settled.isEmpty else { return false }
     let tombstones = try storage.acknowledge(settled, now: now)
     actions += matches
-    for tombstone in tombstones {
-      if let news = arrivedMeanwhile[tombstone.key] {
+    for index in tombstones.indices {
+      if let news = arrivedMeanwhile[tombstones[index].key] {
         actions += attempt { (machine) throws(QueueError) in
-          try machine.redelivered(news, tombstone, now: now)
+          try machine.redelivered(news, tombstones[index], now: now)
         }
       } else {
-        actions += startFinish(tombstone)
+        startFinish(tombstones[index], into: &actions)
       }
-      actions.append(.emit(.delivered(Outcome(tombstone))))
+      actions.append(.emit(.delivered(Outcome(tombstones[index]))))
     }
     return true
   }
 
   private func claim(
-    _ entry: Entry, _ verdict: ClaimVerdict, _ actions: inout [SyncAction]
+    _ answer: UploadAnswer, _ index: Int, _ actions: inout [SyncAction]
   ) throws(QueueError) -> SettledClaim {
-    let key = entry.key
-    var claim = SettledClaim(key: key, verdict: verdict.verdict)
-    guard let number = verdict.orderNumber, number != entry.orderNumber else { return claim }
+    let key = answer.sent[index].key
+    var claim = SettledClaim(key: key, verdict: answer.verdicts[index]?.verdict ?? .pending)
+    guard let number = answer.verdicts[index]?.orderNumber, number != answer.sent[index].orderNumber else {
+      return claim
+    }
     switch try storage.binding(by: number, of: key) {
     case .keep: break
     case .bind(let number):
@@ -79,12 +84,12 @@ extension SyncMachine {
   private mutating func keepRest(
     of answer: UploadAnswer, _ actions: inout [SyncAction], now: Timestamp
   ) throws(QueueError) {
-    for (entry, verdict) in zip(answer.sent, answer.verdicts) {
-      guard let verdict else {
+    for index in answer.sent.indices where !answer.isSettled(index) {
+      let entry = answer.sent[index]
+      guard let verdict = answer.verdicts[index] else {
         actions += try missed(entry.key, now: now)
         continue
       }
-      guard !verdict.verdict.isSettled else { continue }
       if let asked = verdict.waitMilliseconds, asked > 0 { askedToWait.insert(entry.key) }
       switch verdict.verdict {
       case .rejected, .unknownTransaction:

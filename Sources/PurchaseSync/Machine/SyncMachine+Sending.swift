@@ -5,33 +5,53 @@ extension SyncMachine {
   mutating func sendAll(now: Timestamp) -> [SyncAction] {
     attempt { (machine) throws(QueueError) in
       var actions: [SyncAction] = []
-      for lane in try machine.storage.lanes() { actions += machine.sendNext(lane, now: now) }
+      for lane in try machine.storage.lanes() { machine.sendNext(lane, into: &actions, now: now) }
       return actions
     }
   }
 
   mutating func sendNext(_ lane: Lane, now: Timestamp) -> [SyncAction] {
-    attempt { (machine) throws(QueueError) in try machine.send(lane, now: now) }
+    var actions: [SyncAction] = []
+    sendNext(lane, into: &actions, now: now)
+    return actions
+  }
+
+  mutating func sendNext(_ lane: Lane, into actions: inout [SyncAction], now: Timestamp) {
+    sendNext(lane, lanes[lane], into: &actions, now: now)
+  }
+
+  /// For whoever has just looked at the lane.
+  mutating func sendNext(
+    _ lane: Lane, _ known: LaneState?, into actions: inout [SyncAction], now: Timestamp
+  ) {
+    do throws(QueueError) {
+      try send(lane, known, into: &actions, now: now)
+    } catch {
+      actions.append(.storageFailed(error))
+    }
   }
 
   /// Throws before anything is out.
-  private mutating func send(_ lane: Lane, now: Timestamp) throws(QueueError) -> [SyncAction] {
-    guard !isParked else { return [] }
-    var state = lanes[lane, default: LaneState()]
+  private mutating func send(
+    _ lane: Lane, _ known: LaneState?, into actions: inout [SyncAction], now: Timestamp
+  ) throws(QueueError) {
+    guard !isParked else { return }
+    var state = known ?? LaneState()
     switch state.activity {
-    case .sending, .signInNeeded: return []
+    case .sending, .signInNeeded: return
     case .idle: break
     }
     let ready = try storage.readyEntries(in: lane, now: now, limit: Self.claimsPerUpload)
     guard let head = ready.first else {
-      lanes[lane] = state
-      return try storage.nextReadyAt(in: lane).map { [.wake(at: soonest($0, now))] } ?? []
+      if known == nil { lanes[lane] = state }
+      if let next = try storage.nextReadyAt(in: lane) { actions.append(.wake(at: soonest(next, now))) }
+      return
     }
     var admitted = retry
     switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
     case .wait(let until):
-      lanes[lane] = state
-      return [.wake(at: soonest(until, now))]
+      if known == nil { lanes[lane] = state }
+      return actions.append(.wake(at: soonest(until, now)))
     case .send: break
     }
     let run = try run(headedBy: head, ready)
@@ -43,12 +63,14 @@ extension SyncMachine {
     state.purpose = .retry
     state.activity = .sending(run)
     lanes[lane] = state
-    return [.emit(.uploading(keys)), .send(lane: lane, entries: run)]
+    actions.append(.emit(.uploading(keys)))
+    actions.append(.send(lane: lane, entries: run))
   }
 
   /// The head and those behind it that have the same proof; alone, if it has failed in company. Two that have one name
   /// on the wire go one after the other: a verdict could be about either.
   private func run(headedBy head: Entry, _ ready: [Entry]) throws(QueueError) -> [Entry] {
+    if ready.count == 1 { return ready }
     if try goesAlone(head) { return [head] }
     var run = [head]
     for entry in ready.dropFirst() {

@@ -9,8 +9,9 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     precondition(isStarted, "transactions arrive at a machine that has started")
     note(now)
-    let match = try OrderMatcher.match(transaction, from: storage)
-    let before = try storage.entry(transaction.key)
+    let key = transaction.key
+    let match = try OrderMatcher.match(transaction, named: key, from: storage)
+    let before = try storage.entry(key)
     let enqueued: Enqueued
     do throws(QueueError) {
       enqueued = try storage.enqueue(
@@ -29,10 +30,13 @@ extension SyncMachine {
   private mutating func inserted(
     _ entry: Entry, _ match: OrderMatch, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    var actions: [SyncAction] = [.emit(.queued(entry.key, match))]
+    var actions: [SyncAction] = []
+    actions.reserveCapacity(4)
+    actions.append(.emit(.queued(entry.key, match)))
     if entry.isUnprotected { actions.append(.emit(.unprotected(entry.key))) }
-    wake(entry.lane, for: .person, now: now)
-    return actions + sendNext(entry.lane, now: now)
+    let state = wake(entry.lane, for: .person, now: now)
+    sendNext(entry.lane, state, into: &actions, now: now)
+    return actions
   }
 
   /// It was here: only a proof or an order that it had not may be new.

@@ -36,7 +36,10 @@ extension SyncMachine {
   /// The app goes to the background: nothing is sent any more until it is back. What is out may still be answered.
   package mutating func parked() { isParked = true }
 
-  mutating func wake(_ lane: Lane, for purpose: RetryBudget.Purpose = .retry, now: Timestamp) {
+  @discardableResult
+  mutating func wake(
+    _ lane: Lane, for purpose: RetryBudget.Purpose = .retry, now: Timestamp
+  ) -> LaneState {
     var state = lanes[lane, default: LaneState()]
     switch state.activity {
     case .idle: break
@@ -47,5 +50,6 @@ extension SyncMachine {
     state.backoff.woken(now: now, policy: policy, using: &random)
     if purpose == .person { state.purpose = .person }
     lanes[lane] = state
+    return state
   }
 }

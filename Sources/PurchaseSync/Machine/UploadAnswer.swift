@@ -14,16 +14,16 @@ struct UploadAnswer {
     self.sent = sent
     verdicts = Array(repeating: nil, count: sent.count)
     var answered = 0
-    for (position, verdict) in all.enumerated() {
-      guard let index = Self.claim(about: verdict, in: sent, near: position) else {
+    for position in all.indices {
+      guard let index = Self.claim(about: all[position], in: sent, near: position) else {
         faults.append("a verdict about a transaction that was not claimed")
         continue
       }
       if let first = verdicts[index] {
-        if first != verdict { faults.append("contradicting verdicts about \(sent[index].key)") }
+        if first != all[position] { faults.append("contradicting verdicts about \(sent[index].key)") }
         continue
       }
-      verdicts[index] = verdict
+      verdicts[index] = all[position]
       answered += 1
     }
     if answered < sent.count {
@@ -31,16 +31,22 @@ struct UploadAnswer {
     }
   }
 
+  /// Whether the claim has a verdict that settles it.
+  func isSettled(_ index: Int) -> Bool { verdicts[index]?.verdict.isSettled ?? false }
+
   /// The longest wait that it asks for, in milliseconds.
   var longestWait: Int64? { verdicts.compactMap { $0?.waitMilliseconds }.max() }
 
   /// Most backends answer in the order of the claims.
-  private static func claim(about verdict: ClaimVerdict, in sent: [Entry], near position: Int) -> Int? {
-    func isAbout(_ entry: Entry) -> Bool {
-      entry.key.isNamed(environment: verdict.environment, transactionID: verdict.transactionID)
+  private static func claim(about verdict: borrowing ClaimVerdict, in sent: [Entry], near position: Int)
+    -> Int?
+  {
+    let (environment, transactionID) = (verdict.environment, verdict.transactionID)
+    func isAbout(_ index: Int) -> Bool {
+      sent[index].key.isNamed(environment: environment, transactionID: transactionID)
     }
-    if position < sent.count, isAbout(sent[position]) { return position }
-    return sent.firstIndex(where: isAbout)
+    if position < sent.count, isAbout(position) { return position }
+    return sent.indices.first(where: isAbout)
   }
 }
 

@@ -128,10 +128,10 @@ package struct MatchFacts: Sendable, Hashable {
 
   /// Asks a source for what the decision about this transaction needs, and no more.
   package init(
-    of transaction: StoreTransaction, classified: Classification, from source: some MatchSource,
-    window: MatchWindow = MatchWindow()
+    of transaction: borrowing StoreTransaction, named key: EntryKey, classified: Classification,
+    from source: some MatchSource, window: MatchWindow = MatchWindow()
   ) throws(QueueError) {
-    known = try source.knownTransaction(transaction.key)
+    known = try source.knownTransaction(key)
     if known?.orderNumber != nil { return }
     if let token = transaction.accountToken { tokenOrder = try source.orderFacts(accountToken: token) }
     if transaction.transactionID != transaction.originalTransactionID, let original = transaction.originalKey,
@@ -144,7 +144,7 @@ package struct MatchFacts: Sendable, Hashable {
   }
 
   private mutating func propose(
-    for transaction: StoreTransaction, from source: some MatchSource, window: MatchWindow
+    for transaction: borrowing StoreTransaction, from source: some MatchSource, window: MatchWindow
   ) throws(QueueError) {
     let paid = transaction.purchasedAt
     let begin = paid.adding(milliseconds: -window.lengthMilliseconds - window.toleranceMilliseconds)

@@ -22,12 +22,14 @@ package import PurchaseQueue
 /// original nobody knows the owner. Then it is in the device lane instead of the account's, never in another account's;
 /// the backend, which knows the original, grants it to the owner (`otherOwner`).
 package enum OrderMatcher {
-  /// Matches a transaction by what a source knows.
+  /// Matches a transaction by what a source knows. `key` is its name, for whoever has it already.
   package static func match(
-    _ transaction: StoreTransaction, from source: some MatchSource, window: MatchWindow = MatchWindow()
+    _ transaction: StoreTransaction, named key: EntryKey? = nil, from source: some MatchSource,
+    window: MatchWindow = MatchWindow()
   ) throws(QueueError) -> OrderMatch {
     let classified = Classification(transaction)
-    let facts = try MatchFacts(of: transaction, classified: classified, from: source, window: window)
+    let facts = try MatchFacts(
+      of: transaction, named: key ?? transaction.key, classified: classified, from: source, window: window)
     return decide(transaction, classified: classified, facts)
   }
 

@@ -72,7 +72,7 @@ public struct Classification: Sendable, Hashable {
   public var signs: [ClassSign]
 
   /// Classifies a transaction.
-  public init(_ transaction: StoreTransaction) {
+  public init(_ transaction: borrowing StoreTransaction) {
     (origin, signs) = Self.origin(of: transaction)
     if transaction.revokedAt != nil {
       transactionClass = .revocation
@@ -85,7 +85,7 @@ public struct Classification: Sendable, Hashable {
     }
   }
 
-  private static func origin(of transaction: StoreTransaction) -> (TransactionClass, [ClassSign]) {
+  private static func origin(of transaction: borrowing StoreTransaction) -> (TransactionClass, [ClassSign]) {
     if transaction.ownership == .familyShared { return (.familyShare, [.sharedOwnership]) }
     if transaction.reason == .renewal { return (.renewal, [.reasonRenewal]) }
     if transaction.transactionID != transaction.originalTransactionID {

@@ -2,13 +2,31 @@ import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// The production machine over a queue in memory, with a driver that answers at once.
-struct MachineInMemory: MachineSubject {
-  private let storage: MemoryStorage
-  private var machine: SyncMachine<MemoryStorage>
+/// A storage of the machine that a bench can put orders in.
+protocol MachineBenchStorage: SyncStorage {
+  init()
+  func take(_ purchase: MachineLoad.Purchase)
+}
+
+extension RoomForOne: MachineBenchStorage {
+  func take(_ purchase: MachineLoad.Purchase) { order = purchase.order }
+}
+
+extension MemoryStorage: MachineBenchStorage {
+  convenience init() { self.init(limits: QueueLimits()) }
+
+  func take(_ purchase: MachineLoad.Purchase) {
+    book.insert(purchase.order, accountToken: purchase.accountToken)
+  }
+}
+
+/// The production machine, with a driver that answers at once.
+struct MachineDriver<Storage: MachineBenchStorage>: MachineSubject {
+  private let storage: Storage
+  private var machine: SyncMachine<Storage>
 
   init() {
-    storage = MemoryStorage()
+    storage = Storage()
     machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 1)
   }
 
@@ -17,7 +35,7 @@ struct MachineInMemory: MachineSubject {
     guard let first = load.purchases.first else { return 0 }
     _ = try machine.started(now: first.moment)
     for purchase in load.purchases {
-      storage.book.insert(purchase.order, accountToken: purchase.accountToken)
+      storage.take(purchase)
       let actions = try machine.transactionArrived(purchase.transaction, now: purchase.moment)
       told += try perform(actions, purchase)
     }
