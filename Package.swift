@@ -50,6 +50,8 @@ let package = Package(
       dependencies: [
         "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
       ],
+      // In the code, not in a bundle beside it: one binary serves them.
+      resources: [.embedInCode("Pages/status.html")],
       swiftSettings: settings),
     .target(
       name: "FaultInjection",

@@ -11,6 +11,7 @@ enum Command: Equatable {
   case bench(BenchOptions)
   case benchLoad(BenchLoadOptions)
   case benchUpload(UploadLoad)
+  case serve(ServeOptions)
 
   struct UsageError: Error, Equatable {
     var message: String
@@ -23,6 +24,7 @@ enum Command: Equatable {
       purchase-simulator scenarios             list the scenarios, a line each
       purchase-simulator run NAME… [options]   run some of them
       purchase-simulator run --all [options]   run all of them
+      purchase-simulator serve [options]       a mock App Store and backend for an app under development
     \(Bench.usage)
       purchase-simulator inspect FILE [--case ID | --order NUMBER] [--json]
                                                what is in a queue's file; changes nothing, also beside an app
@@ -35,6 +37,15 @@ enum Command: Equatable {
       --chaos                           SIGKILL the app at moments drawn from the seed as well
       --json                            one object per line
       --keep DIR                        keep each run's files below DIR
+
+    OPTIONS OF serve
+      --port P          listen there; 0 for a free port (default: 8080)
+      --host ADDRESS    not only on 127.0.0.1: whoever reaches it can pay and grant
+      --database FILE   the backend's file; one from an earlier run is continued (default: a new one, removed)
+      --faults FILE     what goes wrong, as JSON; the status page can change it
+      --speed X         the world's clock goes so much faster than the real one (default: 1)
+      --seed N          what tokens and transaction ids follow from (default: 1)
+      --broken KIND     a backend with a bug: double-grant, bare-200 or forgets
 
     OPTIONS OF bench
       --quick                           fewer repetitions: a look, not a verdict
@@ -74,9 +85,11 @@ enum Command: Equatable {
     case "app": return AppOptions.parse(rest).map(Command.app)
     case "bench": return BenchOptions.parse(rest).map(Command.bench)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
+    case "serve": return ServeOptions.parse(rest).map(Command.serve)
     case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
     default:
-      let nearest = Nearest.name(to: name, in: ["scenarios", "run", "bench", "inspect", "decode", "help"])
+      let nearest = Nearest.name(
+        to: name, in: ["scenarios", "run", "serve", "bench", "inspect", "decode", "help"])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }
   }
@@ -96,6 +109,7 @@ enum Command: Equatable {
     case .bench(let options): return await BenchCommand(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     case .benchUpload(let load): return await load.execute()
+    case .serve(let options): return await ServeCommand(options: options).execute()
     }
   }
 }

@@ -127,9 +127,35 @@ struct Connection {
       _ = behaviour.answer(parsed.request)
       discardInput(until: Deadline(inMilliseconds: milliseconds))
       return finish()
+    case .deliverTwice:
+      _ = behaviour.answer(parsed.request)
+      return send(behaviour.answer(parsed.request), to: parsed)
+    case .wrongLength(let error):
+      let answer = behaviour.answer(parsed.request)
+      let keepsAlive = parsed.keepsAlive && error < 0
+      let encoded = EncodedResponse(answer, to: parsed, keepsAlive: keepsAlive, lengthError: error)
+      guard send(encoded) else { return .close }
+      return keepsAlive ? .keepOpen : finish()
+    case .dribble(let bytes, let milliseconds):
+      let encoded = EncodedResponse(
+        behaviour.answer(parsed.request), to: parsed, keepsAlive: parsed.keepsAlive)
+      guard dribble(encoded.head + encoded.body, bytes, milliseconds) else { return .close }
+      return parsed.keepsAlive ? .keepOpen : finish()
     case .garbage(let bytes):
       return send(bytes) ? finish() : .close
     }
+  }
+
+  /// Sends everything, a piece at a time, and returns whether it could.
+  private func dribble(_ bytes: [UInt8], _ count: Int, _ milliseconds: Int) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard send(Array(rest.prefix(max(count, 1)))) else { return false }
+      rest = rest.dropFirst(max(count, 1))
+      let pause = Deadline(inMilliseconds: milliseconds)
+      if stop.wait(for: socket, .neither, until: pause) == .stopped { return false }
+    }
+    return true
   }
 
   private mutating func send(_ response: HTTPResponse, to request: ParsedRequest) -> Next {

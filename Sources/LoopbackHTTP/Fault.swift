@@ -21,6 +21,13 @@ public enum Fault: Sendable, Equatable {
   /// The handler is called; nothing is sent for so long, or until the client closes its side or the
   /// server stops. Then the connection is closed.
   case stall(milliseconds: Int)
+  /// The handler is called twice, as when something on the way delivers a request again; its second answer is sent.
+  case deliverTwice
+  /// The handler is called; its answer's Content-Length is wrong by so many bytes. With more than there are, the
+  /// connection is closed when the body is over; with fewer, what is left stands where the next answer belongs.
+  case wrongLength(by: Int)
+  /// The handler is called; its answer comes in pieces of so many bytes, with a pause after each.
+  case dribble(bytes: Int, milliseconds: Int)
   /// These bytes are sent in place of an HTTP answer and the connection is closed; the handler is
   /// not called.
   case garbage([UInt8])

@@ -3,8 +3,9 @@ struct EncodedResponse {
   var head: [UInt8]
   var body: [UInt8]
 
-  /// Encodes `response`, or a 500 in its place if it could not be sent as it is.
-  init(_ response: HTTPResponse, to request: ParsedRequest?, keepsAlive: Bool) {
+  /// Encodes `response`, or a 500 in its place if it could not be sent as it is. `lengthError` is what its
+  /// Content-Length is wrong by, on purpose.
+  init(_ response: HTTPResponse, to request: ParsedRequest?, keepsAlive: Bool, lengthError: Int = 0) {
     let response = EncodedResponse.isSendable(response) ? response : EncodedResponse.unsendable
     let status = response.status
     // RFC 9110 8.6 and 15.4.5: these two never have a body, 204 no Content-Length either.
@@ -13,7 +14,10 @@ struct EncodedResponse {
     for (name, value) in response.headers.fields where !EncodedResponse.isServersOwn(name) {
       text += "\(name): \(value)\r\n"
     }
-    if hasBody { text += "Content-Length: \(response.body.count)\r\n" }
+    if hasBody {
+      let (length, overflow) = response.body.count.addingReportingOverflow(lengthError)
+      text += "Content-Length: \(overflow ? Int.max : max(0, length))\r\n"
+    }
     if !keepsAlive {
       text += "Connection: close\r\n"
     } else if request?.minorVersion == 0 {

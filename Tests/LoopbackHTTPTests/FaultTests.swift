@@ -123,6 +123,35 @@ struct FaultTests {
     }
   }
 
+  @Test func `a request that is delivered twice is handled twice and answered once`() throws {
+    try withFault(.deliverTwice) { client, _, recorder in
+      let bad = try client.ask(post("/bad", "abc"))
+      let good = try client.ask(get("/good"))
+      #expect(bad.status == 200 && good.status == 200)
+      #expect(recorder.paths == ["/bad", "/bad", "/good"])
+    }
+  }
+
+  @Test(arguments: [(2, "11", true), (-2, "7", false), (.max, "\(Int.max)", true), (.min, "0", false)])
+  func `a wrong Content-Length is wrong by so much`(error: Int, length: String, isClosed: Bool) throws {
+    try withFault(.wrongLength(by: error)) { client, _, recorder in
+      client.send(get("/bad"))
+      let head = try client.readHead()
+      #expect(head.header("Content-Length") == length)
+      if isClosed { #expect(client.readToEnd() == (Array("GET /bad ".utf8), .closed)) }
+      #expect(recorder.paths == ["/bad"])
+    }
+  }
+
+  @Test(arguments: [(1, 0), (7, 1), (0, 0), (1_000, 5)])
+  func `an answer in pieces is whole in the end`(bytes: Int, milliseconds: Int) throws {
+    try withFault(.dribble(bytes: bytes, milliseconds: milliseconds)) { client, _, _ in
+      let bad = try client.ask(get("/bad"))
+      let good = try client.ask(get("/good"))
+      #expect(bad.text == "GET /bad " && good.text == "GET /good ")
+    }
+  }
+
   @Test func `a fault is asked for once per request`() throws {
     let asked = Recorder()
     let plan: @Sendable (HTTPRequest) -> Fault? = {

@@ -40,7 +40,9 @@ extension WorldState {
     for route in Self.routes {
       guard let parameter = route.parameter(in: request.path) else { continue }
       if route.method == request.method {
-        return try route.handle(&self, Route.Call(request: request, parameter: parameter, now: now))
+        let call = Route.Call(request: request, parameter: parameter, now: now)
+        if let broken, call.request.path == Self.uploadPath { return try broken.upload(&self, call) }
+        return try route.handle(&self, call)
       }
       allowed.append(route.method)
     }
@@ -59,6 +61,11 @@ extension WorldState {
       Route(method: "POST", path: "/v1/claims", handle: claimDevice),
       Route(method: "GET", path: "/v1/entitlements", handle: entitlements),
       Route(method: "POST", path: "/v1/notifications/appstore", handle: notify),
+      Route(method: "GET", path: "/", handle: statusPage),
+      Route(method: "GET", path: "/admin/state", handle: state),
+      Route(method: "PUT", path: "/admin/faults", handle: planFaults),
+      Route(method: "DELETE", path: "/admin/faults", handle: dropFaults),
+      Route(method: "POST", path: "/admin/clock", handle: moveClock),
       Route(method: "GET", path: "/store/products", handle: products),
       Route(method: "POST", path: "/store/payments", handle: pay),
       Route(method: "GET", path: "/store/unfinished", handle: unfinished),

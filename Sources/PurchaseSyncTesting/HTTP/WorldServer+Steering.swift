@@ -12,7 +12,23 @@ extension WorldServer {
 
   /// Replaces what goes wrong from now on; occurrences are counted anew.
   public func setFaults(_ faults: FaultPlan) {
-    world.withLock { $0.faults = faults }
+    world.withLock { state in
+      state.faults = faults
+      state.faultDocument = FaultPlanDocument(rules: [])
+    }
+  }
+
+  /// The same by a document, which the status page then shows.
+  public func setFaults(_ document: FaultPlanDocument) {
+    world.withLock { state in
+      state.faults = FaultPlan(document)
+      state.faultDocument = document
+    }
+  }
+
+  /// Moves the clock of store and backend on, or back, from where it is.
+  public func moveClock(milliseconds: Int64) {
+    world.withLock { $0.clockShift += milliseconds }
   }
 
   /// Makes a bearer token invalid, as an expired sign-in is: 401 until it is accepted again.

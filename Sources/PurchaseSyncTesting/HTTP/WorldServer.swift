@@ -24,6 +24,7 @@ public final class WorldServer: Sendable {
   ///   - faults: What goes wrong with which requests. The path `/store/verify` stands for the backend's own calls
   ///     to the store: any fault there makes them unanswered.
   ///   - seed: What order tokens follow from.
+  ///   - broken: How the backend is wrong on purpose, if it is.
   ///   - onRequest: Called twice per request, before and after handling, on the connection's thread and without
   ///     the lock; the request waits for it. It must not call `stop()`.
   ///   - now: The clock. Called on several threads.
@@ -31,7 +32,7 @@ public final class WorldServer: Sendable {
   public init(
     databasePath: String, products: [StoreProduct], bundleID: String,
     environment: StoreEnvironment = .production,
-    tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0,
+    tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0, broken: BrokenBackend? = nil,
     onRequest: (@Sendable (RequestMoment) -> Void)? = nil, now: @escaping @Sendable () -> Timestamp
   ) throws(WorldServerError) {
     let store = StoreModel(
@@ -42,8 +43,10 @@ public final class WorldServer: Sendable {
     } catch {
       throw WorldServerError(error)
     }
-    let world = Locked(
-      WorldState(store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens)))
+    var state = WorldState(
+      store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens))
+    state.broken = broken
+    let world = Locked(state)
     self.world = world
     // The server asks for a fault once per well-formed request, so this is where all of them are counted.
     server = HTTPServer(
@@ -59,10 +62,14 @@ public final class WorldServer: Sendable {
       })
   }
 
-  /// Listens on a free port of 127.0.0.1; after it returned clients can connect.
-  public func start() throws(WorldServerError) {
+  /// Listens; after it returned clients can connect.
+  ///
+  /// - Parameters:
+  ///   - port: Where; 0 for one that is free.
+  ///   - host: 127.0.0.1, or an IPv4 address of this machine: whoever reaches that may pay and grant.
+  public func start(port: UInt16 = 0, host: String = "127.0.0.1") throws(WorldServerError) {
     do throws(HTTPServerError) {
-      try server.start()
+      try server.start(port: port, host: host)
     } catch {
       throw WorldServerError(error)
     }

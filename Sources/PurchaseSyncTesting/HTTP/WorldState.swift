@@ -17,6 +17,12 @@ struct WorldState {
   var uploads: [String: Int] = [:]
   /// How long orders wait for their payment; nil: for ever.
   var orderLifetime: Int64?
+  /// The plan as it was written, if it was set as a document.
+  var faultDocument = FaultPlanDocument(rules: [])
+  /// Wrong on purpose.
+  var broken: BrokenBackend?
+  /// How far the world's clock is ahead of the real one, in milliseconds.
+  var clockShift: Int64 = 0
 
   init(store: StoreModel, backend: BackendStore, faults: FaultPlan, credentials: Credentials) {
     self.store = store
@@ -35,7 +41,7 @@ struct WorldState {
 
   mutating func handle(_ request: HTTPRequest, now: Timestamp) -> (ordinal: Int, response: HTTPResponse) {
     handledCount += 1
-    var response = answer(request, now: now)
+    var response = answer(request, now: now.adding(milliseconds: clockShift))
     if request.method == "POST", request.path == Self.uploadPath {
       for distortion in faults.nextReply() where response.status == 200 {
         response.body = distortion.applied(to: response.body)
@@ -75,7 +81,7 @@ extension Fault {
   fileprivate var reachesHandler: Bool {
     switch self {
     case .dropBeforeCommit, .respond, .garbage: false
-    case .dropAfterCommit, .delay, .reset, .truncate, .stall: true
+    case .dropAfterCommit, .delay, .reset, .truncate, .stall, .deliverTwice, .wrongLength, .dribble: true
     }
   }
 }

@@ -1,0 +1,138 @@
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSync
+
+/// What somebody does who runs the mock: look, plan faults, move the clock. No part of the wire protocol.
+///
+/// | route | what |
+/// | --- | --- |
+/// | `GET /` | the status page |
+/// | `GET /admin/state` | everything, as JSON |
+/// | `PUT /admin/faults` | plans faults (`FaultPlanDocument`); occurrences are counted anew |
+/// | `DELETE /admin/faults` | nothing goes wrong any more |
+/// | `POST /admin/clock` | `{"milliseconds": N}` moves the clock of store and backend on, or back |
+extension WorldState {
+  static func statusPage(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    HTTPResponse(
+      status: 200,
+      headers: [
+        "Content-Type": "text/html; charset=utf-8",
+        // The page is one file, and nothing in it comes from elsewhere.
+        "Content-Security-Policy":
+          "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+          + "connect-src 'self'; base-uri 'none'; form-action 'none'",
+      ], body: PackageResources.status_html)
+  }
+
+  static func state(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let model = try world.model()
+    return try JSONBody.response(
+      AdminState(
+        now: call.now, clockShift: world.clockShift, ledgerEpoch: model.ledgerEpoch,
+        orders: model.orders.suffix(AdminState.rows).reversed().map { AdminState.OrderRow($0, at: call.now) },
+        orderCount: model.orders.count,
+        transactions: world.store.charges.suffix(AdminState.rows).reversed().map {
+          AdminState.TransactionRow($0, model)
+        },
+        transactionCount: world.store.charges.count, requests: world.requests, faults: world.faultDocument))
+  }
+
+  static func planFaults(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let document = try JSONBody.decode(FaultPlanDocument.self, from: call.request)
+    world.faults = FaultPlan(document)
+    world.faultDocument = document
+    return try JSONBody.response(document)
+  }
+
+  static func dropFaults(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    world.faults = .none
+    world.faultDocument = FaultPlanDocument(rules: [])
+    return try JSONBody.response(world.faultDocument)
+  }
+
+  static func moveClock(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    let step = try JSONBody.decode(ClockStep.self, from: call.request)
+    // A century at most: what is computed from moments must not overflow.
+    let (shift, overflow) = world.clockShift.addingReportingOverflow(step.milliseconds)
+    guard !overflow, abs(Double(shift)) < 3.2e12 else {
+      throw .invalid("milliseconds: more than a century away from the real time")
+    }
+    world.clockShift = shift
+    let now = call.now.adding(milliseconds: step.milliseconds)
+    return try JSONBody.response(ClockReply(now: now, clockShift: shift))
+  }
+}
+
+struct ClockStep: Decodable { var milliseconds: Int64 }
+
+struct ClockReply: Encodable {
+  var now: Timestamp
+  var clockShift: Int64
+}
+
+/// What the status page shows. Neither proofs nor tokens are in it.
+struct AdminState: Encodable {
+  /// The newest so many of each kind.
+  static let rows = 100
+
+  struct OrderRow: Encodable {
+    var number: String
+    var account: String
+    var productID: String
+    var quantity: Int
+    var state: String
+    var createdAt: Timestamp
+    var transactionID: String?
+
+    init(_ order: BackendOrder, at now: Timestamp) {
+      number = order.number
+      account = order.account
+      productID = order.productID
+      quantity = order.quantity
+      state = order.state(at: now).rawValue
+      createdAt = order.createdAt
+      transactionID = order.fulfilledBy?.transactionID
+    }
+  }
+
+  struct TransactionRow: Encodable {
+    var transactionID: String
+    var storeAccount: String
+    var productID: String
+    var quantity: Int
+    var purchasedAt: Timestamp
+    var expiresAt: Timestamp?
+    var revokedAt: Timestamp?
+    var isFinished: Bool
+    /// To whom the backend granted it, if it did.
+    var grantedTo: String?
+
+    init(_ record: StoreTransactionRecord, _ model: BackendModel) {
+      transactionID = record.transactionID
+      storeAccount = record.storeAccount
+      productID = record.productID
+      quantity = record.quantity
+      purchasedAt = record.purchasedAt
+      expiresAt = record.expiresAt
+      revokedAt = record.revokedAt
+      isFinished = record.isFinished
+      grantedTo = model.credits(for: TransactionKey(record)).first.map { credit in
+        switch model.owner(of: credit) {
+        case .account(let account): account
+        case .device: "a device"
+        }
+      }
+    }
+  }
+
+  var now: Timestamp
+  var clockShift: Int64
+  var ledgerEpoch: String
+  var orders: [OrderRow]
+  var orderCount: Int
+  var transactions: [TransactionRow]
+  var transactionCount: Int
+  var requests: [String: Int]
+  var faults: FaultPlanDocument
+}
