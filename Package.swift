@@ -51,7 +51,7 @@ let package = Package(
         "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
       ],
       // In the code, not in a bundle beside it: one binary serves them.
-      resources: [.embedInCode("Pages/status.html")],
+      resources: [.embedInCode("Pages/status.html"), .embedInCode("OpenAPI/openapi.json")],
       swiftSettings: settings),
     .target(
       name: "FaultInjection",

@@ -8,6 +8,7 @@ import PurchaseSync
 /// | route | what |
 /// | --- | --- |
 /// | `GET /` | the status page |
+/// | `GET /openapi.json` | the wire protocol as an OpenAPI 3.1 document |
 /// | `GET /admin/state` | everything, as JSON |
 /// | `PUT /admin/faults` | plans faults (`FaultPlanDocument`); occurrences are counted anew |
 /// | `DELETE /admin/faults` | nothing goes wrong any more |
@@ -23,6 +24,13 @@ extension WorldState {
           "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
           + "connect-src 'self'; base-uri 'none'; form-action 'none'",
       ], body: PackageResources.status_html)
+  }
+
+  /// The contract, as it stands in this repository.
+  static func openAPI(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, headers: ["Content-Type": "application/vnd.oai.openapi+json;version=3.1"],
+      body: PackageResources.openapi_json)
   }
 
   static func state(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {

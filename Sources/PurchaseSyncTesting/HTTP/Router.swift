@@ -61,6 +61,7 @@ extension WorldState {
       Route(method: "POST", path: "/v1/claims", handle: claimDevice),
       Route(method: "GET", path: "/v1/entitlements", handle: entitlements),
       Route(method: "POST", path: "/v1/notifications/appstore", handle: notify),
+      Route(method: "GET", path: "/openapi.json", handle: openAPI),
       Route(method: "GET", path: "/", handle: statusPage),
       Route(method: "GET", path: "/admin/state", handle: state),
       Route(method: "PUT", path: "/admin/faults", handle: planFaults),
