@@ -12,6 +12,7 @@ enum Command: Equatable {
   case benchLoad(BenchLoadOptions)
   case benchUpload(UploadLoad)
   case serve(ServeOptions)
+  case conformance(ConformanceOptions)
 
   struct UsageError: Error, Equatable {
     var message: String
@@ -25,6 +26,7 @@ enum Command: Equatable {
       purchase-simulator run NAME… [options]   run some of them
       purchase-simulator run --all [options]   run all of them
       purchase-simulator serve [options]       a mock App Store and backend for an app under development
+      purchase-simulator conformance [options] hold a backend to the wire protocol
     \(Bench.usage)
       purchase-simulator inspect FILE [--case ID | --order NUMBER] [--json]
                                                what is in a queue's file; changes nothing, also beside an app
@@ -46,6 +48,15 @@ enum Command: Equatable {
       --speed X         the world's clock goes so much faster than the real one (default: 1)
       --seed N          what tokens and transaction ids follow from (default: 1)
       --broken KIND     a backend with a bug: double-grant, bare-200 or forgets
+
+    OPTIONS OF conformance
+      --backend URL     the backend (default: http://127.0.0.1:8080, which is serve)
+      --token T         of one account (default: token-alice)
+      --other-token T   of another (default: token-bob)
+      --store URL       where paid proofs come from (default: the backend's URL and /store)
+      --json            one JSON document
+      --random N        instead of the checks, N random requests after the OpenAPI document: none may be a 5xx
+      --seed N          what they follow from (default: 1)
 
     OPTIONS OF bench
       --quick                           fewer repetitions: a look, not a verdict
@@ -85,11 +96,12 @@ enum Command: Equatable {
     case "app": return AppOptions.parse(rest).map(Command.app)
     case "bench": return BenchOptions.parse(rest).map(Command.bench)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
+    case "conformance": return ConformanceOptions.parse(rest).map(Command.conformance)
     case "serve": return ServeOptions.parse(rest).map(Command.serve)
     case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
     default:
       let nearest = Nearest.name(
-        to: name, in: ["scenarios", "run", "serve", "bench", "inspect", "decode", "help"])
+        to: name, in: ["scenarios", "run", "serve", "conformance", "bench", "inspect", "decode", "help"])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }
   }
@@ -109,6 +121,7 @@ enum Command: Equatable {
     case .bench(let options): return await BenchCommand(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     case .benchUpload(let load): return await load.execute()
+    case .conformance(let options): return await ConformanceCommand(options: options).execute()
     case .serve(let options): return await ServeCommand(options: options).execute()
     }
   }

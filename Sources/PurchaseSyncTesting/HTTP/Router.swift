@@ -52,7 +52,7 @@ extension WorldState {
       headers: ["Allow": allowed.joined(separator: ", ")])
   }
 
-  private static var routes: [Route] {
+  static var routes: [Route] {
     [
       Route(method: "POST", path: "/v1/orders", handle: createOrder),
       Route(method: "GET", path: "/v1/orders", handle: listOrders),

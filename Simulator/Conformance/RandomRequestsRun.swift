@@ -1,0 +1,42 @@
+import Foundation
+import PurchaseSyncTesting
+
+extension ConformanceCommand {
+  /// `conformance --random N`: whatever is sent, no answer is a 5xx, and there is an answer.
+  func sendRandomRequests(_ count: Int) async -> Int32 {
+    do {
+      let lab = try ConformanceLab(options)
+      var requests = try RandomRequests(document: OpenAPIDocument.json, seed: options.seed)
+      var statuses: [Int: Int] = [:]
+      for number in 1...max(count, 1) {
+        await lab.begin()
+        let request = requests.next()
+        let status: Int
+        do {
+          status = try await lab.send(
+            request.method, request.path, as: request.caller, headers: request.headers, body: request.body
+          ).status
+        } catch is ConformanceFailure {
+          return await failed(number, lab)
+        }
+        statuses[status, default: 0] += 1
+        if status >= 500 { return await failed(number, lab) }
+      }
+      let counts = statuses.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+      Terminal.line(
+        "\(count) random requests, seed \(options.seed), no 5xx; " + counts.joined(separator: ", "))
+      return ExitCode.ok
+    } catch {
+      Terminal.error("purchase-simulator: \(error)")
+      return ExitCode.internal
+    }
+  }
+
+  private func failed(_ number: Int, _ lab: ConformanceLab) async -> Int32 {
+    Terminal.line("FAIL  random request \(number) of seed \(options.seed)")
+    for exchange in await lab.exchanges {
+      Terminal.line("      > \(exchange.sent)\n      < \(exchange.received)")
+    }
+    return ExitCode.promiseBroken
+  }
+}
