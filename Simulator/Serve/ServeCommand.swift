@@ -30,7 +30,8 @@ struct ServeCommand {
       Terminal.error("purchase-simulator: \(problem.message)")
       return problem.code
     } catch {
-      Terminal.error("purchase-simulator: \(error)")
+      let what = "\(path) at \(options.host):\(options.port)"
+      Terminal.error("purchase-simulator: \(what) cannot be served: \(error)")
       return ExitCode.internal
     }
     greet(server, path)

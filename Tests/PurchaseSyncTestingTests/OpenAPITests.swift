@@ -1,0 +1,142 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseSync
+import Testing
+
+@testable import PurchaseSyncTesting
+
+/// Document and server say the same.
+@Suite(.timeLimit(.minutes(4))) struct OpenAPITests {
+  private let document: JSONValue
+
+  init() throws { document = try JSONValue(json: OpenAPIDocument.json) }
+
+  private var operations: [String] {
+    (document["paths"]?.object ?? [:]).flatMap { path, item in
+      ["get", "post", "put", "delete", "patch"].filter { item[$0] != nil }.map {
+        "\($0.uppercased()) \(path)"
+      }
+    }
+  }
+
+  @Test func `what is documented is served, and what is served under v1 is documented`() {
+    let served = WorldState.routes.filter { $0.path.hasPrefix("/v1") }
+      .map { "\($0.method) " + $0.path.replacing("/*", with: "/{number}") }
+    #expect(Set(served) == Set(operations))
+  }
+
+  @Test func `every reference has its schema`() throws {
+    let text = String(decoding: OpenAPIDocument.json, as: UTF8.self)
+    let names = text.components(separatedBy: "#/components/schemas/").dropFirst().map {
+      $0.prefix { $0 != "\"" }
+    }
+    #expect(names.count > 20)
+    for name in names { #expect(document["components"]?["schemas"]?[String(name)] != nil, "\(name)") }
+  }
+
+  @Test func `the served document is that of the repository`() async throws {
+    let world = try WorldFixture()
+    let reply = try await world.send("GET", "/openapi.json")
+    #expect(reply.body == OpenAPIDocument.json)
+    #expect(document["openapi"]?.string == "3.1.0")
+  }
+
+  // MARK: Answers
+
+  /// What happens in a short life, with what each answer has to be.
+  @Test func `answers are what the document says`() async throws {
+    let world = try WorldFixture()
+    let alice = WorldFixture.bearer("alice")
+    let order = try await world.order()
+    let payment = try await world.pay(token: order.accountToken)
+    let claim = """
+      {"transactionID":"\(payment.transactionID)","environment":"Production","productID":"coins","quantity":1,
+       "purchasedAt":1,"match":"bound","orderNumber":"\(order.number)"}
+      """
+    let upload = """
+      {"device":"\(UUID().uuidString)","proof":{"kind":"signedTransaction","data":"\(payment.signedTransaction)"},
+       "claims":[\(claim)]}
+      """
+    let keyed = alice.merging(["Idempotency-Key": "k2"]) { first, _ in first }
+    let steps: [(String, String, String, [String: String], String?)] = [
+      ("post", "/v1/orders", "/v1/orders", keyed, #"{"productID":"coins","quantity":1}"#),
+      ("post", "/v1/orders", "/v1/orders", keyed, #"{"productID":"coins","quantity":1}"#),
+      ("post", "/v1/orders", "/v1/orders", alice, "{}"), ("post", "/v1/orders", "/v1/orders", keyed, "{}"),
+      ("get", "/v1/orders", "/v1/orders", alice, nil),
+      ("get", "/v1/orders", "/v1/orders?state=open", alice, nil),
+      ("get", "/v1/orders/{number}", "/v1/orders/\(order.number)", alice, nil),
+      ("get", "/v1/orders/{number}", "/v1/orders/\(order.number)", WorldFixture.bearer("bob"), nil),
+      ("get", "/v1/orders/{number}", "/v1/orders/none", alice, nil),
+      ("post", "/v1/receipts", "/v1/receipts", alice, upload),
+      ("post", "/v1/receipts", "/v1/receipts", alice, upload),
+      ("post", "/v1/receipts", "/v1/receipts", alice, #"{"device":"x"}"#),
+      ("get", "/v1/entitlements", "/v1/entitlements", alice, nil),
+      ("post", "/v1/claims", "/v1/claims", alice, #"{"device":"\#(UUID().uuidString)"}"#),
+      (
+        "post", "/v1/notifications/appstore", "/v1/notifications/appstore", [:],
+        #"{"notification_type":"INITIAL_BUY"}"#
+      ),
+      ("post", "/v1/notifications/appstore", "/v1/notifications/appstore", [:], #"{"signedPayload":"x"}"#),
+    ]
+    for (method, path, target, headers, body) in steps {
+      let reply = try await world.send(method.uppercased(), target, headers, body: body.map { Data($0.utf8) })
+      let answer = document["paths"]?[path]?[method]?["responses"]?["\(reply.status)"]
+      let content = try #require(
+        answer?["content"]?.object, "\(method) \(target): \(reply.status) is not documented")
+      let (type, described) = try #require(content.first)
+      let sent = reply.headers["content-type"]?.split(separator: ";").first.map(String.init)
+      #expect(sent == type, "\(method) \(target)")
+      let faults = SchemaCheck(document: document).faults(
+        try JSONValue(json: reply.body), described["schema"] ?? .null, "\(method) \(target) \(reply.status)")
+      #expect(faults == [])
+    }
+  }
+}
+
+/// As much of JSON Schema as the document uses.
+private struct SchemaCheck {
+  let document: JSONValue
+
+  func faults(_ value: JSONValue, _ schema: JSONValue, _ place: String) -> [String] {
+    if let name = schema["$ref"]?.string?.split(separator: "/").last {
+      return faults(value, document["components"]?["schemas"]?[String(name)] ?? .null, place)
+    }
+    if let choices = schema["anyOf"]?.array, schema["properties"] == nil {
+      let isAny = choices.contains { faults(value, $0, place).isEmpty }
+      return isAny ? [] : ["\(place): none of the choices"]
+    }
+    var found: [String] = []
+    let types = schema["type"]?.array?.compactMap(\.string) ?? schema["type"]?.string.map { [$0] } ?? []
+    if !types.isEmpty, !types.contains(where: { isOf($0, value) }) { found.append("\(place): not \(types)") }
+    for name in (schema["required"]?.array ?? []).compactMap(\.string) where value[name] == nil {
+      found.append("\(place): \(name) is missing")
+    }
+    for (name, member) in value.object ?? [:] {
+      guard let described = schema["properties"]?[name] else {
+        if schema["properties"] != nil { found.append("\(place): \(name) is not documented") }
+        continue
+      }
+      found += faults(member, described, place + "." + name)
+    }
+    for (index, item) in (value.array ?? []).enumerated() {
+      found += faults(item, schema["items"] ?? .null, place + ".\(index)")
+    }
+    if schema["format"]?.string == "uuid", UUID(uuidString: value.string ?? "") == nil {
+      found.append("\(place): no UUID")
+    }
+    if case .integer(let least)? = schema["minimum"], case .integer(let number) = value, number < least {
+      found.append("\(place): less than \(least)")
+    }
+    return found
+  }
+
+  private func isOf(_ type: String, _ value: JSONValue) -> Bool {
+    switch (type, value) {
+    case ("object", .object), ("array", .array), ("string", .string), ("integer", .integer),
+      ("number", .integer),
+      ("number", .number), ("boolean", .bool), ("null", .null):
+      true
+    default: false
+    }
+  }
+}
