@@ -136,13 +136,23 @@ extension QueueFile {
 
   /// The source has been told: nothing is owed to it any more.
   public func markFinished(_ key: EntryKey) throws(QueueError) {
-    try changeDuties(key) { $0.isFinishOwed = false }
+    try markFinished(key, forgetting: false)
+  }
+
+  /// As `markFinished`; with `forgetting`, the tombstone is dropped in the same commit if that was its last duty.
+  package func markFinished(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
+    try changeDuties(key, forgetting: forgetting) { $0.isFinishOwed = false }
     afterCommit { [self] in hook?("finish.committed") }
   }
 
   /// The outcome has reached whoever waited for it.
   public func markSeen(_ key: EntryKey) throws(QueueError) {
-    try changeDuties(key) { $0.isUnseen = false }
+    try markSeen(key, forgetting: false)
+  }
+
+  /// As `markSeen`; with `forgetting`, the tombstone is dropped in the same commit if that was its last duty.
+  package func markSeen(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
+    try changeDuties(key, forgetting: forgetting) { $0.isUnseen = false }
   }
 
   func loseTombstones(_ keys: [EntryKey]) throws(QueueError) {
@@ -156,7 +166,9 @@ extension QueueFile {
     }
   }
 
-  private func changeDuties(_ key: EntryKey, _ change: (inout Tombstone) -> Void) throws(QueueError) {
+  private func changeDuties(
+    _ key: EntryKey, forgetting: Bool, _ change: (inout Tombstone) -> Void
+  ) throws(QueueError) {
     try transaction { () throws(QueueError) in
       guard let old = try self.tombstone(key) else { throw QueueError.unknownEntry(key) }
       var tombstone = old
@@ -165,13 +177,21 @@ extension QueueFile {
       let changed = tombstone
       var totals = try self.totals()
       if old.isUnseen, !changed.isUnseen { totals.unseen -= 1 }
+      let isForgotten = forgetting && !changed.isFinishOwed && !changed.isUnseen
+      if isForgotten { totals.tombstones -= 1 }
       let row = totals
       try self.read { () throws(SQLiteError) in
-        try self.statements.tombstones.updateDuties.run([
-          .flag(changed.isFinishOwed), .flag(changed.isUnseen), .integer(changed.checksum),
-          .text(key.rawValue),
-        ])
-        if old.isUnseen != changed.isUnseen { try self.statements.room.setTotals.run(row.values) }
+        if isForgotten {
+          try self.connection.prepare("DELETE FROM tombstones WHERE key=?").run([.text(key.rawValue)])
+        } else {
+          try self.statements.tombstones.updateDuties.run([
+            .flag(changed.isFinishOwed), .flag(changed.isUnseen), .integer(changed.checksum),
+            .text(key.rawValue),
+          ])
+        }
+        if old.isUnseen != changed.isUnseen || isForgotten {
+          try self.statements.room.setTotals.run(row.values)
+        }
       }
     }
   }

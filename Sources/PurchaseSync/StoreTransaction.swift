@@ -113,6 +113,16 @@ public struct StoreTransaction: Sendable, Hashable {
   }
 }
 
+extension EntryKey {
+  /// Whether it is of an environment whose ids restart: then nothing is known about it any more once the store
+  /// has been told and the app has seen the outcome. A tombstone would take a later run's transaction for this one.
+  package var leavesNoTombstone: Bool {
+    Self.restarting.contains { rawValue.utf8.starts(with: $0.utf8) }
+  }
+
+  private static let restarting = [StoreEnvironment.xcode, .localTesting].map { $0.rawValue + "/" }
+}
+
 extension Timestamp {
   /// Seconds since 1970, cut off towards the past.
   var wholeSeconds: Int64 { milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000 }

@@ -209,9 +209,13 @@ extension SyncFile: SyncStorage {
     try TransactionDetails(text: tombstone.details, key: tombstone.key).storeAccount
   }
 
-  package func markFinished(_ key: EntryKey) throws(QueueError) { try queue.markFinished(key) }
+  package func markFinished(_ key: EntryKey) throws(QueueError) {
+    try queue.markFinished(key, forgetting: key.leavesNoTombstone)
+  }
 
-  package func markSeen(_ key: EntryKey) throws(QueueError) { try queue.markSeen(key) }
+  package func markSeen(_ key: EntryKey) throws(QueueError) {
+    try queue.markSeen(key, forgetting: key.leavesNoTombstone)
+  }
 
   // MARK: Updates that are owed
 

@@ -66,7 +66,9 @@ package protocol SyncStorage: AnyObject, MatchSource {
   func tombstonesWithDuties() throws(QueueError) -> [Tombstone]
   /// Which store account listed the transaction, if that is known.
   func storeAccount(of tombstone: Tombstone) throws(QueueError) -> String?
+  /// Where ids restart (`EntryKey.leavesNoTombstone`), the tombstone goes with its last duty.
   func markFinished(_ key: EntryKey) throws(QueueError)
+  /// As `markFinished`.
   func markSeen(_ key: EntryKey) throws(QueueError)
 
   // MARK: Updates that are owed

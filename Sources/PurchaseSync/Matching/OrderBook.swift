@@ -91,6 +91,13 @@ package struct OrderBook: MatchSource, Sendable {
   /// Takes over what a storage knows of a transaction. Its order, if it is here, says the same in `boundTo`.
   package mutating func insert(_ known: KnownTransaction, of key: EntryKey) { transactions[key] = known }
 
+  /// Nothing is left of the transaction but the order that it is bound to, if that is here.
+  package mutating func forget(_ key: EntryKey) {
+    let number = transactions.removeValue(forKey: key)?.orderNumber
+    guard let number, let order = order(number), order.boundTo == key else { return }
+    transactions[key] = KnownTransaction(lane: .account(order.account), orderNumber: number)
+  }
+
   /// What a commit makes of a match: the transaction is known, and bound if the match says so.
   ///
   /// Throws, and changes nothing, if that would give an order two transactions or a transaction two orders.

@@ -206,11 +206,18 @@ package final class MemoryStorage {
     buried.removeAll { record in
       guard excess > 0, record.tombstone?.hasDuties != true else { return false }
       excess -= 1
-      record.tombstone = nil
-      if record.entry == nil { records[record.key] = nil }
+      forget(record)
       return true
     }
     lastRecord = nil
+  }
+
+  private func forget(_ record: Record) {
+    record.tombstone = nil
+    record.settled = nil
+    guard record.entry == nil else { return }
+    records[record.key] = nil
+    book.forget(record.key)
   }
 
   func changeDuties(_ key: EntryKey, _ change: (inout Tombstone) -> Void) throws(QueueError) {
@@ -219,6 +226,10 @@ package final class MemoryStorage {
     change(&tombstone)
     if old.isUnseen, !tombstone.isUnseen { unseenCount -= 1 }
     record.tombstone = tombstone
+    guard tombstone != old, !tombstone.hasDuties, key.leavesNoTombstone else { return }
+    buried.removeAll { $0 === record }
+    forget(record)
+    lastRecord = nil
   }
 }
 
