@@ -2,8 +2,12 @@
 struct EventStreams {
   private var continuations: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
   private var next = 0
+  /// What happened before anybody listened, the latest of it: a start has news, and no app can listen before it.
+  private var unheard: [SyncEvent] = []
+  private var isHeard = false
+  private static var unheardCapacity: Int { 64 }
 
-  /// A new sequence, which begins with what the listener has missed. `onEnd` gets the sequence's number.
+  /// A new sequence, which begins with what the listener has missed; the first one with everything. `onEnd` gets the sequence's number.
   mutating func open(
     replaying missed: [SyncEvent], onEnd: @escaping @Sendable (Int) -> Void
   ) -> AsyncStream<SyncEvent> {
@@ -12,12 +16,22 @@ struct EventStreams {
     next += 1
     continuations[number] = continuation
     continuation.onTermination = { _ in onEnd(number) }
-    for event in missed { continuation.yield(event) }
+    for event in unheard + missed { continuation.yield(event) }
+    unheard = []
+    isHeard = true
     return stream
   }
 
-  func send(_ event: SyncEvent) {
+  mutating func send(_ event: SyncEvent) {
+    if !isHeard { keep(event) }
     for continuation in continuations.values { continuation.yield(event) }
+  }
+
+  /// But for outcomes: those are in the file until they are confirmed.
+  private mutating func keep(_ event: SyncEvent) {
+    if case .delivered = event { return }
+    if unheard.count == Self.unheardCapacity { unheard.removeFirst() }
+    unheard.append(event)
   }
 
   mutating func close(_ number: Int) { continuations[number] = nil }

@@ -14,6 +14,11 @@ public struct SyncConfiguration: Sendable {
   public var appVersion: String
   /// How long a call of the store may take, in milliseconds; then it counts as failed. 60 s.
   public var storeMilliseconds: Int64 = 60_000
+  /// How long the app may take for an account's credentials, in milliseconds; then the lane tries again later. 60 s.
+  public var credentialMilliseconds: Int64 = 60_000
+  /// How long a request may take in all, in milliseconds, whatever the transport does; its own limit should be
+  /// shorter. 5 minutes.
+  public var requestMilliseconds: Int64 = 300_000
   /// The wall clock. Tests bring their own.
   public var now: @Sendable () -> Timestamp
   /// Told of every event, in words without secrets; nil keeps quiet. Called on the engine's thread: be quick.

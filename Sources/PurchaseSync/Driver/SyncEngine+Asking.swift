@@ -13,31 +13,36 @@ extension SyncEngine {
   }
 
   /// Fetches a new app receipt and takes over what it holds. **Only when the user asked for it**: the store may ask for
-  /// a password.
+  /// a password, for which there are ten times the store's time limit.
+  ///
+  /// Throws if there is none, or if a transaction of it cannot be stored; the others are.
   public func refreshReceipt() async throws(SyncError) {
-    let bytes: [UInt8]?
-    do {
-      bytes = try await store.refreshReceipt()
-    } catch {
-      throw .store(reason: "the receipt could not be refreshed")
+    let store = self.store
+    let (limit, isTooLong) = configuration.storeMilliseconds.multipliedReportingOverflow(by: 10)
+    let answer = await TimeLimit.answer(withinMilliseconds: isTooLong ? .max : limit) {
+      () async throws -> [UInt8]?? in .some(try await store.refreshReceipt())
     }
-    guard let bytes else { return }
+    guard let answer else { throw .store(reason: "the receipt could not be refreshed") }
+    guard let bytes = answer else { return }
     let transactions: [StoreTransaction]
     do throws(ReceiptDecodingError) {
       transactions = try StoreTransaction.all(in: AppReceipt(decoding: bytes), bytes: bytes)
     } catch {
       throw .store(reason: "the refreshed receipt is \(error)")
     }
-    for transaction in transactions { try receive(transaction) }
+    var failure: SyncError?
+    for transaction in transactions {
+      do throws(SyncError) { try receive(transaction) } catch { failure = failure ?? error }
+    }
     try wake(.userAsked)
+    if let failure { throw failure }
   }
 
   /// Gives an entry up, undelivered: the only way out but a verdict. Who and why stays in its case file; the store is
   /// told that the transaction is done, if it still lists it.
   public func discard(_ key: EntryKey, by person: String, reason: String) throws(SyncError) {
-    let file = try self.file()
     let now = configuration.now()
-    try Self.storing { () throws(QueueError) in
+    try withFile { (file) throws(QueueError) in
       _ = try file.queue.discard(key, by: person, reason: reason, now: now)
     }
     listStore()
@@ -45,27 +50,37 @@ extension SyncEngine {
 
   /// What happened to one transaction, redacted: the answer to "I paid and got nothing". Nil if it was never here.
   public func caseFile(for key: EntryKey) throws(SyncError) -> CaseFile? {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in try file.queue.caseFile(for: key) }
+    try withFile { (file) throws(QueueError) in try file.queue.caseFile(for: key) }
   }
 
   /// What happened to the transactions of one order.
   public func caseFiles(order number: String) throws(SyncError) -> [CaseFile] {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in try file.queue.caseFiles(order: number) }
+    try withFile { (file) throws(QueueError) in try file.queue.caseFiles(order: number) }
   }
 
-  /// How much is still to be done, and for a "your purchases" screen what.
+  /// How much is still to be done, for a "your purchases" screen what, and what it waits for.
   public func snapshot() throws(SyncError) -> SyncSnapshot {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in
+    let now = configuration.now()
+    return try withFile { (file) throws(QueueError) in
+      let entries = try file.queue.allEntries()
       let duties = try file.tombstonesWithDuties()
-      var purchases: [SyncSnapshot.Purchase] = []
-      for entry in try file.queue.allEntries() { purchases.append(try SyncSnapshot.Purchase(entry)) }
-      return SyncSnapshot(
-        purchases: purchases, finishesOwed: duties.count(where: \.isFinishOwed),
-        outcomes: duties.filter(\.isUnseen).map { Outcome($0) },
-        claimsOwed: try file.deviceClaims().count)
+      var snapshot = SyncSnapshot(
+        purchases: entries.map { SyncSnapshot.Purchase($0) },
+        finishesOwed: duties.count(where: \.isFinishOwed),
+        outcomes: duties.filter(\.isUnseen).map { Outcome($0) })
+      guard let machine = opened?.machine else { return snapshot }
+      for lane in try file.lanes() {
+        let count = entries.count { $0.lane == lane && $0.state == .queued }
+        let state = try machine.status(of: lane, reason: waits[lane], now: now)
+        snapshot.lanes.append(LaneStatus(lane: lane, entries: count, state: state))
+      }
+      for claim in try file.deviceClaims() {
+        let needsSignIn = machine.needsSignIn(toClaimFor: claim.account)
+        snapshot.deviceClaims.append(
+          SyncSnapshot.DeviceClaim(account: claim.account, needsSignIn: needsSignIn))
+      }
+      snapshot.isStoreHoldingMore = machine.hasOverflow
+      return snapshot
     }
   }
 }

@@ -26,6 +26,7 @@ extension SyncEngine {
           storage: file, policy: configuration.retry, appVersion: configuration.appVersion, seed: seed))
     }
     generation += 1
+    if isParked { opened?.machine.parked() }
     if let salvage = opened?.file.queue.salvage { emit(.recovered(salvage)) }
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
@@ -39,7 +40,11 @@ extension SyncEngine {
   /// The open file. Opening it anew after damage may have failed: then it is tried again here.
   func file() throws(SyncError) -> SyncFile {
     guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-    if opened == nil { try openFile() }
+    if opened == nil {
+      try openFile()
+      // What this file lacks, the store may deliver again; and what is owed to the store, it has to be told.
+      listStore()
+    }
     guard let opened else { throw .queue(.closed(path: configuration.path)) }
     return opened.file
   }
@@ -55,10 +60,28 @@ extension SyncEngine {
       defer { opened?.machine = machine }
       return try event(&machine, now)
     } catch {
-      // What was in flight is sent again by the next machine; answers to this one are nobody's.
-      if error.asksForReopening { opened = nil }
-      throw .queue(error)
+      throw failed(error)
     }
+  }
+
+  /// What the app asks of the file beside the machine.
+  func withFile<R>(_ body: (SyncFile) throws(QueueError) -> R) throws(SyncError) -> R {
+    let file = try self.file()
+    do throws(QueueError) {
+      return try body(file)
+    } catch {
+      throw failed(error)
+    }
+  }
+
+  /// A file that is not what it was is opened anew, at the latest in a while: nobody may ask for it until then. What was
+  /// in flight is sent again by the next machine; answers to this one are nobody's.
+  private func failed(_ error: QueueError) -> SyncError {
+    if error.asksForReopening, opened != nil {
+      opened = nil
+      lookAgain()
+    }
+    return .queue(error)
   }
 
   /// As `step`, for what came of a request of that generation, where nobody waits for the result: a storage error is
@@ -77,12 +100,18 @@ extension SyncEngine {
     }
   }
 
+  /// A request was cancelled on the way to the background, and the foreground is back already: it is sent again now.
+  func interrupted(_ generation: Int) {
+    guard !isParked else { return }
+    feed(generation) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
+  }
+
   /// After a storage error: not at once, since most of them last a while.
   func lookAgain() {
     setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))
   }
 
-  static func storing<R>(_ body: () throws(QueueError) -> R) throws(SyncError) -> R {
+  private static func storing<R>(_ body: () throws(QueueError) -> R) throws(SyncError) -> R {
     do throws(QueueError) {
       return try body()
     } catch {
@@ -91,7 +120,13 @@ extension SyncEngine {
   }
 
   func perform(_ actions: [SyncAction]) {
+    let generation = self.generation
     for action in actions {
+      // The machine that asked for it may be gone by now: the next one asks again. What is so stays so.
+      guard opened != nil, generation == self.generation else {
+        if case .emit(let event) = action { emit(event) }
+        continue
+      }
       switch action {
       case .emit(let event): emit(event)
       case .wake(let due): setTimer(due)
@@ -101,14 +136,14 @@ extension SyncEngine {
       case .listStore: listStore()
       case .claim(let account): claim(for: account)
       case .storageFailed(let error):
-        report(.queue(error))
-        if error.asksForReopening { opened = nil }
+        report(failed(error))
         lookAgain()
       }
     }
   }
 
   func emit(_ event: SyncEvent) {
+    if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
     configuration.log?(SyncLogRecord(event))
     events.send(event)
   }
@@ -119,11 +154,15 @@ extension SyncEngine {
 
   // MARK: Timer
 
+  /// The earliest counts, by a clock that nobody sets: after a jump of the wall clock, the moment of an earlier timer
+  /// says nothing about when it fires.
   private func setTimer(_ due: Timestamp) {
-    if let timerDue, timerDue <= due { return }
+    let horizon = max(0, configuration.retry.horizonMilliseconds)
+    let delay = min(max(0, due.milliseconds(since: configuration.now())), horizon)
+    let fires = ContinuousClock.now.advanced(by: .milliseconds(delay))
+    if let timerFires, timerFires <= fires { return }
     timer?.cancel()
-    timerDue = due
-    let delay = max(0, due.milliseconds(since: configuration.now()))
+    timerFires = fires
     timer = Task { [weak self] in
       do {
         try await Task.sleep(for: .milliseconds(delay))
@@ -134,8 +173,14 @@ extension SyncEngine {
     }
   }
 
+  func stopTimer() {
+    timer?.cancel()
+    timer = nil
+    timerFires = nil
+  }
+
   private func timerFired() {
-    timerDue = nil
+    timerFires = nil
     guard !isShutDown else { return }
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in machine.timerFired(now: now) })
@@ -147,8 +192,9 @@ extension SyncEngine {
 
   // MARK: Tasks
 
-  /// Starts a task that `shutdown` cancels.
+  /// Starts a task that `shutdown` cancels; after it, nothing is started.
   func run(_ body: @escaping @Sendable (SyncEngine) async -> Void) {
+    guard !isShutDown else { return }
     let number = nextWork
     nextWork += 1
     work[number] = Task {
@@ -169,7 +215,7 @@ extension SyncEngine {
     do throws(QueueError) {
       try opened?.file.maintain(now: configuration.now())
     } catch {
-      report(.queue(error))
+      report(failed(error))
     }
   }
 
@@ -187,8 +233,7 @@ extension SyncEngine {
   private func setApart(_ report: CheckReport) {
     guard !report.isClean, !isShutDown else { return }
     do throws(SyncError) {
-      let file = try file()
-      try Self.storing { () throws(QueueError) in try file.queue.setApart(report) }
+      try withFile { (file) throws(QueueError) in try file.queue.setApart(report) }
       guard !report.pages.isEmpty else { return }
       opened = nil
       _ = try self.file()

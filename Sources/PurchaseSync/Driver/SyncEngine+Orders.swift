@@ -8,9 +8,8 @@ extension SyncEngine {
   ///
   /// Throws `queueFull` while nothing has happened yet, if there is no room for one more purchase.
   public func begin(product: String, quantity: Int = 1, account: String) async throws(SyncError) -> Order {
-    let file = try self.file()
     let proposed = UUID().uuidString
-    let key = try Self.storing { () throws(QueueError) in
+    let key = try withFile { (file) throws(QueueError) in
       try file.request(
         account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting,
         now: configuration.now())
@@ -23,40 +22,46 @@ extension SyncEngine {
       document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
     } catch {
       // Nobody pays now, so the room is free again; the request stays, and is taken up by the next call.
-      try Self.storing { () throws(QueueError) in try file.queue.cancelReservation(key) }
+      release(key)
       throw error
     }
     configuration.hook?("order.received")
-    return try Self.storing { () throws(QueueError) in
+    return try withFile { (file) throws(QueueError) in
       try file.save(document, account: account, answering: key, now: configuration.now())
+    }
+  }
+
+  /// The error of the request is what the app hears of; a reservation that stays ends by its time.
+  private func release(_ key: String) {
+    guard !isShutDown else { return }
+    do throws(SyncError) {
+      try withFile { (file) throws(QueueError) in try file.queue.cancelReservation(key) }
+    } catch {
+      report(error)
     }
   }
 
   /// The person gave the payment up. The order still binds by its token, should it have been paid all the same.
   @discardableResult
   public func cancel(order number: String) throws(SyncError) -> Order? {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in try file.set(.cancelled, of: number) }
+    try withFile { (file) throws(QueueError) in try file.set(.cancelled, of: number) }
   }
 
   /// The payment waits for somebody's approval (Ask to Buy), for days perhaps.
   @discardableResult
   public func deferPayment(of number: String) throws(SyncError) -> Order? {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in try file.set(.deferred, of: number) }
+    try withFile { (file) throws(QueueError) in try file.set(.deferred, of: number) }
   }
 
   /// The orders of the journal, by the time they were made.
   public func orders() throws(SyncError) -> [Order] {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in try file.journal.orders().map(\.order) }
+    try withFile { (file) throws(QueueError) in try file.journal.orders().map(\.order) }
   }
 
   /// Fetches the account's open orders from the backend into the journal: after a reinstall without a vault, or on a
   /// second device.
   public func fetchOrders(of account: String) async throws(SyncError) {
     let documents = try await requestOpenOrders(account: account)
-    let file = try self.file()
-    try Self.storing { () throws(QueueError) in try file.take(documents, account: account) }
+    try withFile { (file) throws(QueueError) in try file.take(documents, account: account) }
   }
 }

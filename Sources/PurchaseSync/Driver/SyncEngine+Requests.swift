@@ -10,8 +10,9 @@ extension SyncEngine {
     let upload: Upload
     let lease: LaneLease
     do throws(SyncError) {
-      guard let free = try Self.storing({ () throws(QueueError) in try opened?.file.queue.lease(lane) })
-      else { return uploadEnded(lane, .failure(.laneTaken), generation) }
+      guard let free = try withFile({ (file) throws(QueueError) in try file.queue.lease(lane) }) else {
+        return uploadEnded(lane, .failure(.laneTaken), generation)
+      }
       lease = free
       upload = try prepare(entries)
     } catch {
@@ -25,11 +26,14 @@ extension SyncEngine {
       // Until here: the next upload of this lane takes a lease of its own.
       lease.release()
       await engine.uploadEnded(lane, result, generation)
+      if result == .failure(.interrupted) { await engine.interrupted(generation) }
     }
   }
 
   /// One upload: the claims of a head and its run, and their common proof, if its bytes are here.
   private struct Upload {
+    /// The head's.
+    var key: EntryKey
     var device: UUID
     var proof: Proof?
     /// Whether the backend is to ask the store by id: an entry that never had a proof.
@@ -38,14 +42,15 @@ extension SyncEngine {
   }
 
   private func send(_ upload: Upload, _ lane: Lane) async -> UploadClassification {
-    guard let authorization = await authorization(of: lane) else {
-      return .failure(UploadFailure.signInNeeded.inLane(lane))
+    let credential = await credential(of: lane)
+    guard case .authorization(let authorization) = credential else {
+      return .failure(Self.failure(of: credential, in: lane))
     }
     var proof = upload.proof
     if proof == nil, !upload.needsNoProof {
-      proof = await proofFromStore(upload.claims[0].transactionID)
+      proof = await proofFromStore(of: upload.key)
       // Queued by reference, and the store does not hold the transaction just now.
-      guard proof != nil else { return .failure(.proofMissing) }
+      guard proof != nil else { return .failure(Task.isCancelled ? .interrupted : .proofMissing) }
     }
     let request = UploadRequest(
       device: upload.device, proof: proof.map { ProofDocument($0) }, claims: upload.claims)
@@ -64,8 +69,8 @@ extension SyncEngine {
   }
 
   private func prepare(_ entries: [Entry]) throws(SyncError) -> Upload {
-    let file = try self.file()
-    return try Self.storing { () throws(QueueError) in
+    try withFile { (file) throws(QueueError) in
+      guard let head = entries.first else { throw .invalid(what: "an upload of nothing") }
       var claims: [Claim] = []
       for entry in entries {
         let details = try TransactionDetails(text: entry.details, key: entry.key)
@@ -75,13 +80,13 @@ extension SyncEngine {
         throw .cannotOpen(path: file.queue.path, reason: "the vault that names this device is locked")
       }
       return Upload(
-        device: device, proof: try Self.firstProof(of: entries.first, in: file),
-        needsNoProof: entries.first?.proofs.isEmpty ?? true, claims: claims)
+        key: head.key, device: device, proof: try Self.firstProof(of: head, in: file),
+        needsNoProof: head.proofs.isEmpty, claims: claims)
     }
   }
 
-  private static func firstProof(of entry: Entry?, in file: SyncFile) throws(QueueError) -> Proof? {
-    for reference in entry?.proofs ?? [] {
+  private static func firstProof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Proof? {
+    for reference in entry.proofs {
       if let proof = try file.queue.proof(reference) { return proof }
     }
     return nil
@@ -96,24 +101,27 @@ extension SyncEngine {
       await engine.feed(generation) { (machine, now) throws(QueueError) in
         try machine.claimEnded(account: account, end, now: now)
       }
+      if end == .failed(.interrupted) { await engine.interrupted(generation) }
     }
   }
 
   private func claimEnd(for account: String) async -> ClaimEnd {
-    guard let token = await credentials(account) else { return .failed(.signInNeeded) }
+    let credential = await credential(of: account)
+    guard case .authorization(let authorization) = credential else {
+      return .failed(Self.failure(of: credential, in: .account(account)))
+    }
     let body: Data
     do {
-      let file = try self.file()
-      guard let device = try Self.storing({ () throws(QueueError) in try file.device(proposing: UUID()) })
+      guard let device = try withFile({ (file) throws(QueueError) in try file.device(proposing: UUID()) })
       else { return .failed(.retry(reason: "the vault is locked", retryAfterMilliseconds: nil)) }
       body = try JSONEncoder().encode(DeviceClaimDocument(device: device))
     } catch {
       return .failed(.retry(reason: "the device has no name", retryAfterMilliseconds: nil))
     }
     let request = BackendRequest(
-      method: "POST", path: "v1/claims", headers: ["Authorization": "Bearer " + token], body: body)
+      method: "POST", path: "v1/claims", headers: ["Authorization": authorization], body: body)
     let result = await answer(to: request)
-    if case .success(let response) = result, (200...299).contains(response.status) { return .taken }
+    if case .success(let response) = result, ReplyReading.isTaken(response) { return .taken }
     switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
     case .failure(let failure): return .failed(failure)
     case .verdicts: return .failed(.retry(reason: "an answer of another kind", retryAfterMilliseconds: nil))
@@ -125,7 +133,7 @@ extension SyncEngine {
   func requestOrder(
     product: String, quantity: Int, account: String, key: String
   ) async throws(SyncError) -> OrderDocument {
-    guard let token = await credentials(account) else { throw .signInNeeded(account: account) }
+    let authorization = try await authorization(of: account)
     let body: Data
     do {
       body = try JSONEncoder().encode(OrderRequest(productID: product, quantity: quantity))
@@ -134,15 +142,14 @@ extension SyncEngine {
     }
     let request = BackendRequest(
       method: "POST", path: "v1/orders",
-      headers: ["Authorization": "Bearer " + token, "Idempotency-Key": key], body: body)
+      headers: ["Authorization": authorization, "Idempotency-Key": key], body: body)
     return try Self.document(await answer(to: request), account: account, as: OrderDocument.self)
   }
 
   func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
-    guard let token = await credentials(account) else { throw .signInNeeded(account: account) }
     let request = BackendRequest(
-      method: "GET", path: "v1/orders?state=open", headers: ["Authorization": "Bearer " + token],
-      body: Data())
+      method: "GET", path: "v1/orders?state=open",
+      headers: ["Authorization": try await authorization(of: account)], body: Data())
     return try Self.document(await answer(to: request), account: account, as: OrderListDocument.self).orders
   }
 
@@ -155,9 +162,12 @@ extension SyncEngine {
     case .success(let answer): response = answer
     }
     guard response.status == 200 || response.status == 201 else {
-      if response.status == 401 { throw .signInNeeded(account: account) }
       // A captive portal answers 403 as well: only our own problem is a refusal.
-      if response.status >= 500 || response.status < 400 || ReplyReading.problem(in: response) == nil {
+      let problem = ReplyReading.problem(in: response)
+      if response.status == 401 || response.status == 403 && problem?.type == ProblemDocument.auth {
+        throw .signInNeeded(account: account)
+      }
+      if response.status >= 500 || response.status < 400 || problem == nil {
         throw .backendUnreachable(reason: "HTTP \(response.status)")
       }
       throw .backendRefused(status: response.status, reason: "an order was not made")
@@ -176,23 +186,6 @@ extension SyncEngine {
       return .success(try await transport.send(request))
     } catch {
       return .failure(error)
-    }
-  }
-
-  /// The lane's own name: never that of whoever is signed in now.
-  private func authorization(of lane: Lane) async -> String? {
-    switch lane {
-    case .account(let account):
-      return await credentials(account).map { "Bearer " + $0 }
-    case .device:
-      do {
-        let file = try self.file()
-        let device = try Self.storing { () throws(QueueError) in try file.device(proposing: UUID()) }
-        return device.map { "Device " + $0.uuidString }
-      } catch {
-        report(error)
-        return nil
-      }
     }
   }
 }

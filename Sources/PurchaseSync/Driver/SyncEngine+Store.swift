@@ -105,9 +105,10 @@ extension SyncEngine {
     }
   }
 
-  func proofFromStore(_ transactionID: String) async -> Proof? {
+  /// The proof of an entry that was queued without its bytes.
+  func proofFromStore(of key: EntryKey) async -> Proof? {
     let (store, limit) = (self.store, configuration.storeMilliseconds)
     let listed = await TimeLimit.answer(withinMilliseconds: limit) { try await store.unfinished() }
-    return listed?.transactions.first { $0.transactionID == transactionID }?.proof
+    return listed?.transactions.first { $0.key == key }?.proof
   }
 }

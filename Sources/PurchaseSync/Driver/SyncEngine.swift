@@ -23,10 +23,15 @@ public actor SyncEngine {
   var generation = 0
   var events = EventStreams()
   var timer: Task<Void, Never>?
-  var timerDue: Timestamp?
+  /// When the timer fires, by a clock that nobody sets.
+  var timerFires: ContinuousClock.Instant?
   var work: [Int: Task<Void, Never>] = [:]
   var nextWork = 0
   var isShutDown = false
+  /// The app is in the background: a machine that is made meanwhile sends nothing either.
+  var isParked = false
+  /// Why lanes were said to wait, for as long as they do.
+  var waits: [Lane: String] = [:]
   /// A listing of the store is under way; one more was asked for meanwhile.
   var listing: Listing = .idle
   /// Keys of order requests that are waiting for their answer.
@@ -47,7 +52,8 @@ public actor SyncEngine {
   ) {
     self.configuration = configuration
     self.store = store
-    self.transport = transport
+    self.transport = BoundedTransport(
+      transport: transport, milliseconds: configuration.requestMilliseconds)
     self.credentials = credentials
   }
 
@@ -95,53 +101,12 @@ public actor SyncEngine {
   }
 
   /// What happens from now on, after the outcomes that are still unconfirmed. Several can be open; each gets everything.
+  /// The first one begins with what happened before it was there, the start included (the latest 64 events).
   public func eventStream() throws(SyncError) -> AsyncStream<SyncEvent> {
-    let file = try self.file()
-    let duties = try Self.storing { () throws(QueueError) in try file.tombstonesWithDuties() }
+    let duties = try withFile { (file) throws(QueueError) in try file.tombstonesWithDuties() }
     let missed = duties.filter(\.isUnseen).map { SyncEvent.delivered(Outcome($0)) }
     return events.open(replaying: missed) { [weak self] number in
       Task { await self?.closeStream(number) }
     }
-  }
-
-  // MARK: Lifecycle
-
-  /// Waiting lanes are looked at before their time, and the store is asked again. Call it with `.foreground` each time
-  /// the app becomes active, and with `.signedIn` whenever an account has credentials, new or again.
-  public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
-    perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
-    listStore()
-  }
-
-  /// The app goes to the background: nothing new is sent, what is out gets so many seconds to be answered and is then
-  /// cancelled, and no lock is held when this returns. `wake(.foreground)` goes on.
-  public func park(within seconds: Double = 4) async {
-    guard !isShutDown else { return }
-    opened?.machine.parked()
-    timer?.cancel()
-    timer = nil
-    timerDue = nil
-    let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
-    while !work.isEmpty, ContinuousClock.now < deadline {
-      do {
-        try await Task.sleep(for: .milliseconds(10))
-      } catch {
-        break
-      }
-    }
-    for task in work.values { task.cancel() }
-    for task in work.values { await task.value }
-    maintain()
-  }
-
-  /// Ends timers and requests, and closes the file. What is queued stays queued.
-  public func shutdown() {
-    isShutDown = true
-    timer?.cancel()
-    for task in work.values { task.cancel() }
-    work = [:]
-    maintain()
-    events.finish()
-    opened = nil
   }
 }

@@ -13,6 +13,14 @@ enum ReplyReading {
     return reply?.ledgerEpoch.isEmpty == false ? reply : nil
   }
 
+  /// Whether a claim of the device's purchases was taken: a success with an object, or with nothing where the status says
+  /// so. A captive portal's page with 200 would else end a claim that nobody got.
+  static func isTaken(_ response: BackendResponse) -> Bool {
+    if response.status == 204 { return response.body.isEmpty }
+    return (200...299).contains(response.status) && isJSON(response.contentType)
+      && decode(JSONObject.self, response.body) != nil
+  }
+
   /// The problem that the backend tells, if it is ours.
   static func problem(in response: BackendResponse) -> ProblemDocument? {
     isJSON(response.contentType) ? decode(ProblemDocument.self, response.body) : nil
@@ -44,6 +52,13 @@ enum ReplyReading {
       return nil  // Not ours: what that means, the status decides.
     }
   }
+}
+
+/// Any JSON object.
+private struct JSONObject: Decodable {
+  private enum Key: CodingKey {}
+
+  init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
 }
 
 /// A reply of which only what is needed has to be right.

@@ -1,0 +1,29 @@
+/// The app's transport, held to what the protocol promises: it ends in time, and promptly when its task is cancelled.
+///
+/// One that hangs would keep its lane's lease and the lane for ever, and the engine from going to the background. It is
+/// left behind, and its answer is nobody's: the same upload is sent again.
+struct BoundedTransport: BackendTransport {
+  let transport: any BackendTransport
+  let milliseconds: Int64
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    let transport = self.transport
+    let result = await TimeLimit.answer(withinMilliseconds: milliseconds) {
+      () async -> Result<BackendResponse, TransportError>? in
+      do throws(TransportError) {
+        return .success(try await transport.send(request))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch result {
+    case .success(let response): return response
+    case .failure(let error) where error.kind == .cancelled && !Task.isCancelled:
+      // Nobody here cancelled it, so nobody here begins it again: it has failed.
+      throw TransportError(.noAnswer, reason: error.reason)
+    case .failure(let error): throw error
+    case nil where Task.isCancelled: throw TransportError(.cancelled, reason: "the request was cancelled")
+    case nil: throw TransportError(.timedOut, reason: "the transport gave no answer in time")
+    }
+  }
+}
