@@ -1,5 +1,6 @@
-import PurchaseSync
 import Testing
+
+@testable import PurchaseSync
 
 /// No test here waits: a limit is nought, or far beyond the end of the test.
 @Suite(.timeLimit(.minutes(4))) struct TimeLimitTests {
@@ -31,5 +32,49 @@ import Testing
     let task = Task { await TimeLimit.answer(withinMilliseconds: Self.years) { await Self.silence() } }
     task.cancel()
     #expect(await task.value == nil)
+  }
+
+  @Test(arguments: [Int64.max, .max / 1_000_000, 36_500 * 86_400_000 + 1] as [Int64])
+  func `no limit is too long to be counted`(limit: Int64) async {
+    #expect(await TimeLimit.answer(withinMilliseconds: limit) { 7 } == 7)
+  }
+
+  // MARK: A transport
+
+  /// What an app's own transport may do.
+  private struct Careless: BackendTransport {
+    var error: TransportError?
+
+    func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+      if let error { throw error }
+      _ = await TimeLimitTests.silence()
+      throw TransportError(reason: "never")
+    }
+  }
+
+  private func failure(_ error: TransportError? = nil, within limit: Int64) async -> TransportError? {
+    do throws(TransportError) {
+      _ = try await BoundedTransport(transport: Careless(error: error), milliseconds: limit).send(.upload())
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func `a transport that never answers has failed after its time`() async {
+    #expect(await failure(within: 0)?.kind == .timedOut)
+  }
+
+  @Test func `a transport that ignores its cancellation is left behind`() async {
+    let task = Task { await failure(within: Self.years) }
+    task.cancel()
+    #expect(await task.value?.kind == .cancelled)
+  }
+
+  @Test func `a transport that gives up by itself has failed, and was not cancelled`() async {
+    let error = TransportError(.cancelled, reason: "the session is gone")
+    #expect(await failure(error, within: Self.years)?.kind == .noAnswer)
+    let other = TransportError(.tooLong, reason: "a page")
+    #expect(await failure(other, within: Self.years) == other)
   }
 }

@@ -1,0 +1,211 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+import Testing
+
+/// A backend and a store over HTTP, and what an app on one device brings to an engine.
+struct EngineWorld: Sendable {
+  static let product = "gems"
+  let server: WorldServer
+  let directory: String
+  var configuration: SyncConfiguration
+  let store: MockStoreClient
+  let accounts = SignedIn()
+
+  /// A world for the time of a test.
+  static func with(_ faults: FaultPlan = .none, _ body: (EngineWorld) async throws -> Void) async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/EngineWorld-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let server = try WorldServer(
+      databasePath: directory + "/world.sqlite", products: [StoreProduct(id: product, kind: .consumable)],
+      bundleID: "com.example", faults: faults, now: Timestamp.wallClock)
+    try server.start()
+    defer {
+      server.stop()
+      do {
+        try FileManager.default.removeItem(atPath: directory)
+      } catch {
+        Issue.record(error, "the temporary directory stays behind")
+      }
+    }
+    let configuration = SyncConfiguration(
+      path: directory + "/queue.sqlite", vault: DirectoryVault(directory: directory + "/vault"),
+      retry: RetryPolicy().scaled(by: 1_000))
+    try await body(
+      EngineWorld(
+        server: server, directory: directory, configuration: configuration,
+        store: MockStoreClient(base: server.baseURL, storeAccount: "apple-id")))
+  }
+
+  var transport: URLSessionTransport { URLSessionTransport(base: server.baseURL) }
+
+  /// An engine whose parts are the plain ones, but for those that are given.
+  func open(
+    store: (any AppStore)? = nil, transport: (any BackendTransport)? = nil,
+    credentials: CredentialSource? = nil
+  ) async throws -> SyncEngine {
+    let accounts = self.accounts
+    return try await SyncEngine.open(
+      configuration, store: store ?? self.store, transport: transport ?? self.transport,
+      credentials: credentials ?? { accounts.token(of: $0) })
+  }
+
+  /// Orders, pays and hands over.
+  @discardableResult func buy(
+    _ engine: SyncEngine, account: String = "alice", delivery: StoreDelivery? = nil
+  ) async throws -> Order {
+    let order = try await engine.begin(product: Self.product, account: account)
+    try await engine.receive(try await pay(token: order.accountToken, delivery: delivery))
+    return order
+  }
+
+  func pay(token: UUID? = nil, delivery: StoreDelivery? = nil) async throws -> StoreTransaction {
+    try await store.pay(product: Self.product, quantity: 1, accountToken: token, delivery: delivery)
+  }
+
+  func uploads() throws -> Int { try server.snapshot().requests["POST /v1/receipts"] ?? 0 }
+
+  /// Whether another process could send this lane.
+  func isFree(_ lane: Lane) throws -> Bool {
+    let other = try QueueFile(path: configuration.path, now: Timestamp.wallClock())
+    guard let lease = try other.lease(lane) else { return false }
+    lease.release()
+    return true
+  }
+
+  /// Confirms whatever is told until nothing is left to do anywhere on the device.
+  func finishAll(_ engine: SyncEngine) async throws {
+    try await until {
+      for outcome in try await engine.snapshot().outcomes { try await engine.confirm(outcome) }
+      return try await engine.snapshot() == SyncSnapshot()
+    }
+  }
+
+  /// Every purchase was credited once and is finished.
+  func expectAllDelivered(_ count: Int = 1) throws {
+    let log = try server.snapshot()
+    #expect(log.credits.count == count)
+    #expect(log.doubledCredits == 0)
+    #expect(!log.charges.contains { !$0.isFinished })
+  }
+}
+
+/// Waits for a state of the world. The suite's time limit ends it.
+func until(_ isSo: () async throws -> Bool) async throws {
+  while !(try await isSo()) {
+    try Task.checkCancellation()
+    await Task.yield()
+  }
+}
+
+/// The first event that is looked for, and everything until it.
+func events(_ engine: SyncEngine, until isLast: (SyncEvent) -> Bool) async throws -> [SyncEvent] {
+  var all: [SyncEvent] = []
+  for await event in try await engine.eventStream() {
+    all.append(event)
+    if isLast(event) { break }
+  }
+  return all
+}
+
+extension SyncEvent {
+  var outcome: Outcome? { if case .delivered(let outcome) = self { outcome } else { nil } }
+}
+
+/// Who has credentials.
+final class SignedIn: @unchecked Sendable {
+  private let lock = NSLock()
+  private var out: Set<String> = []
+
+  func token(of account: String) -> String? {
+    lock.withLock { out.contains(account) ? nil : "token-" + account }
+  }
+
+  func signOut(_ account: String) { lock.withLock { _ = out.insert(account) } }
+  func signIn(_ account: String) { lock.withLock { _ = out.remove(account) } }
+}
+
+/// A place where calls wait until it is opened.
+final class Gate: @unchecked Sendable {
+  private let lock = NSLock()
+  private var isClosed = false
+  private var count = 0
+  private var waiting: [AsyncStream<Never>.Continuation] = []
+
+  /// How many calls have come to it while it was closed.
+  var arrivals: Int { lock.withLock { count } }
+
+  func close() { lock.withLock { isClosed = true } }
+
+  /// Whether nobody has asked this before.
+  func isFirst() -> Bool {
+    lock.withLock {
+      count += 1
+      return count == 1
+    }
+  }
+
+  func open() {
+    let all = lock.withLock {
+      isClosed = false
+      defer { waiting = [] }
+      return waiting
+    }
+    for one in all { one.finish() }
+  }
+
+  /// Waits, or not if it is open. A call that ignores its cancellation waits on.
+  func pass(ignoringCancellation: Bool = true) async {
+    let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+    let mustWait = lock.withLock {
+      if isClosed {
+        count += 1
+        waiting.append(continuation)
+      }
+      return isClosed
+    }
+    guard mustWait else { return }
+    if ignoringCancellation {
+      await Task.detached { for await _ in stream {} }.value
+    } else {
+      for await _ in stream {}
+    }
+  }
+}
+
+/// Holds up what goes to one path.
+struct GatedTransport: BackendTransport {
+  let inner: any BackendTransport
+  let gate: Gate
+  var path = "v1/receipts"
+  var ignoresCancellation = true
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    if request.path.hasPrefix(path) { await gate.pass(ignoringCancellation: ignoresCancellation) }
+    if Task.isCancelled, !ignoresCancellation {
+      throw TransportError(.cancelled, reason: "the request was cancelled")
+    }
+    return try await inner.send(request)
+  }
+}
+
+/// Holds up some of the store's calls.
+struct GatedStore: AppStore {
+  let inner: MockStoreClient
+  var listing = Gate()
+  var finishing = Gate()
+
+  func unfinished() async throws -> StoreListing {
+    await listing.pass()
+    return try await inner.unfinished()
+  }
+
+  func receipt() async throws -> [UInt8]? { try await inner.receipt() }
+  func refreshReceipt() async throws -> [UInt8]? { try await inner.refreshReceipt() }
+
+  func finish(transactionID: String) async throws -> FinishResult {
+    await finishing.pass()
+    return try await inner.finish(transactionID: transactionID)
+  }
+}
