@@ -7,7 +7,8 @@ struct EventStreams {
   private var isHeard = false
   private static var unheardCapacity: Int { 64 }
 
-  /// A new sequence, which begins with what the listener has missed; the first one with everything. `onEnd` gets the sequence's number.
+  /// A new sequence, which begins with what the listener has missed; the first one with everything. `onEnd` gets the
+  /// sequence's number.
   mutating func open(
     replaying missed: [SyncEvent], onEnd: @escaping @Sendable (Int) -> Void
   ) -> AsyncStream<SyncEvent> {

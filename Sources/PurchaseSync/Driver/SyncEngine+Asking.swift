@@ -48,7 +48,8 @@ extension SyncEngine {
     listStore()
   }
 
-  /// What happened to one transaction, redacted: the answer to "I paid and got nothing". Nil if it was never here.
+  /// What happened to one transaction, redacted: the answer to "I paid and got nothing". Nil if it was never here,
+  /// or if nothing is kept of it (ids that restart).
   public func caseFile(for key: EntryKey) throws(SyncError) -> CaseFile? {
     try withFile { (file) throws(QueueError) in try file.queue.caseFile(for: key) }
   }
