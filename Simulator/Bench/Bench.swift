@@ -28,6 +28,9 @@ struct Bench: Sendable {
     Bench(
       name: "upload", summary: "measure the uploader against a bare URL session", bars: UploadBench.bars,
       measure: { try await UploadBench(options: $0).measure($1) }),
+    Bench(
+      name: "serve", summary: "measure the mock backend under load", bars: ServeBench.bars, usesDisk: true,
+      measure: { try ServeBench(options: $0).measure($1) }),
   ]
 
   static var names: [String] { all.map(\.name) }

@@ -1,0 +1,97 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+
+/// `bench serve`: the mock backend under load, over loopback with kept connections, its database on disk.
+struct ServeBench {
+  static let bars = [1, 2, 3, 4]
+
+  let options: BenchOptions
+  private var uploads: Int { options.quick ? 2_000 : 20_000 }
+
+  func measure(_ report: (BenchSection) -> Void) throws {
+    let disk = try Workbench(below: options.directory, name: ".bench")
+    defer { disk.removeOrSay() }
+    let server = try WorldServer(
+      databasePath: try disk.fresh() + "/backend.sqlite", products: ServeCommand.products,
+      bundleID: ServeCommand.bundleID, now: Timestamp.wallClock)
+    try server.start()
+    defer { server.stop() }
+    let load = ServeLoad(port: UInt16(server.baseURL.port ?? 0))
+    var section = BenchSection(
+      title: "50 kept connections on loopback, client and server on the same processors")
+    let requests = try Self.uploads(uploads, at: server)
+    let result = try load.run(requests, status: 200)
+    if wants(1) {
+      section.bars.append(
+        Bar(
+          number: 1, what: "uploads, verified in process and durable", unit: .perSecond,
+          measured: result.perSecond, bound: .atLeast(2_000)))
+    }
+    if wants(2) {
+      section.bars.append(
+        Bar(
+          number: 2, what: "99 of 100 of them take", unit: .milliseconds,
+          measured: try result.milliseconds(percentile: 99), bound: .atMost(40)))
+    }
+    let credits = try server.snapshot().credits.count
+    guard credits == requests.count else {
+      throw BenchError.wrongPayload(expected: requests.count, found: credits)
+    }
+    section.bars += try readBars(load, server)
+    report(section)
+  }
+
+  /// Reads, and whether memory grows with them.
+  private func readBars(_ load: ServeLoad, _ server: WorldServer) throws -> [Bar] {
+    let read = KeptConnection.request("GET", "/v1/orders/none", authorization: "Bearer token-alice")
+    let count = options.quick ? 5_000 : 100_000
+    _ = try load.run(Array(repeating: read, count: count / 10), status: 404)
+    let before = try PeakMemory.ofThisProcess()
+    let result = try load.run(Array(repeating: read, count: count), status: 404)
+    var bars: [Bar] = []
+    if wants(3) {
+      bars.append(
+        Bar(
+          number: 3, what: "requests that only read", unit: .perSecond, measured: result.perSecond,
+          bound: .atLeast(10_000)))
+    }
+    if wants(4) {
+      var bar = Bar(
+        number: 4, what: "growth of memory over \(count) of them", unit: .megabytes, bound: .atMost(2),
+        reason: "the system has no /proc/self/status")
+      if let before, let after = try PeakMemory.ofThisProcess() {
+        bar.measured = Double(after - before) / 1_024
+        bar.reason = nil
+      }
+      bars.append(bar)
+    }
+    return bars
+  }
+
+  private func wants(_ bar: Int) -> Bool { options.only.isEmpty || options.only.contains(bar) }
+
+  /// Paid, each by its own upload.
+  private static func uploads(_ count: Int, at server: WorldServer) throws -> [[UInt8]] {
+    let product = ServeCommand.products.first?.id ?? ""
+    let device = UUID()
+    return try (0..<count).map { index in
+      let now = Timestamp.wallClock()
+      let (transaction, jws) = try server.withStore { store in
+        let record = try store.pay(
+          product: product, quantity: 1, accountToken: nil, storeAccount: "apple-\(index % 50)", now: now)
+        return (record.transactionID, store.forge.signedTransaction(record, signedAt: now))
+      }
+      let claim = Claim(
+        transactionID: transaction, environment: "Production", productID: product, quantity: 1,
+        purchasedAt: now,
+        match: .none)
+      let upload = UploadRequest(
+        device: device, proof: ProofDocument(kind: .signedTransaction, data: jws), claims: [claim])
+      return KeptConnection.request(
+        "POST", "/v1/receipts", authorization: "Bearer token-account-\(index % 50)",
+        body: Array(try JSONEncoder().encode(upload)))
+    }
+  }
+}
