@@ -3,14 +3,24 @@ import PurchaseSQLite
 
 /// The model of the backend, made durable in one SQLite file.
 ///
-/// Every request is one transaction: what it wrote is on disk before `perform` returns, or none of it happened.
-/// A process may be killed at any point; the next one to open the file has every request that was answered. Not
-/// thread safe: it belongs to one lock.
-package final class BackendStore {
+/// What a request wrote is on disk before it is answered, or none of it happened. A process may be killed at any point;
+/// the next one to open the file has every request that was answered.
+///
+/// It belongs to one lock, its owner's, but for `commit`: while one batch of requests is on its way to the disk, the
+/// next ones are judged. `@unchecked` because the compiler cannot see that; the connection has a lock of its own, which
+/// is taken after the owner's, never before.
+package final class BackendStore: @unchecked Sendable {
   private let connection: Connection
+  private let connectionLock = NSLock()
   private var identity: BackendIdentity
   /// Nil while a change is under way, and after one that failed: then the file is the truth.
   private var cached: BackendModel?
+  /// Whether `perform` leaves the commit to `GroupCommit`.
+  var isGathering = false
+  /// What was decided and is not in the file yet.
+  private var gathered: [BackendWrite] = []
+  /// How many changes were gathered so far, which is the number of the last of them.
+  private(set) var lastGathered = 0
 
   /// Opens or creates the file. An existing one keeps the seed it was made with.
   package init(path: String, bundleID: String, seed: UInt64) throws(BackendStoreError) {
@@ -34,12 +44,13 @@ package final class BackendStore {
   /// The state as of the last committed request.
   package func model() throws(BackendStoreError) -> BackendModel {
     if let cached { return cached }
-    let model = try Self.load(connection, identity)
+    let model = try alone { () throws(BackendStoreError) in try Self.load(connection, identity) }
     cached = model
     return model
   }
 
-  /// Changes the model and commits the writes that `body` returns before it returns itself.
+  /// Changes the model and commits the writes that `body` returns before it returns itself; while it gathers, whoever
+  /// owns it has to wait for `lastGathered` before the result leaves the house.
   ///
   /// If `body` or the commit throws, nothing has changed.
   package func perform<R, E: Error>(
@@ -56,26 +67,86 @@ package final class BackendStore {
     cached = nil
     let (result, writes) = try body(&model)
     if !writes.isEmpty {
-      do throws(BackendStoreError) {
-        try commit(writes)
-      } catch {
-        throw wrap(error)
+      gathered += writes
+      lastGathered += 1
+      if !isGathering {
+        do throws(BackendStoreError) {
+          try flush()
+        } catch {
+          throw wrap(error)
+        }
       }
     }
     cached = model
     return result
   }
 
+  /// The file takes no writes any more, as on a full disk, or takes them again.
+  func refuseWrites(_ refuses: Bool) throws(BackendStoreError) {
+    connectionLock.lock()
+    defer { connectionLock.unlock() }
+    do throws(SQLiteError) {
+      try connection.execute("PRAGMA query_only=\(refuses ? "ON" : "OFF")")
+    } catch {
+      throw BackendStoreError(error)
+    }
+  }
+
+  // MARK: Commits
+
+  /// What was gathered, with the connection: it is this thread's until `commit`.
+  func take() -> (writes: [BackendWrite], through: Int) {
+    connectionLock.lock()
+    defer { gathered = [] }
+    return (gathered, lastGathered)
+  }
+
+  /// In one transaction what `take` gave. Without the owner's lock, on the same thread.
+  func commit(taken writes: [BackendWrite]) throws(BackendStoreError) {
+    defer { connectionLock.unlock() }
+    if !writes.isEmpty { try insert(writes) }
+  }
+
+  /// After a commit that failed: everything that was judged by what is not in the file did not happen. The number of the
+  /// last change of which this is true.
+  func abandon() -> Int {
+    gathered = []
+    cached = nil
+    // Whoever comes after this waits for another number than those that are told of the failure.
+    defer { lastGathered += 1 }
+    return lastGathered
+  }
+
+  private func flush() throws(BackendStoreError) {
+    let writes = take().writes
+    do throws(BackendStoreError) {
+      try commit(taken: writes)
+    } catch {
+      _ = abandon()
+      throw error
+    }
+  }
+
+  private func alone<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    connectionLock.lock()
+    defer { connectionLock.unlock() }
+    return try body()
+  }
+
   /// What the file holds now, to be restored later.
   package func backUp() throws(BackendStoreError) -> BackendBackup {
-    BackendBackup(writes: try connection.readWrites())
+    try flush()
+    return try alone { () throws(BackendStoreError) in BackendBackup(writes: try connection.readWrites()) }
   }
 
   /// Goes back to a backup, as after a disaster: what came since is gone, and the ledger epoch is another one. The log
   /// of verdicts, which belongs to the tests, goes on.
   package func restore(_ backup: BackendBackup) throws(BackendStoreError) {
+    try flush()
     var restored = identity
     restored.restorations += 1
+    connectionLock.lock()
+    defer { connectionLock.unlock() }
     do throws(SQLiteError) {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
         for table in BackendSchema.restored { try connection.execute("DELETE FROM \(table)") }
@@ -93,7 +164,7 @@ package final class BackendStore {
     cached = nil
   }
 
-  private func commit(_ writes: [BackendWrite]) throws(BackendStoreError) {
+  private func insert(_ writes: [BackendWrite]) throws(BackendStoreError) {
     do throws(SQLiteError) {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
         for write in writes { try connection.insert(write) }

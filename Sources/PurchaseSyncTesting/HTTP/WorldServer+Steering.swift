@@ -62,6 +62,13 @@ extension WorldServer {
     }
   }
 
+  /// The backend's disk takes no writes any more, or takes them again: what has to be committed is answered 500.
+  public func refuseWrites(_ refuses: Bool) throws(WorldServerError) {
+    try withState { (state: inout WorldState) throws(BackendStoreError) in
+      try state.backend.refuseWrites(refuses)
+    }
+  }
+
   /// The backend's whole state, to be restored later in the story.
   public func backUp() throws(WorldServerError) -> BackendBackup {
     try withState { (state: inout WorldState) throws(BackendStoreError) in try state.backend.backUp() }

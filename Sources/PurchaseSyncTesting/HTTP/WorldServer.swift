@@ -48,6 +48,7 @@ public final class WorldServer: Sendable {
     state.broken = broken
     let world = Locked(state)
     self.world = world
+    let commits = GroupCommit()
     // The server asks for a fault once per well-formed request, so this is where all of them are counted.
     server = HTTPServer(
       fault: { request in
@@ -56,10 +57,34 @@ public final class WorldServer: Sendable {
         return fault
       },
       handler: { request in
-        let (ordinal, response) = world.withLock { $0.handle(request, now: now()) }
+        let (ordinal, response) = Self.handle(request, world, commits, now: now)
         onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
         return response
       })
+  }
+
+  /// What the answer says, and what it was judged by, is durable before it is sent.
+  private static func handle(
+    _ request: HTTPRequest, _ world: Locked<WorldState>, _ commits: GroupCommit, now: () -> Timestamp
+  ) -> (ordinal: Int, response: HTTPResponse) {
+    let (ordinal, response, number, backend) = world.withLock { state in
+      let handled = state.handle(request, now: now())
+      return (handled.ordinal, handled.response, state.backend.lastGathered, state.backend)
+    }
+    do throws(BackendStoreError) {
+      try commits.wait(for: number) {
+        let (writes, through) = world.withLock { $0.backend.take() }
+        do throws(BackendStoreError) {
+          try backend.commit(taken: writes)
+          return GroupCommit.Outcome(through: through)
+        } catch {
+          return GroupCommit.Outcome(through: world.withLock { $0.backend.abandon() }, failure: error)
+        }
+      }
+    } catch {
+      return (ordinal, HTTPProblem.failed(error).response)
+    }
+    return (ordinal, response)
   }
 
   /// Listens; after it returned clients can connect.

@@ -41,6 +41,8 @@ struct WorldState {
 
   mutating func handle(_ request: HTTPRequest, now: Timestamp) -> (ordinal: Int, response: HTTPResponse) {
     handledCount += 1
+    backend.isGathering = true
+    defer { backend.isGathering = false }
     var response = answer(request, now: now.adding(milliseconds: clockShift))
     if request.method == "POST", request.path == Self.uploadPath {
       for distortion in faults.nextReply() where response.status == 200 {

@@ -1,0 +1,49 @@
+import Foundation
+
+/// One commit for all requests that came while the last one was on its way to the disk.
+///
+/// Whoever finds nobody committing commits for all; the others wait. A class around NSCondition, `@unchecked` because
+/// the state is private and touched under it only.
+final class GroupCommit: @unchecked Sendable {
+  /// How a batch ended: everything through this number is decided.
+  struct Outcome {
+    var through: Int
+    var failure: BackendStoreError?
+  }
+
+  private struct Failure {
+    var after: Int
+    var through: Int
+    var error: BackendStoreError
+  }
+
+  private let condition = NSCondition()
+  private var isCommitting = false
+  private var decided = 0
+  /// One for each batch that failed, which is rare.
+  private var failures: [Failure] = []
+
+  /// Returns when the change of this number, and all before it, are durable; throws if it did not happen.
+  func wait(for number: Int, commit: () -> Outcome) throws(BackendStoreError) {
+    condition.lock()
+    while decided < number {
+      guard !isCommitting else {
+        condition.wait()
+        continue
+      }
+      isCommitting = true
+      condition.unlock()
+      let outcome = commit()
+      condition.lock()
+      if let error = outcome.failure {
+        failures.append(Failure(after: decided, through: outcome.through, error: error))
+      }
+      decided = max(decided, outcome.through)
+      isCommitting = false
+      condition.broadcast()
+    }
+    let failure = failures.first { $0.after < number && number <= $0.through }
+    condition.unlock()
+    if let failure { throw failure.error }
+  }
+}
