@@ -96,22 +96,32 @@ extension WorldState {
     }
   }
 
-  private static func refusing<Reply: Encodable>(
+  static func refusing<Reply: Encodable>(
     _ body: () throws(StoreModelError) -> Reply
   ) throws(HTTPProblem) -> HTTPResponse {
     let reply: Reply
     do throws(StoreModelError) {
       reply = try body()
     } catch {
-      switch error {
-      case .unknownTransaction: throw .notFound(error.description)
-      case .refreshFailed:
-        throw HTTPProblem(status: 503, type: "refresh", title: "Not refreshed", detail: error.description)
-      case .unknownProduct, .invalidQuantity, .noStoreAccount, .noSubscription:
-        throw .invalid(error.description)
-      }
+      throw problem(error)
     }
     return try JSONBody.response(reply)
+  }
+
+  private static func problem(_ error: StoreModelError) -> HTTPProblem {
+    switch error {
+    case .unknownTransaction, .unknownRequest: .notFound(error.description)
+    case .refreshFailed:
+      HTTPProblem(status: 503, type: "refresh", title: "Not refreshed", detail: error.description)
+    case .paymentDeclined:
+      HTTPProblem(status: 402, type: "declined", title: "Not charged", detail: error.description)
+    case .waits:
+      HTTPProblem(status: 409, type: "waits", title: "Not charged yet", detail: error.description)
+    case .alreadySubscribed:
+      HTTPProblem(status: 409, type: "subscribed", title: "Not charged again", detail: error.description)
+    case .unknownProduct, .invalidQuantity, .noStoreAccount, .noSubscription, .notCharged:
+      .invalid(error.description)
+    }
   }
 
   /// The store account that asks; nil if nobody is signed in on the device.

@@ -12,8 +12,8 @@ extension StoreModel {
   public func unfinished(storeAccount: String) -> [StoreTransactionRecord] {
     let announced = announcedPositions[storeAccount] ?? []
     let unfinished = unfinishedPositions[storeAccount] ?? []
-    guard !announced.isEmpty else { return unfinished.map { charges[$0] } }
-    return (unfinished + announced).sorted().map { charges[$0] }
+    guard !announced.isEmpty else { return unfinished.map { transactions[$0] } }
+    return (unfinished + announced).sorted().map { transactions[$0] }
   }
 
   /// The listing as a launch of an app gets it; nobody signed in, nothing listed.
@@ -24,6 +24,7 @@ extension StoreModel {
     storeAccount: String?, launch: String? = nil, now: Timestamp
   ) -> StoreHandover {
     guard let storeAccount else { return StoreHandover(storeAccount: nil, transactions: [], receipt: nil) }
+    advance(to: now)
     let records = unfinished(storeAccount: storeAccount)
     return handover(
       Array(repeating: records, count: max(1, faults.listingCopies)).flatMap { $0 }, to: storeAccount,
@@ -69,8 +70,8 @@ extension StoreModel {
   /// Ends redelivery. Finishing twice changes nothing; an unknown transaction is refused.
   public mutating func finish(transactionID: String) throws(StoreModelError) {
     let position = try position(of: transactionID)
-    let storeAccount = charges[position].storeAccount
-    charges[position].isFinished = true
+    let storeAccount = transactions[position].storeAccount
+    transactions[position].isFinished = true
     unfinishedPositions[storeAccount]?.removeAll { $0 == position }
     announcedPositions[storeAccount]?.removeAll { $0 == position }
     // Only the next time that the file is written, the consumable is out of it.
@@ -79,7 +80,7 @@ extension StoreModel {
 
   /// Ends redelivery in the name of whoever is signed in. What is not theirs, or not known, is not listed for them.
   public mutating func finish(transactionID: String, as storeAccount: String?) -> FinishResult {
-    guard let position = positions[transactionID], charges[position].storeAccount == storeAccount else {
+    guard let position = positions[transactionID], transactions[position].storeAccount == storeAccount else {
       return .notListed
     }
     if faults.forgetsFinished, !isListed(position) { return .notListed }
@@ -92,7 +93,7 @@ extension StoreModel {
   }
 
   private func isListed(_ position: Int) -> Bool {
-    !charges[position].isFinished
-      || announcedPositions[charges[position].storeAccount]?.contains(position) == true
+    !transactions[position].isFinished
+      || announcedPositions[transactions[position].storeAccount]?.contains(position) == true
   }
 }

@@ -8,10 +8,8 @@ struct ReceiptFile: Sendable, Hashable {
   var records: [StoreTransactionRecord] = []
   /// Which of them a reading does not show yet.
   var lacking: [String: Lack] = [:]
-  /// What the store charged by itself: in the file from the next writing on.
-  var foreseen: [StoreTransactionRecord] = []
   /// Whether the store knows more than the file, so that the next writing has to look at everything.
-  var isStale = false
+  var isStale = true
   var refreshedAt: Timestamp?
 
   enum Lack: Sendable, Hashable {
@@ -55,6 +53,7 @@ extension StoreModel {
   /// products for ever (receipt-facts, a.4).
   public mutating func receipt(storeAccount: String?, now: Timestamp) -> [UInt8]? {
     guard let storeAccount else { return nil }
+    advance(to: now)
     receiptReadings += 1
     guard var file = receiptFiles[storeAccount] ?? downloaded(now: now) else { return nil }
     let shown = file.records.filter { file.lacking[$0.transactionID] == nil }
@@ -73,6 +72,7 @@ extension StoreModel {
   ) throws(StoreModelError) -> [UInt8]? {
     prompts += 1
     guard let storeAccount else { throw .noStoreAccount }
+    advance(to: now)
     if faults.failingRefreshes > 0 {
       faults.failingRefreshes -= 1
       throw .refreshFailed
@@ -101,23 +101,23 @@ extension StoreModel {
       receiptFiles[record.storeAccount]?.lacking[record.transactionID] =
         faults.lackingReadings.map { .readings(max(1, $0)) } ?? .untilRefresh
     }
-    receiptFiles[record.storeAccount]?.records.append(record)
+    if receiptFiles[record.storeAccount]?.isStale == false {
+      receiptFiles[record.storeAccount]?.records.append(record)
+    }
     writeReceipt(record.storeAccount, now: now)
   }
 
   /// What the store charged by itself is in the file from the next writing on.
-  mutating func foreseeReceipt(with record: StoreTransactionRecord, now: Timestamp) {
-    let new = ReceiptFile(createdAt: now)
-    receiptFiles[record.storeAccount, default: new].foreseen.append(record)
+  mutating func foreseeReceipt(with record: StoreTransactionRecord) {
+    receiptFiles[record.storeAccount]?.isStale = true
   }
 
-  private mutating func writeReceipt(_ storeAccount: String, now: Timestamp) {
+  /// Writes the file of a store account anew, if there is one.
+  mutating func writeReceipt(_ storeAccount: String, now: Timestamp) {
     guard var file = receiptFiles[storeAccount] else { return }
     file.createdAt = now
-    file.records += file.foreseen
-    file.foreseen = []
     if file.isStale {
-      file.records = file.records.compactMap { transaction($0.transactionID) }
+      file.records = transactions(storeAccount: storeAccount)
         .filter { $0.kind != .consumable || !$0.isFinished }
       file.isStale = false
     }

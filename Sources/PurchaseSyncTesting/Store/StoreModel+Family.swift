@@ -1,0 +1,98 @@
+public import PurchaseQueue
+
+/// Who shares what with whom.
+struct FamilyShares: Sendable, Hashable {
+  struct Chain: Sendable, Hashable {
+    var original: String
+    var member: String
+  }
+
+  /// The first shared transaction of each chain and member.
+  var originals: [Chain: String] = [:]
+  /// The owner's chain, by the member's.
+  var owners: [String: String] = [:]
+  /// The shared transactions of each paid one.
+  var copies: [String: [String]] = [:]
+}
+
+extension StoreModel {
+  /// Makes these store accounts the family of another one, in place of those before.
+  ///
+  /// Who comes gets what is shareable and counts now, as transactions of their own; from who goes it is revoked.
+  public mutating func setFamily(of storeAccount: String, to members: [String], now: Timestamp) {
+    advance(to: now)
+    let known = account(storeAccount).family
+    accounts[storeAccount, default: StoreAccount()].family = members
+    for record in transactions(storeAccount: storeAccount) where record.isCharge {
+      for member in known where !members.contains(member) { revoke(sharesOf: record, with: member, now: now) }
+      for member in members where !known.contains(member) && counts(record, at: now) {
+        share(record, with: member, now: now)
+      }
+    }
+  }
+
+  /// Gives what was charged to the payer's family, if it is shareable.
+  mutating func share(_ record: StoreTransactionRecord, now: Timestamp) {
+    for member in account(record.storeAccount).family { share(record, with: member, now: now) }
+  }
+
+  private mutating func share(_ record: StoreTransactionRecord, with member: String, now: Timestamp) {
+    guard products[record.productID]?.isFamilyShareable == true, record.isCharge,
+      record.kind == .nonConsumable || record.kind == .autoRenewable
+    else { return }
+    let chain = FamilyShares.Chain(original: record.originalTransactionID, member: member)
+    var draft = fresh(record)
+    draft.storeAccount = member
+    draft.cause = .familyShare
+    draft.accountToken = nil
+    draft.price = nil
+    draft.originalTransactionID = shares.originals[chain] ?? ""
+    let copy = append(draft)
+    shares.originals[chain] = copy.originalTransactionID
+    shares.owners[copy.originalTransactionID] = record.originalTransactionID
+    shares.copies[record.transactionID, default: []].append(copy.transactionID)
+    foreseeReceipt(with: copy)
+  }
+
+  /// What the family had of a transaction is revoked.
+  mutating func revokeShares(of record: StoreTransactionRecord, now: Timestamp) {
+    for member in account(record.storeAccount).family { revoke(sharesOf: record, with: member, now: now) }
+  }
+
+  private mutating func revoke(sharesOf record: StoreTransactionRecord, with member: String, now: Timestamp) {
+    for id in shares.copies[record.transactionID] ?? [] {
+      guard let position = positions[id], transactions[position].storeAccount == member,
+        counts(transactions[position], at: now)
+      else { continue }
+      transactions[position].revokedAt = now
+      announce(position)
+      note(.revoked, id, now: now)
+    }
+  }
+
+  /// What was revoked with a refund counts again.
+  mutating func restoreShares(of record: StoreTransactionRecord) {
+    let family = account(record.storeAccount).family
+    for id in shares.copies[record.transactionID] ?? [] {
+      guard let position = positions[id], family.contains(transactions[position].storeAccount) else {
+        continue
+      }
+      transactions[position].revokedAt = nil
+      announce(position)
+    }
+  }
+
+  /// The shared transactions of an upgraded one are upgraded, too.
+  mutating func upgradeShares(of transactionID: String) {
+    for id in shares.copies[transactionID] ?? [] {
+      guard let position = positions[id] else { continue }
+      transactions[position].isUpgraded = true
+      announce(position)
+    }
+  }
+
+  /// Whether a transaction gives anything at a moment.
+  private func counts(_ record: StoreTransactionRecord, at now: Timestamp) -> Bool {
+    record.revokedAt == nil && !record.isUpgraded && record.expiresAt.map { $0 > now } ?? true
+  }
+}

@@ -1,0 +1,5 @@
+import PurchaseQueue
+
+extension StoreModel {
+  mutating func note(_ change: StoreChange, _ transactionID: String, now: Timestamp) {}
+}

@@ -1,0 +1,113 @@
+public import Foundation
+public import PurchaseQueue
+
+/// What a person pays for.
+public struct StorePayment: Sendable, Hashable {
+  /// What is bought.
+  public var productID: String
+  /// How many.
+  public var quantity: Int
+  /// Goes with the payment and comes back in the transaction.
+  public var accountToken: UUID?
+  /// The Apple ID that pays.
+  public var storeAccount: String
+  /// How the transaction is handed over; nil: as the store does now.
+  public var delivery: StoreDelivery?
+  /// The run of the app that pays; another run may get the transaction without its token.
+  public var launch: String?
+
+  /// A payment.
+  public init(
+    productID: String, quantity: Int = 1, accountToken: UUID? = nil, storeAccount: String,
+    delivery: StoreDelivery? = nil, launch: String? = nil
+  ) {
+    self.productID = productID
+    self.quantity = quantity
+    self.accountToken = accountToken
+    self.storeAccount = storeAccount
+    self.delivery = delivery
+    self.launch = launch
+  }
+}
+
+extension StoreModel {
+  /// Charges a store account and keeps the transaction until it is finished.
+  ///
+  /// Someone who owns a non-consumable already is not charged again: the earlier transaction comes back as it is; so
+  /// does the present one of a subscription whose change of plan waits for the renewal.
+  /// Throws `waits` where somebody has to agree first; see ``purchase(_:now:)``.
+  public mutating func pay(
+    product productID: String, quantity: Int, accountToken: UUID?, storeAccount: String,
+    delivery: StoreDelivery? = nil, launch: String? = nil, now: Timestamp
+  ) throws(StoreModelError) -> StoreTransactionRecord {
+    let payment = StorePayment(
+      productID: productID, quantity: quantity, accountToken: accountToken, storeAccount: storeAccount,
+      delivery: delivery, launch: launch)
+    switch try purchase(payment, now: now) {
+    case .purchased(let record): return record
+    case .waits(let request): throw .waits(request.id)
+    }
+  }
+
+  /// Whether the store would take this payment now; throws why not.
+  func check(_ payment: StorePayment) throws(StoreModelError) -> StoreProduct {
+    guard !payment.storeAccount.isEmpty else { throw .noStoreAccount }
+    guard let product = products[payment.productID], !withdrawn.contains(product.id) else {
+      throw .unknownProduct(payment.productID)
+    }
+    // "The default value is 1, the minimum value is 1, and the maximum value is 10" (SKMutablePayment.quantity).
+    let allowed = product.kind == .consumable || product.kind == .nonRenewing ? 1...10 : 1...1
+    guard allowed.contains(payment.quantity) else {
+      throw .invalidQuantity(payment.quantity, productID: payment.productID)
+    }
+    return product
+  }
+
+  /// Charges now, whoever would have to be asked.
+  mutating func charge(
+    _ payment: StorePayment, offerCode: String? = nil, now: Timestamp
+  ) throws(StoreModelError) -> StoreTransactionRecord {
+    advance(to: now)
+    let product = try check(payment)
+    if product.kind == .nonConsumable, let owned = owned(product.id, by: payment.storeAccount) {
+      return owned
+    }
+    guard account(payment.storeAccount).billingWorks else { throw .paymentDeclined }
+    var draft = draft(of: product, payment, now: now)
+    draft.offerCode = offerCode
+    if offerCode != nil { draft.price = product.price.map { _ in 0 } }
+    if let plan = pace.plan(of: product) { return try subscribe(to: plan, draft, payment, now: now) }
+    let record = append(draft)
+    settle(record, payment, now: now)
+    note(.bought, record.transactionID, now: now)
+    return record
+  }
+
+  /// After the charge: what the launch knows, what the receipt holds, what the family gets.
+  mutating func settle(_ record: StoreTransactionRecord, _ payment: StorePayment, now: Timestamp) {
+    payingLaunches[record.transactionID] = payment.launch
+    updateReceipt(with: record, now: now)
+    share(record, now: now)
+  }
+
+  private func draft(
+    of product: StoreProduct, _ payment: StorePayment, now: Timestamp
+  ) -> StoreTransactionRecord {
+    var draft = StoreTransactionRecord(
+      transactionID: "", storeAccount: payment.storeAccount, productID: product.id, kind: product.kind,
+      quantity: payment.quantity, accountToken: payment.accountToken, purchasedAt: now,
+      environment: environment, delivery: payment.delivery ?? delivery)
+    draft.groupID = product.groupID
+    draft.price = product.price.map { price in
+      // A price that no store has would overflow; it counts as unknown.
+      let (total, overflow) = price.multipliedReportingOverflow(by: Int64(payment.quantity))
+      return overflow ? price : total
+    }
+    return draft
+  }
+
+  func owned(_ productID: String, by storeAccount: String) -> StoreTransactionRecord? {
+    (accountPositions[storeAccount] ?? []).lazy.map { transactions[$0] }
+      .first { $0.productID == productID && $0.revokedAt == nil && $0.cause != .restore }
+  }
+}
