@@ -1,3 +1,4 @@
+import AppStoreReceipts
 public import PurchaseQueue
 
 /// A charge, and what the store's documents say of it beyond the charge.
@@ -15,8 +16,14 @@ public struct ForgedTransaction: Sendable, Hashable {
   /// The name of this period's purchase.
   public var webOrderLineItemID: String?
 
-  /// A charge with nothing special about it.
-  public init(_ record: StoreTransactionRecord) { self.record = record }
+  /// A charge, with what it says of itself.
+  public init(_ record: StoreTransactionRecord) {
+    self.record = record
+    isTrial = record.isTrial
+    isUpgraded = record.isUpgraded
+    groupID = record.groupID
+    webOrderLineItemID = record.webOrderLineItemID
+  }
 }
 
 /// What the store's documents say of the next renewal.
@@ -35,6 +42,8 @@ public struct ForgedRenewal: Sendable, Hashable {
   public var isInBillingRetry: Bool?
   /// Until when access goes on although the charge failed.
   public var gracePeriodExpiresAt: Timestamp?
+  /// Whether the customer consented to a higher price; nil if nobody asked.
+  public var consentsToPrice: Bool?
 
   /// A renewal of the same product, unless another is named.
   public init(
@@ -44,5 +53,28 @@ public struct ForgedRenewal: Sendable, Hashable {
     productID = record.productID
     self.autoRenewProductID = autoRenewProductID ?? record.productID
     self.willAutoRenew = willAutoRenew
+  }
+
+  /// What a life says of its next renewal, under the name of a chain: its own, or the one that a family member has.
+  public init(of life: SubscriptionLife, originalTransactionID: String? = nil) {
+    self.originalTransactionID = originalTransactionID ?? life.originalTransactionID
+    productID = life.last.productID
+    autoRenewProductID = life.nextPlan.productID
+    willAutoRenew = life.willRenew
+    switch life.priceIncrease {
+    case .pending, .declined: consentsToPrice = false
+    case .consented: consentsToPrice = true
+    case nil: break
+    }
+    switch life.phase {
+    case .active, .refunded: break
+    case .gracePeriod, .billingRetry:
+      if case .gracePeriod(let until) = life.phase { gracePeriodExpiresAt = until }
+      expirationIntent = ExpirationIntent.billingError.rawValue
+      isInBillingRetry = true
+    case .expired(let intent):
+      expirationIntent = intent.rawValue
+      isInBillingRetry = false
+    }
   }
 }

@@ -76,6 +76,7 @@ public struct NotificationForge: Sendable, Hashable {
     if let grace = renewal.gracePeriodExpiresAt {
       payload["gracePeriodExpiresDate"] = .integer(grace.milliseconds)
     }
+    if let consents = renewal.consentsToPrice { payload["priceIncreaseStatus"] = consents ? 1 : 0 }
     return receipts.sign(payload: JSONValue.object(payload).text)
   }
 

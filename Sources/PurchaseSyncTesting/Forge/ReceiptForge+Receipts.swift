@@ -17,7 +17,9 @@ extension ReceiptForge {
         productID: record.productID)
       purchase.quantity = Int64(record.quantity)
       purchase.purchaseDate = Self.dateText(record.purchasedAt)
-      purchase.originalPurchaseDate = purchase.purchaseDate
+      purchase.originalPurchaseDate = Self.dateText(record.originalPurchasedAt)
+      purchase.webOrderLineItemID = record.webOrderLineItemID.flatMap { Int64($0) } ?? 0
+      purchase.isTrialPeriod = record.isTrial
       purchase.expiresDate = record.expiresAt.map(Self.dateText) ?? ""
       purchase.cancellationDate = record.revokedAt.map(Self.dateText) ?? ""
       purchase.productType =
@@ -43,8 +45,13 @@ extension ReceiptForge {
       bundleID: bundleID, transactionID: record.transactionID, productID: record.productID,
       purchasedAt: record.purchasedAt.milliseconds, expires: record.expiresAt?.milliseconds,
       environment: record.environment == .production ? nil : record.environment.rawValue)
-    receipt["original-transaction-id"] = record.originalTransactionID
-    receipt["quantity"] = String(record.quantity)
+    // The answer of verifyReceipt has the same fields, with underscores (receipt-facts, a.7).
+    let answer = VerifyReceiptForge(bundleID: bundleID, environment: record.environment)
+    for (name, value) in answer.oldTransaction(ForgedTransaction(record)).object ?? [:] {
+      receipt[String(name.map { $0 == "_" ? "-" : $0 })] = value.string
+    }
+    // The field order of a dictionary differs from run to run.
+    receipt.purchaseInfo.sort { $0.key < $1.key }
     return receipt.bytes(form)
   }
 

@@ -77,7 +77,7 @@ public struct ReceiptForge: Sendable, Hashable {
       ("bundleId", .string(bundleID)),
       ("productId", .string(record.productID)),
       ("purchaseDate", .integer(record.purchasedAt.milliseconds)),
-      ("originalPurchaseDate", .integer(record.purchasedAt.milliseconds)),
+      ("originalPurchaseDate", .integer(record.originalPurchasedAt.milliseconds)),
       ("quantity", .integer(Int64(record.quantity))),
       ("type", .string(record.kind.rawValue)),
     ]
@@ -87,16 +87,41 @@ public struct ReceiptForge: Sendable, Hashable {
     if let token = record.accountToken {
       members.append(("appAccountToken", .string(token.uuidString.lowercased())))
     }
-    members.append(("inAppOwnershipType", .string("PURCHASED")))
+    if let group = record.groupID { members.append(("subscriptionGroupIdentifier", .string(group))) }
+    if let item = record.webOrderLineItemID { members.append(("webOrderLineItemId", .string(item))) }
+    members.append(("inAppOwnershipType", .string(record.ownership.rawValue)))
+    members += offer(of: record)
+    members.append(
+      (
+        "transactionReason",
+        .string((record.cause == .renewal ? TransactionReason.renewal : .purchase).rawValue)
+      ))
+    if let price = record.price { members += [("price", .integer(price)), ("currency", .string("EUR"))] }
     // "The App Store omits false" (receipt-facts, c.2).
     if record.isUpgraded { members.append(("isUpgraded", .boolean(true))) }
     members.append(("signedDate", .integer(signedAt.milliseconds)))
     members.append(("environment", .string(record.environment.rawValue)))
     if let revoked = record.revokedAt {
       members.append(("revocationDate", .integer(revoked.milliseconds)))
-      // 0: "the App Store refunded the transaction on behalf of the customer for other reasons".
-      members.append(("revocationReason", .integer(0)))
+      members.append(("revocationReason", .integer(Int64(record.revocationReason.rawValue))))
+      let type: RevocationType = record.cause == .familyShare ? .familyRevoke : .fullRefund
+      members.append(("revocationType", .string(type.rawValue)))
     }
     return .object(members)
+  }
+
+  /// A trial is an introductory offer; a code is one of its own.
+  private func offer(of record: StoreTransactionRecord) -> [(String, JSONText)] {
+    if let code = record.offerCode {
+      return [
+        ("offerType", .integer(Int64(OfferType.code.rawValue))), ("offerIdentifier", .string(code)),
+        ("offerDiscountType", .string(OfferDiscountType.freeTrial.rawValue)),
+      ]
+    }
+    guard record.isTrial else { return [] }
+    return [
+      ("offerType", .integer(Int64(OfferType.introductory.rawValue))),
+      ("offerDiscountType", .string(OfferDiscountType.freeTrial.rawValue)),
+    ]
   }
 }

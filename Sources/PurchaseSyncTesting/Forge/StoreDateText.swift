@@ -15,10 +15,16 @@ enum StoreDateText {
     ]
   }
 
-  /// `2017-03-07 14:21:49 Etc/GMT`
-  static func text(_ moment: Timestamp, zone: String) -> String {
+  /// Kept: to look a zone up takes longer than to write a date.
+  private static let calendars = ["Etc/GMT", "America/Los_Angeles"].reduce(into: [String: Calendar]()) {
     var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = TimeZone(identifier: zone) ?? calendar.timeZone
+    calendar.timeZone = TimeZone(identifier: $1) ?? calendar.timeZone
+    $0[$1] = calendar
+  }
+
+  /// `2017-03-07 14:21:49 Etc/GMT`; the zone is that or Los Angeles.
+  static func text(_ moment: Timestamp, zone: String) -> String {
+    let calendar = calendars[zone] ?? Calendar(identifier: .gregorian)
     let date = Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)
     let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
     func digits(_ value: Int?, _ count: Int) -> String {

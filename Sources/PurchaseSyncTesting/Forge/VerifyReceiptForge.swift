@@ -31,11 +31,12 @@ public struct VerifyReceiptForge: Sendable, Hashable {
   /// An answer in the unified style, status 0.
   ///
   /// `held` are the transactions in the receipt that was sent, `latest` every one of the customer;
-  /// `latest_receipt` is `newReceipt`. Without subscriptions in `latest`, the last three fields are absent,
-  /// as in the store's answers.
+  /// `latest_receipt` is `newReceipt`, and `createdAt` the moment of the receipt that was sent. Without subscriptions in `latest`, the last three fields are absent,
+  /// as in the store's answers, unless `alwaysTellsLatest`, as in notifications.
   public func unified(
     held: [ForgedTransaction], latest: [ForgedTransaction] = [], renewals: [ForgedRenewal] = [],
-    newReceipt: String? = nil, requestedAt: Timestamp
+    newReceipt: String? = nil, createdAt: Timestamp? = nil, alwaysTellsLatest: Bool = false,
+    requestedAt: Timestamp
   ) -> JSONValue {
     let receipt: [(String, JSONValue)] =
       [
@@ -45,12 +46,12 @@ public struct VerifyReceiptForge: Sendable, Hashable {
         ("version_external_identifier", 0), ("original_application_version", "1.0"),
         ("in_app", .array(held.map { transaction($0, isLatest: false) })),
       ]
-      + date("receipt_creation_date", requestedAt) + date("request_date", requestedAt)
+      + date("receipt_creation_date", createdAt ?? requestedAt) + date("request_date", requestedAt)
       + date("original_purchase_date", Timestamp(milliseconds: 1_375_340_400_000))
     var members: [(String, JSONValue)] = [
       ("status", 0), ("environment", .string(environment.rawValue)), ("receipt", object(receipt)),
     ]
-    if latest.contains(where: { $0.record.expiresAt != nil }) {
+    if alwaysTellsLatest || latest.contains(where: { $0.record.expiresAt != nil }) {
       members.append(("latest_receipt_info", .array(latest.map { transaction($0, isLatest: true) })))
       members.append(("pending_renewal_info", .array(renewals.map(pendingRenewal))))
       if let newReceipt { members.append(("latest_receipt", .string(newReceipt))) }
@@ -86,7 +87,8 @@ public struct VerifyReceiptForge: Sendable, Hashable {
     var members = common(forged)
     if let expires = record.expiresAt { members += date("expires_date", expires) }
     if isLatest {
-      members.append(("in_app_ownership_type", "PURCHASED"))
+      members.append(("in_app_ownership_type", .string(record.ownership.rawValue)))
+      if let code = record.offerCode { members.append(("offer_code_ref_name", .string(code))) }
       if forged.isUpgraded { members.append(("is_upgraded", "true")) }
       if let group = forged.groupID { members.append(("subscription_group_identifier", .string(group))) }
       if let token = record.accountToken {
@@ -124,6 +126,12 @@ public struct VerifyReceiptForge: Sendable, Hashable {
     ]
     members += expiry(renewal)
     if let grace = renewal.gracePeriodExpiresAt { members += date("grace_period_expires_date", grace) }
+    if let consents = renewal.consentsToPrice {
+      members += [
+        ("price_consent_status", number(consents ? "1" : "0")),
+        ("price_increase_status", number(consents ? "1" : "0")),
+      ]
+    }
     return object(members)
   }
 
@@ -144,13 +152,17 @@ public struct VerifyReceiptForge: Sendable, Hashable {
       ("original_transaction_id", number(record.originalTransactionID)),
       ("is_trial_period", forged.isTrial ? "true" : "false"),
     ]
-    members += date("purchase_date", record.purchasedAt) + date("original_purchase_date", record.purchasedAt)
+    members +=
+      date("purchase_date", record.purchasedAt) + date("original_purchase_date", record.originalPurchasedAt)
     if record.expiresAt != nil {
       members.append(("is_in_intro_offer_period", forged.isInIntroductoryOffer ? "true" : "false"))
     }
     if let item = forged.webOrderLineItemID { members.append(("web_order_line_item_id", number(item))) }
     if let revoked = record.revokedAt {
-      members += date("cancellation_date", revoked) + [("cancellation_reason", number("0"))]
+      members +=
+        date("cancellation_date", revoked) + [
+          ("cancellation_reason", number(String(record.revocationReason.rawValue)))
+        ]
     }
     return members
   }

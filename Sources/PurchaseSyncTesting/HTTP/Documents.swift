@@ -63,7 +63,7 @@ struct SignInRequest: Codable {
   var storeAccount: String?
 }
 
-struct TransactionReference: Decodable { var transactionID: String }
+struct TransactionReference: Codable { var transactionID: String }
 
 struct PlanChange: Decodable {
   var transactionID: String

@@ -48,15 +48,39 @@ public struct MockStoreClient: AppStore {
   public func pay(
     product: String, quantity: Int, accountToken: UUID?, delivery: StoreDelivery? = nil
   ) async throws -> StoreTransaction {
+    switch try await purchase(
+      product: product, quantity: quantity, accountToken: accountToken, delivery: delivery)
+    {
+    case .purchased(let transaction): return transaction
+    case .pending: throw TransportError(reason: "the store waits for somebody to agree")
+    case .cancelled: throw TransportError(reason: "the store interrupted the purchase")
+    }
+  }
+
+  /// The payment sheet, confirmed, whatever comes of it: *pending* with Ask to Buy; *cancelled* where the store
+  /// interrupts the purchase, which may go through later all the same.
+  public func purchase(
+    product: String, quantity: Int = 1, accountToken: UUID?, delivery: StoreDelivery? = nil
+  ) async throws -> PurchaseResult {
     let payment = Payment(
       storeAccount: storeAccount, device: device, launch: launch, productID: product, quantity: quantity,
       accountToken: accountToken, delivery: delivery)
-    let body = try await call("POST", "store/payments", try JSONEncoder().encode(payment))
-    let listing = try listing(body)
+    let response = try await send("POST", "store/payments", try JSONEncoder().encode(payment))
+    if response.status == 202 {
+      let request = try JSONDecoder().decode(RequestDocument.self, from: response.body)
+      return request.origin == .askToBuy ? .pending : .cancelled
+    }
+    let listing = try listing(try Self.body(of: response))
     guard let transaction = listing.transactions.first else {
       throw TransportError(reason: "the store charged and handed over nothing")
     }
-    return transaction
+    return .purchased(transaction)
+  }
+
+  /// Asks for everything that the store account owns. Prompts; what is restored is in the next listing.
+  public func restore() async throws -> StoreListing {
+    let document = StoreCallerDocument(storeAccount: storeAccount, device: device)
+    return try listing(try await call("POST", "store/restore", try JSONEncoder().encode(document)))
   }
 
   /// Signs another Apple ID in on this client's device.
@@ -111,8 +135,14 @@ public struct MockStoreClient: AppStore {
   private func bytes(_ base64: String?) throws -> [UInt8]? { try base64.map(Proof.bytes(base64:)) }
 
   private func call(_ method: String, _ path: String, _ body: Data) async throws -> Data {
-    let request = BackendRequest(method: method, path: path, headers: [:], body: body)
-    let response = try await transport.send(request)
+    try Self.body(of: try await send(method, path, body))
+  }
+
+  private func send(_ method: String, _ path: String, _ body: Data) async throws -> BackendResponse {
+    try await transport.send(BackendRequest(method: method, path: path, headers: [:], body: body))
+  }
+
+  private static func body(of response: BackendResponse) throws -> Data {
     guard response.status == 200 else {
       throw TransportError(reason: "the store answered \(response.status)")
     }

@@ -67,15 +67,6 @@ extension WorldState {
       Route(method: "PUT", path: "/admin/faults", handle: planFaults),
       Route(method: "DELETE", path: "/admin/faults", handle: dropFaults),
       Route(method: "POST", path: "/admin/clock", handle: moveClock),
-      Route(method: "GET", path: "/store/products", handle: products),
-      Route(method: "POST", path: "/store/payments", handle: pay),
-      Route(method: "GET", path: "/store/unfinished", handle: unfinished),
-      Route(method: "POST", path: "/store/finish", handle: finish),
-      Route(method: "POST", path: "/store/refunds", handle: refund),
-      Route(method: "POST", path: "/store/renewals", handle: renew),
-      Route(method: "GET", path: "/store/receipt", handle: receipt),
-      Route(method: "POST", path: "/store/receipt/refresh", handle: refreshReceipt),
-      Route(method: "POST", path: "/store/sign-in", handle: signIn),
-    ]
+    ] + storeRoutes
   }
 }

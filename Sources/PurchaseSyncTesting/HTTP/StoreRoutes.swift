@@ -12,16 +12,25 @@ extension WorldState {
   static func pay(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
     let payment = try JSONBody.decode(PaymentRequest.self, from: call.request)
     let account = world.caller(account: payment.storeAccount, device: payment.device)
-    return try refusing { () throws(StoreModelError) in
-      guard let account else { throw .noStoreAccount }
-      let record = try world.store.pay(
-        product: payment.productID, quantity: payment.quantity ?? 1, accountToken: payment.accountToken,
-        storeAccount: account, delivery: payment.delivery, launch: payment.launch, now: call.now)
-      let handover = world.store.handover([record], to: account, launch: payment.launch, now: call.now)
-      return PaymentReply(
-        transactionID: record.transactionID,
-        signedTransaction: world.store.forge.signedTransaction(record, signedAt: call.now),
-        transactions: handover.transactions, receipt: handover.receipt.map(base64))
+    let wanted = StorePayment(
+      productID: payment.productID, quantity: payment.quantity ?? 1, accountToken: payment.accountToken,
+      storeAccount: account ?? "", delivery: payment.delivery, launch: payment.launch)
+    let purchase: StorePurchase
+    do throws(StoreModelError) {
+      purchase = try world.store.purchase(wanted, now: call.now)
+    } catch {
+      throw problem(error)
+    }
+    switch purchase {
+    case .waits(let request): return try JSONBody.response(RequestDocument(request), status: 202)
+    case .purchased(let record):
+      let handover = world.store.handover(
+        [record], to: record.storeAccount, launch: payment.launch, now: call.now)
+      return try JSONBody.response(
+        PaymentReply(
+          transactionID: record.transactionID,
+          signedTransaction: world.store.forge.signedTransaction(record, signedAt: call.now),
+          transactions: handover.transactions, receipt: handover.receipt.map(base64)))
     }
   }
 
@@ -108,7 +117,7 @@ extension WorldState {
     return try JSONBody.response(reply)
   }
 
-  private static func problem(_ error: StoreModelError) -> HTTPProblem {
+  static func problem(_ error: StoreModelError) -> HTTPProblem {
     switch error {
     case .unknownTransaction, .unknownRequest: .notFound(error.description)
     case .refreshFailed:
@@ -125,11 +134,11 @@ extension WorldState {
   }
 
   /// The store account that asks; nil if nobody is signed in on the device.
-  private func caller(account: String?, device: String?) -> String? {
+  func caller(account: String?, device: String?) -> String? {
     account ?? device.flatMap { store.signedIn[$0] }
   }
 
-  private func caller(of request: HTTPRequest) throws(HTTPProblem) -> String? {
+  func caller(of request: HTTPRequest) throws(HTTPProblem) -> String? {
     let account = request.query["storeAccount"].flatMap { $0.isEmpty ? nil : $0 }
     let device = request.query["device"]
     guard account != nil || device != nil else {

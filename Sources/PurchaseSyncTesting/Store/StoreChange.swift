@@ -1,12 +1,14 @@
 import AppStoreReceipts
 
-/// What happened in the store that a backend hears of.
+/// What happened in the store that a backend hears of, and the words for it (receipt-facts.md d).
 enum StoreChange: Sendable, Hashable {
   /// A subscription was bought, for the first time or after its end.
   case subscribed(again: Bool)
   /// Something that does not renew was bought.
   case bought
+  /// The store renewed.
   case renewed
+  /// The store renewed after a failure.
   case recovered
   case chargeFailed(hasGrace: Bool)
   case graceEnded
@@ -22,4 +24,71 @@ enum StoreChange: Sendable, Hashable {
   case refundRequested
   /// Shared no longer.
   case revoked
+
+  /// The word of version 1, which has none for the end of a subscription; nil where it says nothing.
+  ///
+  /// An upgrade is INTERACTIVE_RENEWAL; CANCEL is for refunds, since the replaced period has no date of cancellation
+  /// (receipt-facts.md a.5).
+  func version1(isSubscription: Bool) -> ServerNotificationV1.Kind? {
+    switch self {
+    case .subscribed(let again): again ? .interactiveRenewal : .initialBuy
+    case .renewed: .didRenew
+    case .recovered: .didRecover
+    case .chargeFailed: .didFailToRenew
+    case .renewalTurned, .priceDeclined: .didChangeRenewalStatus
+    case .planChanged(let effect): effect == .atOnce ? .interactiveRenewal : .didChangeRenewalPreference
+    case .priceRaised(let isPending): isPending ? .priceIncreaseConsent : nil
+    case .refunded: isSubscription ? .cancel : .refund
+    case .refundRequested: .consumptionRequest
+    case .revoked: .revoke
+    case .bought, .graceEnded, .expired, .offerRedeemed, .refundReversed: nil
+    }
+  }
+
+  /// "Sandbox sends only" these (receipt-facts.md d.1).
+  static let sandboxKinds: Set<ServerNotificationV1.Kind> = [
+    .initialBuy, .didChangeRenewalPreference, .didChangeRenewalStatus, .didRenew, .interactiveRenewal,
+    .cancel,
+    .refund,
+  ]
+
+  /// The words of version 2.
+  var version2: (kind: ServerNotificationV2.Kind, subtype: ServerNotificationV2.Subtype?) {
+    switch self {
+    case .subscribed(let again): (.subscribed, again ? .resubscribe : .initialBuy)
+    case .bought: (.oneTimeCharge, nil)
+    case .renewed: (.didRenew, nil)
+    case .recovered: (.didRenew, .billingRecovery)
+    case .chargeFailed(let hasGrace): (.didFailToRenew, hasGrace ? .gracePeriod : nil)
+    case .graceEnded: (.gracePeriodExpired, nil)
+    case .expired(let intent): (.expired, Self.subtype(of: intent))
+    case .renewalTurned(let isOn): (.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled)
+    case .planChanged(let effect): (.didChangeRenewalPreference, Self.subtype(of: effect))
+    case .offerRedeemed: (.offerRedeemed, nil)
+    case .priceRaised(let isPending): (.priceIncrease, isPending ? .pending : .accepted)
+    case .priceDeclined: (.didChangeRenewalStatus, nil)
+    case .refunded: (.refund, nil)
+    case .refundReversed: (.refundReversed, nil)
+    case .refundRequested: (.consumptionRequest, nil)
+    case .revoked: (.revoke, nil)
+    }
+  }
+
+  private static func subtype(of intent: ExpirationIntent) -> ServerNotificationV2.Subtype? {
+    switch intent {
+    case .cancelled: .voluntary
+    case .billingError: .billingRetry
+    case .priceIncreaseDeclined: .priceIncrease
+    case .productUnavailable: .productNotForSale
+    default: nil
+    }
+  }
+
+  private static func subtype(of effect: PlanEffect) -> ServerNotificationV2.Subtype? {
+    switch effect {
+    case .atOnce: .upgrade
+    case .atRenewal: .downgrade
+    case .reverted, .unchanged: nil
+    }
+  }
 }

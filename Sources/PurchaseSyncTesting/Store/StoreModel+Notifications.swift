@@ -1,5 +1,99 @@
-import PurchaseQueue
+import AppStoreReceipts
+public import PurchaseQueue
 
+/// What the store tells the backend by itself (R2.7, R3.10): made at the moment, posted by somebody else.
 extension StoreModel {
-  mutating func note(_ change: StoreChange, _ transactionID: String, now: Timestamp) {}
+  /// Version 1 tells so many transactions at most (receipt-facts.md d.1).
+  static let toldTransactions = 100
+
+  /// Takes the notifications that are due, after everything else that was due.
+  public mutating func takeNotifications(now: Timestamp) -> [OutgoingNotification] {
+    advance(to: now)
+    return notifications.take(now: now)
+  }
+
+  /// The backend's answer to one of them; nil for none. Another attempt follows only in production.
+  public mutating func settleNotification(id: Int, status: Int?, now: Timestamp) {
+    notifications.settle(id: id, status: status, retries: environment == .production, now: now)
+  }
+
+  mutating func note(_ change: StoreChange, _ transactionID: String, now: Timestamp) {
+    guard !notifications.versions.isEmpty, let record = transaction(transactionID) else { return }
+    for version in OutgoingNotification.Version.allCases where notifications.versions.contains(version) {
+      let id = notificationID
+      let made =
+        version == .one
+        ? version1(change, about: record, now: now) : version2(change, about: record, id: id, now: now)
+      guard let made else { continue }
+      notifications.add(
+        OutgoingNotification(
+          id: 0, notificationID: id, version: version, kind: made.kind, subtype: made.subtype,
+          transactionID: transactionID, body: made.body.text, createdAt: now, dueAt: now))
+    }
+  }
+
+  private struct Made {
+    var kind: String
+    var subtype: String?
+    var body: JSONValue
+  }
+
+  private mutating func version1(
+    _ change: StoreChange, about record: StoreTransactionRecord, now: Timestamp
+  ) -> Made? {
+    guard let kind = change.version1(isSubscription: record.kind == .autoRenewable),
+      environment != .sandbox || StoreChange.sandboxKinds.contains(kind)
+    else { return nil }
+    let told = Array(told(of: record.storeAccount).suffix(Self.toldTransactions))
+    let unified = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment).unified(
+      held: [], latest: told.map(ForgedTransaction.init), renewals: pendingRenewals(of: told),
+      newReceipt: newReceipt(of: told, now: now), alwaysTellsLatest: true, requestedAt: now)
+    let body = notificationForge.version1(
+      kind, unifiedReceipt: unified, renewal: renewal(of: record.originalTransactionID),
+      password: sharedSecret?.value ?? "0123456789abcdef0123456789abcdef")
+    var members = body.object ?? [:]
+    var dates: [(String, JSONValue)] = []
+    if kind == .didChangeRenewalStatus {
+      dates = StoreDateText.members("auto_renew_status_change_date", now, isNumeric: false)
+    }
+    if kind == .cancel {
+      dates = StoreDateText.members("cancellation_date", record.revokedAt ?? now, isNumeric: false)
+      members["web_order_line_item_id"] = record.webOrderLineItemID.map(JSONValue.string)
+    }
+    for (name, value) in dates { members[name] = value }
+    return Made(kind: kind.rawValue, subtype: nil, body: .object(members))
+  }
+
+  private func version2(
+    _ change: StoreChange, about record: StoreTransactionRecord, id: String, now: Timestamp
+  ) -> Made? {
+    let words = change.version2
+    let isRevokedShare = record.cause == .familyShare && record.revokedAt != nil
+    let body = notificationForge.version2(
+      words.kind, words.subtype, id: id, about: ForgedTransaction(record),
+      renewal: renewal(of: record.originalTransactionID),
+      state: isRevokedShare && record.kind == .autoRenewable
+        ? .revoked : life(of: record.transactionID)?.state,
+      signedAt: now)
+    return Made(kind: words.kind.rawValue, subtype: words.subtype?.rawValue, body: body)
+  }
+
+  private var notificationForge: NotificationForge {
+    NotificationForge(receipts: forge, environment: environment)
+  }
+
+  /// A UUID that follows from the forge's key and the number of notifications so far.
+  private var notificationID: String {
+    let bytes = KeyedChecksum.bytes(of: "notification \(notifications.madeCount)", key: forge.key)
+    let digits = Array("0123456789abcdef")
+    var text = ""
+    for (index, byte) in bytes.prefix(16).enumerated() {
+      if [4, 6, 8, 10].contains(index) { text.append("-") }
+      // Version 4 of RFC 9562, variant 10.
+      let octet = index == 6 ? byte & 0x0F | 0x40 : index == 8 ? byte & 0x3F | 0x80 : byte
+      text.append(digits[Int(octet >> 4)])
+      text.append(digits[Int(octet & 0x0F)])
+    }
+    return text
+  }
 }

@@ -129,7 +129,7 @@ extension StoreModel {
     environment == .production ? ReceiptFile(createdAt: now) : nil
   }
 
-  private var receiptType: String {
+  var receiptType: String {
     switch environment {
     case .production: "Production"
     case .sandbox: "ProductionSandbox"

@@ -20,6 +20,10 @@ public struct StoreModel: Sendable, Hashable {
   public var delivery = StoreDelivery()
   /// What goes wrong from now on.
   public var faults = StoreFaults()
+  /// The app's shared secret, which `verifyReceipt` wants; nil: anybody may ask.
+  public var sharedSecret: SharedSecret?
+  /// What the backend is told, and what of it still has to be posted.
+  public var notifications = NotificationQueue()
   /// What is known of a store account beyond what it bought, by its name.
   public internal(set) var accounts: [String: StoreAccount] = [:]
   /// Every transaction in the order in which the store made them. None ever leaves.

@@ -1,0 +1,162 @@
+public import AppStoreReceipts
+public import Foundation
+public import PurchaseQueue
+
+/// `verifyReceipt` of both environments, in both styles (receipt-facts.md a; R1, R2).
+extension StoreModel {
+  /// The answer to a body that was posted; every body has one.
+  ///
+  /// What is no JSON object is 21000, a request without readable `receipt-data` 21002 (R1.1).
+  public mutating func verifyReceipt(
+    body: Data, host: StoreEnvironment, now: Timestamp
+  ) -> JSONValue {
+    let answers = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
+    do throws(ReceiptDecodingError) {
+      guard try JSONValue(json: body).object != nil else { return answers.failure(.badRequest) }
+    } catch {
+      return answers.failure(.badRequest)
+    }
+    do throws(ReceiptDecodingError) {
+      return verifyReceipt(try VerifyReceiptRequest(json: body), host: host, now: now)
+    } catch {
+      return answers.failure(.malformed)
+    }
+  }
+
+  /// The answer of one environment's host to a request.
+  public mutating func verifyReceipt(
+    _ request: VerifyReceiptRequest, host: StoreEnvironment, now: Timestamp
+  ) -> JSONValue {
+    advance(to: now)
+    if !faults.verifyReceiptAnswers.isEmpty { return faults.verifyReceiptAnswers.removeFirst().json }
+    let answers = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
+    guard let sent = SentReceipt(base64: request.receiptData) else { return answers.failure(.malformed) }
+    if let status = refusal(of: sent, host: host) { return answers.failure(status) }
+    switch sent {
+    case .app(let receipt, _):
+      let held = receipt.inApp.compactMap { transaction($0.transactionID) }
+      guard isAllowed(request.password, held) else { return answers.failure(.wrongSecret) }
+      return unified(held, receipt, excludesOld: request.excludesOldTransactions == true, now: now)
+    case .transaction(let receipt, _):
+      guard let record = transaction(receipt.transactionID) else { return answers.failure(.notAuthenticated) }
+      guard isAllowed(request.password, [record]) else { return answers.failure(.wrongSecret) }
+      return oldStyle(record, now: now)
+    }
+  }
+
+  /// Why a receipt is not looked into: another environment's, or not this store's work.
+  private func refusal(of sent: SentReceipt, host: StoreEnvironment) -> ReceiptStatus? {
+    guard sent.environment == .production || sent.environment == .sandbox else { return .malformed }
+    if sent.environment == environment, !issued.contains(sent.bytes) { return .notAuthenticated }
+    guard sent.environment == host else { return host == .production ? .sandboxReceipt : .productionReceipt }
+    return sent.environment == environment ? nil : .notAuthenticated
+  }
+
+  /// A secret is needed for subscriptions, and a wrong one is always refused.
+  private func isAllowed(_ password: SharedSecret?, _ records: [StoreTransactionRecord]) -> Bool {
+    guard let sharedSecret else { return true }
+    return password.map { $0 == sharedSecret } ?? !records.contains { $0.kind == .autoRenewable }
+  }
+
+  private mutating func unified(
+    _ held: [StoreTransactionRecord], _ receipt: AppReceipt, excludesOld: Bool, now: Timestamp
+  ) -> JSONValue {
+    var latest = held.first.map { told(of: $0.storeAccount) } ?? []
+    if excludesOld { latest = Self.newest(of: latest) }
+    return VerifyReceiptForge(bundleID: forge.bundleID, environment: environment).unified(
+      held: held.map(ForgedTransaction.init), latest: latest.map(ForgedTransaction.init),
+      renewals: pendingRenewals(of: latest), newReceipt: newReceipt(of: latest, now: now),
+      createdAt: receipt.receiptCreationDate.map(Timestamp.init), requestedAt: now)
+  }
+
+  private mutating func oldStyle(_ record: StoreTransactionRecord, now: Timestamp) -> JSONValue {
+    let answers = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
+    guard record.kind == .autoRenewable else {
+      return answers.oldStyle(sent: ForgedTransaction(record), requestedAt: now)
+    }
+    let chain = transactions(storeAccount: record.storeAccount)
+      .filter { $0.originalTransactionID == record.originalTransactionID }
+    let latest = chain.last ?? record
+    let bytes = forge.transactionReceipt(of: latest)
+    issued.insert(bytes)
+    return answers.oldStyle(
+      sent: ForgedTransaction(record), latest: ForgedTransaction(latest),
+      renewal: renewal(of: record.originalTransactionID),
+      newReceipt: Data(bytes).base64EncodedString(), requestedAt: now)
+  }
+
+  /// What the store tells of a customer: all but the consumables that are finished and were not refunded.
+  func told(of storeAccount: String) -> [StoreTransactionRecord] {
+    transactions(storeAccount: storeAccount)
+      .filter { $0.kind != .consumable || !$0.isFinished || $0.revokedAt != nil }
+  }
+
+  /// Of each subscription only its newest transaction, the rest as it is.
+  private static func newest(of records: [StoreTransactionRecord]) -> [StoreTransactionRecord] {
+    var last: [String: String] = [:]
+    for record in records where record.kind == .autoRenewable {
+      last[record.originalTransactionID] = record.transactionID
+    }
+    return records.filter {
+      $0.kind != .autoRenewable || last[$0.originalTransactionID] == $0.transactionID
+    }
+  }
+
+  /// One for each subscription among them. "A voluntary cancel during grace removes the element" (a.6).
+  func pendingRenewals(of records: [StoreTransactionRecord]) -> [ForgedRenewal] {
+    var seen: Set<String> = []
+    return records.compactMap { record in
+      guard record.kind == .autoRenewable, seen.insert(record.originalTransactionID).inserted else {
+        return nil
+      }
+      return renewal(of: record.originalTransactionID)
+    }
+  }
+
+  func renewal(of original: String) -> ForgedRenewal? {
+    guard let life = lives[shares.owners[original] ?? original] else { return nil }
+    if case .gracePeriod = life.phase, !life.willRenew { return nil }
+    return ForgedRenewal(of: life, originalTransactionID: original)
+  }
+
+  /// `latest_receipt`: an app receipt that holds what `latest_receipt_info` tells (a.3).
+  mutating func newReceipt(of records: [StoreTransactionRecord], now: Timestamp) -> String? {
+    guard records.contains(where: { $0.expiresAt != nil }) else { return nil }
+    let bytes = forge.appReceipt(of: records, receiptType: receiptType, createdAt: now)
+    issued.insert(bytes)
+    return Data(bytes).base64EncodedString()
+  }
+}
+
+/// `receipt-data`, decoded.
+private enum SentReceipt {
+  case app(AppReceipt, [UInt8])
+  case transaction(TransactionReceipt, [UInt8])
+
+  /// Nil for what the service calls malformed. Base64 has to be exact, as it is for the service (a.1).
+  init?(base64: String) {
+    guard let bytes = Data(base64Encoded: base64).map(Array.init), !bytes.isEmpty else { return nil }
+    do throws(ReceiptDecodingError) {
+      if bytes[0] == UInt8(ascii: "{") {
+        self = .transaction(try TransactionReceipt(decoding: bytes), bytes)
+      } else {
+        self = .app(try AppReceipt(decoding: bytes), bytes)
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  var bytes: [UInt8] {
+    switch self {
+    case .app(_, let bytes), .transaction(_, let bytes): bytes
+    }
+  }
+
+  var environment: StoreEnvironment {
+    switch self {
+    case .app(let receipt, _): receipt.environment ?? .production
+    case .transaction(let receipt, _): receipt.environment
+    }
+  }
+}
