@@ -100,7 +100,8 @@ struct StorePeopleTests {
     for id in [bought, gold, coins].map(\.transactionID) { try shop.store.finish(transactionID: id) }
     for _ in 0..<2 {
       let listing = try shop.store.restore(storeAccount: "a", now: shop.now)
-      #expect(listing.transactions.map(\.originalTransactionID) == [gold.transactionID, bought.transactionID])
+      #expect(
+        listing.transactions.map(\.originalTransactionID) == [gold.transactionID, bought.transactionID])
       #expect(listing.transactions.map(\.productID) == ["gold", "pro"])
     }
     let restored = try #require(shop.store.transactions.last)
@@ -113,7 +114,9 @@ struct StorePeopleTests {
     try shop.store.finish(transactionID: restored.transactionID)
     try shop.store.restore(storeAccount: "a", now: shop.now)
     #expect(shop.store.transactions.count == 5)
-    #expect(throws: StoreModelError.noStoreAccount) { try shop.store.restore(storeAccount: nil, now: shop.now) }
+    #expect(throws: StoreModelError.noStoreAccount) {
+      try shop.store.restore(storeAccount: nil, now: shop.now)
+    }
   }
 
   @Test func `a family has what is shareable under its own names, until it is revoked`() throws {

@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 
-/// A moment in the three spellings of `verifyReceipt`, by Foundation's calendar: another way than the
+/// A moment in the three spellings of `verifyReceipt`, by Foundation's time zones: another way than the
 /// decoder's.
 enum StoreDateText {
   /// `name`, `name_ms` and `name_pst`; `isNumeric` writes the milliseconds as a number.
@@ -16,22 +16,16 @@ enum StoreDateText {
   }
 
   /// Kept: to look a zone up takes longer than to write a date.
-  private static let calendars = ["Etc/GMT", "America/Los_Angeles"].reduce(into: [String: Calendar]()) {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = TimeZone(identifier: $1) ?? calendar.timeZone
-    $0[$1] = calendar
+  private static let zones = ["America/Los_Angeles"].reduce(into: [String: TimeZone]()) {
+    $0[$1] = TimeZone(identifier: $1)
   }
 
   /// `2017-03-07 14:21:49 Etc/GMT`; the zone is that or Los Angeles.
   static func text(_ moment: Timestamp, zone: String) -> String {
-    let calendar = calendars[zone] ?? Calendar(identifier: .gregorian)
     let date = Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)
-    let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
-    func digits(_ value: Int?, _ count: Int) -> String {
-      let text = String(value ?? 0)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    let day = "\(digits(parts.year, 4))-\(digits(parts.month, 2))-\(digits(parts.day, 2))"
-    return "\(day) \(digits(parts.hour, 2)):\(digits(parts.minute, 2)):\(digits(parts.second, 2)) \(zone)"
+    let offset = zones[zone]?.secondsFromGMT(for: date) ?? 0
+    // `2017-03-07T14:21:49Z`
+    let utc = moment.adding(milliseconds: Int64(offset) * 1_000).utc
+    return utc.prefix(10) + " " + utc.dropFirst(11).prefix(8) + " " + zone
   }
 }

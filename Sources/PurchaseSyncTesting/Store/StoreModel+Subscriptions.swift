@@ -145,9 +145,11 @@ extension StoreModel {
   mutating func write(
     _ life: SubscriptionLife, _ draft: StoreTransactionRecord, _ payment: StorePayment, now: Timestamp
   ) -> StoreTransactionRecord {
-    var draft = draft
+    var (draft, life) = (draft, life)
+    // A code pays this period, and no later one.
+    if draft.offerCode != nil { life.last.price = draft.price }
     if life.periods.count > 1 { draft.originalTransactionID = life.originalTransactionID }
-    if draft.offerCode == nil { draft.price = life.last.price }
+    draft.price = life.last.price
     fill(&draft, from: life)
     let record = append(draft)
     keep(life)

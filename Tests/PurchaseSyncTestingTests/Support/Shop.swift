@@ -10,7 +10,8 @@ struct Shop {
   static let products =
     Sample.products + [
       plan("gold", level: 1, days: 30, price: 9_000), plan("gold.alike", level: 1, days: 30, price: 9_000),
-      plan("gold.yearly", level: 1, days: 365, price: 90_000), plan("silver", level: 2, days: 30, price: 6_000),
+      plan("gold.yearly", level: 1, days: 365, price: 90_000),
+      plan("silver", level: 2, days: 30, price: 6_000),
       plan("bronze", level: 3, days: 7, price: 1_000), StoreProduct(id: "pass", kind: .nonRenewing), shared,
     ]
 
