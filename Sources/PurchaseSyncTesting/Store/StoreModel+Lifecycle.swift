@@ -20,6 +20,7 @@ extension StoreModel {
     transactions[position].revocationReason = reason
     announce(position)
     let record = transactions[position]
+    if record.kind == .consumable { refundedPositions[record.storeAccount, default: []].append(position) }
     if var life = lives[record.originalTransactionID] {
       _ = life.refund(transactionID: transactionID, now: now)
       keep(life)

@@ -117,12 +117,16 @@ extension StoreModel {
     guard var file = receiptFiles[storeAccount] else { return }
     file.createdAt = now
     if file.isStale {
-      file.records = transactions(storeAccount: storeAccount)
-        .filter { $0.kind != .consumable || !$0.isFinished }
+      let held = (receiptPositions[storeAccount] ?? []).filter { !isSpent(transactions[$0]) }
+      receiptPositions[storeAccount] = held
+      file.records = held.map { transactions[$0] }
       file.isStale = false
     }
     receiptFiles[storeAccount] = file
   }
+
+  /// Finished consumables leave the receipt, and never come back into it.
+  func isSpent(_ record: StoreTransactionRecord) -> Bool { record.kind == .consumable && record.isFinished }
 
   /// In production the app itself came with a receipt.
   private func downloaded(now: Timestamp) -> ReceiptFile? {

@@ -1,6 +1,16 @@
 import AppStoreReceipts
 public import PurchaseQueue
 
+/// A life's next step. Those of one moment are taken in the order of their names.
+private struct DueStep: Comparable {
+  var moment: Timestamp
+  var id: String
+
+  static func < (left: DueStep, right: DueStep) -> Bool {
+    (left.moment, left.id) < (right.moment, right.id)
+  }
+}
+
 /// Subscriptions as time passes: every step of a life becomes a transaction, a change of one, or a notification.
 extension StoreModel {
   /// At most so many steps are taken at once, so that a clock that jumps by centuries does not hang the store; the
@@ -10,26 +20,33 @@ extension StoreModel {
   /// Does what was due until this moment: renewals, failures to charge, grace periods that end, expiries.
   public mutating func advance(to now: Timestamp) {
     guard let earliestStep, earliestStep <= now else { return }
-    var next = nextStep
+    // The earliest last. A step makes no other life due, so that only its own next step has to be put in.
+    var due = steps.filter { $0.moment <= now }.sorted { $1 < $0 }
     for _ in 0..<Self.stepsAtOnce {
-      guard let (id, moment) = next, moment <= now else { break }
-      step(id, now: moment)
-      next = nextStep
+      guard let next = due.popLast() else { break }
+      step(next.id, now: next.moment)
+      guard let moment = lives[next.id]?.dueAt, moment <= now else { continue }
+      let later = DueStep(moment: moment, id: next.id)
+      due.insert(later, at: Self.place(of: later, in: due))
     }
-    self.earliestStep = next?.moment
+    self.earliestStep = nextStepAt
   }
 
   /// When something happens by itself next; nil if nothing does.
-  public var nextStepAt: Timestamp? { nextStep?.moment }
+  public var nextStepAt: Timestamp? { steps.map(\.moment).min() }
 
-  private var nextStep: (id: String, moment: Timestamp)? {
-    var next: (id: String, moment: Timestamp)?
-    for (id, life) in lives {
-      guard let moment = life.dueAt else { continue }
-      if let known = next, (known.moment, known.id) <= (moment, id) { continue }
-      next = (id, moment)
+  private var steps: [DueStep] {
+    lives.compactMap { id, life in life.dueAt.map { DueStep(moment: $0, id: id) } }
+  }
+
+  /// Where it belongs among others, of which the latest is first.
+  private static func place(of step: DueStep, in due: [DueStep]) -> Int {
+    var (low, high) = (0, due.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if step < due[middle] { low = middle + 1 } else { high = middle }
     }
-    return next
+    return low
   }
 
   private mutating func step(_ id: String, now: Timestamp) {
@@ -109,10 +126,10 @@ extension StoreModel {
   mutating func subscribe(
     to plan: SubscriptionPlan, _ draft: StoreTransactionRecord, _ payment: StorePayment, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
-    guard let groupID = plan.groupID else { return begin(plan, draft, payment, isTrial: true, now: now) }
+    guard let groupID = plan.groupID else { return begin(plan, draft, payment, now: now) }
     let member = GroupMember(storeAccount: payment.storeAccount, groupID: groupID)
     guard let original = groupLives[member], var life = lives[original] else {
-      let record = begin(plan, draft, payment, isTrial: true, now: now)
+      let record = begin(plan, draft, payment, now: now)
       groupLives[member] = record.transactionID
       return record
     }
@@ -130,11 +147,10 @@ extension StoreModel {
   }
 
   private mutating func begin(
-    _ plan: SubscriptionPlan, _ draft: StoreTransactionRecord, _ payment: StorePayment, isTrial: Bool,
-    now: Timestamp
+    _ plan: SubscriptionPlan, _ draft: StoreTransactionRecord, _ payment: StorePayment, now: Timestamp
   ) -> StoreTransactionRecord {
     let life = SubscriptionLife(
-      storeAccount: payment.storeAccount, plan: plan, isTrial: isTrial && draft.offerCode == nil,
+      storeAccount: payment.storeAccount, plan: plan, isTrial: draft.offerCode == nil,
       transactionID: nextTransactionID, now: now)
     let record = write(life, draft, payment, now: now)
     note(.subscribed(again: false), record.transactionID, now: now)

@@ -87,8 +87,9 @@ extension StoreModel {
 
   /// What the store tells of a customer: all but the consumables that are finished and were not refunded.
   func told(of storeAccount: String) -> [StoreTransactionRecord] {
-    transactions(storeAccount: storeAccount)
-      .filter { $0.kind != .consumable || !$0.isFinished || $0.revokedAt != nil }
+    let held = (receiptPositions[storeAccount] ?? []).filter { !isSpent(transactions[$0]) }
+    let refunded = (refundedPositions[storeAccount] ?? []).filter { transactions[$0].revokedAt != nil }
+    return Set(held + refunded).sorted().map { transactions[$0] }
   }
 
   /// Of each subscription only its newest transaction, the rest as it is.

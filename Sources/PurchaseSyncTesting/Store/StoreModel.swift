@@ -14,8 +14,8 @@ public struct StoreModel: Sendable, Hashable {
   public let environment: StoreEnvironment
   /// Signs what the store hands out.
   public let forge: ReceiptForge
-  /// How fast the time of subscriptions goes.
-  public let pace: StorePace
+  /// How fast the time of subscriptions goes, from the next purchase or change of plan on.
+  public var pace: StorePace
   /// How purchases are delivered from now on, unless a payment says otherwise.
   public var delivery = StoreDelivery()
   /// What goes wrong from now on.
@@ -46,6 +46,10 @@ public struct StoreModel: Sendable, Hashable {
   var announcedPositions: [String: [Int]] = [:]
   /// All of a store account, in order.
   var accountPositions: [String: [Int]] = [:]
+  /// What the next app receipt of a store account holds, and finished consumables that were not swept out yet.
+  var receiptPositions: [String: [Int]] = [:]
+  /// Finished consumables that were refunded: the backend is told of them, the app receipt is not.
+  var refundedPositions: [String: [Int]] = [:]
   /// The launch of the app that paid, by transaction id.
   var payingLaunches: [String: String] = [:]
   var receiptFiles: [String: ReceiptFile] = [:]
@@ -123,6 +127,7 @@ public struct StoreModel: Sendable, Hashable {
     positions[record.transactionID] = position
     unfinishedPositions[record.storeAccount, default: []].append(position)
     accountPositions[record.storeAccount, default: []].append(position)
+    receiptPositions[record.storeAccount, default: []].append(position)
     transactions.append(record)
     return record
   }

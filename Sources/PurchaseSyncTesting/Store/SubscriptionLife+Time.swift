@@ -40,7 +40,7 @@ extension SubscriptionLife {
     return .renewed
   }
 
-  /// Ends it. Without the customer's doing, it says that it would renew, except where the store stopped for good.
+  /// Ends it. What is over does not renew until somebody buys it again.
   private mutating func expire(_ intent: ExpirationIntent) -> Step {
     phase = .expired(intent)
     willRenew = false
