@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import PurchaseQueue
+import PurchaseSync
 import PurchaseSyncTesting
 
 /// `serve`: the store and the backend, for somebody's own app under development.
@@ -34,15 +35,18 @@ struct ServeCommand {
       Terminal.error("purchase-simulator: \(what) cannot be served: \(error)")
       return ExitCode.internal
     }
+    server.withStore { $0.notifications.versions = [.two] }
     greet(server, path)
+    let store = Task { await Self.runStore(server) }
     await Self.untilAskedToEnd()
+    store.cancel()
     Terminal.line("Ending: requests that are under way are answered.")
     server.stop()
     return ExitCode.ok
   }
 
   static let bundleID = "com.example.app"
-  static let products = Scenario.products
+  static let products = ServedProducts.all
 
   private func greet(_ server: WorldServer, _ path: String) {
     if !options.isLoopback {
@@ -63,6 +67,32 @@ struct ServeCommand {
       -d '{"productID":"\(Self.products.first?.id ?? "")","quantity":1}'
       Ctrl-C ends it.
       """)
+  }
+
+  /// Renewals and notifications, as time goes by.
+  private static func runStore(_ server: WorldServer) async {
+    let backend = URLSessionTransport(base: server.baseURL, timeout: 10)
+    let clock = ContinuousClock()
+    var next = clock.now
+    while !Task.isCancelled {
+      await server.goOn { body in
+        let request = BackendRequest(
+          method: "POST", path: "v1/notifications/appstore", headers: ["Content-Type": "application/json"],
+          body: body)
+        do throws(TransportError) {
+          return try await backend.send(request).status
+        } catch {
+          // No answer: the store's queue says so, and tries again.
+          return nil
+        }
+      }
+      next = max(next.advanced(by: .milliseconds(200)), clock.now)
+      do {
+        try await clock.sleep(until: next)
+      } catch {
+        return
+      }
+    }
   }
 
   // MARK: What it is made of

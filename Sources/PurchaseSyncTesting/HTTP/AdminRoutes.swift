@@ -43,7 +43,9 @@ extension WorldState {
         transactions: world.store.charges.suffix(AdminState.rows).reversed().map {
           AdminState.TransactionRow($0, model)
         },
-        transactionCount: world.store.charges.count, requests: world.requests, faults: world.faultDocument))
+        transactionCount: world.store.charges.count,
+        notifications: AdminState.NotificationRow.all(world.store.notifications),
+        requests: world.requests, faults: world.faultDocument))
   }
 
   static func planFaults(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
@@ -134,6 +136,36 @@ struct AdminState: Encodable {
     }
   }
 
+  struct NotificationRow: Encodable {
+    var type: String
+    var transactionID: String
+    /// Nil when it needs no further attempt.
+    var dueAt: Timestamp?
+    var attempts: Int
+    var state: String
+
+    private init(_ notification: OutgoingNotification, _ state: String, attempts: Int, isOver: Bool) {
+      type = notification.kind + (notification.subtype.map { " " + $0 } ?? "")
+      transactionID = notification.transactionID
+      dueAt = isOver ? nil : notification.dueAt
+      self.attempts = attempts
+      self.state = state
+    }
+
+    /// What waits, then what is over, the newest first.
+    static func all(_ queue: NotificationQueue) -> [NotificationRow] {
+      let waiting = queue.waiting.prefix(AdminState.rows).map {
+        NotificationRow($0, $0.failures == 0 ? "waiting" : "failed", attempts: $0.failures, isOver: false)
+      }
+      return waiting
+        + queue.fates.reversed().map { fate in
+          NotificationRow(
+            fate.notification, fate.isDelivered ? "delivered" : "given up",
+            attempts: fate.notification.failures + 1, isOver: true)
+        }
+    }
+  }
+
   var now: Timestamp
   var clockShift: Int64
   var ledgerEpoch: String
@@ -141,6 +173,7 @@ struct AdminState: Encodable {
   var orderCount: Int
   var transactions: [TransactionRow]
   var transactionCount: Int
+  var notifications: [NotificationRow]
   var requests: [String: Int]
   var faults: FaultPlanDocument
 }

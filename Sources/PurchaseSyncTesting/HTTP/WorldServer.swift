@@ -12,6 +12,7 @@ public import PurchaseQueue
 public final class WorldServer: Sendable {
   let world: Locked<WorldState>
   private let server: HTTPServer
+  private let now: @Sendable () -> Timestamp
 
   /// Opens or creates the backend's database; serves nothing before `start`.
   ///
@@ -48,6 +49,7 @@ public final class WorldServer: Sendable {
     state.broken = broken
     let world = Locked(state)
     self.world = world
+    self.now = now
     let commits = GroupCommit()
     // The server asks for a fault once per well-formed request, so this is where all of them are counted.
     server = HTTPServer(
@@ -98,6 +100,23 @@ public final class WorldServer: Sendable {
     } catch {
       throw WorldServerError(error)
     }
+  }
+
+  /// The world's time: the clock's, and as far ahead as somebody moved it.
+  public var moment: Timestamp {
+    let now = now()
+    return world.withLock { now.adding(milliseconds: $0.clockShift) }
+  }
+
+  /// What the store does by itself until now: renewals are charged, and what is due of its notifications is posted.
+  /// To be called again and again; the number of posts.
+  ///
+  /// - Parameter post: Posts a body as `application/json` to the backend, and gives the HTTP status; nil for no answer.
+  @discardableResult
+  public func goOn(post: @escaping @Sendable (Data) async -> Int?) async -> Int {
+    let moment = moment
+    world.withLock { $0.store.advance(to: moment) }
+    return await NotificationPoster(self, post: post).postDue(now: moment)
   }
 
   /// Closes every connection and waits for requests that are being handled. Idempotent.

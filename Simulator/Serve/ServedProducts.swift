@@ -1,0 +1,32 @@
+import PurchaseSyncTesting
+
+/// What the store of `serve` sells: something of each kind.
+enum ServedProducts {
+  private static let day: Int64 = 86_400_000
+
+  static var all: [StoreProduct] {
+    [
+      StoreProduct(id: "gems.100", kind: .consumable), StoreProduct(id: "coins.500", kind: .consumable),
+      StoreProduct(id: "unlock", kind: .nonConsumable), shared,
+      StoreProduct(id: "season", kind: .nonRenewing),
+      plan("basic.monthly", level: 2, days: 30, price: 4_990),
+      plan("basic.yearly", level: 2, days: 365, price: 49_990),
+      plan("premium.monthly", level: 1, days: 30, price: 9_990, trialDays: 7),
+    ]
+  }
+
+  private static var shared: StoreProduct {
+    var product = StoreProduct(id: "unlock.family", kind: .nonConsumable)
+    product.isFamilyShareable = true
+    return product
+  }
+
+  /// Of one group; level 1 is the highest.
+  private static func plan(
+    _ id: String, level: Int, days: Int64, price: Int64, trialDays: Int64? = nil
+  ) -> StoreProduct {
+    StoreProduct(
+      subscription: id, groupID: "plans", level: level, periodMilliseconds: days * day, price: price,
+      gracePeriodMilliseconds: 6 * day, trialMilliseconds: trialDays.map { $0 * day })
+  }
+}
