@@ -99,6 +99,16 @@ func until(_ isSo: () async throws -> Bool) async throws {
   }
 }
 
+/// The first snapshot that is looked for: the next one may be another already.
+func snapshot(of engine: SyncEngine, where isSo: (SyncSnapshot) -> Bool) async throws -> SyncSnapshot {
+  while true {
+    let snapshot = try await engine.snapshot()
+    if isSo(snapshot) { return snapshot }
+    try Task.checkCancellation()
+    await Task.yield()
+  }
+}
+
 /// The first event that is looked for, and everything until it.
 func events(_ engine: SyncEngine, until isLast: (SyncEvent) -> Bool) async throws -> [SyncEvent] {
   var all: [SyncEvent] = []

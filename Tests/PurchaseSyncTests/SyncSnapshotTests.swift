@@ -16,8 +16,7 @@ import Testing
       world.configuration.retry.wakeJitterMilliseconds = 0
       let engine = try await world.open()
       let order = try await world.buy(engine)
-      try await until { try await engine.snapshot().lanes.contains { $0.isWaiting } }
-      let snapshot = try await engine.snapshot()
+      let snapshot = try await snapshot(of: engine) { $0.lanes.contains { $0.isWaiting } }
       let purchase = try #require(snapshot.purchases.first)
       #expect(snapshot.unsettled == 1)
       #expect(purchase.orderNumber == order.number)
@@ -48,8 +47,7 @@ import Testing
       world.configuration.retry.horizonMilliseconds = 86_400_000
       let engine = try await world.open()
       try await world.buy(engine)
-      try await until { try await engine.snapshot().lanes.contains { $0.isWaiting } }
-      let snapshot = try await engine.snapshot()
+      let snapshot = try await snapshot(of: engine) { $0.lanes.contains { $0.isWaiting } }
       let due = try #require(snapshot.purchases.first?.notBefore)
       #expect(
         snapshot.lanes.map(\.state) == [
@@ -66,8 +64,7 @@ import Testing
       world.configuration.vault = nil
       let engine = try await world.open()
       try await world.buy(engine)
-      try await until { try await engine.snapshot().quarantined == 1 }
-      let snapshot = try await engine.snapshot()
+      let snapshot = try await snapshot(of: engine) { $0.quarantined == 1 }
       #expect(snapshot.purchases.first?.problem?.hasPrefix("rejected") == true)
       #expect(snapshot.lanes == [])
       #expect(try world.server.snapshot().charges.map(\.isFinished) == [false])
