@@ -13,11 +13,17 @@ extension BackendModel {
   }
 
   /// Finds the order or the owner. The token in the verified transaction wins over what the claim says.
-  func destination(of claim: Claim, _ facts: SignedTransaction, from uploader: Uploader) -> Destination {
+  ///
+  /// `isTokenProven` is whether the proof itself tells the token, so that the app can have known it.
+  func destination(
+    of claim: Claim, _ facts: VerifiedTransaction, isTokenProven: Bool, from uploader: Uploader
+  ) -> Destination {
     if facts.originalTransactionID != facts.transactionID {
       return .owner(inheritedOwner(facts) ?? uploader, reason: nil)
     }
-    if let token = facts.appAccountToken { return named(by: token, claim, facts, from: uploader) }
+    if let token = facts.appAccountToken {
+      return named(by: token, claim, facts, isProven: isTokenProven, from: uploader)
+    }
     switch claim.match {
     case .bound: return bound(claim, facts)
     case .proposed: return proposed(claim, facts, from: uploader)
@@ -27,7 +33,7 @@ extension BackendModel {
 
   /// A transaction with a token is never guessed about: it names its order, or has none here.
   private func named(
-    by token: String, _ claim: Claim, _ facts: SignedTransaction, from uploader: Uploader
+    by token: String, _ claim: Claim, _ facts: VerifiedTransaction, isProven: Bool, from uploader: Uploader
   ) -> Destination {
     guard let order = UUID(uuidString: token).flatMap({ order(accountToken: $0) }) else {
       // Someone paid, and no order of ours asked for it: the grant is the uploader's, unless the claim
@@ -39,13 +45,14 @@ extension BackendModel {
     if claim.match == .bound, claim.orderNumber != order.number {
       return .contradiction("the account token names another order than the claim")
     }
-    if claim.match == .proposed, claim.candidates?.contains(order.number) != true {
+    // Where only the backend knows the token, the app guessed in good faith, and the token is right.
+    if claim.match == .proposed, isProven, claim.candidates?.contains(order.number) != true {
       return .contradiction("the account token names an order that is none of the candidates")
     }
     return checked(order, facts)
   }
 
-  private func bound(_ claim: Claim, _ facts: SignedTransaction) -> Destination {
+  private func bound(_ claim: Claim, _ facts: VerifiedTransaction) -> Destination {
     guard let number = claim.orderNumber, let order = order(number: number) else {
       return .contradiction("there is no such order")
     }
@@ -57,7 +64,7 @@ extension BackendModel {
   /// A second payment for a fulfilled order is a person's money all the same, perhaps paid on two devices at
   /// once. Rejecting it would leave it stuck for ever, and binding it would fulfil the order twice; so the order's
   /// owner gets it without an order, which also keeps the binding one to one.
-  private func checked(_ order: BackendOrder, _ facts: SignedTransaction) -> Destination {
+  private func checked(_ order: BackendOrder, _ facts: VerifiedTransaction) -> Destination {
     guard agrees(order, with: facts) else {
       return .contradiction("the order is for another product or quantity")
     }
@@ -71,7 +78,8 @@ extension BackendModel {
   ///
   /// An account's upload never takes another account's order, and a device's none if several accounts' orders would
   /// do: that would be a guess with money.
-  private func proposed(_ claim: Claim, _ facts: SignedTransaction, from uploader: Uploader) -> Destination {
+  private func proposed(_ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination
+  {
     var fitting: [BackendOrder] = []
     for number in claim.candidates ?? [] {
       guard let order = order(number: number), isWaiting(order, for: facts) else { continue }
@@ -85,7 +93,7 @@ extension BackendModel {
     return .order(first)
   }
 
-  private func isWaiting(_ order: BackendOrder, for facts: SignedTransaction) -> Bool {
+  private func isWaiting(_ order: BackendOrder, for facts: VerifiedTransaction) -> Bool {
     let waiting: Set<OrderState> = [.open, .deferred, .paid]
     guard order.fulfilledBy == nil, waiting.contains(order.state), agrees(order, with: facts) else {
       return false
@@ -96,16 +104,20 @@ extension BackendModel {
     return order.expiresAt.map { facts.purchaseDate < $0.milliseconds } ?? true
   }
 
-  private func agrees(_ order: BackendOrder, with facts: SignedTransaction) -> Bool {
+  private func agrees(_ order: BackendOrder, with facts: VerifiedTransaction) -> Bool {
     order.productID == facts.productID && order.quantity == facts.quantity
   }
 
-  /// Renewals and restores belong to whom the original belongs to, and fulfil no order.
-  private func inheritedOwner(_ facts: SignedTransaction) -> Uploader? {
+  /// Renewals and restores belong to whom the original belongs to, and fulfil no order. Where the original was never
+  /// granted, an earlier period that was granted says whose the subscription is.
+  private func inheritedOwner(_ facts: VerifiedTransaction) -> Uploader? {
     var original = TransactionKey(facts)
     original.transactionID = facts.originalTransactionID
     if let credit = credits(for: original).first { return owner(of: credit) }
     let token = facts.appAccountToken.flatMap { UUID(uuidString: $0) }
-    return token.flatMap { order(accountToken: $0) }.map { .account($0.account) }
+    if let order = token.flatMap({ order(accountToken: $0) }) { return .account(order.account) }
+    guard facts.expiresDate != nil, !facts.environment.reusesTransactionIDs else { return nil }
+    let granted = periods(of: ChainKey(facts)).lazy.compactMap { credits(for: $0.transaction).first }.first
+    return granted.map(owner(of:))
   }
 }

@@ -12,79 +12,116 @@ extension BackendModel {
     public var writes: [BackendWrite]
   }
 
-  /// Judges each claim of an upload and grants what is to be granted.
-  ///
-  /// `verify` asks the store: once about the proof or, without one, about each transaction by id.
+  /// What an upload makes the backend ask the store: once about the proof or, without one, about each transaction by
+  /// id. Somebody who asks before taking a lock begins here.
+  public static func queries(of request: UploadRequest) -> [VerificationQuery] {
+    if let proof = request.proof { return [.proof(proof)] }
+    return request.claims.map(query)
+  }
+
+  private static func query(_ claim: Claim) -> VerificationQuery {
+    .transaction(environment: claim.environment, id: claim.transactionID)
+  }
+
+  /// Judges each claim of an upload and grants what is to be granted. `verify` is a store in process.
   public mutating func judge(
     _ request: UploadRequest, from uploader: Uploader, now: Timestamp,
     verify: (VerificationQuery) -> StoreVerification
   ) -> Judgement {
-    var judgement = Judgement(verdicts: [], writes: [])
-    let answer = request.proof.map { verify(.proof($0)) }
-    for claim in request.claims {
-      let verification =
-        answer ?? verify(.transaction(environment: claim.environment, id: claim.transactionID))
-      let ruling = rule(on: claim, verification, from: uploader, now: now)
-      for write in ruling.writes { apply(write) }
-      judgement.verdicts.append(ruling.verdict)
-      judgement.writes += ruling.writes
-    }
-    if case .genuine(let transactions) = answer {
-      judgement.writes += sight(transactions, besides: request.claims, now: now)
-    }
-    return judgement
+    judge(request, from: uploader, now: now, answers: { StoreAnswer(verify($0), at: now.milliseconds) })
   }
 
-  /// Everything else in the proof is recorded without an owner: whoever paid for it has not asked yet.
-  private mutating func sight(
-    _ transactions: [SignedTransaction], besides claims: [Claim], now: Timestamp
-  ) -> [BackendWrite] {
-    let claimed = Set(claims.map(\.transactionID))
-    var writes: [BackendWrite] = []
-    for facts in transactions where !claimed.contains(facts.transactionID) {
-      let key = TransactionKey(facts)
-      guard !isSighted(key), credits(for: key).isEmpty else { continue }
-      let sighting = Sighting(transaction: key, productID: facts.productID, quantity: facts.quantity, at: now)
-      apply(.sighting(sighting))
-      writes.append(.sighting(sighting))
+  /// Judges each claim of an upload and grants what is to be granted.
+  ///
+  /// `answers` is what the store said to the upload's ``queries(of:)``.
+  public mutating func judge(
+    _ request: UploadRequest, from uploader: Uploader, now: Timestamp,
+    answers: (VerificationQuery) -> StoreAnswer
+  ) -> Judgement {
+    var log = WriteLog()
+    var verdicts: [ClaimVerdict] = []
+    var touched: Set<ChainKey> = []
+    let answer = request.proof.map { answers(.proof($0)) }
+    if let report = answer?.report { touched.formUnion(absorb(report, into: &log, now: now)) }
+    for claim in request.claims {
+      let said = answer ?? answers(Self.query(claim))
+      if answer == nil, let report = said.report {
+        touched.formUnion(absorb(report, into: &log, now: now))
+      }
+      let ruling = rule(on: claim, said, from: uploader, now: now)
+      for write in ruling.writes { make(write, into: &log) }
+      if let transaction = ruling.transaction {
+        let owner = credits(for: transaction.grantKey).first.map(owner(of:))
+        assign(TransactionKey(transaction), to: owner, device: request.device, into: &log)
+      }
+      verdicts.append(ruling.verdict)
     }
-    return writes
+    creditRenewals(of: touched, into: &log, now: now)
+    if let proof = request.proof, let answer {
+      let subject = request.claims.first.map { ($0.transactionID, $0.originalTransactionID) }
+      keep(
+        proof, about: subject, answer, from: uploader, device: request.device, source: .upload, into: &log,
+        now: now)
+    }
+    return Judgement(verdicts: verdicts, writes: log.writes)
   }
 
   private func rule(
-    on claim: Claim, _ verification: StoreVerification, from uploader: Uploader, now: Timestamp
+    on claim: Claim, _ answer: StoreAnswer, from uploader: Uploader, now: Timestamp
   ) -> Ruling {
-    var ruling: Ruling
-    var environment = claim.environment
-    switch verification {
-    case .forged: ruling = .rejected("forged: the store did not sign this proof")
-    case .malformed: ruling = .rejected("malformed: this is no proof that the store can read")
-    case .unavailable: ruling = Ruling(.pending, retryAfter: Self.storeRetrySeconds)
-    case .notFound: ruling = Ruling(.unknownTransaction)
-    case .genuine(let transactions):
-      if let facts = Self.facts(for: claim, in: transactions) {
-        ruling = decide(claim, facts, from: uploader, now: now)
-        environment = facts.environment.rawValue
-      } else {
-        ruling = Ruling(.unknownTransaction)
-      }
-    }
+    var ruling = judge(claim, answer, from: uploader, now: now)
+    let environment = ruling.transaction?.environment.rawValue ?? claim.environment
     ruling.verdict.environment = claim.environment
     ruling.verdict.transactionID = claim.transactionID
+    ruling.verdict.storeStatus = answer.status?.rawValue
     ruling.writes.append(
       .verdict(
         RecordedVerdict(
           environment: environment, transactionID: claim.transactionID, verdict: ruling.verdict.verdict,
-          orderNumber: ruling.verdict.orderNumber, reason: ruling.verdict.reason, uploader: uploader, at: now)
+          orderNumber: ruling.verdict.orderNumber, reason: ruling.verdict.reason, uploader: uploader, at: now,
+          storeStatus: ruling.verdict.storeStatus)
       ))
     return ruling
   }
 
+  /// What each answer of the store means for one claim (R1.1).
+  private func judge(
+    _ claim: Claim, _ answer: StoreAnswer, from uploader: Uploader, now: Timestamp
+  ) -> Ruling {
+    switch answer.outcome {
+    case .forged: return .rejected("forged: the store did not sign this proof")
+    case .malformed: return .rejected("malformed: this is no proof that the store can read")
+    case .refused: return .rejected("refused: the store will not answer for this proof")
+    case .doubtful:
+      guard doubts(about: claim.transactionID, from: uploader) + 1 < Self.doubtsBeforeRejection else {
+        return .rejected("malformed: the store said so \(Self.doubtsBeforeRejection) times")
+      }
+      return Ruling(.pending, retryAfter: Self.storeRetrySeconds)
+    case .unavailable: return Ruling(.pending, retryAfter: Self.storeRetrySeconds)
+    case .misconfigured:
+      return Ruling(
+        .pending, reason: "configuration: the store refuses this backend's requests, whatever the proof",
+        retryAfter: Self.repairSeconds)
+    case .notFound: return Ruling(.unknownTransaction)
+    case .genuine(let report):
+      guard let told = Self.facts(for: claim, in: report.transactions) else {
+        return Ruling(.unknownTransaction)
+      }
+      return decide(claim, told, from: uploader, now: now)
+    }
+  }
+
   /// What a `pending` claim waits for while the store does not answer, in seconds.
   static let storeRetrySeconds = 30.0
+  /// What it waits for while somebody has to repair the backend's configuration, in seconds.
+  static let repairSeconds = 600.0
+  /// 21002 is malformed, or a temporary fault (R1.1): so often in a row, it is malformed.
+  static let doubtsBeforeRejection = 4
 
   /// The claimed transaction in the proof. The claim's environment is only a hint: the verified one counts.
-  private static func facts(for claim: Claim, in transactions: [SignedTransaction]) -> SignedTransaction? {
+  private static func facts(
+    for claim: Claim, in transactions: [VerifiedTransaction]
+  ) -> VerifiedTransaction? {
     let sameID = transactions.filter { $0.transactionID == claim.transactionID }
     return sameID.first {
       $0.environment.rawValue == claim.environment && $0.purchaseDate == claim.purchasedAt.milliseconds

@@ -2,19 +2,6 @@ public import Foundation
 public import PurchaseQueue
 
 extension BackendModel {
-  /// What the account has: product id to quantity, from the ledger minus what was taken back or has ended.
-  ///
-  /// A doubled credit counts double here, as it would for a person.
-  public func entitlements(account: String, now: Timestamp) -> [String: Int] {
-    var result: [String: Int] = [:]
-    for credit in credits where owner(of: credit) == .account(account) {
-      guard !isReversed(credit.transaction) else { continue }
-      if let expiresAt = credit.expiresAt, expiresAt <= now { continue }
-      result[credit.productID, default: 0] += credit.quantity
-    }
-    return result
-  }
-
   /// Moves to an account what the device was granted and nobody claimed yet, and what it was charged for until now
   /// and will upload later. What is charged after this moment needs a new claim.
   ///

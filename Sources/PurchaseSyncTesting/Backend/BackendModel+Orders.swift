@@ -47,7 +47,7 @@ extension BackendModel {
   public func orders(
     account: String, state: OrderState? = nil, at now: Timestamp = Timestamp(milliseconds: .min)
   ) -> [BackendOrder] {
-    orders.filter { $0.account == account && (state == nil || $0.state(at: now) == state) }
+    orders(of: account).filter { state == nil || $0.state(at: now) == state }
   }
 
   /// Moves an order to another state: deferred by Ask to Buy, cancelled by the person, expired.

@@ -1,8 +1,12 @@
 /// The tables of the backend's file. `credits` has no constraint on transaction or order: doubling has to show.
 enum BackendSchema {
-  static let version: Int64 = 2
+  /// 3: tables A, B and C. Files of earlier versions are refused: they are test worlds, made anew in a moment.
+  static let version: Int64 = 3
 
-  static let sql = """
+  static let sql =
+    ledger + BackendTables.proofs + BackendTables.purchases + "PRAGMA user_version=\(version);"
+
+  private static let ledger = """
     CREATE TABLE identity (
       bundle_id TEXT NOT NULL, seed INTEGER NOT NULL, restorations INTEGER NOT NULL
     ) STRICT;
@@ -39,17 +43,22 @@ enum BackendSchema {
       bought_at INTEGER
     ) STRICT;
 
+    CREATE INDEX credits_by_device ON credits (device) WHERE device IS NOT NULL;
+
     CREATE TABLE reversals (
-      environment TEXT NOT NULL, transaction_id TEXT NOT NULL, purchased_at INTEGER, at INTEGER NOT NULL
+      environment TEXT NOT NULL, transaction_id TEXT NOT NULL, purchased_at INTEGER, at INTEGER NOT NULL,
+      undone_at INTEGER
     ) STRICT;
 
-    CREATE TABLE sightings (
-      environment TEXT NOT NULL, transaction_id TEXT NOT NULL, purchased_at INTEGER,
-      product_id TEXT NOT NULL, quantity INTEGER NOT NULL, at INTEGER NOT NULL
-    ) STRICT;
+    CREATE UNIQUE INDEX reversals_by_key
+      ON reversals (environment, transaction_id, ifnull(purchased_at, 0));
 
     CREATE TABLE device_claims (
       device TEXT NOT NULL, account TEXT NOT NULL, through_sequence INTEGER NOT NULL, at INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE job_runs (
+      at INTEGER NOT NULL, due INTEGER NOT NULL, unanswered INTEGER NOT NULL
     ) STRICT;
 
     CREATE TABLE verdicts (
@@ -60,12 +69,13 @@ enum BackendSchema {
       reason TEXT,
       account TEXT,
       device TEXT,
-      at INTEGER NOT NULL
+      at INTEGER NOT NULL,
+      store_status INTEGER
     ) STRICT;
 
-    PRAGMA user_version=\(version);
     """
 
   /// What a restored backup replaces. Not `verdicts`: those are the tests' own log of what was said.
-  static let restored = ["orders", "credits", "reversals", "sightings", "device_claims"]
+  static let restored =
+    ["orders", "credits", "reversals", "device_claims", "job_runs"] + BackendTables.names
 }

@@ -35,7 +35,7 @@ package final class BackendStore: @unchecked Sendable {
       throw BackendStoreError(error)
     }
     guard version == 0 || version == BackendSchema.version else {
-      throw BackendStoreError(unreadable: "a file of schema version \(version)")
+      throw BackendStoreError(version: version)
     }
     identity = try BackendIdentity.openOrCreate(connection, bundleID: bundleID, seed: seed)
     cached = try Self.load(connection, identity)
@@ -136,7 +136,7 @@ package final class BackendStore: @unchecked Sendable {
   /// What the file holds now, to be restored later.
   package func backUp() throws(BackendStoreError) -> BackendBackup {
     try flush()
-    return try alone { () throws(BackendStoreError) in BackendBackup(writes: try connection.readWrites()) }
+    return try alone { () throws(BackendStoreError) in BackendBackup(writes: try connection.readWrites(holdingProofs: true)) }
   }
 
   /// Goes back to a backup, as after a disaster: what came since is gone, and the ledger epoch is another one. The log
@@ -179,7 +179,7 @@ package final class BackendStore: @unchecked Sendable {
   ) throws(BackendStoreError) -> BackendModel {
     var model = BackendModel(
       bundleID: identity.bundleID, seed: identity.seed, restorations: identity.restorations)
-    for write in try connection.readWrites() { model.apply(write) }
+    for write in try connection.readWrites(holdingProofs: false) { model.apply(write) }
     return model
   }
 }
@@ -195,6 +195,12 @@ package struct BackendStoreError: Error, Hashable, Sendable, CustomStringConvert
   package let description: String
 
   init(_ error: SQLiteError) { description = "the backend's store: \(error)" }
+
+  /// A file of another version: there is nothing in it that a new one could not have.
+  init(version: Int64) {
+    description =
+      "the backend's store: the file is of schema version \(version), not \(BackendSchema.version); begin with a new file"
+  }
 
   /// Something in the file that this version did not write.
   init(unreadable what: String) { description = "the backend's store: \(what) cannot be read" }

@@ -5,10 +5,18 @@ public enum BackendWrite: Sendable, Hashable {
   case order(BackendOrder)
   /// A line at the end of the ledger.
   case credit(Credit)
-  /// A credit taken back.
+  /// A credit taken back, or given back.
   case reversal(Reversal)
-  /// A transaction seen without a claim.
-  case sighting(Sighting)
+  /// A row of table C, new or changed.
+  case purchase(Purchase)
+  /// What is known of a subscription's next renewal.
+  case renewal(ChainRenewal)
+  /// A row of table A. The file has it, the model does not.
+  case proof(SeenProof)
+  /// A row of table B, new or changed. The proof is in the file, the model knows how new it is.
+  case newestProof(NewestProof)
+  /// The job ran.
+  case job(JobRun)
   /// A device's grants moved.
   case deviceClaim(DeviceClaim)
   /// A verdict given.

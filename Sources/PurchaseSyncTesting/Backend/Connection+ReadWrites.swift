@@ -5,31 +5,41 @@ import PurchaseSQLite
 import PurchaseSync
 
 extension Connection {
-  /// Everything in the file, as the changes that lead to it.
-  func readWrites() throws(BackendStoreError) -> [BackendWrite] {
+  /// Everything in the file, as the changes that lead to it. Without `holdingProofs` only what the model keeps, which
+  /// is no proof.
+  func readWrites(holdingProofs: Bool) throws(BackendStoreError) -> [BackendWrite] {
     var writes = try rows("orders") { $0.order(0).map(BackendWrite.order) }
     writes += try rows("credits") { $0.credit(0).map(BackendWrite.credit) }
     writes += try rows("reversals") { row in
-      .reversal(Reversal(transaction: row.transactionKey(0), at: row.timestamp(3)))
+      .reversal(
+        Reversal(
+          transaction: row.transactionKey(0), at: row.timestamp(3), undoneAt: row.optionalTimestamp(4)))
     }
-    writes += try rows("sightings") { row in
-      .sighting(
-        Sighting(
-          transaction: row.transactionKey(0), productID: row.text(3), quantity: Int(row.integer(4)),
-          at: row.timestamp(5)))
+    writes += try readPurchases()
+    writes += try readRenewals()
+    writes += try readNewestProofs(holdingProofs: holdingProofs)
+    if holdingProofs { writes += try readSeenProofs() }
+    writes += try rows("job_runs") { row in
+      .job(JobRun(at: row.timestamp(0), due: Int(row.integer(1)), unanswered: Int(row.integer(2))))
     }
     writes += try rows("device_claims") { $0.deviceClaim(0).map(BackendWrite.deviceClaim) }
     writes += try rows("verdicts") { $0.verdict(0).map(BackendWrite.verdict) }
     return writes
   }
 
-  /// `read` gives nil for a row that this version did not write.
   private func rows(
     _ table: String, _ read: (borrowing Row) -> BackendWrite?
   ) throws(BackendStoreError) -> [BackendWrite] {
+    try rows(table, "SELECT * FROM \(table) ORDER BY rowid", read)
+  }
+
+  /// `read` gives nil for a row that this version did not write.
+  func rows(
+    _ table: String, _ sql: String, _ read: (borrowing Row) -> BackendWrite?
+  ) throws(BackendStoreError) -> [BackendWrite] {
     let found: [BackendWrite?]
     do throws(SQLiteError) {
-      found = try prepare("SELECT * FROM \(table) ORDER BY rowid").all([], read)
+      found = try prepare(sql).all([], read)
     } catch {
       throw BackendStoreError(error)
     }
@@ -97,6 +107,6 @@ extension Row {
     return RecordedVerdict(
       environment: text(first), transactionID: text(first + 1), verdict: Verdict(rawValue: text(first + 2)),
       orderNumber: optionalText(first + 3), reason: optionalText(first + 4), uploader: uploader,
-      at: timestamp(first + 7))
+      at: timestamp(first + 7), storeStatus: optionalInteger(first + 8).map { Int($0) })
   }
 }

@@ -18,24 +18,38 @@ extension Connection {
             .integer(credit.purchasedAt?.milliseconds),
           ])
     case .reversal(let reversal):
-      try prepare("INSERT INTO reversals VALUES (?, ?, ?, ?)").run(
-        reversal.transaction.columns + [.integer(reversal.at.milliseconds)])
-    case .sighting(let sighting):
-      try prepare("INSERT INTO sightings VALUES (?, ?, ?, ?, ?, ?)").run(
-        sighting.transaction.columns + [
-          .text(sighting.productID), .integer(Int64(sighting.quantity)), .integer(sighting.at.milliseconds),
+      try prepare(
+        """
+        INSERT INTO reversals VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (environment, transaction_id, ifnull(purchased_at, 0))
+          DO UPDATE SET at = excluded.at, undone_at = excluded.undone_at
+        """
+      ).run(
+        reversal.transaction.columns + [
+          .integer(reversal.at.milliseconds), .integer(reversal.undoneAt?.milliseconds),
         ])
+    case .purchase(let purchase): try put(purchase)
+    case .renewal(let renewal): try put(renewal)
+    case .proof(let seen): try insert(seen)
+    case .newestProof(let newest): try put(newest)
+    case .job(let run):
+      try prepare("INSERT INTO job_runs VALUES (?, ?, ?)").run([
+        .integer(run.at.milliseconds), .integer(Int64(run.due)), .integer(Int64(run.unanswered)),
+      ])
     case .deviceClaim(let claim):
       try prepare("INSERT INTO device_claims VALUES (?, ?, ?, ?)").run([
         .text(claim.device.uuidString), .text(claim.account), .integer(Int64(claim.throughSequence)),
         .integer(claim.at.milliseconds),
       ])
+      try follow(claim)
     case .verdict(let verdict):
-      try prepare("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)").run(
+      try prepare("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
         [
           .text(verdict.environment), .text(verdict.transactionID), .text(verdict.verdict.rawValue),
           .text(verdict.orderNumber), .text(verdict.reason),
-        ] + verdict.uploader.columns + [.integer(verdict.at.milliseconds)])
+        ] + verdict.uploader.columns + [
+          .integer(verdict.at.milliseconds), .integer(verdict.storeStatus.map(Int64.init)),
+        ])
     }
   }
 

@@ -12,6 +12,8 @@ public struct Credit: Sendable, Hashable, Codable {
     case granted
     /// To the order's owner, who is not the one who uploaded it.
     case otherOwner
+    /// A later period of a subscription, to whom an earlier one was granted; nobody uploaded it.
+    case renewal
   }
 
   /// Its place in the ledger, from 1.
@@ -62,31 +64,14 @@ public struct Reversal: Sendable, Hashable, Codable {
   public var transaction: TransactionKey
   /// When the store did so.
   public var at: Timestamp
+  /// When the store undid it, if it did: then the credit counts again.
+  public var undoneAt: Timestamp?
 
   /// A reversal.
-  public init(transaction: TransactionKey, at: Timestamp) {
+  public init(transaction: TransactionKey, at: Timestamp, undoneAt: Timestamp? = nil) {
     self.transaction = transaction
     self.at = at
-  }
-}
-
-/// A verified transaction that was in a proof and that nobody claimed: known, without an owner, nothing granted.
-public struct Sighting: Sendable, Hashable, Codable {
-  /// Which transaction.
-  public var transaction: TransactionKey
-  /// Its product.
-  public var productID: String
-  /// How many.
-  public var quantity: Int
-  /// When it was first seen.
-  public var at: Timestamp
-
-  /// A sighting.
-  public init(transaction: TransactionKey, productID: String, quantity: Int, at: Timestamp) {
-    self.transaction = transaction
-    self.productID = productID
-    self.quantity = quantity
-    self.at = at
+    self.undoneAt = undoneAt
   }
 }
 

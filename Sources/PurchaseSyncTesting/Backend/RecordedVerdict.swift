@@ -17,11 +17,13 @@ public struct RecordedVerdict: Sendable, Hashable, Codable {
   public var uploader: Uploader
   /// When.
   public var at: Timestamp
+  /// The store's own status, if it was asked and gave one.
+  public var storeStatus: Int?
 
   /// A verdict with all of its fields.
   public init(
     environment: String, transactionID: String, verdict: Verdict, orderNumber: String?, reason: String?,
-    uploader: Uploader, at: Timestamp
+    uploader: Uploader, at: Timestamp, storeStatus: Int? = nil
   ) {
     self.environment = environment
     self.transactionID = transactionID
@@ -30,5 +32,6 @@ public struct RecordedVerdict: Sendable, Hashable, Codable {
     self.reason = reason
     self.uploader = uploader
     self.at = at
+    self.storeStatus = storeStatus
   }
 }

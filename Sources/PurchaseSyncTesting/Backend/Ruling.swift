@@ -4,6 +4,8 @@ import PurchaseSync
 struct Ruling {
   var verdict: ClaimVerdict
   var writes: [BackendWrite]
+  /// The verified transaction that the verdict is about, if there is one and it is this app's.
+  var transaction: VerifiedTransaction?
 
   init(
     _ verdict: Verdict, orderNumber: String? = nil, reason: String? = nil, retryAfter: Double? = nil,

@@ -7,9 +7,11 @@ public enum VerificationQuery: Sendable, Hashable {
   case proof(ProofDocument)
   /// What do you know of this transaction?
   case transaction(environment: String, id: String)
+  /// What do you know of this subscription: each of its periods, by the first one's id?
+  case subscription(environment: String, originalTransactionID: String)
 }
 
-/// What the store says to that.
+/// What a store in process says to that.
 public enum StoreVerification: Sendable, Hashable {
   /// Genuine; the transactions in it as they are now, refunds included.
   case genuine([SignedTransaction])

@@ -24,6 +24,13 @@ public struct TransactionKey: Sendable, Hashable, Codable {
       purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
   }
 
+  /// The key of a verified transaction.
+  init(_ facts: VerifiedTransaction) {
+    self.init(
+      environment: facts.environment, transactionID: facts.transactionID,
+      purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
+  }
+
   /// The key of a charge in the model of the store.
   public init(_ record: StoreTransactionRecord) {
     self.init(

@@ -79,9 +79,8 @@ extension WorldState {
   static func entitlements(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse
   {
     let account = try world.credentials.account(of: call.request)
-    let held = try world.model().entitlements(account: account, now: call.now)
-    let items = held.sorted { $0.key < $1.key }.map { Entitlement(productID: $0.key, quantity: $0.value) }
-    return try JSONBody.response(EntitlementList(entitlements: items))
+    let held = try world.model().holdings(account: account, now: call.now)
+    return try JSONBody.response(EntitlementList(entitlements: held))
   }
 
   func model() throws(HTTPProblem) -> BackendModel {

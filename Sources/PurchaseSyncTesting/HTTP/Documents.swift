@@ -6,11 +6,6 @@ struct OrderList: Encodable { var orders: [OrderDocument] }
 
 struct EntitlementList: Encodable { var entitlements: [Entitlement] }
 
-struct Entitlement: Encodable {
-  var productID: String
-  var quantity: Int
-}
-
 struct DeviceClaimRequest: Decodable { var device: UUID }
 
 struct ProductList: Encodable { var products: [StoreProduct] }

@@ -11,6 +11,9 @@ extension StoreModel {
   public func verify(_ query: VerificationQuery, now: Timestamp) -> StoreVerification {
     switch query {
     case .transaction(let environment, let id): return held([(id, environment)], now: now)
+    case .subscription(let environment, let original):
+      let periods = charges.filter { $0.originalTransactionID == original && $0.expiresAt != nil }
+      return held(periods.map { ($0.transactionID, environment) }, now: now)
     case .proof(let proof):
       do throws(ReceiptDecodingError) {
         switch proof.kind {

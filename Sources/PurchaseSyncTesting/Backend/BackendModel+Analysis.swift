@@ -1,0 +1,124 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// What the store vouches for, taken in: the same for uploads, notifications and the job, in any order and any number
+/// of times.
+extension BackendModel {
+  /// Makes a change, and notes it for the store.
+  mutating func make(_ write: BackendWrite, into log: inout WriteLog) {
+    apply(write)
+    log.append(write)
+  }
+
+  /// Analyses every item anew (R3.3, R3.4, R3.8). What is another app's is not taken in. Grants nothing: the
+  /// subscriptions that were told of come back, for `creditRenewals`.
+  mutating func absorb(_ report: StoreReport, into log: inout WriteLog, now: Timestamp) -> Set<ChainKey> {
+    var touched: Set<ChainKey> = []
+    for told in report.transactions where told.bundleID == bundleID {
+      note(told, into: &log, now: now)
+      if told.expiresDate != nil { touched.insert(ChainKey(told)) }
+    }
+    for renewal in report.renewals where touched.contains(renewal.chain) {
+      if let known = renewals[renewal.chain], !renewal.supersedes(known) { continue }
+      make(.renewal(renewal), into: &log)
+    }
+    for chain in touched.sorted() { settle(chain, into: &log, now: now) }
+    return touched
+  }
+
+  private mutating func note(_ told: VerifiedTransaction, into log: inout WriteLog, now: Timestamp) {
+    let known = purchase(TransactionKey(told))
+    var row = known ?? Purchase(told, at: now)
+    row.facts = row.facts.merged(with: told)
+    if !row.isSubscription { row.feeStatus = row.status(isInBillingRetry: false) }
+    guard row != known else { return }
+    // That the store said the same again later has to be remembered, and is no change of the row.
+    var before = known?.facts
+    before?.toldAt = row.facts.toldAt
+    if row.facts != before { row.updatedAt = now }
+    make(.purchase(row), into: &log)
+    follow(row.facts, before: known?.facts, into: &log)
+  }
+
+  /// Credits are taken back with a refund, and given back when the store undoes it. What became known some other way
+  /// than by this transaction stays.
+  private mutating func follow(
+    _ facts: VerifiedTransaction, before: VerifiedTransaction?, into log: inout WriteLog
+  ) {
+    let key = facts.grantKey
+    if let moment = facts.revocationDate, !isReversed(key) {
+      make(.reversal(Reversal(transaction: key, at: Timestamp(milliseconds: moment))), into: &log)
+    } else if facts.revocationDate == nil, let moment = before?.revocationDate, isReversed(key) {
+      let undone = Reversal(
+        transaction: key, at: Timestamp(milliseconds: moment),
+        undoneAt: Timestamp(milliseconds: facts.toldAt))
+      make(.reversal(undone), into: &log)
+    }
+  }
+
+  /// What depends on the neighbours: whether a period renews is said of the last one only (R3.4).
+  private mutating func settle(_ chain: ChainKey, into log: inout WriteLog, now: Timestamp) {
+    let rows = periods(of: chain)
+    let renewal = renewals[chain]
+    for (offset, row) in rows.enumerated() {
+      var changed = row
+      let isLast = offset == rows.count - 1
+      // Said before this period began, it was about the one before.
+      let isRetrying =
+        isLast && renewal?.renewal.isInBillingRetry == true
+        && renewal.map { $0.toldAt >= row.facts.purchaseDate } ?? false
+      changed.willAutoRenew = isLast ? renewal?.renewal.willAutoRenew : nil
+      changed.feeStatus = row.status(isInBillingRetry: isRetrying)
+      guard changed != row else { continue }
+      changed.updatedAt = now
+      make(.purchase(changed), into: &log)
+    }
+  }
+
+  /// Credits the periods that followed a granted one to whom that was granted, however the backend learned of them:
+  /// nobody has to upload a renewal for it to count. The first period is claimed, always.
+  mutating func creditRenewals(of chains: Set<ChainKey>, into log: inout WriteLog, now: Timestamp) {
+    // Where ids restart, a chain's name means another subscription tomorrow.
+    for chain in chains.sorted() where !chain.environment.reusesTransactionIDs {
+      let rows = periods(of: chain)
+      guard let first = rows.firstIndex(where: { !credits(for: $0.transaction).isEmpty }),
+        let granted = credits(for: rows[first].transaction).first
+      else { continue }
+      let owner = owner(of: granted)
+      for row in rows[first...]
+      where credits(for: row.transaction).isEmpty && !isReversed(row.transaction) && !row.isFirst {
+        make(.credit(credit(for: row.facts, to: owner, order: nil, cause: .renewal, now: now)), into: &log)
+        assign(row.transaction, to: owner, device: rows[first].device, into: &log)
+      }
+    }
+  }
+
+  /// A line of the ledger for a transaction.
+  func credit(
+    for facts: VerifiedTransaction, to owner: Uploader, order: BackendOrder?, cause: Credit.Cause,
+    now: Timestamp
+  ) -> Credit {
+    Credit(
+      sequence: credits.count + 1, transaction: facts.grantKey, orderNumber: order?.number, owner: owner,
+      productID: facts.productID, quantity: facts.quantity, cause: cause, at: now,
+      expiresAt: facts.expiresDate.map(Timestamp.init(milliseconds:)),
+      purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
+  }
+
+  /// Writes into table C whose a transaction is. What it says already stays.
+  mutating func assign(
+    _ transaction: TransactionKey, to owner: Uploader?, device: UUID?, into log: inout WriteLog
+  ) {
+    guard var row = purchase(transaction) else { return }
+    switch owner {
+    case .account(let account):
+      row.account = row.account ?? account
+      row.device = row.device ?? device
+    case .device(let device): row.device = row.device ?? device
+    case nil: row.device = row.device ?? device
+    }
+    if row != purchase(transaction) { make(.purchase(row), into: &log) }
+  }
+}

@@ -1,0 +1,100 @@
+public import AppStoreReceipts
+public import PurchaseQueue
+
+/// What an account has of one product, at a moment.
+public struct Entitlement: Sendable, Hashable, Encodable {
+  /// The product.
+  public var productID: String
+  /// How many. Of consumables as many as were paid for and not taken back; of a subscription 1.
+  public var quantity: Int
+  /// When it ends, as far as is known; of subscriptions.
+  public var expiresAt: Timestamp?
+  /// Which store it is from.
+  public var environment: StoreEnvironment
+  /// Whether nobody was charged for it: everything outside of production. Not for leader boards, and not for money.
+  public var sandbox: Bool
+
+  init(productID: String, quantity: Int, expiresAt: Timestamp? = nil, environment: StoreEnvironment) {
+    self.productID = productID
+    self.quantity = quantity
+    self.expiresAt = expiresAt
+    self.environment = environment
+    sandbox = environment != .production
+  }
+}
+
+extension BackendModel {
+  /// What the account has, from the ledger minus what was taken back, was replaced or has ended: by product, what was
+  /// charged for before what was not.
+  ///
+  /// A doubled credit counts double here, as it would for a person.
+  public func holdings(account: String, now: Timestamp) -> [Entitlement] {
+    var once: [Product: Int] = [:]
+    var chains: [ChainKey: [Credit]] = [:]
+    for credit in credits(of: account) {
+      guard credit.expiresAt != nil else {
+        let product = Product(id: credit.productID, environment: credit.transaction.environment)
+        if !isReversed(credit.transaction) { once[product, default: 0] += credit.quantity }
+        continue
+      }
+      let original =
+        purchase(credit.transaction)?.facts.originalTransactionID ?? credit.transaction.transactionID
+      let chain = ChainKey(
+        environment: credit.transaction.environment, originalTransactionID: original)
+      chains[chain, default: []].append(credit)
+    }
+    let counted = once.map {
+      Entitlement(productID: $0.key.id, quantity: $0.value, environment: $0.key.environment)
+    }
+    let subscribed = chains.compactMap { subscription($0.key, $0.value, now: now) }
+    return (counted + subscribed).sorted {
+      ($0.productID, $0.sandbox ? 1 : 0, $0.environment.rawValue, $0.expiresAt ?? Self.never)
+        < ($1.productID, $1.sandbox ? 1 : 0, $1.environment.rawValue, $1.expiresAt ?? Self.never)
+    }
+  }
+
+  /// The same, as counts of product ids.
+  public func entitlements(account: String, now: Timestamp) -> [String: Int] {
+    var result: [String: Int] = [:]
+    for held in holdings(account: account, now: now) { result[held.productID, default: 0] += held.quantity }
+    return result
+  }
+
+  private static var never: Timestamp { Timestamp(milliseconds: .max) }
+
+  private struct Product: Hashable {
+    var id: String
+    var environment: StoreEnvironment
+  }
+
+  /// One subscription, by its end, refunds of whichever period, upgrades, and the grace of a failed charge (R3.8,
+  /// R5.6). Nil if it is over.
+  private func subscription(_ chain: ChainKey, _ credits: [Credit], now: Timestamp) -> Entitlement? {
+    var facts = SubscriptionFacts()
+    for credit in credits { facts.add(period(credit, of: chain)) }
+    if let renewal = renewals[chain] {
+      facts.add(renewal.renewal, originalTransactionID: chain.originalTransactionID)
+    }
+    guard let status = SubscriptionStatus.all(in: facts, at: now.milliseconds).first,
+      let until = status.entitledUntil
+    else { return nil }
+    let paid = credits.filter { $0.transaction.transactionID == status.transactionID }
+    return Entitlement(
+      productID: status.productID, quantity: paid.reduce(0) { $0 + $1.quantity },
+      expiresAt: Timestamp(milliseconds: until), environment: chain.environment)
+  }
+
+  private func period(_ credit: Credit, of chain: ChainKey) -> SubscriptionPeriod {
+    let known = purchase(credit.transaction)?.facts
+    var period = SubscriptionPeriod(
+      transactionID: credit.transaction.transactionID, originalTransactionID: chain.originalTransactionID,
+      productID: credit.productID, purchaseDate: known?.purchaseDate ?? credit.purchasedAt?.milliseconds,
+      expiresDate: known?.expiresDate ?? credit.expiresAt?.milliseconds ?? .min)
+    period.isUpgraded = known?.isUpgraded ?? false
+    period.ownership = known?.ownership
+    if let reversal = reversal(of: credit.transaction) {
+      period.revocationDate = known?.revocationDate ?? reversal.at.milliseconds
+    }
+    return period
+  }
+}
