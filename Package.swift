@@ -82,7 +82,8 @@ let package = Package(
     test(
       "PurchaseSyncTestingTests",
       [
-        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "LoopbackHTTP", "AppStoreReceipts",
+        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
+        "AppStoreReceipts",
       ]),
     test("SimulatorTests", ["purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting"]),
     test("ArchitectureTests", []),

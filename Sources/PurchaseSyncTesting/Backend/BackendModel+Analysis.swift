@@ -48,8 +48,10 @@ extension BackendModel {
     _ facts: VerifiedTransaction, before: VerifiedTransaction?, into log: inout WriteLog
   ) {
     let key = facts.grantKey
-    if let moment = facts.revocationDate, !isReversed(key) {
-      make(.reversal(Reversal(transaction: key, at: Timestamp(milliseconds: moment))), into: &log)
+    if let moment = facts.revocationDate {
+      if isReversed(key), before?.revocationDate == moment { return }
+      let reversal = Reversal(transaction: key, at: Timestamp(milliseconds: moment))
+      if self.reversal(of: key) != reversal { make(.reversal(reversal), into: &log) }
     } else if facts.revocationDate == nil, let moment = before?.revocationDate, isReversed(key) {
       let undone = Reversal(
         transaction: key, at: Timestamp(milliseconds: moment),
@@ -87,9 +89,10 @@ extension BackendModel {
         let granted = credits(for: rows[first].transaction).first
       else { continue }
       let owner = owner(of: granted)
-      for row in rows[first...]
-      where credits(for: row.transaction).isEmpty && !isReversed(row.transaction) && !row.isFirst {
-        make(.credit(credit(for: row.facts, to: owner, order: nil, cause: .renewal, now: now)), into: &log)
+      for row in rows[first...] where !row.isFirst {
+        if credits(for: row.transaction).isEmpty, !isReversed(row.transaction) {
+          make(.credit(credit(for: row.facts, to: owner, order: nil, cause: .renewal, now: now)), into: &log)
+        }
         assign(row.transaction, to: owner, device: rows[first].device, into: &log)
       }
     }

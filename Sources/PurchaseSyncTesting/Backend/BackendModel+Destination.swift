@@ -110,7 +110,7 @@ extension BackendModel {
 
   /// Renewals and restores belong to whom the original belongs to, and fulfil no order. Where the original was never
   /// granted, an earlier period that was granted says whose the subscription is.
-  private func inheritedOwner(_ facts: VerifiedTransaction) -> Uploader? {
+  func inheritedOwner(_ facts: VerifiedTransaction) -> Uploader? {
     var original = TransactionKey(facts)
     original.transactionID = facts.originalTransactionID
     if let credit = credits(for: original).first { return owner(of: credit) }

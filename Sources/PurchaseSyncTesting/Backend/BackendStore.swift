@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseSQLite
+package import PurchaseSync
 
 /// The model of the backend, made durable in one SQLite file.
 ///
@@ -47,6 +48,18 @@ package final class BackendStore: @unchecked Sendable {
     let model = try alone { () throws(BackendStoreError) in try Self.load(connection, identity) }
     cached = model
     return model
+  }
+
+  /// The newest proof of a subscription (table B), which the model does not keep; nil without one.
+  package func newestProof(of chain: ChainKey) throws(BackendStoreError) -> ProofDocument? {
+    try flush()
+    return try alone { () throws(BackendStoreError) in
+      do throws(SQLiteError) {
+        return try connection.newestProof(of: chain)
+      } catch {
+        throw BackendStoreError(error)
+      }
+    }
   }
 
   /// Changes the model and commits the writes that `body` returns before it returns itself; while it gathers, whoever

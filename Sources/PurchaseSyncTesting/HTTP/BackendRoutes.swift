@@ -47,7 +47,15 @@ extension WorldState {
     return try JSONBody.response(order.document(at: call.now))
   }
 
+  /// Either form of an upload: claims, or only a receipt (R3.2).
   static func upload(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
+    try upload(&world, call, answers: [:])
+  }
+
+  /// The same, with what the store said already to the ``queries(of:)`` of this request.
+  static func upload(
+    _ world: inout WorldState, _ call: Route.Call, answers: StoreAnswers
+  ) throws(HTTPProblem) -> HTTPResponse {
     let uploader: Uploader
     do throws(HTTPProblem) {
       uploader = try world.credentials.uploader(of: call.request)
@@ -55,12 +63,22 @@ extension WorldState {
       world.countSwallowedUpload(call.request)
       throw error
     }
-    let upload = try JSONBody.decode(UploadRequest.self, from: call.request)
-    world.count(upload)
-    if let nonsense = nonsense(in: upload, from: uploader) { throw .invalid(nonsense) }
+    let body = try JSONBody.decode(UploadBody.self, from: call.request)
+    world.count(body.claims)
+    if let nonsense = nonsense(in: body, from: uploader) { throw .invalid(nonsense) }
     let reply = try world.backend.perform(failing: HTTPProblem.failed) {
       model throws(HTTPProblem) -> (UploadReply, [BackendWrite]) in
-      let judgement = model.judge(upload, from: uploader, now: call.now) { world.verify($0, now: call.now) }
+      let judgement =
+        switch body {
+        case .claims(let upload):
+          model.judge(upload, from: uploader, now: call.now) {
+            world.ask($0, answers: answers, now: call.now)
+          }
+        case .receipt(let upload):
+          model.judge(upload, from: uploader, now: call.now) {
+            world.ask($0, answers: answers, now: call.now)
+          }
+        }
       return (UploadReply(ledgerEpoch: model.ledgerEpoch, verdicts: judgement.verdicts), judgement.writes)
     }
     return try JSONBody.response(reply)
@@ -88,6 +106,23 @@ extension WorldState {
       return try backend.model()
     } catch {
       throw .failed(error)
+    }
+  }
+
+  private static func nonsense(in body: UploadBody, from uploader: Uploader) -> String? {
+    switch body {
+    case .claims(let upload): nonsense(in: upload, from: uploader)
+    case .receipt(let upload): nonsense(in: upload, from: uploader)
+    }
+  }
+
+  private static func nonsense(in upload: ReceiptUpload, from uploader: Uploader) -> String? {
+    switch uploader {
+    case .device(let device) where device != upload.device: "uuid: not the one of the Authorization header"
+    case .device where upload.account != nil: "uid: a device has no user"
+    case .account(let account) where upload.account.map { $0 != account } ?? false:
+      "uid: not the one of the Authorization header"
+    default: nil
     }
   }
 

@@ -8,6 +8,49 @@ struct EntitlementList: Encodable { var entitlements: [Entitlement] }
 
 struct DeviceClaimRequest: Decodable { var device: UUID }
 
+/// The body of `POST /v1/receipts`, in either form: claims, or only a receipt.
+enum UploadBody: Decodable {
+  case claims(UploadRequest)
+  case receipt(ReceiptUpload)
+
+  private enum Key: String, CodingKey {
+    case receiptData = "receipt-data"
+    case uuid, uid
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Key.self)
+    guard fields.contains(.receiptData) else {
+      self = .claims(try UploadRequest(from: decoder))
+      return
+    }
+    let upload = ReceiptUpload(
+      receiptData: try fields.decode(String.self, forKey: .receiptData),
+      device: try fields.decode(UUID.self, forKey: .uuid),
+      account: try fields.decodeIfPresent(String.self, forKey: .uid))
+    guard let upload else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .receiptData, in: fields, debugDescription: "no receipt")
+    }
+    self = .receipt(upload)
+  }
+
+  /// What it makes the backend ask the store.
+  var queries: [VerificationQuery] {
+    switch self {
+    case .claims(let upload): BackendModel.queries(of: upload)
+    case .receipt(let upload): upload.queries
+    }
+  }
+
+  var claims: [Claim] {
+    switch self {
+    case .claims(let upload): upload.claims
+    case .receipt(let upload): upload.claims
+    }
+  }
+}
+
 struct ProductList: Encodable { var products: [StoreProduct] }
 
 /// Who asks the store: a store account, or whoever is signed in on a device.

@@ -2,77 +2,74 @@ import AppStoreReceipts
 import Foundation
 import LoopbackHTTP
 import PurchaseQueue
+import PurchaseSync
 
 extension WorldState {
-  /// A server notification. Refunds and revocations take back the credit; other types are accepted and ignored.
+  /// A server notification, of either version and any type. Version 2 is signed and counts as it is; version 1 is not, so
+  /// what it says is only a reason to ask the store.
   ///
-  /// Version 2 is signed and counts as it is. Version 1 is not, so what it says is only a reason to ask the store.
+  /// 200 once what it teaches is committed; 202 if it teaches nothing; 503 if the store did not answer, and then the
+  /// store, which is to post it again, will.
   static func notify(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
-    let body = try JSONBody.decode(AnyNotification.self, from: call.request)
-    let taken: [Reversal]?
-    if let signed = body.signedPayload {
-      taken = try world.reversals(signed: signed, now: call.now)
-    } else if let type = body.notification_type {
-      taken = world.reversals(type: type, items: body.unified_receipt?.latest_receipt_info ?? [])
-    } else {
-      throw .invalid("neither signedPayload nor notification_type")
+    try notify(&world, call, answers: [:])
+  }
+
+  /// The same, with what the store said already to the ``queries(of:)`` of this request.
+  static func notify(
+    _ world: inout WorldState, _ call: Route.Call, answers: StoreAnswers
+  ) throws(HTTPProblem) -> HTTPResponse {
+    let forge = world.store.forge
+    let notice = try notice(in: call.request, forge: forge, now: call.now)
+    var lessons = notice.lessons
+    var isUnanswered = false
+    for query in notice.queries {
+      let answer = world.ask(query, answers: answers, now: call.now)
+      switch answer.outcome {
+      case .genuine, .forged, .malformed, .refused, .notFound: break
+      case .doubtful, .unavailable, .misconfigured: isUnanswered = true
+      }
+      if case .proof(let proof) = query {
+        lessons.append(Lesson(proof: proof, answer: answer))
+      } else {
+        lessons.append(Lesson(proof: nil, answer: answer))
+      }
     }
-    guard let taken else { return try JSONBody.response(EmptyDocument(), status: 202) }
+    guard !lessons.isEmpty else { return try JSONBody.response(EmptyDocument(), status: 202) }
     try world.backend.perform(failing: HTTPProblem.failed) {
       model throws(HTTPProblem) -> (Void, [BackendWrite]) in
-      var writes: [BackendWrite] = []
-      for reversal in taken { writes += model.reverse(reversal.transaction, at: reversal.at) }
-      return ((), writes)
+      ((), model.learn(lessons, source: .notification(notice.type), now: call.now))
+    }
+    if isUnanswered {
+      throw HTTPProblem(
+        status: 503, type: "store", title: "The store did not answer",
+        detail: "post the notification again later")
     }
     return try JSONBody.response(EmptyDocument())
   }
 
-  /// Nil if there is nothing to do for this type.
-  private func reversals(signed: String, now: Timestamp) throws(HTTPProblem) -> [Reversal]? {
-    let payload: SignedNotification
-    do {
-      payload = try JSONDecoder().decode(SignedNotification.self, from: CompactJWS(signed).payload)
+  private static func notice(
+    in request: HTTPRequest, forge: ReceiptForge, now: Timestamp
+  ) throws(HTTPProblem) -> StoreNotice {
+    do throws(StoreNotice.Refusal) {
+      return try StoreNotice(
+        json: Data(request.body), bundleID: forge.bundleID, isSigned: forge.verify, now: now)
     } catch {
-      throw .malformed("signedPayload: not a signed notification")
-    }
-    guard store.forge.verify(signed) else { throw .invalid("signedPayload: the store did not sign it") }
-    guard payload.notificationType == "REFUND" || payload.notificationType == "REVOKE" else { return nil }
-    guard let signed = payload.data?.signedTransactionInfo, store.forge.verify(signed) else {
-      throw .invalid("signedTransactionInfo: missing, or the store did not sign it")
-    }
-    do throws(ReceiptDecodingError) {
-      let facts = try SignedTransaction(jws: signed)
-      let moment = facts.revocationDate.map(Timestamp.init(milliseconds:)) ?? now
-      return [Reversal(transaction: TransactionKey(facts), at: moment)]
-    } catch {
-      throw .malformed("signedTransactionInfo: not a signed transaction")
-    }
-  }
-
-  private func reversals(type: String, items: [AnyNotification.Item]) -> [Reversal]? {
-    guard type == "REFUND" || type == "CANCEL" else { return nil }
-    return items.compactMap { item in
-      guard let record = store.transaction(item.transaction_id), let moment = record.revokedAt else {
-        return nil
+      switch error {
+      case .malformed(let detail): throw .malformed(detail)
+      case .untrue(let detail): throw .invalid(detail)
       }
-      return Reversal(transaction: TransactionKey(record), at: moment)
     }
   }
-}
 
-/// Both versions of a notification's body, under the store's own names.
-private struct AnyNotification: Decodable {
-  struct Receipt: Decodable { var latest_receipt_info: [Item]? }
-  struct Item: Decodable { var transaction_id: String }
-
-  var signedPayload: String?
-  var notification_type: String?
-  var unified_receipt: Receipt?
-}
-
-private struct SignedNotification: Decodable {
-  struct Contents: Decodable { var signedTransactionInfo: String? }
-
-  var notificationType: String
-  var data: Contents?
+  /// What an unsigned notification gives reason to ask; nothing of what cannot be read, which the route refuses.
+  static func notificationQueries(of request: HTTPRequest) -> [VerificationQuery] {
+    do throws(StoreNotice.Refusal) {
+      // No signature is believed here: a signed notification asks nothing.
+      return try StoreNotice(
+        json: Data(request.body), bundleID: "", isSigned: { _ in false }, now: Timestamp(milliseconds: 0)
+      ).queries
+    } catch {
+      return []
+    }
+  }
 }
