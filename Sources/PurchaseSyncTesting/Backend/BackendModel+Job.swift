@@ -16,6 +16,12 @@ public struct DueSubscription: Sendable, Hashable {
   public var chain: ChainKey
   /// Why.
   public var reason: Reason
+
+  /// A subscription and why it is due.
+  public init(chain: ChainKey, reason: Reason) {
+    self.chain = chain
+    self.reason = reason
+  }
 }
 
 /// One question of the job.

@@ -46,7 +46,7 @@ extension BackendModel {
     let counted = once.map {
       Entitlement(productID: $0.key.id, quantity: $0.value, environment: $0.key.environment)
     }
-    let subscribed = chains.compactMap { subscription($0.key, $0.value, now: now) }
+    let subscribed = chains.compactMap { subscription($0.key, $0.value, of: account, now: now) }
     return (counted + subscribed).sorted {
       ($0.productID, $0.sandbox ? 1 : 0, $0.environment.rawValue, $0.expiresAt ?? Self.never)
         < ($1.productID, $1.sandbox ? 1 : 0, $1.environment.rawValue, $1.expiresAt ?? Self.never)
@@ -69,9 +69,20 @@ extension BackendModel {
 
   /// One subscription, by its end, refunds of whichever period, upgrades, and the grace of a failed charge (R3.8,
   /// R5.6). Nil if it is over.
-  private func subscription(_ chain: ChainKey, _ credits: [Credit], now: Timestamp) -> Entitlement? {
+  private func subscription(
+    _ chain: ChainKey, _ credits: [Credit], of account: String, now: Timestamp
+  ) -> Entitlement? {
     var facts = SubscriptionFacts()
     for credit in credits { facts.add(period(credit, of: chain)) }
+    // A period that was refunded before the backend heard of it was never credited, and stands between the others.
+    for row in periods(of: chain)
+    where row.account == account && row.facts.revocationDate != nil
+      && self.credits(for: row.transaction).isEmpty
+    {
+      facts.add(
+        period(
+          credit(for: row.facts, to: .account(account), order: nil, cause: .renewal, now: now), of: chain))
+    }
     if let renewal = renewals[chain] {
       facts.add(renewal.renewal, originalTransactionID: chain.originalTransactionID)
     }
@@ -80,7 +91,7 @@ extension BackendModel {
     else { return nil }
     let paid = credits.filter { $0.transaction.transactionID == status.transactionID }
     return Entitlement(
-      productID: status.productID, quantity: paid.reduce(0) { $0 + $1.quantity },
+      productID: status.productID, quantity: max(1, paid.reduce(0) { $0 + $1.quantity }),
       expiresAt: Timestamp(milliseconds: until), environment: chain.environment)
   }
 

@@ -72,4 +72,11 @@ public struct JobRun: Sendable, Hashable {
   public var due: Int
   /// How many of them the store did not answer about.
   public var unanswered: Int
+
+  /// A run.
+  public init(at: Timestamp, due: Int, unanswered: Int) {
+    self.at = at
+    self.due = due
+    self.unanswered = unanswered
+  }
 }
