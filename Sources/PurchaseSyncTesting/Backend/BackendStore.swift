@@ -14,6 +14,9 @@ package final class BackendStore: @unchecked Sendable {
   private let connection: Connection
   private let connectionLock = NSLock()
   private var identity: BackendIdentity
+  /// Called before each row of a transaction is written, and once more before it is committed: where tests kill the
+  /// process. Nil in every other use.
+  package var beforeWrite: (() -> Void)?
   /// Nil while a change is under way, and after one that failed: then the file is the truth.
   private var cached: BackendModel?
   /// Whether `perform` leaves the commit to `GroupCommit`.
@@ -180,7 +183,11 @@ package final class BackendStore: @unchecked Sendable {
   private func insert(_ writes: [BackendWrite]) throws(BackendStoreError) {
     do throws(SQLiteError) {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
-        for write in writes { try connection.insert(write) }
+        for write in writes {
+          beforeWrite?()
+          try connection.insert(write)
+        }
+        beforeWrite?()
       }
     } catch {
       throw BackendStoreError(error)
