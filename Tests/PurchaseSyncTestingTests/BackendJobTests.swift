@@ -85,7 +85,7 @@ struct BackendJobTests {
     #expect(try backend.jobQuestions(at: Sample.now).isEmpty)
 
     let end = later(30 * Sample.day)
-    _ = try store.renew(transactionID: bought.transactionID, now: end)
+    store.advance(to: end)
     let now = end.adding(milliseconds: 1)
     let questions = try backend.jobQuestions(at: now)
     #expect(questions.map(\.proof) == [receipt])

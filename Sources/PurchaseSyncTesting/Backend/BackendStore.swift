@@ -152,7 +152,9 @@ package final class BackendStore: @unchecked Sendable {
   /// What the file holds now, to be restored later.
   package func backUp() throws(BackendStoreError) -> BackendBackup {
     try flush()
-    return try alone { () throws(BackendStoreError) in BackendBackup(writes: try connection.readWrites(holdingProofs: true)) }
+    return try alone { () throws(BackendStoreError) in
+      BackendBackup(writes: try connection.readWrites(holdingProofs: true))
+    }
   }
 
   /// Goes back to a backup, as after a disaster: what came since is gone, and the ledger epoch is another one. The log
