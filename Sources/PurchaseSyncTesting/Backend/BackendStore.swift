@@ -11,6 +11,8 @@ package import PurchaseSync
 /// next ones are judged. `@unchecked` because the compiler cannot see that; the connection has a lock of its own, which
 /// is taken after the owner's, never before.
 package final class BackendStore: @unchecked Sendable {
+  /// Before the connection, so that they go first.
+  private let statements = StatementCache()
   private let connection: Connection
   private let connectionLock = NSLock()
   private var identity: BackendIdentity
@@ -170,7 +172,7 @@ package final class BackendStore: @unchecked Sendable {
         for table in BackendSchema.restored { try connection.execute("DELETE FROM \(table)") }
         for write in backup.writes {
           if case .verdict = write { continue }
-          try connection.insert(write)
+          try connection.insert(write, statements)
         }
         try connection.prepare("UPDATE identity SET restorations = ?")
           .run([.integer(Int64(restored.restorations))])
@@ -187,7 +189,7 @@ package final class BackendStore: @unchecked Sendable {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
         for write in writes {
           beforeWrite?()
-          try connection.insert(write)
+          try connection.insert(write, statements)
         }
         beforeWrite?()
       }

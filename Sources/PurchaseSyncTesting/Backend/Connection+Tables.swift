@@ -7,7 +7,7 @@ import PurchaseSync
 /// Writing tables A, B and C.
 extension Connection {
   /// A row of table A, unless one like it is there.
-  func insert(_ seen: SeenProof) throws(SQLiteError) {
+  func insert(_ seen: SeenProof, _ statements: StatementCache) throws(SQLiteError) {
     let row: [SQLValue] = [
       .text(seen.transactionID), .text(seen.originalTransactionID), .text(seen.proof.data),
       .integer(seen.at.milliseconds), .text(seen.device?.uuidString), .text(seen.account),
@@ -18,14 +18,15 @@ extension Connection {
       seen.source.notifyType, seen.proof.data,
     ]
     let digest = Checksum.of(Array(parts.map { $0 ?? "" }.joined(separator: "\n").utf8))
-    try prepare("INSERT OR IGNORE INTO proof_digests VALUES (?)").run([.integer(digest)])
+    try statements.prepare(self, "INSERT OR IGNORE INTO proof_digests VALUES (?)").run([.integer(digest)])
     guard changes > 0 else { return }
-    try prepare("INSERT INTO table_a VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)").run(row)
+    try statements.prepare(self, "INSERT INTO table_a VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)").run(row)
   }
 
   /// The row of table B of a subscription.
-  func put(_ newest: NewestProof) throws(SQLiteError) {
-    let number = try prepare(
+  func put(_ newest: NewestProof, _ statements: StatementCache) throws(SQLiteError) {
+    let number = try statements.prepare(
+      self,
       """
       INSERT INTO proof_origins VALUES (NULL, ?, ?, ?, ?)
       ON CONFLICT (environment, original_transaction_id) DO UPDATE SET
@@ -35,7 +36,8 @@ extension Connection {
     ).first(
       newest.chain.columns + [.text(newest.proof.kind.rawValue), .integer(newest.toldAt)],
       { $0.integer(0) })
-    try prepare(
+    try statements.prepare(
+      self,
       """
       INSERT OR REPLACE INTO table_b (
         rowid, transaction_id, original_transaction_id, receipt, createtime, updatetime)
@@ -49,9 +51,10 @@ extension Connection {
   }
 
   /// The row of table C of a transaction.
-  func put(_ purchase: Purchase) throws(SQLiteError) {
+  func put(_ purchase: Purchase, _ statements: StatementCache) throws(SQLiteError) {
     let facts = purchase.facts
-    let number = try prepare(
+    let number = try statements.prepare(
+      self,
       """
       INSERT INTO purchase_facts VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (environment, transaction_id, purchased_at) DO UPDATE SET
@@ -67,7 +70,8 @@ extension Connection {
         .integer(facts.expiresDate), .flag(facts.isUpgraded), .text(facts.ownership?.rawValue),
         .text(facts.groupID), .text(facts.appAccountToken), .integer(facts.toldAt),
       ], { $0.integer(0) })
-    try prepare(
+    try statements.prepare(
+      self,
       """
       INSERT OR REPLACE INTO table_c (
         rowid, uid, uuid, transaction_id, product_id, original_transaction_id, quantity, purchase_date_ms,
@@ -88,9 +92,9 @@ extension Connection {
   }
 
   /// What is known of a subscription's next renewal.
-  func put(_ renewal: ChainRenewal) throws(SQLiteError) {
+  func put(_ renewal: ChainRenewal, _ statements: StatementCache) throws(SQLiteError) {
     let said = renewal.renewal
-    try prepare("INSERT OR REPLACE INTO renewals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+    try statements.prepare(self, "INSERT OR REPLACE INTO renewals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
       renewal.chain.columns + [
         .text(said.productID), .text(said.autoRenewProductID), .flag(said.willAutoRenew),
         .integer(said.expirationIntent.map { Int64($0.rawValue) }), .flag(said.isInBillingRetry),
@@ -100,8 +104,9 @@ extension Connection {
   }
 
   /// Table C follows the credits that a device's claim moves, as the model's rows do.
-  func follow(_ claim: DeviceClaim) throws(SQLiteError) {
-    try prepare(
+  func follow(_ claim: DeviceClaim, _ statements: StatementCache) throws(SQLiteError) {
+    try statements.prepare(
+      self,
       """
       UPDATE table_c SET uid = ?1, updatetime = ?4 WHERE uid IS NULL AND rowid IN (
         SELECT facts.number FROM credits JOIN purchase_facts AS facts

@@ -6,11 +6,11 @@ import PurchaseSync
 
 extension Connection {
   /// Makes one change, within the transaction of its request.
-  func insert(_ write: BackendWrite) throws(SQLiteError) {
+  func insert(_ write: BackendWrite, _ statements: StatementCache) throws(SQLiteError) {
     switch write {
-    case .order(let order): try put(order)
+    case .order(let order): try put(order, statements)
     case .credit(let credit):
-      try prepare("INSERT INTO credits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+      try statements.prepare(self, "INSERT INTO credits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
         [.integer(Int64(credit.sequence))] + credit.transaction.columns + [.text(credit.orderNumber)]
           + credit.owner.columns + [
             .text(credit.productID), .integer(Int64(credit.quantity)), .text(credit.cause.rawValue),
@@ -18,7 +18,8 @@ extension Connection {
             .integer(credit.purchasedAt?.milliseconds),
           ])
     case .reversal(let reversal):
-      try prepare(
+      try statements.prepare(
+        self,
         """
         INSERT INTO reversals VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (environment, transaction_id, ifnull(purchased_at, 0))
@@ -28,22 +29,22 @@ extension Connection {
         reversal.transaction.columns + [
           .integer(reversal.at.milliseconds), .integer(reversal.undoneAt?.milliseconds),
         ])
-    case .purchase(let purchase): try put(purchase)
-    case .renewal(let renewal): try put(renewal)
-    case .proof(let seen): try insert(seen)
-    case .newestProof(let newest): try put(newest)
+    case .purchase(let purchase): try put(purchase, statements)
+    case .renewal(let renewal): try put(renewal, statements)
+    case .proof(let seen): try insert(seen, statements)
+    case .newestProof(let newest): try put(newest, statements)
     case .job(let run):
-      try prepare("INSERT INTO job_runs VALUES (?, ?, ?)").run([
+      try statements.prepare(self, "INSERT INTO job_runs VALUES (?, ?, ?)").run([
         .integer(run.at.milliseconds), .integer(Int64(run.due)), .integer(Int64(run.unanswered)),
       ])
     case .deviceClaim(let claim):
-      try prepare("INSERT INTO device_claims VALUES (?, ?, ?, ?)").run([
+      try statements.prepare(self, "INSERT INTO device_claims VALUES (?, ?, ?, ?)").run([
         .text(claim.device.uuidString), .text(claim.account), .integer(Int64(claim.throughSequence)),
         .integer(claim.at.milliseconds),
       ])
-      try follow(claim)
+      try follow(claim, statements)
     case .verdict(let verdict):
-      try prepare("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+      try statements.prepare(self, "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
         [
           .text(verdict.environment), .text(verdict.transactionID), .text(verdict.verdict.rawValue),
           .text(verdict.orderNumber), .text(verdict.reason),
@@ -53,9 +54,10 @@ extension Connection {
     }
   }
 
-  private func put(_ order: BackendOrder) throws(SQLiteError) {
+  private func put(_ order: BackendOrder, _ statements: StatementCache) throws(SQLiteError) {
     // Only state and binding ever change; the place in the table, which is the order's age, does not.
-    let statement = try prepare(
+    let statement = try statements.prepare(
+      self,
       """
       INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (number) DO UPDATE SET state = excluded.state,
