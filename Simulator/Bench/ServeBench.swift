@@ -5,7 +5,7 @@ import PurchaseSyncTesting
 
 /// `bench serve`: the mock backend under load, over loopback with kept connections, its database on disk.
 struct ServeBench {
-  static let bars = [1, 2, 3, 4]
+  static let bars = [1, 2, 3, 4, 5]
 
   let options: BenchOptions
   private var uploads: Int { options.quick ? 2_000 : 20_000 }
@@ -40,6 +40,16 @@ struct ServeBench {
       throw BenchError.wrongPayload(expected: requests.count, found: credits)
     }
     section.bars += try readBars(load, server)
+    if wants(5) {
+      server.verifyOverHTTP()
+      let asked = try load.run(
+        Self.uploads(options.quick ? 500 : 5_000, at: server, ofReceipts: true), status: 200)
+      section.bars.append(
+        Bar(
+          number: 5, what: "uploads of receipts, verified over HTTP", unit: .perSecond,
+          measured: asked.perSecond,
+          bound: .atLeast(500)))
+    }
     report(section)
   }
 
@@ -73,22 +83,31 @@ struct ServeBench {
   private func wants(_ bar: Int) -> Bool { options.only.isEmpty || options.only.contains(bar) }
 
   /// Paid, each by its own upload.
-  private static func uploads(_ count: Int, at server: WorldServer) throws -> [[UInt8]] {
+  private static func uploads(
+    _ count: Int, at server: WorldServer, ofReceipts: Bool = false
+  ) throws -> [[UInt8]] {
     let product = ServeCommand.products.first?.id ?? ""
     let device = UUID()
     return try (0..<count).map { index in
       let now = Timestamp.wallClock()
-      let (transaction, jws) = try server.withStore { store in
+      // A store account for each receipt: the receipt of one who buys much is long.
+      let storeAccount = ofReceipts ? "receipt-\(index)" : "apple-\(index % 50)"
+      let (transaction, proof) = try server.withStore { store in
         let record = try store.pay(
-          product: product, quantity: 1, accountToken: nil, storeAccount: "apple-\(index % 50)", now: now)
-        return (record.transactionID, store.forge.signedTransaction(record, signedAt: now))
+          product: product, quantity: 1, accountToken: nil, storeAccount: storeAccount, now: now)
+        guard ofReceipts, let receipt = store.receipt(storeAccount: storeAccount, now: now) else {
+          let jws = store.forge.signedTransaction(record, signedAt: now)
+          return (record.transactionID, ProofDocument(kind: .signedTransaction, data: jws))
+        }
+        let data = Data(receipt).base64EncodedString()
+        return (record.transactionID, ProofDocument(kind: .appReceipt, data: data))
       }
       let claim = Claim(
         transactionID: transaction, environment: "Production", productID: product, quantity: 1,
         purchasedAt: now,
         match: .none)
       let upload = UploadRequest(
-        device: device, proof: ProofDocument(kind: .signedTransaction, data: jws), claims: [claim])
+        device: device, proof: proof, claims: [claim])
       return KeptConnection.request(
         "POST", "/v1/receipts", authorization: "Bearer token-account-\(index % 50)",
         body: Array(try JSONEncoder().encode(upload)))

@@ -94,13 +94,14 @@ extension ConformanceCheck {
       let after = try await lab.held(by: .alice)
       try expect(after == before, "nothing granted: \(before)")
     },
-    ConformanceCheck(name: "proof-malformed", promise: "what is no proof is rejected, claim by claim") {
+    ConformanceCheck(name: "proof-malformed", promise: "what is no proof settles nothing, claim by claim") {
       lab in
       let (order, paid) = try await lab.paidOrder()
       let proof: JSONValue = ["kind": "appReceipt", "data": "bm90IGEgcmVjZWlwdA=="]
       let reply = try await lab.upload([ConformanceLab.claim(paid, order: order.number)], proof: proof)
       let word = try await lab.verdict(reply, about: paid.transactionID)
-      try expect(word == "rejected", "rejected")
+      // The store says of it what it also says in moments of weakness (21002): a backend may ask again first.
+      try expect(word == "rejected" || word == "pending", "rejected, or pending")
     },
   ]
 }

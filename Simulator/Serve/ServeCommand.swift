@@ -27,6 +27,7 @@ struct ServeCommand {
         broken: options.broken, now: Self.clock(speed: options.speed))
       if let faults { server.setFaults(faults) }
       try server.start(port: options.port, host: options.host)
+      server.verifyOverHTTP()
     } catch let problem as PlanProblem {
       Terminal.error("purchase-simulator: \(problem.message)")
       return problem.code

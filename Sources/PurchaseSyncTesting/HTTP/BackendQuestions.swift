@@ -40,6 +40,16 @@ extension WorldState {
     return try finishJob(answers: answers, now: now)
   }
 
+  /// Runs the job if it is time for it. One that could not be committed is due again at once.
+  mutating func runDueJob(now: Timestamp) {
+    do throws(HTTPProblem) {
+      guard try model().isJobDue(at: now) else { return }
+      _ = try runJob(now: now)
+    } catch {
+      failedJobs += 1
+    }
+  }
+
   /// What the job has to ask now. With a store somewhere else: ask without the lock, then ``finishJob(answers:now:)``.
   func jobQuestions(now: Timestamp) throws(HTTPProblem) -> [JobQuestion] {
     do throws(BackendStoreError) {

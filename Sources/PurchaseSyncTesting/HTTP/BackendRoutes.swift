@@ -49,7 +49,7 @@ extension WorldState {
 
   /// Either form of an upload: claims, or only a receipt (R3.2).
   static func upload(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
-    try upload(&world, call, answers: [:])
+    try upload(&world, call, answers: call.answers)
   }
 
   /// The same, with what the store said already to the ``queries(of:)`` of this request.

@@ -11,7 +11,7 @@ extension WorldState {
   /// 200 once what it teaches is committed; 202 if it teaches nothing; 503 if the store did not answer, and then the
   /// store, which is to post it again, will.
   static func notify(_ world: inout WorldState, _ call: Route.Call) throws(HTTPProblem) -> HTTPResponse {
-    try notify(&world, call, answers: [:])
+    try notify(&world, call, answers: call.answers)
   }
 
   /// The same, with what the store said already to the ``queries(of:)`` of this request.

@@ -9,6 +9,8 @@ struct Route {
     /// What stands in the place of `*`; empty without one.
     var parameter: String
     var now: Timestamp
+    /// What the store said already, where it was asked before the lock was taken.
+    var answers: StoreAnswers = [:]
   }
 
   var method: String
@@ -27,20 +29,22 @@ struct Route {
 
 extension WorldState {
   /// Answers any request; what no route takes or understands is a problem document.
-  mutating func answer(_ request: HTTPRequest, now: Timestamp) -> HTTPResponse {
+  mutating func answer(_ request: HTTPRequest, now: Timestamp, answers: StoreAnswers) -> HTTPResponse {
     do throws(HTTPProblem) {
-      return try route(request, now: now)
+      return try route(request, now: now, answers: answers)
     } catch {
       return error.response
     }
   }
 
-  private mutating func route(_ request: HTTPRequest, now: Timestamp) throws(HTTPProblem) -> HTTPResponse {
+  private mutating func route(
+    _ request: HTTPRequest, now: Timestamp, answers: StoreAnswers
+  ) throws(HTTPProblem) -> HTTPResponse {
     var allowed: [String] = []
     for route in Self.routes {
       guard let parameter = route.parameter(in: request.path) else { continue }
       if route.method == request.method {
-        let call = Route.Call(request: request, parameter: parameter, now: now)
+        let call = Route.Call(request: request, parameter: parameter, now: now, answers: answers)
         if let broken, call.request.path == Self.uploadPath { return try broken.upload(&self, call) }
         return try route.handle(&self, call)
       }

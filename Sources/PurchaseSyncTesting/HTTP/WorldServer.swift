@@ -69,8 +69,9 @@ public final class WorldServer: Sendable {
   private static func handle(
     _ request: HTTPRequest, _ world: Locked<WorldState>, _ commits: GroupCommit, now: () -> Timestamp
   ) -> (ordinal: Int, response: HTTPResponse) {
+    let answers = ask(about: request, world, now: now())
     let (ordinal, response, number, backend) = world.withLock { state in
-      let handled = state.handle(request, now: now())
+      let handled = state.handle(request, now: now(), answers: answers)
       return (handled.ordinal, handled.response, state.backend.lastGathered, state.backend)
     }
     do throws(BackendStoreError) {
@@ -87,6 +88,31 @@ public final class WorldServer: Sendable {
       return (ordinal, HTTPProblem.failed(error).response)
     }
     return (ordinal, response)
+  }
+
+  /// What the backend has to know of the store, where that is asked over HTTP: without the lock, since the store's
+  /// answer is a request to this server too.
+  private static func ask(
+    about request: HTTPRequest, _ world: Locked<WorldState>, now: Timestamp
+  ) -> StoreAnswers {
+    let (verifier, shift) = world.withLock { ($0.verifier, $0.clockShift) }
+    guard let verifier else { return [:] }
+    var answers: StoreAnswers = [:]
+    for query in WorldState.queries(of: request) {
+      answers[query] = verifier.answer(to: query, now: now.adding(milliseconds: shift))
+    }
+    return answers
+  }
+
+  /// From now on the backend asks `/verifyReceipt` over HTTP about receipts, as real ones do: what is planned to go
+  /// wrong with those requests goes wrong with its. Of use after `start`.
+  public func verifyOverHTTP() {
+    let password = world.withLock { $0.store.sharedSecret }
+    let verifier = HTTPReceiptVerifier(
+      production: baseURL.appendingPathComponent("verifyReceipt"),
+      sandbox: baseURL.appendingPathComponent("sandbox/verifyReceipt"), password: password,
+      others: StoreInProcess(world: world))
+    world.withLock { $0.verifier = verifier }
   }
 
   /// Listens; after it returned clients can connect.
@@ -108,19 +134,26 @@ public final class WorldServer: Sendable {
     return world.withLock { now.adding(milliseconds: $0.clockShift) }
   }
 
-  /// What the store does by itself until now: renewals are charged, and what is due of its notifications is posted.
-  /// To be called again and again; the number of posts.
+  /// What store and backend do by themselves until now: renewals are charged, what is due of the store's notifications
+  /// is posted, and the backend's job runs every 12 hours (R3.9). To be called again and again; the number of posts.
   ///
   /// - Parameter post: Posts a body as `application/json` to the backend, and gives the HTTP status; nil for no answer.
   @discardableResult
   public func goOn(post: @escaping @Sendable (Data) async -> Int?) async -> Int {
     let moment = moment
-    world.withLock { $0.store.advance(to: moment) }
+    world.withLock { state in
+      state.store.advance(to: moment)
+      state.runDueJob(now: moment)
+    }
     return await NotificationPoster(self, post: post).postDue(now: moment)
   }
 
   /// Closes every connection and waits for requests that are being handled. Idempotent.
-  public func stop() { server.stop() }
+  public func stop() {
+    server.stop()
+    // It holds on to the world, which holds it.
+    world.withLock { $0.verifier = nil }
+  }
 
   /// Where it listens, such as `http://127.0.0.1:49152`; of use only after `start`.
   public var baseURL: URL {

@@ -19,6 +19,10 @@ struct WorldState {
   var orderLifetime: Int64?
   /// The plan as it was written, if it was set as a document.
   var faultDocument = FaultPlanDocument(rules: [])
+  /// How often the backend's job could not be committed.
+  var failedJobs = 0
+  /// Whom the backend asks about receipts; nil: the store in process.
+  var verifier: (any ReceiptVerifier)?
   /// Wrong on purpose.
   var broken: BrokenBackend?
   /// How far the world's clock is ahead of the real one, in milliseconds.
@@ -39,11 +43,13 @@ struct WorldState {
     return (requestCount, fault)
   }
 
-  mutating func handle(_ request: HTTPRequest, now: Timestamp) -> (ordinal: Int, response: HTTPResponse) {
+  mutating func handle(
+    _ request: HTTPRequest, now: Timestamp, answers: StoreAnswers = [:]
+  ) -> (ordinal: Int, response: HTTPResponse) {
     handledCount += 1
     backend.isGathering = true
     defer { backend.isGathering = false }
-    var response = answer(request, now: now.adding(milliseconds: clockShift))
+    var response = answer(request, now: now.adding(milliseconds: clockShift), answers: answers)
     if request.method == "POST", request.path == Self.uploadPath {
       for distortion in faults.nextReply() where response.status == 200 {
         response.body = distortion.applied(to: response.body)
