@@ -12,14 +12,23 @@ extension StoreModel: ReceiptVerifier {
   /// The same, to what the store said already.
   func answer(_ verification: StoreVerification, to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
     var answer = StoreAnswer(verification, at: now.milliseconds)
-    guard case .proof(let proof) = query, proof.kind != .signedTransaction, var report = answer.report else {
-      return answer
+    guard var report = answer.report else { return answer }
+    switch query {
+    case .proof(let proof) where proof.kind != .signedTransaction: complete(&report, now: now)
+    case .subscription(let environment, let original):
+      let chain = ChainKey(
+        environment: StoreEnvironment(rawValue: environment), originalTransactionID: original)
+      report.renewals += renewals([chain], now: now)
+    case .proof, .transaction: break
     }
+    answer.outcome = .genuine(report)
+    return answer
+  }
+
+  private func complete(_ report: inout StoreReport, now: Timestamp) {
     var held = Set(report.transactions.map(\.transactionID))
-    var asked: Set<ChainKey> = []
-    for transaction in report.transactions where transaction.expiresDate != nil {
-      let chain = ChainKey(transaction)
-      guard asked.insert(chain).inserted else { continue }
+    let chains = Set(report.transactions.filter { $0.expiresDate != nil }.map(ChainKey.init)).sorted()
+    for chain in chains {
       let history = verify(
         .subscription(
           environment: chain.environment.rawValue, originalTransactionID: chain.originalTransactionID),
@@ -28,7 +37,21 @@ extension StoreModel: ReceiptVerifier {
         if held.insert(period.transactionID).inserted { report.transactions.append(period) }
       }
     }
-    answer.outcome = .genuine(report)
-    return answer
+    report.renewals += renewals(chains, now: now)
+  }
+
+  /// What `pending_renewal_info` would say of these subscriptions.
+  private func renewals(_ chains: [ChainKey], now: Timestamp) -> [ChainRenewal] {
+    let forge = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
+    return chains.compactMap { chain in
+      guard let forged = renewal(of: chain.originalTransactionID) else { return nil }
+      do throws(ReceiptDecodingError) {
+        let pending = try PendingRenewal(forge.pendingRenewal(forged))
+        return ChainRenewal(
+          chain: chain, renewal: SubscriptionRenewal(pending), toldAt: now.milliseconds)
+      } catch {
+        return nil
+      }
+    }
   }
 }

@@ -12,7 +12,9 @@ extension StoreModel {
     switch query {
     case .transaction(let environment, let id): return held([(id, environment)], now: now)
     case .subscription(let environment, let original):
-      let periods = charges.filter { $0.originalTransactionID == original && $0.expiresAt != nil }
+      let account = transaction(original)?.storeAccount ?? ""
+      let periods = transactions(storeAccount: account)
+        .filter { $0.originalTransactionID == original && $0.expiresAt != nil }
       return held(periods.map { ($0.transactionID, environment) }, now: now)
     case .proof(let proof):
       do throws(ReceiptDecodingError) {
