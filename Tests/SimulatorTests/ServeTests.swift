@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSyncTesting
 import Testing
 
 @testable import purchase_simulator
@@ -80,5 +81,29 @@ import Testing
     // A day of the world is 86 ms.
     while Double(moment.milliseconds) - begin < 86_400_000 { moment = clock() }
     #expect(Double(moment.milliseconds) - begin >= 86_400_000)
+  }
+}
+
+/// A database that is used again, whose store begins anew.
+@Suite struct ServedDatabaseTests {
+  @Test func `a purchase after a restart is no duplicate of one before it`() async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/ServedDatabaseTests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    var words: [String] = []
+    for _ in 0..<2 {
+      let server = try WorldServer(
+        databasePath: directory + "/backend.sqlite", products: ServeCommand.products,
+        bundleID: ServeCommand.bundleID, now: Timestamp.wallClock)
+      try server.start()
+      defer { server.stop() }
+      var options = ConformanceOptions()
+      options.backend = server.baseURL.absoluteString
+      let lab = try ConformanceLab(options)
+      let (order, paid) = try await lab.paidOrder()
+      let claim = ConformanceLab.claim(paid, order: order.number)
+      words.append(try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid)))
+    }
+    #expect(words == ["granted", "granted"])
+    try FileManager.default.removeItem(atPath: directory)
   }
 }

@@ -36,14 +36,17 @@ public final class WorldServer: Sendable {
     tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0, broken: BrokenBackend? = nil,
     onRequest: (@Sendable (RequestMoment) -> Void)? = nil, now: @escaping @Sendable () -> Timestamp
   ) throws(WorldServerError) {
-    let store = StoreModel(
-      products: products, forge: ReceiptForge(bundleID: bundleID), environment: environment)
     let backend: BackendStore
+    let known: BackendModel
     do throws(BackendStoreError) {
       backend = try BackendStore(path: databasePath, bundleID: bundleID, seed: seed)
+      known = try backend.model()
     } catch {
       throw WorldServerError(error)
     }
+    let store = StoreModel(
+      products: products, forge: ReceiptForge(bundleID: bundleID), environment: environment,
+      firstTransactionID: Self.firstTransactionID(after: known))
     var state = WorldState(
       store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens))
     state.broken = broken
@@ -63,6 +66,14 @@ public final class WorldServer: Sendable {
         onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
         return response
       })
+  }
+
+  /// The store begins anew with each server, and the backend's file goes on: an id that it knows would be a duplicate.
+  private static func firstTransactionID(after known: BackendModel) -> Int64 {
+    let ids =
+      known.purchases.map(\.transaction.transactionID) + known.credits.map(\.transaction.transactionID)
+    let last = ids.compactMap { Int64($0) }.filter { $0 < 9_000_000_000_000_000 }.max() ?? 0
+    return max(last + 1, 2_000_000_000_000_001)
   }
 
   /// What the answer says, and what it was judged by, is durable before it is sent.
