@@ -16,7 +16,7 @@ public struct NotificationForge: Sendable, Hashable {
   }
 
   /// The body of a POST, version 1: `unifiedReceipt` is an answer of
-  /// ``VerifyReceiptForge/unified(held:latest:renewals:newReceipt:requestedAt:)``, of which the notification
+  /// ``VerifyReceiptForge/unified(held:latest:renewals:newReceipt:createdAt:alwaysTellsLatest:requestedAt:)``, of which the notification
   /// has a part.
   public func version1(
     _ kind: ServerNotificationV1.Kind, unifiedReceipt: JSONValue?, renewal: ForgedRenewal? = nil,

@@ -5,7 +5,7 @@ public import PurchaseQueue
 /// Makes answers of `verifyReceipt` as the store writes them (receipt-facts.md a.3 to a.7), in both styles.
 ///
 /// A pure value: the same arguments give the same JSON. Change a member of the
-/// ``AppStoreReceipts/JSONValue``, or use ``BrokenJSON``, for answers that the store would not write.
+/// `AppStoreReceipts.JSONValue`, or use ``BrokenJSON``, for answers that the store would not write.
 public struct VerifyReceiptForge: Sendable, Hashable {
   /// `bundle_id`, or `bid`.
   public var bundleID: String
