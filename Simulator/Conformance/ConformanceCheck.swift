@@ -98,7 +98,10 @@ extension ConformanceLab {
     guard let all = reply.json?["entitlements"]?.array else { throw ConformanceFailure("entitlements") }
     var sum: Int64 = 0
     for item in all where item["productID"]?.string == product {
-      if case .integer(let quantity)? = item["quantity"] { sum += quantity }
+      guard case .integer(let quantity)? = item["quantity"], (1...1_000_000).contains(quantity) else {
+        throw ConformanceFailure("a quantity of 1 to 1000000")
+      }
+      sum += quantity
     }
     return sum
   }

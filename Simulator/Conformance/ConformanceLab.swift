@@ -107,7 +107,10 @@ actor ConformanceLab {
     if !response.body.isEmpty {
       do { json = try JSONValue(json: response.body) } catch { json = nil }
     }
-    note(request, path, "\(response.status) " + ConformanceText.shortened(response.body, json))
+    note(
+      request, path,
+      "\(response.status) "
+        + ConformanceText.shortened(response.body, json, without: [options.token, options.otherToken]))
     return Reply(
       status: response.status, contentType: response.contentType, json: json, size: response.body.count)
   }
@@ -115,7 +118,10 @@ actor ConformanceLab {
   private func note(_ request: BackendRequest, _ path: String, _ received: String) {
     var json: JSONValue?
     do { json = try JSONValue(json: request.body) } catch { json = nil }
-    let body = request.body.isEmpty ? "" : " " + ConformanceText.shortened(request.body, json)
+    let body =
+      request.body.isEmpty
+      ? ""
+      : " " + ConformanceText.shortened(request.body, json, without: [options.token, options.otherToken])
     exchanges.append(Exchange(sent: "\(request.method) \(path)\(body)", received: received))
   }
 

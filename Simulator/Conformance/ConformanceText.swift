@@ -5,8 +5,10 @@ import Foundation
 enum ConformanceText {
   private static let longest = 600
 
-  static func shortened(_ body: Data, _ json: JSONValue?) -> String {
-    let text = json.map { redacted($0).text } ?? String(decoding: body.prefix(longest), as: UTF8.self)
+  /// `tokens` stand in no line, whoever echoes them.
+  static func shortened(_ body: Data, _ json: JSONValue?, without tokens: [String]) -> String {
+    var text = json.map { redacted($0).text } ?? String(decoding: body.prefix(longest), as: UTF8.self)
+    for token in tokens where !token.isEmpty { text = text.replacing(token, with: "(token)") }
     let line = InspectText.safe(text.replacing("\n", with: " "))
     return line.count <= longest ? line : line.prefix(longest) + "… (\(body.count) bytes)"
   }
@@ -18,7 +20,12 @@ enum ConformanceText {
     case .object(let members):
       var shown: [String: JSONValue] = [:]
       for (name, member) in members {
-        guard ["data", "signedPayload", "signedTransaction", "receipt", "receipt-data"].contains(name),
+        // A device's uuid is its credential.
+        let secrets = [
+          "data", "signedPayload", "signedTransaction", "receipt", "receipt-data", "accountToken", "device",
+          "uuid",
+        ]
+        guard secrets.contains(name),
           let text = member.string
         else {
           shown[name] = redacted(member)

@@ -8,7 +8,7 @@ extension ConformanceCommand {
       let lab = try ConformanceLab(options)
       var requests = try RandomRequests(document: OpenAPIDocument.json, seed: options.seed)
       var statuses: [Int: Int] = [:]
-      for number in 1...max(count, 1) {
+      for number in 0..<count {
         await lab.begin()
         let request = requests.next()
         let status: Int
@@ -17,10 +17,10 @@ extension ConformanceCommand {
             request.method, request.path, as: request.caller, headers: request.headers, body: request.body
           ).status
         } catch is ConformanceFailure {
-          return await failed(number, lab)
+          return await failed(number + 1, lab)
         }
         statuses[status, default: 0] += 1
-        if status >= 500 { return await failed(number, lab) }
+        if status >= 500 { return await failed(number + 1, lab) }
       }
       let counts = statuses.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
       Terminal.line(

@@ -96,3 +96,56 @@ import Testing
     #expect(kept == [order.number])
   }
 }
+
+/// What was gathered and is not in the file yet, when something else goes wrong.
+@Suite struct GatheringTests {
+  private struct Refusal: Error {}
+
+  private func open(_ directory: TemporaryDirectory) throws -> BackendStore {
+    try BackendStore(path: directory.path("backend.sqlite"), bundleID: Sample.bundleID, seed: 3)
+  }
+
+  private func order(_ key: String, in store: BackendStore) throws -> String {
+    try store.perform(failing: { $0 as any Error }) { model throws in
+      let made = try model.createOrder(
+        OrderRequest(productID: "coins", quantity: 1), account: "alice", idempotencyKey: key, now: Sample.now,
+        expiresAt: nil)
+      return (made.order.number, made.writes)
+    }
+  }
+
+  @Test func `a request that is refused takes nothing from those before it`() throws {
+    let directory = try TemporaryDirectory()
+    let store = try open(directory)
+    store.isGathering = true
+    let first = try order("a", in: store)
+    #expect(throws: Refusal.self) {
+      try store.perform(failing: { $0 as any Error }) { _ throws -> (Void, [BackendWrite]) in throw Refusal()
+      }
+    }
+    let second = try order("b", in: store)
+    #expect(first != second)
+    #expect(try store.model().orders.map(\.number) == [first, second])
+    try store.flush()
+    let again = try open(directory)
+    #expect(try again.model().orders.map(\.number) == [first, second])
+  }
+
+  @Test func `what a failed flush lost is told to whoever waits for it`() throws {
+    let store = try open(try TemporaryDirectory())
+    store.isGathering = true
+    _ = try order("a", in: store)
+    try store.refuseWrites(true)
+    #expect(throws: BackendStoreError.self) { try store.flush() }
+    try store.refuseWrites(false)
+    let batch = store.take()
+    #expect(throws: BackendStoreError.self) { try store.commit(batch) }
+    // Nobody commits what was judged by it, until it is abandoned.
+    #expect(throws: BackendStoreError.self) { try store.flush() }
+    #expect(store.abandon() == batch.through)
+    #expect(try store.model().orders == [])
+    _ = try order("b", in: store)
+    try store.flush()
+    #expect(try store.model().orders.count == 1)
+  }
+}

@@ -25,6 +25,10 @@ package final class BackendStore: @unchecked Sendable {
   var isGathering = false
   /// What was decided and is not in the file yet.
   private var gathered: [BackendWrite] = []
+  /// Why something gathered did not happen, of which those who wait for it were not told yet.
+  private var untold: BackendStoreError?
+  /// Why the last commit failed, until it is abandoned; with the connection's lock.
+  private var broken: BackendStoreError?
   /// How many changes were gathered so far, which is the number of the last of them.
   private(set) var lastGathered = 0
 
@@ -47,9 +51,20 @@ package final class BackendStore: @unchecked Sendable {
     cached = try Self.load(connection, identity)
   }
 
-  /// The state as of the last committed request.
+  /// A part of what was gathered, on its way to the file.
+  struct Batch {
+    var writes: [BackendWrite]
+    /// The number of the last change in it.
+    var through: Int
+    /// Why it cannot happen any more.
+    var failure: BackendStoreError?
+  }
+
+  /// The state as it was decided; what was gathered of it may not be in the file yet (`flush`).
   package func model() throws(BackendStoreError) -> BackendModel {
     if let cached { return cached }
+    // Else it would be read without what was gathered.
+    if !gathered.isEmpty { try flush() }
     let model = try alone { () throws(BackendStoreError) in try Self.load(connection, identity) }
     cached = model
     return model
@@ -81,18 +96,19 @@ package final class BackendStore: @unchecked Sendable {
     } catch {
       throw wrap(error)
     }
-    // Given up here, so that the model is changed in place and not copied; a failure reads the file again.
+    // Given up here, so that the model is changed in place and not copied; after a failure the file is read again.
     cached = nil
     let (result, writes) = try body(&model)
-    if !writes.isEmpty {
+    if !writes.isEmpty, isGathering {
       gathered += writes
       lastGathered += 1
-      if !isGathering {
-        do throws(BackendStoreError) {
-          try flush()
-        } catch {
-          throw wrap(error)
-        }
+    } else if !writes.isEmpty {
+      do throws(BackendStoreError) {
+        // First what others wait for, so that a failure of this is not theirs.
+        if !gathered.isEmpty { try flush() }
+        try commitAlone(writes)
+      } catch {
+        throw wrap(error)
       }
     }
     cached = model
@@ -113,35 +129,55 @@ package final class BackendStore: @unchecked Sendable {
   // MARK: Commits
 
   /// What was gathered, with the connection: it is this thread's until `commit`.
-  func take() -> (writes: [BackendWrite], through: Int) {
+  func take() -> Batch {
     connectionLock.lock()
-    defer { gathered = [] }
-    return (gathered, lastGathered)
+    defer { (gathered, untold) = ([], nil) }
+    return Batch(writes: gathered, through: lastGathered, failure: untold)
   }
 
-  /// In one transaction what `take` gave. Without the owner's lock, on the same thread.
-  func commit(taken writes: [BackendWrite]) throws(BackendStoreError) {
+  /// In one transaction what `take` gave. Without the owner's lock, on the same thread. After a failure nobody commits
+  /// until `abandon`: what was judged meanwhile rests on what is not in the file.
+  func commit(_ batch: Batch) throws(BackendStoreError) {
     defer { connectionLock.unlock() }
-    if !writes.isEmpty { try insert(writes) }
+    do throws(BackendStoreError) {
+      if let failure = batch.failure ?? broken { throw failure }
+      if !batch.writes.isEmpty { try insert(batch.writes) }
+    } catch {
+      broken = error
+      throw error
+    }
   }
 
   /// After a commit that failed: everything that was judged by what is not in the file did not happen. The number of the
   /// last change of which this is true.
   func abandon() -> Int {
-    gathered = []
-    cached = nil
+    alone { broken = nil }
+    (gathered, untold, cached) = ([], nil, nil)
     // Whoever comes after this waits for another number than those that are told of the failure.
     defer { lastGathered += 1 }
     return lastGathered
   }
 
-  private func flush() throws(BackendStoreError) {
-    let writes = take().writes
+  /// Everything that was decided is in the file when this returns; with the owner's lock. If it throws, none of what was
+  /// gathered happened, and whoever waits for it is told so.
+  func flush() throws(BackendStoreError) {
+    let hadWaiting = !gathered.isEmpty
+    let batch = take()
+    defer { connectionLock.unlock() }
     do throws(BackendStoreError) {
-      try commit(taken: writes)
+      if let failure = batch.failure ?? broken { throw failure }
+      if !batch.writes.isEmpty { try insert(batch.writes) }
     } catch {
-      _ = abandon()
+      cached = nil
+      if hadWaiting || batch.failure != nil { untold = error }
       throw error
+    }
+  }
+
+  private func commitAlone(_ writes: [BackendWrite]) throws(BackendStoreError) {
+    try alone { () throws(BackendStoreError) in
+      if let broken { throw broken }
+      try insert(writes)
     }
   }
 

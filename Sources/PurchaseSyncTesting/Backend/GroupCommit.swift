@@ -35,9 +35,7 @@ final class GroupCommit: @unchecked Sendable {
       condition.unlock()
       let outcome = commit()
       condition.lock()
-      if let error = outcome.failure {
-        failures.append(Failure(after: decided, through: outcome.through, error: error))
-      }
+      if let error = outcome.failure { note(error, outcome.through) }
       decided = max(decided, outcome.through)
       isCommitting = false
       condition.broadcast()
@@ -45,5 +43,15 @@ final class GroupCommit: @unchecked Sendable {
     let failure = failures.first { $0.after < number && number <= $0.through }
     condition.unlock()
     if let failure { throw failure.error }
+  }
+
+  /// Failures in a row are one; of very old ones nobody waits any more.
+  private func note(_ error: BackendStoreError, _ through: Int) {
+    if let last = failures.last, last.through == decided {
+      failures[failures.count - 1].through = through
+    } else {
+      failures.append(Failure(after: decided, through: through, error: error))
+    }
+    if failures.count > 1_000 { failures.removeFirst(500) }
   }
 }

@@ -43,8 +43,11 @@ public enum BrokenBackend: String, Sendable, Hashable, CaseIterable {
   ) throws(HTTPProblem) -> HTTPResponse {
     let uploader = try world.credentials.uploader(of: call.request)
     let upload = try JSONBody.decode(UploadRequest.self, from: call.request)
+    guard (1...100).contains(upload.claims.count) else { return try WorldState.upload(&world, call) }
     var model = try world.model()
-    let judgement = model.judge(upload, from: uploader, now: call.now) { world.verify($0, now: call.now) }
+    let judgement = model.judge(upload, from: uploader, now: call.now) {
+      world.ask($0, answers: call.answers, now: call.now)
+    }
     return try JSONBody.response(UploadReply(ledgerEpoch: model.ledgerEpoch, verdicts: judgement.verdicts))
   }
 

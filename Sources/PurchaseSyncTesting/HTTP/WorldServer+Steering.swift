@@ -1,12 +1,14 @@
+import PurchaseQueue
 public import PurchaseSync
 
 /// What a test or a simulator does to the world while it runs, and what it asks of it. All of it from any thread, also
 /// from the hook of `onRequest`.
 extension WorldServer {
-  /// Everything there is to count, as of one moment.
+  /// Everything there is to count, as of one moment, and durable.
   public func snapshot() throws(WorldServerError) -> WorldSnapshot {
     try withState { (state: inout WorldState) throws(BackendStoreError) in
-      WorldSnapshot(state, backend: try state.backend.model())
+      try state.backend.flush()
+      return WorldSnapshot(state, backend: try state.backend.model())
     }
   }
 
@@ -28,7 +30,10 @@ extension WorldServer {
 
   /// Moves the clock of store and backend on, or back, from where it is.
   public func moveClock(milliseconds: Int64) {
-    world.withLock { $0.clockShift += milliseconds }
+    world.withLock { state in
+      state.clockShift =
+        Timestamp(milliseconds: state.clockShift).adding(milliseconds: milliseconds).milliseconds
+    }
   }
 
   /// Makes a bearer token invalid, as an expired sign-in is: 401 until it is accepted again.

@@ -13,6 +13,7 @@ public final class WorldServer: Sendable {
   let world: Locked<WorldState>
   private let server: HTTPServer
   private let now: @Sendable () -> Timestamp
+  private let host = Locked("127.0.0.1")
 
   /// Opens or creates the backend's database; serves nothing before `start`.
   ///
@@ -55,7 +56,9 @@ public final class WorldServer: Sendable {
     self.now = now
     let commits = GroupCommit()
     // The server asks for a fault once per well-formed request, so this is where all of them are counted.
+    // While a receipt is verified over HTTP, its connection waits for another one of this server.
     server = HTTPServer(
+      limits: HTTPLimits(connections: 512),
       fault: { request in
         let (ordinal, fault) = world.withLock { $0.admit(request) }
         onRequest?(RequestMoment(request, ordinal: ordinal, phase: .beforeHandling))
@@ -72,6 +75,7 @@ public final class WorldServer: Sendable {
   private static func firstTransactionID(after known: BackendModel) -> Int64 {
     let ids =
       known.purchases.map(\.transaction.transactionID) + known.credits.map(\.transaction.transactionID)
+      + known.verdicts.map(\.transactionID)
     let last = ids.compactMap { Int64($0) }.filter { $0 < 9_000_000_000_000_000 }.max() ?? 0
     return max(last + 1, 2_000_000_000_000_001)
   }
@@ -87,10 +91,10 @@ public final class WorldServer: Sendable {
     }
     do throws(BackendStoreError) {
       try commits.wait(for: number) {
-        let (writes, through) = world.withLock { $0.backend.take() }
+        let batch = world.withLock { $0.backend.take() }
         do throws(BackendStoreError) {
-          try backend.commit(taken: writes)
-          return GroupCommit.Outcome(through: through)
+          try backend.commit(batch)
+          return GroupCommit.Outcome(through: batch.through)
         } catch {
           return GroupCommit.Outcome(through: world.withLock { $0.backend.abandon() }, failure: error)
         }
@@ -134,6 +138,7 @@ public final class WorldServer: Sendable {
   public func start(port: UInt16 = 0, host: String = "127.0.0.1") throws(WorldServerError) {
     do throws(HTTPServerError) {
       try server.start(port: port, host: host)
+      self.host.withLock { $0 = host == "0.0.0.0" || host == "localhost" ? "127.0.0.1" : host }
     } catch {
       throw WorldServerError(error)
     }
@@ -170,7 +175,7 @@ public final class WorldServer: Sendable {
   public var baseURL: URL {
     var components = URLComponents()
     components.scheme = "http"
-    components.host = "127.0.0.1"
+    components.host = host.withLock { $0 }
     components.port = Int(server.port)
     // Four fixed parts always make a URL; the other branch satisfies the compiler.
     return components.url ?? URL(filePath: "/")

@@ -20,7 +20,7 @@ public struct WorldSnapshot: Sendable, Hashable, Codable {
   public var ledgerEpoch: String
   /// Well-formed requests so far, those that a fault swallowed included.
   public var requestCount: Int
-  /// The same by method and path, such as `POST /v1/receipts`.
+  /// The same by method and path, such as `POST /v1/receipts` or `GET /v1/orders/*`; the rest under `no route`.
   public var requests: [String: Int]
   /// How often each transaction was claimed in an upload, answered or not, by transaction id.
   public var uploads: [String: Int]

@@ -37,7 +37,9 @@ struct WorldState {
 
   mutating func admit(_ request: HTTPRequest) -> (ordinal: Int, fault: Fault?) {
     requestCount += 1
-    requests[request.method + " " + request.path, default: 0] += 1
+    requests[Self.name(of: request), default: 0] += 1
+    // Whoever plans faults can take them back.
+    if request.path.hasPrefix("/admin/") { return (requestCount, nil) }
     let fault = faults.next(method: request.method, path: request.path, body: request.body)
     if let fault, !fault.reachesHandler { countSwallowedUpload(request) }
     return (requestCount, fault)
@@ -56,6 +58,12 @@ struct WorldState {
       }
     }
     return (handledCount, response)
+  }
+
+  /// By the route, so that there are few, whatever is asked for.
+  private static func name(of request: HTTPRequest) -> String {
+    let route = routes.first { $0.method == request.method && $0.parameter(in: request.path) != nil }
+    return route.map { "\($0.method) \($0.path)" } ?? "no route"
   }
 
   /// Uploads that get as far as being judged count themselves, since they are decoded there.
