@@ -60,9 +60,16 @@ enum PeakMemory {
     return parse(try String(contentsOfFile: status, encoding: .utf8))
   }
 
+  /// What it holds now, in kilobytes; nil where the system does not tell it in /proc.
+  static func nowOfThisProcess() throws -> Int? {
+    let status = "/proc/self/status"
+    guard FileManager.default.fileExists(atPath: status) else { return nil }
+    return parse(try String(contentsOfFile: status, encoding: .utf8), "VmRSS:")
+  }
+
   /// The line `VmHWM:     12345 kB`.
-  static func parse(_ status: String) -> Int? {
-    status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?
+  static func parse(_ status: String, _ name: String = "VmHWM:") -> Int? {
+    status.split(separator: "\n").first { $0.hasPrefix(name) }?
       .split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { Int($0) }
   }
 }
