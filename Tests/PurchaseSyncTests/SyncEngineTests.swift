@@ -11,24 +11,7 @@ import Testing
   private func withWorld(
     faults: FaultPlan = .none, _ body: (WorldServer, SyncConfiguration, MockStoreClient) async throws -> Void
   ) async throws {
-    let directory = FileManager.default.temporaryDirectory.path + "/SyncEngineTests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    let world = try WorldServer(
-      databasePath: directory + "/world.sqlite", products: [StoreProduct(id: product, kind: .consumable)],
-      bundleID: "com.example", faults: faults, now: Timestamp.wallClock)
-    try world.start()
-    defer {
-      world.stop()
-      do {
-        try FileManager.default.removeItem(atPath: directory)
-      } catch {
-        Issue.record(error, "the temporary directory stays behind")
-      }
-    }
-    let configuration = SyncConfiguration(
-      path: directory + "/queue.sqlite", vault: DirectoryVault(directory: directory + "/vault"),
-      retry: RetryPolicy().scaled(by: 1_000))
-    try await body(world, configuration, MockStoreClient(base: world.baseURL, storeAccount: "apple-id"))
+    try await EngineWorld.with(faults) { try await body($0.server, $0.configuration, $0.store) }
   }
 
   private func open(

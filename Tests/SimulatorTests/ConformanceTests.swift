@@ -9,8 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(4))) struct ConformanceTests {
   /// The checks that fail, in their order.
   private func failures(_ broken: BrokenBackend?) async throws -> [String] {
-    try await withWorld(broken) { server in
-      let lab = try lab(server)
+    try await Served.world(broken: broken) { _, lab, _ in
       var failed: [String] = []
       for check in ConformanceCheck.all {
         do {
@@ -21,33 +20,7 @@ import Testing
         }
       }
       return failed
-    }
-  }
-
-  private func lab(_ server: WorldServer) throws -> ConformanceLab {
-    var options = ConformanceOptions()
-    options.backend = server.baseURL.absoluteString
-    return try ConformanceLab(options)
-  }
-
-  private func withWorld<Value>(
-    _ broken: BrokenBackend?, _ body: (WorldServer) async throws -> Value
-  ) async throws -> Value {
-    let directory = FileManager.default.temporaryDirectory.path + "/ConformanceTests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer {
-      do {
-        try FileManager.default.removeItem(atPath: directory)
-      } catch {
-        Issue.record(error, "the temporary directory stays behind")
-      }
-    }
-    let server = try WorldServer(
-      databasePath: directory + "/backend.sqlite", products: ServeCommand.products,
-      bundleID: ServeCommand.bundleID, broken: broken, now: Timestamp.wallClock)
-    try server.start()
-    defer { server.stop() }
-    return try await body(server)
+    }.flatMap { $0 }
   }
 
   @Test func `the mock keeps its own contract`() async throws {
@@ -69,8 +42,7 @@ import Testing
   }
 
   @Test func `whatever is sent after the document, nothing is a 5xx`() async throws {
-    try await withWorld(nil) { server in
-      let lab = try lab(server)
+    _ = try await Served.world { _, lab, _ in
       var requests = try RandomRequests(document: OpenAPIDocument.json, seed: 3)
       for _ in 0..<150 {
         let request = requests.next()
@@ -94,8 +66,7 @@ import Testing
   }
 
   @Test func `neither proofs nor tokens are in a report`() async throws {
-    try await withWorld(nil) { server in
-      let lab = try lab(server)
+    _ = try await Served.world { _, lab, _ in
       let (order, paid) = try await lab.paidOrder()
       let claim = ConformanceLab.claim(paid, order: order.number)
       _ = try await lab.upload([claim], proof: ConformanceLab.signed(paid))

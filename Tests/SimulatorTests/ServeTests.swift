@@ -8,23 +8,10 @@ import Testing
 /// `serve` as a person runs it.
 @Suite(.timeLimit(.minutes(4))) struct ServeTests {
   @Test func `it prints its URLs, answers, and ends cleanly when it is asked to`() async throws {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = RunTests.binary
-    process.arguments = ["serve", "--port", "0"]
-    process.standardOutput = output
-    try process.run()
+    let (process, base) = try Served.start()
     defer { if process.isRunning { process.terminate() } }
-    var text = ""
-    while !text.contains("Ctrl-C") {
-      let data = output.fileHandleForReading.availableData
-      guard !data.isEmpty else { break }
-      text += String(decoding: data, as: UTF8.self)
-    }
-    let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" }).map(String.init)
-    let base = try #require(words.first { $0.hasPrefix("http://127.0.0.1:") && $0.hasSuffix("/v1") })
     var options = ConformanceOptions()
-    options.backend = String(base.dropLast(3))
+    options.backend = base
     let lab = try ConformanceLab(options)
     let page = try await lab.send("GET", "", as: .nobody)
     #expect(page.status == 200)
@@ -87,23 +74,11 @@ import Testing
 /// A database that is used again, whose store begins anew.
 @Suite struct ServedDatabaseTests {
   @Test func `a purchase after a restart is no duplicate of one before it`() async throws {
-    let directory = FileManager.default.temporaryDirectory.path + "/ServedDatabaseTests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    var words: [String] = []
-    for _ in 0..<2 {
-      let server = try WorldServer(
-        databasePath: directory + "/backend.sqlite", products: ServeCommand.products,
-        bundleID: ServeCommand.bundleID, now: Timestamp.wallClock)
-      try server.start()
-      defer { server.stop() }
-      var options = ConformanceOptions()
-      options.backend = server.baseURL.absoluteString
-      let lab = try ConformanceLab(options)
+    let words = try await Served.world(times: 2) { _, lab, _ in
       let (order, paid) = try await lab.paidOrder()
       let claim = ConformanceLab.claim(paid, order: order.number)
-      words.append(try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid)))
+      return try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
     }
     #expect(words == ["granted", "granted"])
-    try FileManager.default.removeItem(atPath: directory)
   }
 }

@@ -10,29 +10,20 @@ import Testing
 struct StatusPageTests {
   @Test(arguments: [1_280, 360])
   func `the page shows what happened, without an error, on a desk and on a phone`(width: Int) async throws {
-    let directory = FileManager.default.temporaryDirectory.path + "/StatusPageTests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    let server = try WorldServer(
-      databasePath: directory + "/backend.sqlite", products: ServeCommand.products,
-      bundleID: ServeCommand.bundleID, now: Timestamp.wallClock)
-    try server.start()
-    defer { server.stop() }
-    var options = ConformanceOptions()
-    options.backend = server.baseURL.absoluteString
-    let lab = try ConformanceLab(options)
-    let (order, paid) = try await lab.paidOrder(storeAccount: "<b>apple</b>")
-    server.setFaults(
-      try JSONDecoder().decode(
-        FaultPlanDocument.self,
-        from: Data(#"{"rules":[{"path":"/v1/receipts","fault":"reset","count":2}]}"#.utf8)))
-    let page = try Browser.page(server.baseURL.absoluteString + "/", width: width, directory)
-    #expect(page.complaints == [])
-    #expect(page.dom.contains("<td>\(order.number)</td>"))
-    #expect(page.dom.contains("<td>\(paid.transactionID)</td>"))
-    #expect(page.dom.contains("reset at  /v1/receipts, 2 times"))
-    // What others write is text, never markup.
-    #expect(page.dom.contains("<td>&lt;b&gt;apple&lt;/b&gt;</td>"))
-    try FileManager.default.removeItem(atPath: directory)
+    _ = try await Served.world { server, lab, directory in
+      let (order, paid) = try await lab.paidOrder(storeAccount: "<b>apple</b>")
+      server.setFaults(
+        try JSONDecoder().decode(
+          FaultPlanDocument.self,
+          from: Data(#"{"rules":[{"path":"/v1/receipts","fault":"reset","count":2}]}"#.utf8)))
+      let page = try Browser.page(server.baseURL.absoluteString + "/", width: width, directory)
+      #expect(page.complaints == [])
+      #expect(page.dom.contains("<td>\(order.number)</td>"))
+      #expect(page.dom.contains("<td>\(paid.transactionID)</td>"))
+      #expect(page.dom.contains("reset at  /v1/receipts, 2 times"))
+      // What others write is text, never markup.
+      #expect(page.dom.contains("<td>&lt;b&gt;apple&lt;/b&gt;</td>"))
+    }
   }
 }
 

@@ -23,30 +23,17 @@ struct WalkTests {
   }
 
   @Test func `every line of the walk works`() throws {
-    let server = Process()
-    let output = Pipe()
-    server.executableURL = RunTests.binary
-    server.arguments = ["serve", "--port", "0"]
-    server.standardOutput = output
-    try server.run()
+    let (server, base) = try Served.start()
     defer {
       server.terminate()
       server.waitUntilExit()
     }
-    var text = ""
-    while !text.contains("Ctrl-C") {
-      let data = output.fileHandleForReading.availableData
-      guard !data.isEmpty else { break }
-      text += String(decoding: data, as: UTF8.self)
-    }
-    let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" }).map(String.init)
-    let page = try #require(words.first { $0.hasPrefix("http://127.0.0.1:") && $0.hasSuffix("/") })
     let script = try self.script
     #expect(script.contains("verifyReceipt"))
     let walk = Process()
     walk.executableURL = URL(fileURLWithPath: "/bin/bash")
     walk.arguments = ["-c", script]
-    walk.environment = ProcessInfo.processInfo.environment.merging(["BASE": String(page.dropLast())]) { $1 }
+    walk.environment = ProcessInfo.processInfo.environment.merging(["BASE": base]) { $1 }
     let said = Pipe()
     walk.standardOutput = said
     walk.standardError = said

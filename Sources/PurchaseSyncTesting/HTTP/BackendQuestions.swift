@@ -27,6 +27,17 @@ extension WorldState {
     }
   }
 
+  /// An upload without good credentials is refused before anything is asked; notifications have none.
+  func mayAsk(about request: HTTPRequest) -> Bool {
+    guard request.path == Self.uploadPath else { return true }
+    do throws(HTTPProblem) {
+      _ = try credentials.uploader(of: request)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// The answer that was got before, or else that of the store in process.
   mutating func ask(_ query: VerificationQuery, answers: StoreAnswers, now: Timestamp) -> StoreAnswer {
     if let answer = answers[query] { return answer }
