@@ -3,8 +3,10 @@ import Foundation
 /// What the command line asks for.
 enum Command: Equatable {
   case help
-  case scenarios
+  case scenarios(ScenariosOptions)
   case run(RunOptions)
+  case compare(CompareOptions)
+  case story(StoryOptions)
   case inspect(InspectOptions)
   case decode(DecodeOptions)
   case app(AppOptions)
@@ -87,9 +89,9 @@ enum Command: Equatable {
     let rest = Array(arguments.dropFirst())
     switch name {
     case "--help", "-h", "help": return .success(.help)
-    case "scenarios":
-      guard rest.isEmpty else { return .failure(UsageError(message: "scenarios takes no arguments")) }
-      return .success(.scenarios)
+    case "scenarios": return ScenariosOptions.parse(rest).map(Command.scenarios)
+    case "compare": return CompareOptions.parse(rest).map(Command.compare)
+    case "story": return StoryOptions.parse(rest).map(Command.story)
     case "run": return RunOptions.parse(rest).map(Command.run)
     case "inspect": return InspectOptions.parse(rest).map(Command.inspect)
     case "decode": return DecodeOptions.parse(rest).map(Command.decode)
@@ -111,9 +113,9 @@ enum Command: Equatable {
     case .help:
       Terminal.line(Self.usage)
       return ExitCode.ok
-    case .scenarios:
-      for scenario in Scenario.all { Terminal.line(Table.pad(scenario.name, 28) + scenario.summary) }
-      return ExitCode.ok
+    case .scenarios(let options): return ScenariosCommand(options: options).execute()
+    case .compare(let options): return await CompareCommand(options: options).execute()
+    case .story(let options): return await StoryCommand(options: options).execute()
     case .run(let options): return await RunCommand(options: options).execute()
     case .inspect(let options): return InspectCommand(options: options).execute()
     case .decode(let options): return DecodeCommand(options: options).execute()

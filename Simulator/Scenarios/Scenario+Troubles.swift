@@ -1,62 +1,76 @@
-import PurchaseQueue
 import PurchaseSyncTesting
 
 /// A queue, a network or a clock that does not behave.
 extension Scenario {
-  private static let day: Int64 = 86_400_000
-
-  /// Bought outside of the app, as an offer code is.
-  private static func payOutside(_ count: Int) -> @Sendable (WorldServer) throws -> Void {
-    { world in
-      for _ in 0..<count {
-        _ = try world.withStore { (store) throws(StoreModelError) in
-          try store.pay(
-            product: gems, quantity: 1, accountToken: nil, storeAccount: "apple-1", now: .wallClock())
-        }
-      }
-    }
-  }
-
   static let troubles: [Scenario] = [
     Scenario(
-      name: "poison-at-head",
-      summary: "the backend fails on one transaction, again and again: those behind it pass it",
+      name: "poison-at-head", summary: "the backend fails on one transaction; those behind it pass it",
+      story: "A bug makes the backend answer 500 to alice's first purchase. Two more wait behind it.",
+      attacks: "queues that stop at their head",
+      proves: ["invariant 5", "invariant 25"],
       launches: [
         Launch(
-          steps: [
-            .buy(product: gems, account: "alice"), .buy(product: coins, account: "alice"),
-            .buy(product: coins, account: "alice"), .use(milliseconds: 600),
-          ]),
-        Launch(before: { $0.setFaults(.none) }),
-      ],
-      faults: { .poison(transactionID: "2000000000000001") }, timeScale: 20_000),
+          before: [
+            .fault(
+              "respond", count: nil, status: 500,
+              bodyContains: "\"transactionID\":\"2000000000000001\"")
+          ], does: [buyGems, buyCoins, buyCoins, .use(milliseconds: 600)]),
+        Launch(before: [.noFaults]),
+      ], expects: .init(paid: 3), timeScale: 20_000),
     Scenario(
-      name: "queue-full",
-      summary: "more purchases than the queue has room for, while the backend is down",
-      launches: [Launch(steps: [.use(milliseconds: 200)]), Launch(before: { $0.setFaults(.none) })],
-      prepare: payOutside(5), faults: { .refusal(status: 503, retryAfter: nil, requests: nil) }, entries: 2),
-    Scenario(
-      name: "captive-portal",
-      summary: "a hotel's sign-in page answers instead of the backend, with 200 and with 403",
-      faults: {
-        FaultPlan.captivePortal(status: 200, requests: 3, path: uploads)
-          .merging(.captivePortal(status: 403, requests: 6, path: uploads))
-      }),
-    Scenario(
-      name: "clock-jump",
-      summary: "the backend asks to wait a day; the phone's clock goes back a year and then on by two",
+      name: "queue-full", summary: "more purchases than the queue has room for, in an outage",
+      story: "Five purchases, room for two. What does not fit stays with the store until there is room.",
+      attacks: "queues that drop the oldest, or the newest, when they are full",
+      proves: ["R5.5", "invariant 7"],
       launches: [
         Launch(
-          steps: [
-            .buy(product: gems, account: "alice"), .use(milliseconds: 50),
-            .jumpClock(milliseconds: -365 * day), .use(milliseconds: 50),
+          before: [.outage(), .boughtOutside(product: gems, storeAccount: storeAccount, count: 5)],
+          does: [.use(milliseconds: 100)]), Launch(before: [.noFaults]),
+      ], expects: .init(paid: 5), entries: 2, timeScale: 5_000),
+    Scenario(
+      name: "captive-portal", summary: "a hotel's sign-in page answers, with 200 and with 403",
+      story: "The hotel's network lets nobody through before they have paid for it. Its page says 200.",
+      attacks: "apps for which 200 means done",
+      proves: ["R5.2", "invariant 3"],
+      launches: [
+        Launch(
+          before: [
+            .faults([
+              .init(
+                path: uploads, count: 3, fault: "respond", status: 200,
+                body: "<html>Welcome. Please sign in.</html>"),
+              .init(
+                path: uploads, count: 6, fault: "respond", status: 403,
+                body: "<html>Welcome. Please sign in.</html>"),
+            ])
+          ], does: [buyGems])
+      ], expects: .init(paid: 1)),
+    Scenario(
+      name: "clock-jump", summary: "told to wait a day; the clock goes back a year, and on by two",
+      story: "The backend asks for a day of patience. Alice sets her clock to cheat in a game, and back.",
+      attacks: "apps whose timers believe the clock",
+      proves: ["invariant 15", "invariant 17"],
+      launches: [
+        Launch(
+          before: [.fault("respond", status: 429, retryAfter: 86)],
+          does: [
+            buyGems, .use(milliseconds: 50), .jumpClock(milliseconds: -365 * day), .use(milliseconds: 50),
             .jumpClock(milliseconds: 730 * day),
           ])
-      ],
-      faults: {
-        .refusal(
-          status: 429, retryAfter: .date(Timestamp.wallClock().adding(milliseconds: day)), requests: 1,
-          path: uploads)
-      }),
+      ], expects: .init(paid: 1)),
+    Scenario(
+      name: "month-offline", summary: "a month without the backend, opened now and then",
+      story:
+        "Alice sails. She pays in the harbour's network, which does not let the backend through, for a month.",
+      attacks: "apps that give up after so many tries, or so many days",
+      proves: ["R5.3", "invariant 24"],
+      launches: [
+        Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 60)]),
+        Launch(
+          before: [.days(10), .fault("dropBeforeCommit", at: "/v1", count: nil)],
+          does: [.use(milliseconds: 60)]),
+        Launch(before: [.days(10)], does: [.use(milliseconds: 60)]),
+        Launch(before: [.days(10), .noFaults]),
+      ], expects: .init(paid: 1)),
   ]
 }

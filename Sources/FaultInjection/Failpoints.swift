@@ -24,11 +24,17 @@ public final class Failpoints: Sendable {
   private nonisolated(unsafe) var passages: [String: Int] = [:]
   private nonisolated(unsafe) var total = 0
 
-  /// Nil never kills; passages are counted all the same.
-  public init(_ moment: Moment?) { self.moment = moment }
+  private let onPass: @Sendable (String) -> Void
+
+  /// Nil never kills; passages are counted all the same. `onPass` hears of each, also of the last one.
+  public init(_ moment: Moment?, onPass: @escaping @Sendable (String) -> Void = { _ in }) {
+    self.moment = moment
+    self.onPass = onPass
+  }
 
   /// To be called at a failpoint. May not return.
   public func pass(_ name: String) {
+    onPass(name)
     if isFatal(name) { raise(SIGKILL) }
   }
 

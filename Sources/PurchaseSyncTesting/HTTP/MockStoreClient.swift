@@ -77,6 +77,19 @@ public struct MockStoreClient: AppStore {
     return .purchased(transaction)
   }
 
+  /// What somebody has begun on the app's page in the store, and the app has yet to pay: request and product.
+  public func promoted() async throws -> [(requestID: String, productID: String)] {
+    let body = try await call("GET", "store/requests?" + caller, Data())
+    return try JSONDecoder().decode(RequestList.self, from: body).requests
+      .filter { $0.origin == .promoted }.map { ($0.requestID, $0.productID) }
+  }
+
+  /// Pays what was begun in the store; its transaction is in the next listing.
+  public func approve(requestID: String, accountToken: UUID?) async throws {
+    let decision = RequestDecision(requestID: requestID, accountToken: accountToken)
+    _ = try await call("POST", "store/requests/approve", try JSONEncoder().encode(decision))
+  }
+
   /// Asks for everything that the store account owns. Prompts; what is restored is in the next listing.
   public func restore() async throws -> StoreListing {
     let document = StoreCallerDocument(storeAccount: storeAccount, device: device)

@@ -22,10 +22,14 @@ public struct RequestMoment: Sendable, Hashable {
   public var phase: Phase
   /// The answer's status; nil before handling.
   public var status: Int?
+  /// What goes wrong with it, in a word of `FaultPlanDocument`; nil for nothing, and after handling.
+  public var fault: String?
 }
 
 extension RequestMoment {
-  init(_ request: HTTPRequest, ordinal: Int, phase: Phase, status: Int? = nil) {
-    self.init(ordinal: ordinal, method: request.method, path: request.path, phase: phase, status: status)
+  init(_ request: HTTPRequest, ordinal: Int, phase: Phase, status: Int? = nil, fault: Fault? = nil) {
+    self.init(
+      ordinal: ordinal, method: request.method, path: request.path, phase: phase, status: status,
+      fault: fault?.word)
   }
 }

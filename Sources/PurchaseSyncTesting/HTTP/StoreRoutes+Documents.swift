@@ -2,7 +2,7 @@ import Foundation
 import PurchaseQueue
 
 /// The JSON of the store's routes for what people do. Field names are those of the wire.
-struct RequestList: Encodable { var requests: [RequestDocument] }
+struct RequestList: Codable { var requests: [RequestDocument] }
 
 /// A purchase that waits: `askToBuy`, `interrupted` or `promoted`.
 struct RequestDocument: Codable {
@@ -19,7 +19,7 @@ struct RequestDocument: Codable {
   }
 }
 
-struct RequestDecision: Decodable {
+struct RequestDecision: Codable {
   var requestID: String
   var accountToken: UUID?
 }

@@ -61,7 +61,7 @@ public final class WorldServer: Sendable {
       limits: HTTPLimits(connections: 512),
       fault: { request in
         let (ordinal, fault) = world.withLock { $0.admit(request) }
-        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .beforeHandling))
+        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .beforeHandling, fault: fault))
         return fault
       },
       handler: { request in

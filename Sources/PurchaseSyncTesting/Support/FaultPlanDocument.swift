@@ -51,7 +51,23 @@ public struct FaultPlanDocument: Codable, Sendable, Hashable {
     public var retryAfter: Int?
     /// See the table.
     public var body: String?
+
+    /// A rule; `count` nil: all that follow.
+    public init(
+      path: String, method: String? = nil, bodyContains: String? = nil, from: Int? = nil, count: Int? = 1,
+      fault: String, milliseconds: Int? = nil, bytes: Int? = nil, status: Int? = nil, retryAfter: Int? = nil,
+      body: String? = nil
+    ) {
+      (self.path, self.method, self.bodyContains, self.from, self.count) = (
+        path, method, bodyContains, from, count
+      )
+      (self.fault, self.milliseconds, self.bytes) = (fault, milliseconds, bytes)
+      (self.status, self.retryAfter, self.body) = (status, retryAfter, body)
+    }
   }
+
+  /// A plan.
+  public init(rules: [Rule]) { self.rules = rules }
 }
 
 extension FaultPlanDocument.Rule {
@@ -136,6 +152,25 @@ extension FaultPlanDocument.Rule {
     }
     if let retryAfter { response.headers["Retry-After"] = "\(retryAfter)" }
     return response
+  }
+}
+
+extension Fault {
+  /// Its word in the table of `FaultPlanDocument`.
+  var word: String {
+    switch self {
+    case .dropBeforeCommit: "dropBeforeCommit"
+    case .dropAfterCommit: "dropAfterCommit"
+    case .reset: "reset"
+    case .truncate: "truncate"
+    case .stall: "stall"
+    case .delay: "delay"
+    case .dribble: "dribble"
+    case .garbage: "garbage"
+    case .wrongLength: "wrongLength"
+    case .deliverTwice: "deliverTwice"
+    case .respond(let response): "respond \(response.status)"
+    }
   }
 }
 

@@ -1,12 +1,15 @@
 import Foundation
 import PurchaseSyncTesting
 
-/// Kills the child from outside when the world sees a certain request, before or after handling it.
+/// Kills a child from outside when the world sees a certain request, before or after handling it.
 final class Executioner: Sendable {
   /// The request that the child does not survive.
   struct Order: Sendable {
+    /// The n-th that fits; the first is 1.
     var ordinal: Int
     var phase: RequestMoment.Phase
+    /// How its path has to begin.
+    var path = ""
   }
 
   private let lock = NSLock()
@@ -27,7 +30,9 @@ final class Executioner: Sendable {
   func requestPassed(_ moment: RequestMoment) {
     lock.lock()
     defer { lock.unlock() }
-    guard let order = unsafe order, moment.phase == order.phase else { return }
+    guard let order = unsafe order, moment.phase == order.phase, moment.path.hasPrefix(order.path) else {
+      return
+    }
     unsafe seen += 1
     if unsafe seen == order.ordinal { unsafe child?.kill() }
   }

@@ -4,7 +4,9 @@ import Foundation
 /// The set-up of the simulated app, by argument.
 struct AppOptions: Equatable {
   var client = Client.engine
+  /// The backend, and the store where that has no URL of its own.
   var server = URL(fileURLWithPath: "/")
+  var store: URL?
   var container = ""
   var vault = ""
   /// Who is signed in when it starts.
@@ -15,12 +17,19 @@ struct AppOptions: Equatable {
   var entries: Int?
   /// Tells on standard error what happens.
   var verbose = false
+  /// Tells on standard output what happens, for the report.
+  var isTraced = false
+  /// Where the counts of the failpoints are to be written.
+  var counts: String?
+  /// How far the phone's clock is ahead, in milliseconds.
+  var clockShift: Int64 = 0
+  var isVaultLocked = false
   /// Where the app is killed.
   var crash: Failpoints.Moment?
   /// Every delay of the retry policy is divided by this.
   var timeScale: Int64 = 1_000
   /// The app is closed after this, whatever is still pending.
-  var seconds: Int64 = 10
+  var seconds: Int64 = 3
 
   static func parse(_ arguments: [String]) -> Result<AppOptions, Command.UsageError> {
     Result { () throws(Command.UsageError) in
@@ -40,11 +49,8 @@ struct AppOptions: Equatable {
         throw Command.UsageError(message: "--client: no such client")
       }
       self.client = client
-    case "--server":
-      guard let server = URL(string: try arguments.value(of: option)) else {
-        throw Command.UsageError(message: "--server needs a URL")
-      }
-      self.server = server
+    case "--server": server = try Self.url(option, &arguments)
+    case "--store": store = try Self.url(option, &arguments)
     case "--container": container = try arguments.value(of: option)
     case "--vault": vault = try arguments.value(of: option)
     case "--signed-in":
@@ -52,7 +58,14 @@ struct AppOptions: Equatable {
     case "--steps": steps = try Self.steps(try arguments.value(of: option))
     case "--entries": entries = try arguments.number(of: option)
     case "--verbose": verbose = true
-    case "--crash-at": crash = .passage(of: try arguments.value(of: option), hit: 1)
+    case "--trace": isTraced = true
+    case "--counts": counts = try arguments.value(of: option)
+    case "--clock-shift": clockShift = try arguments.number(of: option)
+    case "--vault-locked": isVaultLocked = true
+    case "--crash-at":
+      // NAME:HIT, or NAME for the first.
+      let parts = try arguments.value(of: option).split(separator: ":").map(String.init)
+      crash = .passage(of: parts[0], hit: parts.count > 1 ? Int(parts[1]) ?? 1 : 1)
     case "--crash-at-passage": crash = .any(hit: try arguments.number(of: option))
     case "--time-scale": timeScale = try arguments.number(of: option)
     case "--seconds": seconds = try arguments.number(of: option)
@@ -60,11 +73,22 @@ struct AppOptions: Equatable {
     }
   }
 
+  private static func url(
+    _ option: String, _ arguments: inout Arguments
+  ) throws(Command.UsageError) -> URL {
+    guard let url = URL(string: try arguments.value(of: option)) else {
+      throw Command.UsageError(message: "\(option) needs a URL")
+    }
+    return url
+  }
+
+  /// As in a story: `[{"do": "buy", …}, …]`.
   private static func steps(_ text: String) throws(Command.UsageError) -> [AppStep] {
     do {
-      return try JSONDecoder().decode([AppStep].self, from: Data(text.utf8))
+      let nodes = try JSONDecoder().decode([StoryNode].self, from: Data(text.utf8))
+      return try nodes.map { try AppStep(story: $0, at: []) }
     } catch {
-      throw Command.UsageError(message: "--steps needs a JSON array of steps")
+      throw Command.UsageError(message: "--steps needs a JSON array of steps: \(error)")
     }
   }
 }

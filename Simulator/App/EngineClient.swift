@@ -1,0 +1,107 @@
+import FaultInjection
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+
+/// The engine, embedded as an app embeds it.
+struct EngineClient: AppClient {
+  private let parts: AppParts
+  private let store: MockStoreClient
+  private let engine: SyncEngine
+  private let listener: Task<Void, Never>
+
+  init(_ parts: AppParts, _ store: MockStoreClient) async throws {
+    self.parts = parts
+    self.store = store
+    let phone = parts.phone
+    engine = try await SyncEngine.open(
+      Self.configuration(parts), store: FailpointStore(store, parts.failpoints),
+      transport: FailpointTransport(URLSessionTransport(base: parts.options.server), parts.failpoints),
+      credentials: { phone.credential(of: $0) })
+    listener = try await Self.listen(engine, parts)
+  }
+
+  private static func configuration(_ parts: AppParts) -> SyncConfiguration {
+    let (options, phone, failpoints) = (parts.options, parts.phone, parts.failpoints)
+    let directory = DirectoryVault(directory: options.vault)
+    var configuration = SyncConfiguration(
+      path: Device.queue(in: options.container),
+      vault: options.isVaultLocked ? LockedVault(directory) : directory,
+      retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
+    if let entries = options.entries { configuration.limits.entries = entries }
+    configuration.hook = { failpoints.pass($0) }
+    if options.verbose { configuration.log = { Terminal.error("app: \($0)") } }
+    return configuration
+  }
+
+  private static func listen(_ engine: SyncEngine, _ parts: AppParts) async throws -> Task<Void, Never> {
+    let events = try await engine.eventStream()
+    return Task {
+      for await event in events {
+        let record = SyncLogRecord(event)
+        parts.trace.note(
+          .app, event.kind, record.name,
+          detail: ([record.text] + record.keys.map(\.rawValue)).joined(separator: " "))
+        guard case .delivered(let outcome) = event else { continue }
+        do {
+          try await engine.confirm(outcome)
+        } catch {
+          Terminal.error("app: \(error)")
+        }
+      }
+    }
+  }
+
+  /// The engine looks at the store by itself.
+  func launched() async throws {}
+
+  func order(product: String, account: String) async throws -> UUID? {
+    try await engine.begin(product: product, account: account).accountToken
+  }
+
+  func took(_ transaction: StoreTransaction, account: String?) async throws {
+    // If it fails, the store keeps it unfinished, and delivers it again.
+    try await engine.receive(transaction)
+  }
+
+  func signedIn(_ account: String) async throws { try await engine.wake(.signedIn(account: account)) }
+  func claim(for account: String) async throws { try await engine.claimDevicePurchases(for: account) }
+  func settingsChanged() async throws { try await engine.wake(.foreground) }
+
+  func isDone() async throws -> Bool {
+    let left = try await engine.snapshot()
+    guard left.unsettled == left.quarantined, left.unseen == 0, left.claimsOwed == 0 else { return false }
+    return try await store.unfinished().transactions.isEmpty
+  }
+
+  func close() async {
+    await engine.shutdown()
+    listener.cancel()
+  }
+}
+
+extension SyncEvent {
+  /// What it is in a report.
+  fileprivate var kind: Report.Kind {
+    switch self {
+    case .delivered: .settled
+    case .waiting, .setAside, .signInNeeded: .retry
+    case .failed, .backendFault, .queueFull, .quarantined, .recovered: .fault
+    default: .change
+    }
+  }
+}
+
+/// A keychain before the device was first unlocked.
+struct LockedVault: ReceiptVault {
+  private let base: DirectoryVault
+
+  init(_ base: DirectoryVault) { self.base = base }
+
+  var itemBytes: Int { base.itemBytes }
+  func store(_ item: VaultItem) throws(VaultError) { throw .locked }
+  func remove(named name: String) throws(VaultError) { throw .locked }
+  func list() throws(VaultError) -> [String] { throw .locked }
+  func item(named name: String) throws(VaultError) -> VaultItem? { throw .locked }
+}

@@ -1,0 +1,79 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// The backend as an app without the engine talks to it: the right requests, and only the status is looked at.
+struct PlainBackend: Sendable {
+  private let transport: URLSessionTransport
+
+  init(_ options: AppOptions) { transport = URLSessionTransport(base: options.server, timeout: 5) }
+
+  /// The token of a new order; nil where there is none to be had, and the purchase goes on without.
+  func order(product: String, account: String) async -> UUID? {
+    struct Request: Encodable {
+      var productID: String
+      var quantity = 1
+    }
+    struct Reply: Decodable { var accountToken: UUID }
+    do {
+      let body = try JSONEncoder().encode(Request(productID: product))
+      let request = BackendRequest(
+        method: "POST", path: "v1/orders",
+        headers: ["Authorization": "Bearer token-" + account, "Idempotency-Key": UUID().uuidString],
+        body: body)
+      return try JSONDecoder().decode(Reply.self, from: try await transport.send(request).body).accountToken
+    } catch {
+      Terminal.error("app: no order: \(error)")
+      return nil
+    }
+  }
+
+  /// The HTTP status, or 0 where there was no answer.
+  func upload(_ upload: PlainUpload, as account: String?) async -> Int {
+    let device = UUID()
+    do {
+      let body = try JSONEncoder().encode(
+        UploadRequest(device: device, proof: upload.proof, claims: upload.claims))
+      let name = account.map { "Bearer token-" + $0 } ?? "Device " + device.uuidString
+      let request = BackendRequest(
+        method: "POST", path: "v1/receipts", headers: ["Authorization": name], body: body)
+      return try await transport.send(request).status
+    } catch {
+      return 0
+    }
+  }
+}
+
+/// What such an app keeps of a purchase, and sends.
+struct PlainUpload: Codable, Sendable {
+  var proof: ProofDocument
+  var claims: [Claim]
+  /// Whose purchase it was when it was paid.
+  var account: String?
+
+  init(_ transaction: StoreTransaction, account: String?) {
+    self.account = account
+    proof = Self.document(transaction.proof)
+    claims = [
+      Claim(
+        transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
+        environment: transaction.environment.rawValue, productID: transaction.productID,
+        quantity: transaction.quantity, purchasedAt: transaction.purchasedAt, match: .none)
+    ]
+  }
+
+  init(proof: Proof, claims: [Claim]) {
+    self.proof = Self.document(proof)
+    self.claims = claims
+  }
+
+  var transactionID: String { claims.first?.transactionID ?? "" }
+
+  static func document(_ proof: Proof) -> ProofDocument {
+    let isText = proof.kind == ProofKind.signedTransaction.rawValue
+    return ProofDocument(
+      kind: ProofKind(rawValue: proof.kind),
+      data: isText ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString())
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// The report of runs: scenarios by clients, and a time line of each.
+enum RunReport {
+  static func make(
+    title: String, outcomes: [RunCells.Outcome], clients: [Client], summary: [Report.Figure]
+  ) -> Report {
+    var rows: [String] = []
+    var stories: [Report.Story] = []
+    var cells: [Report.Cell] = []
+    var timelines: [Report.Timeline] = []
+    for outcome in outcomes {
+      let scenario = outcome.cell.scenario
+      if !rows.contains(scenario.name) {
+        rows.append(scenario.name)
+        stories.append(
+          Report.Story(
+            name: scenario.name, summary: scenario.summary, story: scenario.story,
+            attacks: scenario.attacks, proves: scenario.proves))
+      }
+      cells.append(cell(outcome, timeline: timelines.count))
+      timelines.append(
+        Report.Timeline(
+          title: "\(scenario.name), \(outcome.cell.client.rawValue)",
+          pace: "retry delays at 1/\(scenario.timeScale) of their time", events: outcome.timeline))
+    }
+    return Report(
+      title: title, command: ReportFile.commandLine, madeAt: Date().ISO8601Format(), note: nil,
+      stories: stories, rows: rows, columns: clients.map(\.rawValue), cells: cells, timelines: timelines,
+      summary: summary)
+  }
+
+  private static func cell(_ outcome: RunCells.Outcome, timeline: Int) -> Report.Cell {
+    let (scenario, client) = (outcome.cell.scenario, outcome.cell.client)
+    var cell = Report.Cell(
+      row: scenario.name, column: client.rawValue, words: "failed", state: .failed, figures: [],
+      replay: "purchase-simulator run \(scenario.name) --client \(client.rawValue)", timeline: timeline,
+      detail: client.summary)
+    switch outcome.result {
+    case .failure(let error): cell.detail = error.description
+    case .success(let score):
+      cell.words = client == .engine || !score.isClean ? score.words : "ok"
+      cell.state = state(of: score)
+      cell.figures = [
+        .init(name: "paid", value: "\(score.paid)"), .init(name: "granted", value: "\(score.granted)"),
+        .init(name: "lost", value: "\(score.lost)"), .init(name: "doubled", value: "\(score.doubled)"),
+        .init(name: "to a wrong account", value: "\(score.wrongAccount)"),
+        .init(name: "stuck", value: "\(score.stuck)"),
+        .init(name: "seconds", value: Table.seconds(score.seconds)),
+      ]
+    }
+    return cell
+  }
+
+  private static func state(of score: Score) -> Report.CellState {
+    if score.lost > 0 { return .lost }
+    if score.doubled > 0 { return .doubled }
+    if score.wrongAccount > 0 { return .wrongAccount }
+    if score.stuck > 0 { return .stuck }
+    return score.client == Client.engine.rawValue && !score.isAsExpected ? .failed : .clean
+  }
+}
+
+/// The file of a report.
+enum ReportFile {
+  /// As a shell would take it again, if nothing in it needs quoting.
+  static var commandLine: String {
+    (["purchase-simulator"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
+  }
+
+  /// False where it could not be written, which is said.
+  static func write(_ report: Report, to path: String) -> Bool {
+    do {
+      try ReportPage.html(report).write(to: URL(fileURLWithPath: path), options: .atomic)
+      return true
+    } catch {
+      Terminal.error("purchase-simulator: \(path) could not be written: \(error.localizedDescription)")
+      return false
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A child process of the same binary, which can be killed for real. It ends when this process does, however that
+/// comes to its end: its standard input is at its end then.
+final class ChildProcess: Sendable {
+  /// How a child ended.
+  enum End: Equatable {
+    case exited(Int32)
+    case killed
+  }
+
+  private let process = Process()
+  private let lifeline = Pipe()
+  private let ended = DispatchSemaphore(value: 0)
+  private let output: LineReader?
+
+  /// - Parameters:
+  ///   - arguments: The hidden subcommand and its options.
+  ///   - isQuiet: What it complains of is its own, and not shown.
+  ///   - onLine: Hears each line of its standard output, on a thread of its own; nil: there is nobody to hear.
+  init(
+    _ arguments: [String], isQuiet: Bool = false, onLine: (@Sendable (String) -> Void)? = nil
+  ) throws {
+    process.executableURL = Self.executable
+    process.arguments = arguments
+    process.standardInput = lifeline
+    let output = onLine.map { _ in Pipe() }
+    process.standardOutput = output ?? FileHandle.nullDevice
+    if isQuiet { process.standardError = FileHandle.nullDevice }
+    let ended = ended
+    process.terminationHandler = { _ in ended.signal() }
+    self.output = output.flatMap { pipe in
+      onLine.map { LineReader(pipe.fileHandleForReading, onLine: $0) }
+    }
+    do {
+      try process.run()
+    } catch {
+      throw ChildError(description: "a child process could not be started: \(error.localizedDescription)")
+    }
+    self.output?.start()
+    Children.shared.add(self)
+  }
+
+  /// SIGKILL: no handler runs in the child, no buffer is flushed.
+  func kill() {
+    let identifier = process.processIdentifier
+    guard identifier > 0, process.isRunning else { return }
+    #if canImport(Darwin)
+      _ = Darwin.kill(identifier, SIGKILL)
+    #else
+      _ = Glibc.kill(identifier, SIGKILL)
+    #endif
+  }
+
+  /// Blocks until it has ended, and until its last line was heard.
+  func wait() -> End {
+    ended.wait()
+    ended.signal()
+    Children.shared.remove(self)
+    output?.wait()
+    if process.terminationReason == .uncaughtSignal, process.terminationStatus == SIGKILL { return .killed }
+    return .exited(process.terminationStatus)
+  }
+
+  static var executable: URL {
+    #if os(Linux)
+      return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    #else
+      return Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+    #endif
+  }
+}
+
+/// Why there is no child.
+struct ChildError: Error, Hashable, CustomStringConvertible {
+  var description: String
+}
+
+/// The children that live, to be ended with this process.
+final class Children: Sendable {
+  static let shared = Children()
+
+  private let lock = NSLock()
+  private nonisolated(unsafe) var living: [ObjectIdentifier: ChildProcess] = [:]
+
+  func add(_ child: ChildProcess) { lock.withLock { unsafe living[ObjectIdentifier(child)] = child } }
+  func remove(_ child: ChildProcess) {
+    lock.withLock { _ = unsafe living.removeValue(forKey: ObjectIdentifier(child)) }
+  }
+
+  func killAll() {
+    let all = lock.withLock { unsafe Array(living.values) }
+    for child in all { child.kill() }
+  }
+}
+
+/// The lines of a pipe, read on a thread of its own until its writer is gone.
+private final class LineReader: Sendable {
+  private let handle: FileHandle
+  private let onLine: @Sendable (String) -> Void
+  private let done = DispatchSemaphore(value: 0)
+
+  init(_ handle: FileHandle, onLine: @escaping @Sendable (String) -> Void) {
+    (self.handle, self.onLine) = (handle, onLine)
+  }
+
+  func start() {
+    let thread = Thread { [handle, onLine, done] in
+      var rest = Data()
+      do {
+        while let data = try handle.read(upToCount: 1 << 16), !data.isEmpty {
+          rest += data
+          while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            onLine(String(decoding: rest[..<end], as: UTF8.self))
+            rest = Data(rest[(end + 1)...])
+          }
+        }
+      } catch {
+        Terminal.error("purchase-simulator: a child cannot be read: \(error.localizedDescription)")
+      }
+      done.signal()
+    }
+    thread.stackSize = 1 << 18
+    thread.start()
+  }
+
+  func wait() {
+    done.wait()
+    done.signal()
+  }
+}

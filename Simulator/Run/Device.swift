@@ -1,0 +1,81 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// The files of the simulated phone.
+struct Device {
+  /// The app's folder: it goes when the app is deleted.
+  let container: String
+  /// The keychain's area: it stays.
+  let keychain: String
+  /// The backend's file.
+  let world: String
+  private let backup: String
+
+  init(below directory: String) throws {
+    container = directory + "/container"
+    keychain = directory + "/keychain"
+    world = directory + "/world.sqlite"
+    backup = directory + "/backup"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+  }
+
+  /// The app's queue.
+  static func queue(in container: String) -> String { container + "/queue.sqlite" }
+
+  /// Deletes the app and installs it again.
+  func reinstall() throws {
+    guard FileManager.default.fileExists(atPath: container) else { return }
+    try FileManager.default.removeItem(atPath: container)
+  }
+
+  /// Copies the app's folder.
+  func backUp() throws {
+    if FileManager.default.fileExists(atPath: backup) { try FileManager.default.removeItem(atPath: backup) }
+    guard FileManager.default.fileExists(atPath: container) else { return }
+    try FileManager.default.copyItem(atPath: container, toPath: backup)
+  }
+
+  /// The app's folder is as it was when it was backed up; without a backup, as after an installation.
+  func restore() throws {
+    try reinstall()
+    guard FileManager.default.fileExists(atPath: backup) else { return }
+    try FileManager.default.copyItem(atPath: backup, toPath: container)
+  }
+
+  /// Overwrites bytes of what the app keeps, whichever client that is.
+  func damage(_ place: WorldStep.Damage) throws {
+    for path in [Self.queue(in: container), DefaultsList.path(in: container)]
+    where FileManager.default.fileExists(atPath: path) {
+      var data = try Data(contentsOf: URL(fileURLWithPath: path))
+      let range =
+        switch place {
+        case .header: 0..<min(100, data.count)
+        case .page: data.count / 2..<min(data.count / 2 + 1_024, data.count)
+        }
+      data.replaceSubrange(range, with: Data(repeating: 0xA5, count: range.count))
+      try data.write(to: URL(fileURLWithPath: path))
+    }
+  }
+
+  /// The ids of the transactions that something on the phone could still bring: in the queue and the vault, or in the
+  /// list of a client that keeps one. Read after the app has ended.
+  func kept() throws -> Set<String> {
+    var kept: Set<String> = []
+    let prefix = "entry."
+    for name in try DirectoryVault(directory: keychain).list() where name.hasPrefix(prefix) {
+      kept.insert(Self.id(String(name.dropFirst(prefix.count))))
+    }
+    let path = Self.queue(in: container)
+    if FileManager.default.fileExists(atPath: path) {
+      let queue = try QueueFile(path: path, now: Timestamp.wallClock())
+      for entry in try queue.allEntries() { kept.insert(Self.id(entry.key.rawValue)) }
+    }
+    for path in [DefaultsList.path(in: container), KeychainList.path(in: keychain)] {
+      for upload in UnsentFile.read(path) { kept.insert(upload.transactionID) }
+    }
+    return kept
+  }
+
+  private static func id(_ key: String) -> String { String(key.drop { $0 != "/" }.dropFirst()) }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// A line on standard error that says how far it is; only on a terminal.
+final class Progress: Sendable {
+  private let count: Int
+  private let isShown: Bool
+  private let started = ProcessInfo.processInfo.systemUptime
+  private let lock = NSLock()
+  private nonisolated(unsafe) var done = 0
+
+  init(count: Int, isShown: Bool) {
+    self.count = count
+    self.isShown = isShown && count > 1 && Terminal.errorIsTerminal
+    show()
+  }
+
+  func step() {
+    lock.withLock { unsafe done += 1 }
+    show()
+  }
+
+  /// Before something else is written.
+  func clear() { if isShown { Terminal.errorText("\r\u{1B}[K") } }
+
+  func end() { clear() }
+
+  private func show() {
+    guard isShown else { return }
+    let done = lock.withLock { unsafe self.done }
+    Terminal.errorText("\r\u{1B}[K" + Self.words(done, of: count, after: passed))
+  }
+
+  private var passed: Double { ProcessInfo.processInfo.systemUptime - started }
+
+  /// `12 of 45, 3.1/s, 11 s left`.
+  static func words(_ done: Int, of count: Int, after seconds: Double) -> String {
+    guard done > 0, seconds > 0 else { return "\(done) of \(count)" }
+    let rate = Double(done) / seconds
+    let tenths = Int((rate * 10).rounded())
+    let left = Int((Double(count - done) / rate).rounded(.up))
+    return "\(done) of \(count), \(tenths / 10).\(tenths % 10)/s, \(left) s left"
+  }
+}

@@ -1,0 +1,115 @@
+import FaultInjection
+import Foundation
+import PurchaseSyncTesting
+
+/// One scenario with one client: a world of its own, a phone of its own, and the app run on it until the story is
+/// over.
+struct ScenarioRun {
+  /// More restarts than any story needs: a client that dies at each launch ends here.
+  static let launchLimit = 40
+
+  let scenario: Scenario
+  let client: Client
+  let seed: UInt64
+  let chaos: Bool
+  let device: Device
+  /// What the app complains of is shown.
+  var isVerbose = false
+  /// What is noted for a report; nil: nothing is.
+  var log: RunLog?
+
+  func run() throws -> Score {
+    let started = Date()
+    let executioner = Executioner()
+    let world = try StoryWorld(
+      scenario, on: device, seed: seed, log: log, onRequest: { executioner.requestPassed($0) })
+    defer { world.server.stop() }
+    try play(in: world, executioner)
+    let seconds = Date().timeIntervalSince(started)
+    return try Score(
+      scenario, client: client, world: world.server.snapshot(), kept: device.kept(), seconds: seconds)
+  }
+
+  private func play(in world: StoryWorld, _ executioner: Executioner) throws {
+    var dice = Dice(seed: seed, kills: chaos)
+    var launches = scenario.launches
+    // Where the last launch is to die, or the app is deleted behind it, it is opened once more.
+    if let last = launches.last, last.killed != nil || last.reinstalled {
+      launches.append(.init(signedIn: last.signedIn))
+    }
+    for launch in launches {
+      for step in launch.before { try world.perform(step) }
+      try live(launch, in: world, executioner, &dice)
+      if launch.reinstalled {
+        log?.note(.app, .change, "deleted and installed again")
+        try device.reinstall()
+      }
+    }
+    // A run that no kill has met yet is opened again, until it has.
+    for _ in 0..<Self.launchLimit where dice.killsLeft > 0 {
+      _ = try runApp(.init(), [], fate: dice.fate(), in: world, executioner)
+    }
+    if chaos { _ = try runApp(.init(), [], fate: .none, in: world, executioner) }
+  }
+
+  /// One launch of the story: once, and again after each kill for whoever has not been charged yet.
+  private func live(
+    _ launch: Scenario.Launch, in world: StoryWorld, _ executioner: Executioner, _ dice: inout Dice
+  ) throws {
+    let before = try world.server.snapshot().charges.count
+    var planned = launch.killed
+    for round in 1...Self.launchLimit {
+      // Somebody who has not been charged tries again; nobody pays twice.
+      let charged = try world.server.snapshot().charges.count - before
+      let steps = AppStep.steps(launch.does, afterPurchases: charged)
+      let fate = planned.map { $0.fate(of: client, round: round, launch) } ?? dice.fate()
+      let end = try runApp(launch, steps, fate: fate, in: world, executioner)
+      // Whatever the app said of itself: what became of the purchases, the world's own log tells.
+      guard end == .killed else { return }
+      if planned == .againAndAgain { continue }
+      if planned != nil, !chaos { return }
+      planned = nil
+    }
+  }
+
+  private func runApp(
+    _ launch: Scenario.Launch, _ steps: [AppStep], fate: Fate, in world: StoryWorld,
+    _ executioner: Executioner
+  ) throws -> ChildProcess.End {
+    log?.note(.app, .launch, "launched", detail: "signed in: " + launch.signedIn.joined(separator: ", "))
+    let child = try start(arguments(launch, steps, in: world) + fate.arguments)
+    executioner.watch(child, order: fate.order)
+    // A process of its own, on the same files.
+    let second =
+      try launch.extension.isEmpty
+      ? nil : start(arguments(launch, launch.extension, in: world))
+    let end = child.wait()
+    _ = second?.wait()
+    executioner.watch(nil, order: nil)
+    switch end {
+    case .killed: log?.note(.app, .kill, "killed", detail: fate.words)
+    case .exited(let code): log?.note(.app, .exit, "closed", detail: code == 0 ? nil : "exit code \(code)")
+    }
+    return end
+  }
+
+  private func start(_ arguments: [String]) throws -> ChildProcess {
+    let arguments = isVerbose ? ["--verbose"] + arguments : arguments
+    guard let log else { return try ChildProcess(["app"] + arguments, isQuiet: !isVerbose) }
+    return try ChildProcess(["app", "--trace"] + arguments, isQuiet: !isVerbose) { log.heard($0) }
+  }
+
+  private func arguments(
+    _ launch: Scenario.Launch, _ steps: [AppStep], in world: StoryWorld
+  ) throws -> [String] {
+    var arguments = [
+      "--client", client.rawValue, "--server", world.server.baseURL.absoluteString,
+      "--container", device.container, "--vault", device.keychain, "--time-scale", "\(scenario.timeScale)",
+      "--steps", try StoryNode.list(steps.map(\.story)).written(width: .max),
+      "--signed-in", launch.signedIn.joined(separator: ","), "--clock-shift", "\(world.shift)",
+    ]
+    if let entries = scenario.entries { arguments += ["--entries", "\(entries)"] }
+    if launch.isVaultLocked { arguments.append("--vault-locked") }
+    return arguments
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// Where the files of runs are: below a folder that somebody wants to keep, or in one that is removed.
+struct Scratch {
+  let directory: String
+  private let isKept: Bool
+
+  init(keep: String?) throws {
+    isKept = keep != nil
+    directory =
+      keep ?? FileManager.default.temporaryDirectory.path + "/purchase-simulator-" + UUID().uuidString
+    do {
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    } catch {
+      throw ScratchError(description: "\(directory) cannot be made: \(error.localizedDescription)")
+    }
+  }
+
+  /// The files of one run, as a new phone: those of an earlier run would be an earlier life.
+  func device(_ name: String) throws -> Device {
+    let path = directory + "/" + name
+    if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+    return try Device(below: path)
+  }
+
+  /// One run's files are not needed any more.
+  func drop(_ name: String) { if !isKept { Self.remove(directory + "/" + name) } }
+
+  func end() { if !isKept { Self.remove(directory) } }
+
+  /// The world's connection removes its own log while it closes, on another thread: a file that has gone in the
+  /// meantime is no failure.
+  private static func remove(_ directory: String) {
+    for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
+      do {
+        try FileManager.default.removeItem(atPath: directory)
+      } catch CocoaError.fileNoSuchFile {
+        continue
+      } catch {
+        Terminal.error("purchase-simulator: \(directory) could not be removed: \(error.localizedDescription)")
+        return
+      }
+    }
+  }
+}
+
+/// Why there is no place for files.
+struct ScratchError: Error, Hashable, CustomStringConvertible {
+  var description: String
+}
