@@ -64,6 +64,7 @@ let package = Package(
         "PurchaseSyncTesting", "FaultInjection", "CPurchaseSQLite",
       ],
       path: "Simulator",
+      resources: [.embedInCode("Report/report.html")],
       swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite"]),

@@ -26,37 +26,3 @@ struct StatusPageTests {
     }
   }
 }
-
-/// As much of headless Chromium as a look at a page needs.
-private enum Browser {
-  static let path = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
-
-  struct Page {
-    var dom: String
-    /// What scripts and policies complained of.
-    var complaints: [String]
-  }
-
-  /// The page after its scripts have run for two seconds of virtual time.
-  static func page(_ url: String, width: Int, _ directory: String) throws -> Page {
-    let process = Process()
-    let output = Pipe()
-    let log = directory + "/log"
-    try Data().write(to: URL(fileURLWithPath: log))
-    process.executableURL = URL(fileURLWithPath: path ?? "")
-    process.arguments = [
-      "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-      "--user-data-dir=" + directory + "/profile", "--window-size=\(width),800", "--enable-logging=stderr",
-      "--virtual-time-budget=2000", "--dump-dom", url,
-    ]
-    process.standardOutput = output
-    process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
-    try process.run()
-    let dom = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)
-    return Page(
-      dom: String(decoding: dom, as: UTF8.self), complaints: lines.filter { $0.contains(":CONSOLE") })
-  }
-}
