@@ -29,7 +29,7 @@ struct AppOptions: Equatable {
   /// Every delay of the retry policy is divided by this.
   var timeScale: Int64 = 1_000
   /// The app is closed after this, whatever is still pending.
-  var seconds: Int64 = 3
+  var seconds: Int64 = 20
 
   static func parse(_ arguments: [String]) -> Result<AppOptions, Command.UsageError> {
     Result { () throws(Command.UsageError) in

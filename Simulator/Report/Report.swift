@@ -77,7 +77,7 @@ struct Report: Encodable, Sendable {
   }
 
   /// Who does something; the columns of a time line, in this order.
-  enum Lane: String, Encodable, Sendable, CaseIterable {
+  enum Lane: String, Codable, Sendable, CaseIterable {
     case person
     case app
     case queue
@@ -86,7 +86,7 @@ struct Report: Encodable, Sendable {
   }
 
   /// What an event is: its mark and its colour.
-  enum Kind: String, Encodable, Sendable, CaseIterable {
+  enum Kind: String, Codable, Sendable, CaseIterable {
     case step
     /// A process starts: the lane's life line begins.
     case launch

@@ -25,15 +25,14 @@ enum RunReport {
           pace: "retry delays at 1/\(scenario.timeScale) of their time", events: outcome.timeline))
     }
     return Report(
-      title: title, command: ReportFile.commandLine, madeAt: Date().ISO8601Format(), note: nil,
-      stories: stories, rows: rows, columns: clients.map(\.rawValue), cells: cells, timelines: timelines,
-      summary: summary)
+      title: title, command: ReportFile.commandLine, madeAt: Date().ISO8601Format(), summary: summary,
+      stories: stories, rows: rows, columns: clients.map(\.rawValue), cells: cells, timelines: timelines)
   }
 
   private static func cell(_ outcome: RunCells.Outcome, timeline: Int) -> Report.Cell {
     let (scenario, client) = (outcome.cell.scenario, outcome.cell.client)
     var cell = Report.Cell(
-      row: scenario.name, column: client.rawValue, words: "failed", state: .failed, figures: [],
+      row: scenario.name, column: client.rawValue, words: "failed", state: .failed,
       replay: "purchase-simulator run \(scenario.name) --client \(client.rawValue)", timeline: timeline,
       detail: client.summary)
     switch outcome.result {

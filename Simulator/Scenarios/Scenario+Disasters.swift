@@ -47,13 +47,15 @@ extension Scenario {
     Scenario(
       name: "backend-loses-data", summary: "the backend is restored from a backup older than a grant",
       story: """
-        Alice's gems were granted, and the phone forgot about them. Then the backend's disk dies, and yesterday's backup \
-        knows neither the order nor the grant. At the next purchase the phone hears of it, and offers what was settled.
+        Alice has paid, and a backup of the backend is made. Then her gems are granted, and the phone forgets about \
+        them. The disk dies, and the backup knows nothing of the grant. At the next purchase the phone hears of it, and \
+        offers what was settled.
         """,
       attacks: "apps that forget what was settled",
       proves: ["R5.1", "invariant 1", "invariant 2"],
       launches: [
-        Launch(before: [.backendBackedUp], does: [buyGems]),
+        Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 50)]),
+        Launch(before: [.backendBackedUp, .noFaults]),
         Launch(before: [.backendRestored], does: [buyCoins]),
       ], expects: .init(paid: 2)),
   ]

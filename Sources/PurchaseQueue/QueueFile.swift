@@ -70,7 +70,7 @@ public final class QueueFile {
   }
 
   /// Runs SQL. Pages that cannot be read are remembered, so that the next opening salvages what can.
-  func read<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
+  package func read<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
     do throws(SQLiteError) {
       return try body()
     } catch {

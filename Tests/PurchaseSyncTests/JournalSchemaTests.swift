@@ -57,6 +57,50 @@ import Testing
     try queue.acknowledge([Settlement(key: key("101"))], now: midday)
   }
 
+  /// As the engine does: what finds out that the file is damaged fails, and the next call opens it anew.
+  private func asEngine(_ path: String, _ body: (SyncFile) throws(QueueError) -> Void) throws {
+    for attempt in 1...3 {
+      do throws(QueueError) {
+        try body(try SyncFile(queue: QueueFile(path: path, now: midday)))
+        return
+      } catch {
+        guard error.asksForReopening, attempt < 3 else { throw error }
+      }
+    }
+  }
+
+  @Test func `there is no page whose loss keeps the engine from starting for ever`() throws {
+    try withPath { path in
+      let queue = try QueueFile(path: path, now: midday)
+      let file = try SyncFile(queue: queue)
+      let asked = try file.request(
+        account: "alice", product: "gems", quantity: 1, proposing: "asked", waiting: [], now: midday)
+      let document = OrderDocument(
+        number: "1", accountToken: orderToken(1), productID: "gems", quantity: 1, state: .open,
+        createdAt: midday)
+      _ = try file.save(document, account: "alice", answering: asked, now: midday)
+      let details = try TransactionDetails(bought("100")).text()
+      _ = try queue.enqueue(
+        NewEntry(key: key("100"), lane: alice, details: details, proofs: [bought("100").proof]), now: midday)
+      try queue.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      let proof = bought("200").proof
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      for start in stride(from: 0, to: whole.count, by: 1_024) {
+        let damaged = path + "-\(start)"
+        var data = whole
+        data.replaceSubrange(start..<start + 1_024, with: Data(repeating: 0xA5, count: 1_024))
+        try data.write(to: URL(fileURLWithPath: damaged))
+        // Whatever was in that page: a purchase can be taken over again, and another one begun.
+        try asEngine(damaged) { (file) throws(QueueError) in
+          _ = try file.queue.enqueue(
+            NewEntry(key: key("200"), lane: alice, details: details, proofs: [proof]), now: midday)
+          _ = try file.request(
+            account: "alice", product: "gems", quantity: 1, proposing: "again", waiting: [], now: midday)
+        }
+      }
+    }
+  }
+
   private func count(_ table: String, in path: String) throws -> Int64? {
     try QueueFile(path: path, now: midday).connection.prepare("SELECT count(*) FROM \(table)").first {
       $0.integer(0)

@@ -35,8 +35,8 @@ import Testing
     }
     #expect(options.scenarios == Scenario.all)
     #expect(options.client == .fireAndForget)
-    #expect(options.seed == 7)
-    #expect(options.chaos && options.json)
-    #expect(options.keep == "/x")
+    #expect(options.settings.seed == 7)
+    #expect(options.chaos && options.settings.json)
+    #expect(options.settings.keep == "/x")
   }
 }

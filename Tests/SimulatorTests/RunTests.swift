@@ -16,7 +16,7 @@ import Testing
     var seconds: Double
   }
 
-  private static let scenarioCount = 19
+  private static let scenarioCount = 46
 
   /// The executable stands beside the test bundle.
   static var binary: URL {

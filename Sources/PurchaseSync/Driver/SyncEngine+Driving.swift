@@ -12,6 +12,16 @@ extension SyncEngine {
   /// Opens the file, and takes up what an earlier run, or the machine before this one, left undone.
   private func openFile() throws(SyncError) {
     opened = nil
+    do throws(SyncError) {
+      try openOnce()
+    } catch {
+      // Damage that shows only behind the header is noted by then: the second opening salvages what can be read.
+      guard case .queue(let cause) = error, cause.asksForReopening else { throw error }
+      try openOnce()
+    }
+  }
+
+  private func openOnce() throws(SyncError) {
     let configuration = self.configuration
     let seed = UInt64.random(in: .min ... .max)
     opened = try Self.storing { () throws(QueueError) in

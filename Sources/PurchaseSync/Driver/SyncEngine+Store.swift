@@ -29,13 +29,20 @@ extension SyncEngine {
       return report(.store(reason: "the unfinished transactions could not be read"))
     }
     var keys: Set<EntryKey> = []
+    // Why there is no room for one more entry, once that is known.
+    var full: SyncError?
     for transaction in listed.transactions {
       keys.insert(transaction.key)
       do throws(SyncError) {
+        if let full, try isOneMore(transaction) {
+          overflows(transaction.key, full)
+          continue
+        }
         try receive(transaction, storeAccount: listed.account)
       } catch {
         switch error {
         // One for which there is no room has been told of; the others may be news of what is here.
+        case .queue(.queueFull(.entries, _, _)): full = error
         case .queue(.queueFull): continue
         // One that is refused for itself must not hold up the others.
         case .queue(.invalid): report(error)
@@ -43,9 +50,25 @@ extension SyncEngine {
         }
       }
     }
+    overflow.formIntersection(keys)
     feed(generation) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: listed.account, now: now)
     }
+  }
+
+  /// Whether it would be an entry more: nothing is known of it, and no order has kept room for it. Of a thousand that
+  /// the store lists at once, those that do not fit cost a look each, and no transaction.
+  private func isOneMore(_ transaction: StoreTransaction) throws(SyncError) -> Bool {
+    guard transaction.accountToken == nil else { return false }
+    return try withFile { (file) throws(QueueError) in
+      guard try file.queue.entry(transaction.key) == nil else { return false }
+      return try file.queue.tombstone(transaction.key) == nil
+    }
+  }
+
+  /// The app is told once of each that waits in the store for room.
+  func overflows(_ key: EntryKey, _ error: SyncError) {
+    if overflow.insert(key).inserted { emit(.queueFull(key, error)) }
   }
 
   func finish(_ tombstone: Tombstone) {

@@ -34,6 +34,8 @@ public actor SyncEngine {
   var waits: [Lane: String] = [:]
   /// A listing of the store is under way; one more was asked for meanwhile.
   var listing: Listing = .idle
+  /// What the store keeps because there is no room here, and the app was told of.
+  var overflow: Set<EntryKey> = []
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
 
@@ -87,9 +89,10 @@ public actor SyncEngine {
           try machine.transactionArrived(transaction, storeAccount: storeAccount, now: now)
         })
     } catch {
-      if case .queue(.queueFull) = error { emit(.queueFull(transaction.key, error)) }
+      if case .queue(.queueFull) = error { overflows(transaction.key, error) }
       throw error
     }
+    overflow.remove(transaction.key)
   }
 
   /// The app has fulfilled, or shown, this outcome: it is not reported again.

@@ -16,7 +16,7 @@ enum JournalSchema {
   static let version: Int64 = 2
 
   private static let orders = """
-    CREATE TABLE orders(
+    CREATE TABLE IF NOT EXISTS orders(
       number TEXT PRIMARY KEY,
       account_token TEXT NOT NULL UNIQUE,
       account TEXT NOT NULL,
@@ -28,7 +28,7 @@ enum JournalSchema {
       bound_to TEXT UNIQUE,
       checksum INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX orders_by_time ON orders(product, quantity, created_at, number);
+    CREATE INDEX IF NOT EXISTS orders_by_time ON orders(product, quantity, created_at, number);
     """
   private static let others = """
     CREATE TABLE IF NOT EXISTS order_requests(
@@ -57,25 +57,35 @@ enum JournalSchema {
   /// Makes the tables, or brings those of an earlier version to this one, in one commit.
   static func prepare(_ file: QueueFile) throws(QueueError) {
     try file.transaction { () throws(QueueError) in
-      let found = try QueueError.wrap(file.path) { () throws(SQLiteError) in
-        try file.connection.prepare("SELECT version FROM companions WHERE name=?").first([.text(name)]) {
-          $0.integer(0)
-        }
-      }
+      let found = try file.read { () throws(SQLiteError) in try Self.found(in: file.connection) }
       guard found ?? 0 <= version else {
         throw QueueError.newerSchema(path: file.path, found: Int(found ?? 0), supported: Int(version))
       }
-      guard found != version else { return }
-      try QueueError.wrap(file.path) { () throws(SQLiteError) in
+      try file.read { () throws(SQLiteError) in
+        // Also where the version is right: a salvage may have lost a table, and kept the row that says so.
         if found == 1 { try file.connection.execute("ALTER TABLE orders RENAME TO orders_1") }
         try file.connection.execute(orders)
         try file.connection.execute(others)
         if found == 1 { try takeOver(from: file.connection) }
+        guard found != version else { return }
         try file.connection.prepare("INSERT OR REPLACE INTO companions VALUES(?,?)").run([
           .text(name), .integer(version),
         ])
       }
     }
+  }
+
+  /// The version of the tables that are there; nil if there are none. After a salvage they may have lost the row that
+  /// says it: then a column that version 1 did not have does.
+  private static func found(in connection: borrowing Connection) throws(SQLiteError) -> Int64? {
+    let noted = try connection.prepare("SELECT version FROM companions WHERE name=?").first([.text(name)]) {
+      $0.integer(0)
+    }
+    if let noted { return noted }
+    let columns = try connection.prepare("SELECT name FROM pragma_table_info('orders')").all { $0.text(0) }
+    guard !columns.isEmpty else { return nil }
+    // Anything but version 1 is made whole by what follows.
+    return columns.contains("checksum") ? 0 : 1
   }
 
   /// Version 1 had neither ends nor bindings nor checksums. Which transaction an order is bound to stands in the

@@ -133,6 +133,6 @@ struct OrderJournal {
   }
 
   func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
-    try QueueError.wrap(file.path, body)
+    try file.read(body)
   }
 }

@@ -13,7 +13,7 @@ extension SyncFile: SyncStorage {
     details.storeAccount = storeAccount
     let new = NewEntry(
       key: transaction.key, lane: match.lane, orderNumber: match.orderNumber, details: try details.text(),
-      proofs: [transaction.proof], covers: try Self.keys(in: transaction.proof),
+      proofs: [transaction.proof], covers: keys(in: transaction.proof),
       reservation: match.orderNumber)
     let journal = self.journal
     let result = try queue.enqueue(new, now: now) { (result) throws(QueueError) in
@@ -31,13 +31,21 @@ extension SyncFile: SyncStorage {
 
   /// The transactions that an app receipt holds: at the cap it stands in for older ones of theirs. One that cannot be
   /// decoded here covers nothing; the backend says what it is.
-  private static func keys(in proof: Proof) throws(QueueError) -> [EntryKey] {
+  ///
+  /// The store redelivers a thousand transactions with one receipt: it is decoded once for all of them.
+  private func keys(in proof: Proof) -> [EntryKey] {
     guard proof.kind == ProofKind.appReceipt.rawValue else { return [] }
+    if let decoded = lastReceipt, decoded.proof == proof { return decoded.keys }
+    var keys: [EntryKey] = []
     do throws(ReceiptDecodingError) {
-      return try StoreTransaction.all(in: AppReceipt(decoding: proof.bytes), bytes: proof.bytes).map(\.key)
+      for transaction in try StoreTransaction.all(in: AppReceipt(decoding: proof.bytes), bytes: proof.bytes) {
+        keys.append(transaction.key)
+      }
     } catch {
-      return []
+      keys = []
     }
+    lastReceipt = (proof, keys)
+    return keys
   }
 
   package func isNews(

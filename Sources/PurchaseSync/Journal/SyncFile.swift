@@ -6,6 +6,8 @@ package final class SyncFile {
   package let queue: QueueFile
   let journal: OrderJournal
   let notes: SyncNotes
+  /// The app receipt that was decoded last, and what is in it.
+  var lastReceipt: (proof: Proof, keys: [EntryKey])?
 
   /// Takes an open queue, makes its own tables beside it, and fetches from the vault what an earlier install left.
   package init(queue: QueueFile) throws(QueueError) {

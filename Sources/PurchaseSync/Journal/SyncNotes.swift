@@ -143,6 +143,6 @@ struct SyncNotes {
   }
 
   private func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
-    try QueueError.wrap(file.path, body)
+    try file.read(body)
   }
 }

@@ -6,6 +6,13 @@ extension SyncMachine {
   package mutating func uploadFailed(
     lane: Lane, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
+    let actions = try took(failure, of: lane, now: now)
+    return isRoomNews ? actions + askForOverflow() : actions
+  }
+
+  private mutating func took(
+    _ failure: UploadFailure, of lane: Lane, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
     let sent = sent(in: lane).map(\.key)
     lanes[lane]?.activity = .idle
     note(now)

@@ -27,10 +27,10 @@ extension SyncMachine {
     if reply.ledgerEpoch != epoch {
       actions += attempt { (machine) throws(QueueError) in try machine.epochArrived(reply.ledgerEpoch) }
     }
-    if hasSettled || hasOwedUpdates { actions += roomIsFree(now: now) }
+    if hasSettled || hasOwedUpdates { actions += takeRoom(now: now) }
     if lane == .device, !claims.isEmpty { actions += claimAgain(now: now) }
     sendNext(lane, into: &actions, now: now)
-    return actions
+    return isRoomNews ? actions + askForOverflow() : actions
   }
 
   // MARK: Settled

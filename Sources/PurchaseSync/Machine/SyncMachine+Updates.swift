@@ -24,12 +24,25 @@ extension SyncMachine {
 
   /// There may be room again: what the store or the backend has been kept waiting with is asked for again.
   mutating func roomIsFree(now: Timestamp) -> [SyncAction] {
+    takeRoom(now: now) + askForOverflow()
+  }
+
+  /// The same, where the store is to be asked at the end of the event.
+  mutating func takeRoom(now: Timestamp) -> [SyncAction] {
     var actions: [SyncAction] = []
     if hasOwedUpdates {
       actions = attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
     }
-    guard hasOverflow else { return actions }
+    isRoomNews = hasOverflow
+    return actions
+  }
+
+  /// The store is asked again for what had no room, once nothing is on its way any more: of a thousand that it holds,
+  /// one at a time would be a thousand listings.
+  mutating func askForOverflow() -> [SyncAction] {
+    guard isRoomNews, !lanes.values.contains(where: { !$0.sent.isEmpty }) else { return [] }
+    isRoomNews = false
     hasOverflow = false
-    return actions + [.listStore]
+    return [.listStore]
   }
 }

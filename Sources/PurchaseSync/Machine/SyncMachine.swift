@@ -41,6 +41,8 @@ package struct SyncMachine<Storage: SyncStorage> {
   var storeAccount: String?
   /// The store holds something for which there was no room.
   var hasOverflow = false
+  /// There may be room for it, and the store was not asked yet.
+  var isRoomNews = false
   /// Something that is owed to the backend waits for room.
   var hasOwedUpdates = false
   var isStarted = false
@@ -104,7 +106,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     }
     actions += sendAll(now: now)
     actions += finishAgain(now: now)
-    return actions + claimAgain(now: now)
+    return actions + claimAgain(now: now) + askForOverflow()
   }
 
   /// A step after which others come: its failure must not take back what they or the steps before it did.
