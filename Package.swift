@@ -55,7 +55,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
-      dependencies: ["PurchaseSync"],
+      dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite"],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",

@@ -49,8 +49,8 @@ struct AppOptions: Equatable {
         throw Command.UsageError(message: "--client: no such client")
       }
       self.client = client
-    case "--server": server = try Self.url(option, &arguments)
-    case "--store": store = try Self.url(option, &arguments)
+    case "--server": server = try arguments.url(of: option)
+    case "--store": store = try arguments.url(of: option)
     case "--container": container = try arguments.value(of: option)
     case "--vault": vault = try arguments.value(of: option)
     case "--signed-in":
@@ -62,24 +62,12 @@ struct AppOptions: Equatable {
     case "--counts": counts = try arguments.value(of: option)
     case "--clock-shift": clockShift = try arguments.number(of: option)
     case "--vault-locked": isVaultLocked = true
-    case "--crash-at":
-      // NAME:HIT, or NAME for the first.
-      let parts = try arguments.value(of: option).split(separator: ":").map(String.init)
-      crash = .passage(of: parts[0], hit: parts.count > 1 ? Int(parts[1]) ?? 1 : 1)
+    case "--crash-at": crash = try arguments.passage(of: option)
     case "--crash-at-passage": crash = .any(hit: try arguments.number(of: option))
     case "--time-scale": timeScale = try arguments.number(of: option)
     case "--seconds": seconds = try arguments.number(of: option)
     default: throw Command.UsageError(message: "app has no option '\(option)'")
     }
-  }
-
-  private static func url(
-    _ option: String, _ arguments: inout Arguments
-  ) throws(Command.UsageError) -> URL {
-    guard let url = URL(string: try arguments.value(of: option)) else {
-      throw Command.UsageError(message: "\(option) needs a URL")
-    }
-    return url
   }
 
   /// As in a story: `[{"do": "buy", …}, …]`.

@@ -5,8 +5,8 @@ import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// An app that keeps nothing: the app receipt has it all, or so it is thought (R5.4). It is read and sent at launch and
-/// after each purchase, until that is answered with 200.
+/// An app that keeps nothing: the app receipt has it all, or so it is thought (R5.4). It is read and sent with each
+/// purchase and at launch, and read again for each further try, until one is answered with 200.
 actor ReceiptOnlyClient: AppClient {
   private let parts: AppParts
   private let store: MockStoreClient
@@ -32,10 +32,12 @@ actor ReceiptOnlyClient: AppClient {
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
     parts.failpoints.pass("enqueue.begin")
+    // What is unfinished is in it now; a consumable is not any more when it is read again.
+    let upload = try await upload()
+    send(upload)
     parts.failpoints.pass("finish.calling")
     _ = try await store.finish(transactionID: transaction.transactionID)
     parts.passNoted()
-    send()
   }
 
   func signedIn(_ account: String) async throws { send() }
@@ -49,18 +51,21 @@ actor ReceiptOnlyClient: AppClient {
     sender?.cancel()
   }
 
-  private func send() {
+  private func send(_ first: PlainUpload? = nil) {
     isSent = false
     guard sender == nil else { return }
-    sender = Task { await run() }
+    sender = Task { await run(first) }
   }
 
-  private func run() async {
+  private func run(_ first: PlainUpload?) async {
+    var next = first
     while !isSent, !isClosed {
       do {
         // What comes meanwhile is sent in another round.
         isSent = true
-        guard let upload = try await upload() else { break }
+        if next == nil { next = try await upload() }
+        guard let upload = next else { break }
+        next = nil
         let status = await backend.upload(upload, as: parts.phone.user)
         parts.failpoints.pass("upload.received")
         if status == 200 { continue }

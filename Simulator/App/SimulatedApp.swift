@@ -15,7 +15,7 @@ struct SimulatedApp {
   let options: AppOptions
 
   func execute() async -> Int32 {
-    ParentWatch.start()
+    ParentWatch.start {}
     let trace = AppTrace(isOn: options.isTraced)
     let parts = AppParts(
       options: options, failpoints: Failpoints(options.crash, onPass: trace.passed),
@@ -178,22 +178,5 @@ enum DiskSpace {
       let result = unsafe setrlimit(RLIMIT_FSIZE, &limit)
     #endif
     guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EINVAL) }
-  }
-}
-
-/// Ends this process when the one that started it has ended, however that died: nobody else would.
-enum ParentWatch {
-  static func start() {
-    let thread = Thread {
-      do {
-        // The parent holds the other end, and writes nothing.
-        while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
-      } catch {
-        Terminal.error("app: standard input: \(error.localizedDescription)")
-      }
-      _exit(ExitCode.internal)
-    }
-    thread.stackSize = 1 << 18
-    thread.start()
   }
 }

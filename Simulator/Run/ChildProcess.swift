@@ -58,6 +58,15 @@ final class ChildProcess: Sendable {
     #endif
   }
 
+  /// Its standard input ends: it ends itself, and may write down something before.
+  func release() {
+    do {
+      try lifeline.fileHandleForWriting.close()
+    } catch {
+      Terminal.error("purchase-simulator: a child could not be let go: \(error.localizedDescription)")
+    }
+  }
+
   /// Blocks until it has ended, and until its last line was heard.
   func wait() -> End {
     ended.wait()
@@ -113,16 +122,15 @@ private final class LineReader: Sendable {
   func start() {
     let thread = Thread { [handle, onLine, done] in
       var rest = Data()
-      do {
-        while let data = try handle.read(upToCount: 1 << 16), !data.isEmpty {
-          rest += data
-          while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            onLine(String(decoding: rest[..<end], as: UTF8.self))
-            rest = Data(rest[(end + 1)...])
-          }
+      // Whatever is there; `read(upToCount:)` would wait for all of it.
+      while true {
+        let data = handle.availableData
+        guard !data.isEmpty else { break }
+        rest += data
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          onLine(String(decoding: rest[..<end], as: UTF8.self))
+          rest = Data(rest[(end + 1)...])
         }
-      } catch {
-        Terminal.error("purchase-simulator: a child cannot be read: \(error.localizedDescription)")
       }
       done.signal()
     }

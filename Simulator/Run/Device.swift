@@ -1,9 +1,11 @@
+import FaultInjection
 import Foundation
 import PurchaseQueue
 import PurchaseSync
 
 /// The files of the simulated phone.
-struct Device {
+struct Device: Sendable {
+  let directory: String
   /// The app's folder: it goes when the app is deleted.
   let container: String
   /// The keychain's area: it stays.
@@ -13,6 +15,7 @@ struct Device {
   private let backup: String
 
   init(below directory: String) throws {
+    self.directory = directory
     container = directory + "/container"
     keychain = directory + "/keychain"
     world = directory + "/world.sqlite"
@@ -41,6 +44,12 @@ struct Device {
     try reinstall()
     guard FileManager.default.fileExists(atPath: backup) else { return }
     try FileManager.default.copyItem(atPath: backup, toPath: container)
+  }
+
+  /// The queue's file as the first version of its schema had it; other clients never had another version.
+  func rewriteAsEarlierVersion() throws {
+    let path = Self.queue(in: container)
+    if FileManager.default.fileExists(atPath: path) { try EarlierFile.rewrite(path) }
   }
 
   /// Overwrites bytes of what the app keeps, whichever client that is.

@@ -76,40 +76,17 @@ struct ScenarioRun {
     _ launch: Scenario.Launch, _ steps: [AppStep], fate: Fate, in world: StoryWorld,
     _ executioner: Executioner
   ) throws -> ChildProcess.End {
-    log?.note(.app, .launch, "launched", detail: "signed in: " + launch.signedIn.joined(separator: ", "))
-    let child = try start(arguments(launch, steps, in: world) + fate.arguments)
+    let app = AppRun(
+      scenario: scenario, client: client, device: device, backend: world.server.baseURL,
+      store: world.server.baseURL, isVerbose: isVerbose, clockShift: world.shift, log: log)
+    let child = try app.start(launch, steps, fate: fate)
     executioner.watch(child, order: fate.order)
     // A process of its own, on the same files.
-    let second =
-      try launch.extension.isEmpty
-      ? nil : start(arguments(launch, launch.extension, in: world))
+    let second = try launch.extension.isEmpty ? nil : app.start(launch, launch.extension)
     let end = child.wait()
     _ = second?.wait()
     executioner.watch(nil, order: nil)
-    switch end {
-    case .killed: log?.note(.app, .kill, "killed", detail: fate.words)
-    case .exited(let code): log?.note(.app, .exit, "closed", detail: code == 0 ? nil : "exit code \(code)")
-    }
+    app.note(end, fate)
     return end
-  }
-
-  private func start(_ arguments: [String]) throws -> ChildProcess {
-    let arguments = isVerbose ? ["--verbose"] + arguments : arguments
-    guard let log else { return try ChildProcess(["app"] + arguments, isQuiet: !isVerbose) }
-    return try ChildProcess(["app", "--trace"] + arguments, isQuiet: !isVerbose) { log.heard($0) }
-  }
-
-  private func arguments(
-    _ launch: Scenario.Launch, _ steps: [AppStep], in world: StoryWorld
-  ) throws -> [String] {
-    var arguments = [
-      "--client", client.rawValue, "--server", world.server.baseURL.absoluteString,
-      "--container", device.container, "--vault", device.keychain, "--time-scale", "\(scenario.timeScale)",
-      "--steps", try StoryNode.list(steps.map(\.story)).written(width: .max),
-      "--signed-in", launch.signedIn.joined(separator: ","), "--clock-shift", "\(world.shift)",
-    ]
-    if let entries = scenario.entries { arguments += ["--entries", "\(entries)"] }
-    if launch.isVaultLocked { arguments.append("--vault-locked") }
-    return arguments
   }
 }

@@ -49,6 +49,7 @@ final class StoryWorld {
       try server.restore(backup)
     case .phoneBackedUp: try device.backUp()
     case .phoneRestored: try device.restore()
+    case .earlierVersion: try device.rewriteAsEarlierVersion()
     case .damaged(let place): try device.damage(WorldStep.Damage(rawValue: place) ?? .page)
     default: try performInStore(step)
     }
@@ -175,6 +176,7 @@ extension WorldStep {
     case .backendRestored: return (.backend, "restored from its backup")
     case .storeAccount(let account): return (.person, "signs in to the store as \(account)")
     case .phoneBackedUp: return (.app, "the phone is backed up")
+    case .earlierVersion: return (.app, "the file is one of an earlier version")
     case .phoneRestored: return (.app, "the phone's files are those of the backup")
     case .damaged(let place): return (.app, "the app's file is damaged: \(place)")
     }

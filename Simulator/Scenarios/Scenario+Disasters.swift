@@ -33,6 +33,15 @@ extension Scenario {
         Launch(before: [.damaged("header"), .noFaults]),
       ], expects: .init(paid: 2)),
     Scenario(
+      name: "update-from-version-1", summary: "the app is updated, and its file is the first version's",
+      story: "Receipts are unsent when alice updates the app. The new version finds the old one's file.",
+      attacks: "apps that begin anew with each new form of their data",
+      proves: ["invariant 1", "invariant 12"],
+      launches: [
+        Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 60)]),
+        Launch(before: [.earlierVersion, .noFaults]),
+      ], expects: .init(paid: 2)),
+    Scenario(
       name: "vault-locked",
       summary: "started before the first unlock: the keychain cannot be read or written",
       story:

@@ -13,14 +13,16 @@ struct StoryFields {
     self.members = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
+  private mutating func ask(_ name: String) { if !known.contains(name) { known.append(name) } }
+
   mutating func has(_ name: String) -> Bool {
-    known.append(name)
+    ask(name)
     return members[name].map { $0 != .null } ?? false
   }
 
   /// The member, or a problem that says what it has to be.
   private mutating func value(_ name: String, _ expected: String) throws(StoryProblem) -> StoryNode {
-    known.append(name)
+    ask(name)
     guard let value = members[name] else {
       throw StoryProblem(path: path, message: "\"\(name)\" is missing: \(expected)")
     }

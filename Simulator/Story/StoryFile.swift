@@ -24,8 +24,7 @@ struct StoryFile {
 
   private static func words(of error: any Error) -> String {
     guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }
-    guard let cause = context.underlyingError as NSError? else { return context.debugDescription }
-    return (cause.userInfo[NSDebugDescriptionErrorKey] as? String) ?? context.debugDescription
+    return context.underlyingError.map { "\($0)" } ?? context.debugDescription
   }
 }
 

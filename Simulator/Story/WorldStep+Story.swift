@@ -7,7 +7,7 @@ extension WorldStep {
   private enum Word: String, CaseIterable {
     case faults, wait, boughtOutside, promoted, payment, approved, refunded, family, planChanged, renewal
     case billing, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount, phoneBackedUp
-    case phoneRestored, damaged
+    case phoneRestored, damaged, earlierVersion
   }
 
   init(story node: StoryNode, at path: [StoryProblem.Step]) throws(StoryProblem) {
@@ -21,6 +21,7 @@ extension WorldStep {
     case .storeAccount: self = .storeAccount(try fields.text("storeAccount"))
     case .phoneBackedUp: self = .phoneBackedUp
     case .phoneRestored: self = .phoneRestored
+    case .earlierVersion: self = .earlierVersion
     case .damaged: self = .damaged(try fields.word("where", of: Damage.self).rawValue)
     default: self = try Self.storeStep(word, &fields)
     }
@@ -101,6 +102,7 @@ extension WorldStep {
     case .storeAccount(let name): return .step("happens", Word.storeAccount, [.text("storeAccount", name)])
     case .phoneBackedUp: return .step("happens", Word.phoneBackedUp, [])
     case .phoneRestored: return .step("happens", Word.phoneRestored, [])
+    case .earlierVersion: return .step("happens", Word.earlierVersion, [])
     case .damaged(let place): return .step("happens", Word.damaged, [.text("where", place)])
     default: return storeStory
     }

@@ -47,4 +47,6 @@ enum WorldStep: Hashable {
   case phoneRestored
   /// Bytes of the app's file are overwritten: `page` for one in the middle, `header` for the first.
   case damaged(String)
+  /// The app's file is one that an earlier version of the app wrote, with the same in it.
+  case earlierVersion
 }

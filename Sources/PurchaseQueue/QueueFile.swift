@@ -34,11 +34,19 @@ public final class QueueFile {
   ///
   /// Throws without having changed anything if there is something else at the path, or a newer version's file, or if
   /// the file is busy, out of room or out of reach.
-  public init(
+  public convenience init(
     path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil, now: Timestamp
   ) throws(QueueError) {
+    try self.init(path: path, limits: limits, vault: vault, now: now, hook: nil)
+  }
+
+  /// The same, with failpoints from the first step on.
+  package init(
+    path: String, limits: QueueLimits, vault: (any ReceiptVault)?, now: Timestamp, hook: ((String) -> Void)?
+  ) throws(QueueError) {
     var report: SalvageReport?
-    connection = try QueueOpening(path: path).open(now: now, &report)
+    self.hook = hook
+    connection = try QueueOpening(path: path, hook: hook).open(now: now, &report)
     self.path = path
     self.limits = limits
     self.vault = vault

@@ -4,6 +4,8 @@ import PurchaseSQLite
 /// inter-process lock, so that two processes do not make, migrate or replace one file at once.
 struct QueueOpening {
   let path: String
+  /// The failpoints; nil but in tests.
+  let hook: ((String) -> Void)?
 
   private enum Found {
     case nothing
@@ -43,14 +45,21 @@ struct QueueOpening {
       // Whatever was damaged has been taken away.
       try QueueError.wrapFile(path) { () throws(FileError) in try DamageMark.clear(path) }
     } else if isMarked {
-      report = try Salvage(path: path, what: "pages that could not be read", now: now).run()
+      report = try salvage("pages that could not be read", now: now)
     }
     do throws(QueueError) {
       return try connect()
     } catch .damaged(_, let what) where report == nil {
-      report = try Salvage(path: path, what: what, now: now).run()
+      report = try salvage(what, now: now)
       return try connect()
     }
+  }
+
+  private func salvage(_ what: String, now: Timestamp) throws(QueueError) -> SalvageReport {
+    hook?("salvage.begin")
+    let report = try Salvage(path: path, what: what, now: now).run()
+    hook?("salvage.done")
+    return report
   }
 
   private func connect() throws(QueueError) -> Connection {
@@ -63,7 +72,13 @@ struct QueueOpening {
     let connection = try QueueError.wrap(path) { () throws(SQLiteError) in try Connection(path: path) }
     do throws(SQLiteError) {
       try connection.applyConnectionSettings()
-      if case .nothing = found { try Self.create(connection) } else { try connection.enterWAL() }
+      if case .nothing = found {
+        hook?("schema.creating")
+        try Self.create(connection)
+        hook?("schema.created")
+      } else {
+        try connection.enterWAL()
+      }
     } catch {
       throw QueueError(error, path: path)
     }
@@ -83,7 +98,11 @@ struct QueueOpening {
       connection.leaveUntouchedOnClose()
       throw .newerSchema(path: path, found: Int(version), supported: QueueSchema.version)
     }
-    if version < QueueSchema.version { try QueueMigration.run(on: connection, from: Int(version)) }
+    if version < QueueSchema.version {
+      hook?("migration.begin")
+      try QueueMigration.run(on: connection, from: Int(version))
+      hook?("migration.committed")
+    }
     let tables = try QueueError.wrap(path) { () throws(SQLiteError) in
       try connection.prepare("SELECT name FROM sqlite_schema WHERE type='table'").all { $0.text(0) }
     }

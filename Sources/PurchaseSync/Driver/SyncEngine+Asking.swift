@@ -6,10 +6,11 @@ extension SyncEngine {
   /// What was bought on this device before anybody was signed in belongs to this account: explicit, durable, and sent
   /// until the backend has taken it for everything in the device lane.
   public func claimDevicePurchases(for account: String) throws(SyncError) {
-    perform(
-      try step { (machine, now) throws(QueueError) in
-        try machine.deviceClaimed(by: account, now: now)
-      })
+    let actions = try step { (machine, now) throws(QueueError) in
+      try machine.deviceClaimed(by: account, now: now)
+    }
+    configuration.hook?("claim.committed")
+    perform(actions)
   }
 
   /// Fetches a new app receipt and takes over what it holds. **Only when the user asked for it**: the store may ask for

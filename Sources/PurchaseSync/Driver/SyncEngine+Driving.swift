@@ -27,8 +27,7 @@ extension SyncEngine {
     opened = try Self.storing { () throws(QueueError) in
       let queue = try QueueFile(
         path: configuration.path, limits: configuration.limits, vault: configuration.vault,
-        now: configuration.now())
-      queue.hook = configuration.hook
+        now: configuration.now(), hook: configuration.hook)
       let file = try SyncFile(queue: queue)
       return Opened(
         file: file,

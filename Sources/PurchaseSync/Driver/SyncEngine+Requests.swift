@@ -120,7 +120,9 @@ extension SyncEngine {
     }
     let request = BackendRequest(
       method: "POST", path: "v1/claims", headers: ["Authorization": authorization], body: body)
+    configuration.hook?("claim.sending")
     let result = await answer(to: request)
+    configuration.hook?("claim.answered")
     if case .success(let response) = result, ReplyReading.isTaken(response) { return .taken }
     switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
     case .failure(let failure): return .failed(failure)

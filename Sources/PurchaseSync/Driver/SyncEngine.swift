@@ -101,6 +101,7 @@ public actor SyncEngine {
       try step { (machine, now) throws(QueueError) in
         try machine.outcomeConfirmed(outcome.key, now: now)
       })
+    configuration.hook?("outcome.seen")
   }
 
   /// What happens from now on, after the outcomes that are still unconfirmed. Several can be open; each gets everything.

@@ -73,6 +73,7 @@ enum JournalSchema {
         ])
       }
     }
+    file.hook?("journal.prepared")
   }
 
   /// The version of the tables that are there; nil if there are none. After a salvage they may have lost the row that

@@ -6,6 +6,8 @@ extension WorldState {
       Route(method: "GET", path: "/verifyReceipt", handle: verifyProduction),
       Route(method: "POST", path: "/sandbox/verifyReceipt", handle: verifySandbox),
       Route(method: "GET", path: "/sandbox/verifyReceipt", handle: verifySandbox),
+      Route(method: "GET", path: "/inApps/v1/transactions/*", handle: transactionInfo),
+      Route(method: "GET", path: "/inApps/v1/history/*", handle: transactionHistory),
       Route(method: "GET", path: "/store/products", handle: products),
       Route(method: "POST", path: "/store/payments", handle: pay),
       Route(method: "GET", path: "/store/unfinished", handle: unfinished),

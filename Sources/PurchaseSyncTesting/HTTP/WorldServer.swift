@@ -131,6 +131,15 @@ public final class WorldServer: Sendable {
     world.withLock { $0.verifier = verifier }
   }
 
+  /// From now on the backend asks this one about everything, such as a store that another server serves; this server's
+  /// own store is nobody's then.
+  public func verify(by verifier: any ReceiptVerifier) { world.withLock { $0.verifier = verifier } }
+
+  /// Called before each row that the backend writes, and once more before a commit: where tests kill the process.
+  package func setBeforeWrite(_ hook: (() -> Void)?) {
+    world.withLock { $0.backend.beforeWrite = hook }
+  }
+
   /// Listens; after it returned clients can connect.
   ///
   /// - Parameters:

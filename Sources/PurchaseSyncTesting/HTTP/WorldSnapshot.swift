@@ -31,6 +31,22 @@ public struct WorldSnapshot: Sendable, Hashable, Codable {
 }
 
 extension WorldSnapshot {
+  /// Of a store, and of a backend whose process is gone: its file is read.
+  public init(store: StoreModel, backendAt path: String) throws(WorldServerError) {
+    let backend: BackendModel
+    do throws(BackendStoreError) {
+      backend = try BackendStore(path: path, bundleID: store.forge.bundleID, seed: 0).model()
+    } catch {
+      throw WorldServerError(error)
+    }
+    self.init(
+      charges: store.charges, credits: backend.credits,
+      creditOwners: backend.credits.map(backend.owner(of:)), orders: backend.orders,
+      verdicts: backend.verdicts, reversals: backend.reversals, deviceClaims: backend.deviceClaims,
+      doubledCredits: backend.doubledCredits, ledgerEpoch: backend.ledgerEpoch, requestCount: 0,
+      requests: [:], uploads: [:], prompts: store.prompts, receiptReadings: store.receiptReadings)
+  }
+
   init(_ state: WorldState, backend: BackendModel) {
     self.init(
       charges: state.store.charges, credits: backend.credits,

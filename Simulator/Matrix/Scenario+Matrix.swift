@@ -1,0 +1,39 @@
+/// What the matrix kills: the first launch leaves something unsent, the second is the one that dies.
+extension Scenario {
+  static let matrix: [Scenario] = [
+    Scenario(
+      name: "purchases", summary: "one purchase is unsent, two more are made",
+      launches: [
+        Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 40)]),
+        Launch(does: [buyGems, buyCoins]),
+      ]),
+    Scenario(
+      name: "restored", summary: "two unsent purchases come back from the keychain, one more is made",
+      launches: [
+        Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 40)], reinstalled: true),
+        Launch(does: [buyGems]),
+      ]),
+    Scenario(
+      name: "device-lane", summary: "bought without an account, then claimed",
+      launches: [
+        Launch(
+          before: [.outage()], signedIn: [], does: [.buyWithoutOrder(product: gems), .use(milliseconds: 40)]),
+        Launch(
+          signedIn: [],
+          does: [.buyWithoutOrder(product: coins), .signIn(account: alice), .claim(account: alice), buyGems]),
+      ]),
+    Scenario(
+      name: "receipts", summary: "the old interface: one app receipt is the proof of all, without tokens",
+      launches: [
+        Launch(
+          before: [.delivery(proofs: ["appReceipt"], forgetsToken: true), .outage()],
+          does: [buyGems, .use(milliseconds: 40)]), Launch(does: [buyCoins, buyGems]),
+      ]),
+    Scenario(
+      name: "update", summary: "the file is the first version's, one more purchase is made",
+      launches: [
+        Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 40)]),
+        Launch(before: [.earlierVersion], does: [buyCoins]),
+      ]),
+  ]
+}
