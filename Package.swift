@@ -86,7 +86,12 @@ let package = Package(
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
         "AppStoreReceipts",
       ]),
-    test("SimulatorTests", ["purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting"]),
+    test(
+      "SimulatorTests",
+      [
+        "purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "PurchaseSyncTesting",
+        "FaultInjection",
+      ]),
     test("ArchitectureTests", []),
   ],
   swiftLanguageModes: [.v6]

@@ -2,135 +2,85 @@ import Foundation
 
 /// What the command line asks for.
 enum Command: Equatable {
-  case help
+  /// Nil for the page of all commands.
+  case help(String?)
+  case version
   case scenarios(ScenariosOptions)
   case run(RunOptions)
   case compare(CompareOptions)
   case story(StoryOptions)
   case crashMatrix(MatrixOptions)
-  case backend(BackendOptions)
   case inspect(InspectOptions)
   case decode(DecodeOptions)
-  case app(AppOptions)
   case bench(BenchOptions)
-  case benchLoad(BenchLoadOptions)
-  case benchUpload(UploadLoad)
   case serve(ServeOptions)
   case conformance(ConformanceOptions)
+  // Children of the others; nobody calls them by hand.
+  case app(AppOptions)
+  case backend(BackendOptions)
+  case benchLoad(BenchLoadOptions)
+  case benchUpload(UploadLoad)
 
   struct UsageError: Error, Equatable {
     var message: String
+    /// The command whose help says more; nil for all of it.
+    var command: String?
+
+    init(message: String, command: String? = nil) {
+      self.message = message
+      self.command = command
+    }
   }
 
-  static let usage = """
-    purchase-simulator: loses purchases the way apps do, and shows that the engine does not.
-
-    USAGE
-      purchase-simulator scenarios             list the scenarios, a line each
-      purchase-simulator run NAME… [options]   run some of them
-      purchase-simulator run --all [options]   run all of them
-      purchase-simulator serve [options]       a mock App Store and backend for an app under development
-      purchase-simulator conformance [options] hold a backend to the wire protocol
-    \(Bench.usage)
-      purchase-simulator inspect FILE [--case ID | --order NUMBER] [--json]
-                                               what is in a queue's file; changes nothing, also beside an app
-      purchase-simulator decode FILE|- [--json] [--at MOMENT]
-                                               what a receipt, a JWS, an answer or a notification says
-
-    OPTIONS OF run
-      --client engine|fire-and-forget   who handles the purchase (default: engine)
-      --seed N                          what random choices follow from (default: 1)
-      --chaos                           SIGKILL the app at moments drawn from the seed as well
-      --json                            one object per line
-      --keep DIR                        keep each run's files below DIR
-
-    OPTIONS OF serve
-      --port P          listen there; 0 for a free port (default: 8080)
-      --host ADDRESS    not only on 127.0.0.1: whoever reaches it can pay and grant
-      --database FILE   the backend's file; one from an earlier run is continued (default: a new one, removed)
-      --faults FILE     what goes wrong, as JSON; the status page can change it
-      --speed X         the world's clock goes so much faster than the real one (default: 1)
-      --seed N          what tokens and transaction ids follow from (default: 1)
-      --broken KIND     a backend with a bug: double-grant, bare-200 or forgets
-
-    OPTIONS OF conformance
-      --backend URL     the backend (default: http://127.0.0.1:8080, which is serve)
-      --token T         of one account (default: token-alice)
-      --other-token T   of another (default: token-bob)
-      --store URL       where paid proofs come from (default: the backend's URL and /store)
-      --json            one JSON document
-      --random N        instead of the checks, N random requests after the OpenAPI document: none may be a 5xx
-      --seed N          what they follow from (default: 1)
-
-    OPTIONS OF bench
-      --quick                           fewer repetitions: a look, not a verdict
-      --check                           exit with 1 when a bar is missed
-      --json                            one JSON document
-      --only N                          this bar alone; may be given again
-      --directory DIR                   of bench queue: the disk to measure on (default: the current directory)
-
-    OPTIONS OF inspect
-      --case ID       the history of one entry: its key, or what follows the slash of its key
-      --order NUMBER  the histories of the entries of one order
-      --json          one document
-
-    OPTIONS OF decode
-      --json          one document
-      --at MOMENT     judge subscriptions as of then, such as 2026-11-21T08:00:00Z (default: now)
-
-    EXIT CODES
-      0  every engine row is clean: paid = granted, and nothing lost, doubled or pending; or FILE is sound
-      1  a promise was broken, or a bar missed; or FILE knows nothing of that ID or NUMBER
-      64 wrong usage     65 FILE is not decodable, no queue, damaged, or a newer version's
-      66 FILE cannot be read
-      70 internal error     74 standard output cannot be written
-    """
-
   static func parse(_ arguments: [String]) -> Result<Command, UsageError> {
-    guard let name = arguments.first else { return .success(.help) }
+    guard let name = arguments.first else { return .success(.help(nil)) }
     let rest = Array(arguments.dropFirst())
     switch name {
-    case "--help", "-h", "help": return .success(.help)
-    case "scenarios": return ScenariosOptions.parse(rest).map(Command.scenarios)
-    case "compare": return CompareOptions.parse(rest).map(Command.compare)
-    case "crash-matrix": return MatrixOptions.parse(rest).map(Command.crashMatrix)
-    case "backend": return BackendOptions.parse(rest).map(Command.backend)
-    case "story": return StoryOptions.parse(rest).map(Command.story)
-    case "run": return RunOptions.parse(rest).map(Command.run)
-    case "inspect": return InspectOptions.parse(rest).map(Command.inspect)
-    case "decode": return DecodeOptions.parse(rest).map(Command.decode)
+    case "--help", "-h": return .success(.help(nil))
+    case "--version": return .success(.version)
+    case "help": return help(rest)
     case "app": return AppOptions.parse(rest).map(Command.app)
-    case "bench": return BenchOptions.parse(rest).map(Command.bench)
+    case "backend": return BackendOptions.parse(rest).map(Command.backend)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
-    case "conformance": return ConformanceOptions.parse(rest).map(Command.conformance)
-    case "serve": return ServeOptions.parse(rest).map(Command.serve)
     case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
-    default:
-      let nearest = Nearest.name(
-        to: name, in: ["scenarios", "run", "serve", "conformance", "bench", "inspect", "decode", "help"])
-      return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
+    default: break
     }
+    guard let entry = CommandHelp.named(name) else { return .failure(unknown(name)) }
+    if rest.contains(where: { $0 == "--help" || $0 == "-h" }) { return .success(.help(name)) }
+    return entry.parse(rest).mapError { UsageError(message: $0.message, command: name) }
+  }
+
+  private static func help(_ rest: [String]) -> Result<Command, UsageError> {
+    guard let name = rest.first else { return .success(.help(nil)) }
+    guard rest.count == 1 else { return .failure(UsageError(message: "help takes one COMMAND")) }
+    return CommandHelp.named(name) == nil ? .failure(unknown(name)) : .success(.help(name))
+  }
+
+  private static func unknown(_ name: String) -> UsageError {
+    let nearest = Nearest.name(to: name, in: CommandHelp.all.map(\.name) + ["help"])
+    return UsageError(message: "there is no command '\(name)'\(nearest)")
   }
 
   func execute() async -> Int32 {
     switch self {
-    case .help:
-      Terminal.line(Self.usage)
+    case .help(let name): return CommandHelp.show(name)
+    case .version:
+      Terminal.line(Version.text)
       return ExitCode.ok
     case .scenarios(let options): return ScenariosCommand(options: options).execute()
-    case .compare(let options): return await CompareCommand(options: options).execute()
-    case .crashMatrix(let options): return await MatrixCommand(options: options).execute()
-    case .backend(let options): return await BackendCommand(options: options).execute()
-    case .story(let options): return await StoryCommand(options: options).execute()
     case .run(let options): return await RunCommand(options: options).execute()
+    case .compare(let options): return await CompareCommand(options: options).execute()
+    case .story(let options): return await StoryCommand(options: options).execute()
+    case .crashMatrix(let options): return await MatrixCommand(options: options).execute()
     case .inspect(let options): return InspectCommand(options: options).execute()
     case .decode(let options): return DecodeCommand(options: options).execute()
-    case .app(let options): return await SimulatedApp(options: options).execute()
     case .bench(let options): return await BenchCommand(options: options).execute()
+    case .serve(let options): return await ServeCommand(options: options).execute()
+    case .conformance(let options): return await ConformanceCommand(options: options).execute()
+    case .app(let options): return await SimulatedApp(options: options).execute()
+    case .backend(let options): return await BackendCommand(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     case .benchUpload(let load): return await load.execute()
-    case .conformance(let options): return await ConformanceCommand(options: options).execute()
-    case .serve(let options): return await ServeCommand(options: options).execute()
     }
   }
 }
@@ -154,31 +104,5 @@ struct Arguments {
       throw Command.UsageError(message: "\(option) needs a whole number, not '\(text)'")
     }
     return number
-  }
-}
-
-/// Suggests what somebody may have meant.
-enum Nearest {
-  static func name(to typed: String, in names: [String]) -> String {
-    let scored = names.map { (name: $0, distance: distance(typed, $0)) }
-    guard let best = scored.min(by: { $0.distance < $1.distance }), best.distance <= max(2, typed.count / 2)
-    else { return "" }
-    return "; did you mean '\(best.name)'?"
-  }
-
-  /// Insertions, deletions and replacements from one word to the other.
-  static func distance(_ left: String, _ right: String) -> Int {
-    let target = Array(right)
-    var row = Array(0...target.count)
-    for (i, character) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for j in target.indices {
-        let replaced = diagonal + (target[j] == character ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
-      }
-    }
-    return row[target.count]
   }
 }

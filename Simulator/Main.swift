@@ -5,7 +5,8 @@ struct Main {
   static func main() async {
     switch Command.parse(Array(CommandLine.arguments.dropFirst())) {
     case .failure(let error):
-      Terminal.error("purchase-simulator: \(error.message)\nTry 'purchase-simulator help'.")
+      let page = error.command.map { "help \($0)" } ?? "help"
+      Terminal.error("purchase-simulator: \(error.message)\nTry 'purchase-simulator \(page)'.")
       exit(ExitCode.usage)
     case .success(let command):
       exit(await command.execute())

@@ -19,11 +19,11 @@ enum Client: String, CaseIterable, Codable {
   var summary: String {
     switch self {
     case .engine: "SyncEngine, as it is embedded"
-    case .fireAndForget: "uploads, and finishes without waiting for the answer; keeps nothing"
-    case .finishFirst: "finishes, then uploads until there is an answer; keeps the unsent in memory"
-    case .defaultsList: "keeps the unsent in a list file in the app's folder; 200 means done"
-    case .receiptOnly: "keeps nothing: reads the app receipt again at each launch, and sends it"
-    case .keychainList: "keeps the unsent in one list in the keychain; sends it as whoever is signed in"
+    case .fireAndForget: "sends, and finishes without waiting for an answer"
+    case .finishFirst: "finishes, then sends until 200; the unsent is in memory"
+    case .defaultsList: "keeps the unsent in a file in the app's folder"
+    case .receiptOnly: "keeps nothing: reads the app receipt again and sends it"
+    case .keychainList: "one list in the keychain, sent as whoever is signed in"
     }
   }
 }

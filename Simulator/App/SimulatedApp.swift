@@ -16,6 +16,7 @@ struct SimulatedApp {
 
   func execute() async -> Int32 {
     ParentWatch.start {}
+    endLater()
     let trace = AppTrace(isOn: options.isTraced)
     let parts = AppParts(
       options: options, failpoints: Failpoints(options.crash, onPass: trace.passed),
@@ -41,6 +42,19 @@ struct SimulatedApp {
     case .defaultsList: RetryingClient(parts, store, try DefaultsList(parts, store))
     case .receiptOnly: ReceiptOnlyClient(parts, store)
     case .keychainList: RetryingClient(parts, store, try KeychainList(parts, store))
+    }
+  }
+
+  /// The story's time is over at some time, whatever the app is doing then.
+  private func endLater() {
+    let uses = options.steps.map { step -> Int64 in
+      guard case .use(let milliseconds) = step else { return 0 }
+      return milliseconds
+    }
+    let most = options.seconds * 1_000 + uses.reduce(0, +)
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(most) + 500)) {
+      Terminal.error("app: the story's time is over")
+      _exit(ExitCode.ok)
     }
   }
 

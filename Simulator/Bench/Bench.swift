@@ -36,12 +36,6 @@ struct Bench: Sendable {
   static var names: [String] { all.map(\.name) }
 
   static func named(_ name: String) -> Bench? { all.first { $0.name == name } }
-
-  /// The lines of the usage.
-  static var usage: String {
-    all.map { "  purchase-simulator " + Table.pad("bench \($0.name) [options]", 22) + $0.summary }
-      .joined(separator: "\n")
-  }
 }
 
 /// `bench NAME`: measures, reports, and judges.

@@ -57,7 +57,7 @@ enum CompareTable {
       Table.pad(name, nameWidth) + totals.map { Table.left("\(value($0))", cellWidth) }.joined()
     }
     return [String(repeating: "-", count: nameWidth + totals.count * cellWidth)] + rows
-      + ["L lost, D doubled, W granted to a wrong account, S stuck: neither granted nor lost yet"]
+      + ["L lost, D doubled, W to a wrong account, S stuck: neither granted nor lost yet"]
   }
 }
 

@@ -73,7 +73,7 @@ extension Scenario {
       proves: ["R5.5", "invariant 7", "invariant 18"],
       launches: [
         Launch(before: [.boughtOutside(product: gems, storeAccount: storeAccount, count: 1_000)])
-      ], expects: .init(paid: 1_000), seconds: 60),
+      ], expects: .init(paid: 1_000), seconds: 30),
     Scenario(
       name: "finish-fails", summary: "the store refuses to be told that it is done, three times",
       story:

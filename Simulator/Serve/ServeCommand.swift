@@ -41,7 +41,7 @@ struct ServeCommand {
     let store = Task { await Self.runStore(server) }
     await Self.untilAskedToEnd()
     store.cancel()
-    Terminal.line("Ending: requests that are under way are answered.")
+    if !options.json { Terminal.line("Ending: requests that are under way are answered.") }
     server.stop()
     return ExitCode.ok
   }
@@ -56,6 +56,11 @@ struct ServeCommand {
           + "can pay, grant, and read everything. Use 127.0.0.1 unless that is what you want.")
     }
     let url = server.baseURL.absoluteString
+    if options.json {
+      return Terminal.line(
+        Table.json(
+          ServedAddresses(backend: url + "/v1", store: url + "/store", page: url + "/", database: path)))
+    }
     Terminal.line(
       """
       Backend        \(url)/v1
@@ -76,17 +81,7 @@ struct ServeCommand {
     let clock = ContinuousClock()
     var next = clock.now
     while !Task.isCancelled {
-      await server.goOn { body in
-        let request = BackendRequest(
-          method: "POST", path: "v1/notifications/appstore", headers: ["Content-Type": "application/json"],
-          body: body)
-        do throws(TransportError) {
-          return try await backend.send(request).status
-        } catch {
-          // No answer: the store's queue says so, and tries again.
-          return nil
-        }
-      }
+      await server.goOn { await backend.post($0) }
       next = max(next.advanced(by: .milliseconds(200)), clock.now)
       do {
         try await clock.sleep(until: next)
@@ -115,24 +110,8 @@ struct ServeCommand {
       return try JSONDecoder().decode(FaultPlanDocument.self, from: data)
     } catch let error as DecodingError {
       throw PlanProblem(
-        message: "\(path) is no plan of faults: \(Self.describe(error))", code: ExitCode.badData)
+        message: "\(path) is no plan of faults: \(error.words)", code: ExitCode.badData)
     }
-  }
-
-  private static func describe(_ error: DecodingError) -> String {
-    let context: DecodingError.Context
-    switch error {
-    case .typeMismatch(_, let told), .valueNotFound(_, let told), .dataCorrupted(let told): context = told
-    case .keyNotFound(let key, let told):
-      return place(told) + "\"\(key.stringValue)\" is missing"
-    @unknown default: return "it is not readable"
-    }
-    return place(context) + context.debugDescription
-  }
-
-  private static func place(_ context: DecodingError.Context) -> String {
-    let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
-    return path.isEmpty ? "" : path.joined(separator: ".") + ": "
   }
 
   /// The real time, from now on at another speed.
@@ -176,4 +155,12 @@ struct ServeCommand {
     for await _ in stream { break }
     for source in sources { source.cancel() }
   }
+}
+
+/// Where things are, for `serve --json`.
+private struct ServedAddresses: Encodable {
+  var backend: String
+  var store: String
+  var page: String
+  var database: String
 }

@@ -15,9 +15,11 @@ struct ServeOptions: Equatable {
   var seed: UInt64 = 1
   /// A backend that is wrong on purpose.
   var broken: BrokenBackend?
+  /// The addresses as one document, for whoever starts it from a program.
+  var json = false
 
   private static let names = [
-    "--port", "--host", "--database", "--faults", "--speed", "--seed", "--broken",
+    "--port", "--host", "--database", "--faults", "--speed", "--seed", "--broken", "--json",
   ]
 
   static func parse(_ arguments: [String]) -> Result<ServeOptions, Command.UsageError> {
@@ -30,6 +32,7 @@ struct ServeOptions: Equatable {
     while let argument = arguments.next() {
       switch argument {
       case "--port": options.port = try arguments.number(of: argument)
+      case "--json": options.json = true
       case "--host": options.host = try arguments.value(of: argument)
       case "--database": options.database = try arguments.value(of: argument)
       case "--faults": options.faults = try arguments.value(of: argument)

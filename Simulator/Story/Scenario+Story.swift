@@ -13,9 +13,9 @@ extension Scenario {
     isSandbox = try fields.flag("isSandbox")
     verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
     launches = []
-    for (node, path) in try fields.list("launches") { launches.append(try Launch(story: node, at: path)) }
-    guard !launches.isEmpty else {
-      throw StoryProblem(path: [], message: "\"launches\" is missing: a list of runs of the app")
+    _ = try fields.node("launches", "a list of runs of the app, of one at least")
+    for (node, path) in try fields.list("launches", least: 1) {
+      launches.append(try Launch(story: node, at: path))
     }
     if fields.has("expects") {
       expects = try Expectation(story: try fields.node("expects"), at: [.member("expects")])

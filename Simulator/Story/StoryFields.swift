@@ -24,7 +24,9 @@ struct StoryFields {
   private mutating func value(_ name: String, _ expected: String) throws(StoryProblem) -> StoryNode {
     ask(name)
     guard let value = members[name] else {
-      throw StoryProblem(path: path, message: "\"\(name)\" is missing: \(expected)")
+      let others = members.keys.filter { !known.contains($0) }.sorted()
+      let nearest = Nearest.name(to: name, in: others).replacing("did you mean", with: "is it")
+      throw StoryProblem(path: path, message: "\"\(name)\" is missing: \(expected)\(nearest)")
     }
     return value
   }
@@ -87,11 +89,12 @@ struct StoryFields {
 
   /// The items of a list, each with its path; none where the member is missing.
   mutating func list(
-    _ name: String
+    _ name: String, least: Int = 0
   ) throws(StoryProblem) -> [(node: StoryNode, path: [StoryProblem.Step])] {
     guard has(name) else { return [] }
     let value = try value(name, "a list")
     guard case .list(let items) = value else { throw problem(name, "expected a list, not \(value.kind)") }
+    guard items.count >= least else { throw problem(name, "expected \(least) at least") }
     return items.enumerated().map { ($1, path + [.member(name), .item($0)]) }
   }
 
@@ -108,7 +111,9 @@ struct StoryFields {
   }
 
   /// The member as it is.
-  mutating func node(_ name: String) throws(StoryProblem) -> StoryNode { try value(name, "a value") }
+  mutating func node(_ name: String, _ expected: String = "a value") throws(StoryProblem) -> StoryNode {
+    try value(name, expected)
+  }
 
   /// Names of the members, for an object whose names are data.
   var names: [String] { members.keys.sorted() }

@@ -31,28 +31,24 @@ indirect enum StoryNode: Hashable {
 
 extension StoryNode: Decodable {
   init(from decoder: any Decoder) throws {
-    if let members = try Self.attempt({ try decoder.container(keyedBy: AnyKey.self) }) {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let members = try Self.attempt({ try decoder.container(keyedBy: AnyKey.self) }) {
       self = .object(
         try members.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
           Member(name: $0.stringValue, value: try members.decode(StoryNode.self, forKey: $0))
         })
-      return
-    }
-    if var items = try Self.attempt({ try decoder.unkeyedContainer() }) {
+    } else if var items = try Self.attempt({ try decoder.unkeyedContainer() }) {
       var list: [StoryNode] = []
       while !items.isAtEnd { list.append(try items.decode(StoryNode.self)) }
       self = .list(list)
-      return
-    }
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
     } else if let flag = try Self.attempt({ try value.decode(Bool.self) }) {
       self = .flag(flag)
-    } else if let whole = try Self.attempt({ try value.decode(Int64.self) }) {
-      self = .whole(whole)
-    } else if let fraction = try Self.attempt({ try value.decode(Double.self) }) {
-      self = .fraction(fraction)
+    } else if let number = try Self.attempt({ try value.decode(Double.self) }) {
+      // Beyond this a double skips whole numbers; no story needs them.
+      let isWhole = number == number.rounded() && abs(number) <= 9_007_199_254_740_992
+      self = isWhole ? .whole(Int64(number)) : .fraction(number)
     } else {
       self = .text(try value.decode(String.self))
     }
@@ -63,9 +59,6 @@ extension StoryNode: Decodable {
     do {
       return try body()
     } catch DecodingError.typeMismatch {
-      return nil
-    } catch DecodingError.dataCorrupted {
-      // A number that does not fit.
       return nil
     }
   }

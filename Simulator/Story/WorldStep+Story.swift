@@ -153,6 +153,12 @@ extension DecodingError {
     }
   }
 
+  /// Both in one line.
+  var words: String {
+    let (path, message) = placed
+    return path.isEmpty ? message : StoryProblem(path: path, message: message).place + ": " + message
+  }
+
   private static func steps(_ path: [any CodingKey]) -> [StoryProblem.Step] {
     path.map { key in key.intValue.map(StoryProblem.Step.item) ?? .member(key.stringValue) }
   }

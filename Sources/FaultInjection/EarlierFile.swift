@@ -37,9 +37,10 @@ public enum EarlierFile {
     let insert = try connection.prepare("INSERT INTO entry_proofs VALUES(?,?,?)")
     for (place, list) in lists {
       for line in list.split(separator: "\n") {
+        // Number, size and kind; one without a number is known by reference only, which version 1 did not have.
         let words = line.split(separator: " ")
-        guard words.count >= 2, let id = Int64(words[1]) else { continue }
-        try insert.run([.integer(place), .text(String(words[0])), .integer(id)])
+        guard words.count == 3, let id = Int64(words[0]) else { continue }
+        try insert.run([.integer(place), .text(String(words[2])), .integer(id)])
       }
     }
   }

@@ -23,7 +23,7 @@ import Testing
       options.bench = bench.name
       let words = ["bench", bench.name, "--check"] + bench.bars.flatMap { ["--only", String($0)] }
       #expect(Command.parse(words) == .success(.bench(options)))
-      #expect(Command.usage.contains("purchase-simulator bench \(bench.name) [options] "))
+      #expect(CommandHelp.named("bench")?.page.contains("\n  \(bench.name) ") == true)
     }
     #expect(Set(Bench.names).count == Bench.all.count)
   }

@@ -17,7 +17,7 @@ import Testing
     (["run", "--all", "--seed"], "--seed needs a value"),
     (["run", "--all", "--seed", "-3"], "whole number"),
     (["run", "--all", "--client", "engin"], "did you mean 'engine'?"),
-    (["scenarios", "extra"], "takes no arguments"),
+    (["scenarios", "--lng"], "did you mean '--long'?"),
     (["app", "--nonsense"], "no option '--nonsense'"),
   ])
   func `wrong usage is answered with what to type instead`(arguments: [String], part: String) {

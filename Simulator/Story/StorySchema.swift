@@ -1,0 +1,54 @@
+import PurchaseSyncTesting
+
+/// How a story is written: the text that `story --help` prints.
+enum StorySchema {
+  static let text = """
+    A STORY is a JSON object. Unknown keys are refused.
+      name, summary    what it is called (summary may be left out)
+      story, attacks, proves   for readers; proves is a list
+      launches         the runs of the app, in order; after the last one the app is
+                       opened again until nothing is left to do
+      expects          {"paid": N, "verdicts": {"refunded": N, …}}; nothing is ever
+                       to be lost, doubled, stuck or another account's
+      entries          the most entries of the queue (default: 64)
+      timeScale        how much faster retry delays are (default: 1000)
+      seconds          how long the last run may take (default: 4)
+      isSandbox, verifiesOverHTTP   true or false
+
+    A LAUNCH
+      before           what happens in the world before it, see below
+      signedIn         the accounts (default: ["alice", "bob"])
+      does             what the person does, see below
+      extension        what an extension of the app does at the same time
+      killed           beforePayment, afterPayment, beforeEnqueue, afterEnqueue,
+                       duringUpload, afterGrant, beforeFinish or againAndAgain
+      reinstalled      true: the app is deleted and installed again behind it
+      isVaultLocked    true: the keychain is locked
+
+    WHAT A PERSON DOES: {"do": WORD, …}
+      buy (product, account)      buyWithoutOrder (product)   buyPromoted (account)
+      signIn (account)            signOut (account)           claim (account)
+      useStoreAccount (storeAccount)   jumpClock (a time, also negative)
+      fillDisk                    use (milliseconds)
+
+    WHAT HAPPENS: {"happens": WORD, …}
+      faults (rules, as in serve --faults)         wait (a time)
+      boughtOutside (product, storeAccount, count) promoted (product, storeAccount)
+      payment (storeAccount, asksToBuy, interruptions)   approved
+      refunded (purchase)         planChanged (purchase, product)
+      renewal (purchase, isOn)    billing (storeAccount, works)
+      family (storeAccount, members)   storeAccount (storeAccount)
+      delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
+      backendBackedUp   backendRestored   phoneBackedUp   phoneRestored
+      damaged (where: page or header)     earlierVersion
+
+    A TIME is one of days, hours, minutes, seconds, milliseconds. A PURCHASE is the
+    number of a charge; the first is 1. PRODUCTS:
+    \(products)
+    """
+
+  private static var products: String {
+    WrappedText.lines(ServedProducts.all.map(\.id).joined(separator: " "), width: 76)
+      .joined(separator: "\n")
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import purchase_simulator
+
+/// The clients against each other, as a person runs them.
+@Suite(.timeLimit(.minutes(4))) struct CompareTests {
+  private struct Total: Decodable {
+    var client: String
+    var runs: Int?
+    var clean: Int?
+    var paid: Int
+    var granted: Int
+    var lost: Int
+    var doubled: Int
+    var wrongAccount: Int
+    var stuck: Int
+    var unfinished: Int
+    var pending: Int
+  }
+
+  @Test func `the engine's column is clean, and nobody else's is`() throws {
+    let names = ["backend-outage", "crash-after-enqueue", "reinstall", "one-receipt-two-accounts"]
+    let result = try CommandResult(of: ["compare", "--json"] + names)
+    #expect(result.status == 0)
+    let rows = try result.output.split(separator: "\n").map {
+      try JSONDecoder().decode(Total.self, from: Data($0.utf8))
+    }
+    let totals = rows.filter { $0.runs != nil }
+    #expect(rows.count == (names.count + 1) * Client.allCases.count)
+    #expect(totals.map(\.client) == Client.allCases.map(\.rawValue))
+    for total in totals {
+      #expect(total.runs == names.count && total.paid == total.granted + total.lost + total.stuck, "\(total)")
+      #expect((total.clean == names.count) == (total.client == "engine"), "\(total)")
+    }
+  }
+
+  @Test func `a table has a row per scenario, with counts of what went wrong`() throws {
+    let result = try CommandResult(of: [
+      "compare", "reinstall", "--client", "engine", "--client", "finish-first",
+    ])
+    #expect(result.status == 0)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.contains { $0.hasPrefix("reinstall ") && $0.hasSuffix("      ok      1L") })
+    for line in lines { #expect(line.count <= 80, "\(line)") }
+  }
+}
