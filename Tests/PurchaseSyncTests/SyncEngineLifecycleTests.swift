@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSyncTesting
 import Testing
 
@@ -229,6 +230,30 @@ import Testing
       await #expect(throws: SyncError.self) { try await world.open(store: store) }
       #expect(store.listing.arrivals == 0)
       #expect(try world.server.snapshot().requestCount == 0)
+    }
+  }
+
+  @Test func `whatever page of the file is lost, the engine starts at the first call`() async throws {
+    try await EngineWorld.with(.outage(path: "/v1/receipts", requests: 1_000)) { world in
+      let engine = try await world.open()
+      try await world.buy(engine)
+      await engine.shutdown()
+      let path = world.configuration.path
+      do {
+        // What is still in the log goes to the file.
+        let queue = try QueueFile(path: path, now: .wallClock())
+        try queue.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      }
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      for start in stride(from: 0, to: whole.count, by: 1_024) {
+        var world = world
+        world.configuration.path = path + "-\(start)"
+        var damaged = whole
+        damaged.replaceSubrange(start..<start + 1_024, with: Data(repeating: 0xA5, count: 1_024))
+        try damaged.write(to: URL(fileURLWithPath: world.configuration.path))
+        let opened = try await world.open()
+        await opened.shutdown()
+      }
     }
   }
 

@@ -205,6 +205,39 @@ import Testing
     }
   }
 
+  @Test func `of a thousand that do not fit the app is told once each, and all are delivered in the end`()
+    async throws
+  {
+    try await EngineWorld.with { world in
+      var world = world
+      world.configuration.limits = QueueLimits(entries: 4)
+      for _ in 1...40 { _ = try await world.pay() }
+      let engine = try await world.open()
+      let told = Told()
+      let events = try await engine.eventStream()
+      let listener = Task {
+        for await event in events {
+          if case .queueFull(let key, _) = event { await told.add(key) }
+          if case .delivered(let outcome) = event { try await engine.confirm(outcome) }
+        }
+      }
+      try await until { try world.server.snapshot().charges.allSatisfy(\.isFinished) }
+      await engine.shutdown()
+      listener.cancel()
+      try world.expectAllDelivered(40)
+      let keys = await told.keys
+      #expect(keys.count == Set(keys).count && keys.count <= 36)
+      // One listing for each round of four, and those of the first seconds: not one for each purchase.
+      let listings = try world.server.snapshot().requests["GET /store/unfinished"] ?? 0
+      #expect(listings < 40, "\(listings) listings")
+    }
+  }
+
+  private actor Told {
+    var keys: [EntryKey] = []
+    func add(_ key: EntryKey) { keys.append(key) }
+  }
+
   // MARK: The clock
 
   @Test func `after the clock went ahead, a wait from before it holds up nothing`() async throws {

@@ -39,6 +39,20 @@ import Testing
     #expect(try run.confirm(key("100")) == [])
   }
 
+  @Test func `while something is on its way, the store is not listed again for each that made room`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 2))
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.arrive(bought("101", token: 2))
+    #expect(throws: QueueError.self) { try run.arrive(bought("102", token: 3)) }
+    let settled = run.reply(["100": .granted])
+    #expect(settled.sent == [["101"]])
+    #expect(!settled.contains(.listStore))
+    #expect(try run.confirm(key("100")) == [])
+    // Nothing is out any more, whether it went well or not: now one listing brings all that waits.
+    let failed = try run.fail(alice, .retry(reason: "no answer", retryAfterMilliseconds: nil))
+    #expect(failed.contains(.listStore))
+  }
+
   @Test(arguments: [Verdict.granted, .duplicate, .lapsed, .refunded, .otherOwner])
   func `a settling verdict leaves a tombstone, then finishes, then tells`(verdict: Verdict) throws {
     var run = try MachineRun()

@@ -36,9 +36,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{", "is no plan of faults"), (#"{"rules":[{"path":"/v1"}]}"#, "rules.0: \"fault\" is missing"),
-    (#"{"rules":[{"path":"/v1","fault":"explode"}]}"#, "rules.0.fault: there is no such fault"),
-    (#"{"rules":[{"path":"/v1","fault":"reset","cuont":3}]}"#, "rules.0.cuont: no rule has this"),
+    ("{", "is no plan of faults"), (#"{"rules":[{"path":"/v1"}]}"#, "rules[0]: \"fault\" is missing"),
+    (#"{"rules":[{"path":"/v1","fault":"explode"}]}"#, "rules[0].fault: there is no such fault"),
+    (#"{"rules":[{"path":"/v1","fault":"reset","cuont":3}]}"#, "rules[0].cuont: no rule has this"),
   ])
   func `a plan that is none is said with its place`(plan: String, complaint: String) throws {
     try TemporaryDirectory.with("ServeTests") { directory in
