@@ -36,7 +36,7 @@ actor ReceiptOnlyClient: AppClient {
     let upload = try await upload()
     send(upload)
     parts.failpoints.pass("finish.calling")
-    _ = try await store.finish(transactionID: transaction.transactionID)
+    await store.finishOrGoOn(transaction.transactionID)
     parts.passNoted()
   }
 

@@ -52,7 +52,7 @@ actor RetryingClient: AppClient {
     if !unsent.contains(where: { $0.transactionID == upload.transactionID }) { unsent.append(upload) }
     keep()
     parts.failpoints.pass("finish.calling")
-    _ = try await store.finish(transactionID: transaction.transactionID)
+    await store.finishOrGoOn(transaction.transactionID)
     parts.passNoted()
     wake()
   }

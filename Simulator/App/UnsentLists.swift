@@ -77,7 +77,6 @@ enum UnsentFile {
     do {
       return try JSONDecoder().decode([PlainUpload].self, from: data)
     } catch {
-      Terminal.error("app: the list at \(path) cannot be read, and is begun anew")
       return []
     }
   }

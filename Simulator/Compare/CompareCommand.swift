@@ -91,7 +91,8 @@ struct ClientTotal: Encodable {
   }
 
   var words: String {
-    "\(clean) of \(runs) clean; of \(paid) paid \(lost) lost, \(doubled) doubled, "
-      + "\(wrongAccount) to a wrong account, \(stuck) stuck"
+    let counts = [(lost, "lost"), (doubled, "doubled"), (wrongAccount, "misplaced"), (stuck, "stuck")]
+    let wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return (["\(clean) of \(runs) clean"] + wrong).joined(separator: ", ")
   }
 }

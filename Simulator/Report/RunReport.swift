@@ -38,7 +38,7 @@ enum RunReport {
     switch outcome.result {
     case .failure(let error): cell.detail = error.description
     case .success(let score):
-      cell.words = client == .engine || !score.isClean ? score.words : "ok"
+      cell.words = score.words
       cell.state = state(of: score)
       cell.figures = [
         .init(name: "paid", value: "\(score.paid)"), .init(name: "granted", value: "\(score.granted)"),

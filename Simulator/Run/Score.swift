@@ -49,8 +49,9 @@ struct Score: Encodable {
   /// Clean, and as the story expects.
   var isAsExpected: Bool { isClean && unexpected.isEmpty }
 
-  /// `ok`, or what is wrong: `1 lost, 2 stuck`.
+  /// `ok`, or what is wrong: `1 lost, 2 stuck`. What a story expects besides, only the engine has to bring.
   var words: String {
+    let unexpected = client == Client.engine.rawValue ? self.unexpected : []
     let counts = [(lost, "lost"), (doubled, "doubled"), (wrongAccount, "wrong account"), (stuck, "stuck")]
     let wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + unexpected
     return wrong.isEmpty ? "ok" : wrong.joined(separator: ", ")
