@@ -55,12 +55,12 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
-      dependencies: ["PurchaseSync"],
+      dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",
       dependencies: [
-        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "LoopbackHTTP",
+        "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
         "PurchaseSyncTesting", "FaultInjection", "CPurchaseSQLite",
       ],
       path: "Simulator",

@@ -180,7 +180,7 @@ struct QueueOpening {
   /// Looks into a copy: opening the file itself would recover its log, and so change it.
   private func isOursOrEmpty() throws(QueueError) -> Bool {
     // A name of its own: others may be looking at the same time, for the lock is not held at the first look.
-    let copy = path + "-probe-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let copy = path + "-probe-" + String(SQLiteRandom.number(), radix: 16)
     defer { for suffix in ["", "-wal", "-shm"] { DurableFile.discard(copy + suffix) } }
     let hasLog = try QueueError.wrapFile(path) { () throws(FileError) in
       guard try DurableFile.size(of: path + "-wal") > 0 else { return false }

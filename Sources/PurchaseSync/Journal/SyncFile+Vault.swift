@@ -10,8 +10,10 @@ extension SyncFile {
   }
 
   func mirror(_ document: OrderDocument, account: String) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
     do {
-      let bytes = Array(try JSONEncoder().encode(MirroredOrder(account: account, document: document)))
+      let bytes = Array(try encoder.encode(MirroredOrder(account: account, document: document)))
       try queue.protect(bytes, named: "order." + document.number)
     } catch {
       queue.hook?("vault.order-failed")
