@@ -13,6 +13,8 @@ enum Command: Equatable {
   case benchUpload(UploadLoad)
   case serve(ServeOptions)
   case conformance(ConformanceOptions)
+  case crashImages(CrashImagesOptions)
+  case crashImagesWorker(CrashImagesWorkerOptions)
 
   struct UsageError: Error, Equatable {
     var message: String
@@ -25,6 +27,8 @@ enum Command: Equatable {
       purchase-simulator scenarios             list the scenarios, a line each
       purchase-simulator run NAME… [options]   run some of them
       purchase-simulator run --all [options]   run all of them
+      purchase-simulator crash-images [options]
+                                               recover every disk image that a power cut could leave
       purchase-simulator serve [options]       a mock App Store and backend for an app under development
       purchase-simulator conformance [options] hold a backend to the wire protocol
     \(Bench.usage)
@@ -39,6 +43,16 @@ enum Command: Equatable {
       --chaos                           SIGKILL the app at moments drawn from the seed as well
       --json                            one object per line
       --keep DIR                        keep each run's files below DIR
+
+    OPTIONS OF crash-images
+      --depth N         sequences of up to so many operations: 1, 2 or 3 (default: 1)
+      --seed N          what sampled images and SQLite's random numbers follow from (default: 1)
+      --cap N           at most so many states at one place (default: 160)
+      --jobs N          so many worker processes (default: one a core)
+      --only WORKLOAD   this sequence alone, such as enqueue,settle; may be given again
+      --no-faults       power cuts only, no failing disk
+      --replay IMAGE    one image or fault, as a failure prints it, with what leads to it
+      --json            one document
 
     OPTIONS OF serve
       --port P          listen there; 0 for a free port (default: 8080)
@@ -75,7 +89,8 @@ enum Command: Equatable {
       --at MOMENT     judge subscriptions as of then, such as 2026-11-21T08:00:00Z (default: now)
 
     EXIT CODES
-      0  every engine row is clean: paid = granted, and nothing lost, doubled or pending; or FILE is sound
+      0  every engine row is clean: paid = granted, and nothing lost, doubled or pending; no image lost a commit,
+         and the controls did; or FILE is sound
       1  a promise was broken, or a bar missed; or FILE knows nothing of that ID or NUMBER
       64 wrong usage     65 FILE is not decodable, no queue, damaged, or a newer version's
       66 FILE cannot be read
@@ -98,10 +113,16 @@ enum Command: Equatable {
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
     case "conformance": return ConformanceOptions.parse(rest).map(Command.conformance)
     case "serve": return ServeOptions.parse(rest).map(Command.serve)
+    case "crash-images": return CrashImagesOptions.parse(rest).map(Command.crashImages)
+    case "crash-images-worker":
+      return CrashImagesWorkerOptions.parse(rest).map(Command.crashImagesWorker)
     case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
     default:
       let nearest = Nearest.name(
-        to: name, in: ["scenarios", "run", "serve", "conformance", "bench", "inspect", "decode", "help"])
+        to: name,
+        in: [
+          "scenarios", "run", "crash-images", "serve", "conformance", "bench", "inspect", "decode", "help",
+        ])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }
   }
@@ -122,6 +143,8 @@ enum Command: Equatable {
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     case .benchUpload(let load): return await load.execute()
     case .conformance(let options): return await ConformanceCommand(options: options).execute()
+    case .crashImages(let options): return await CrashImagesCommand(options: options).execute()
+    case .crashImagesWorker(let options): return CrashImagesWorker(options: options).execute()
     case .serve(let options): return await ServeCommand(options: options).execute()
     }
   }
