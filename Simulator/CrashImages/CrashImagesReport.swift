@@ -83,7 +83,8 @@ struct CrashImagesReport {
     for failure in failures { lines.append("\(failure.kind.rawValue): \(failure.what)\n  \(command) '\(failure.replay)'") }
     let control = tallies.first { $0.control != nil && !$0.failures.isEmpty }?.failures.first
     if let control { lines.append("a commit that a control loses: \(command) '\(control.replay)'") }
-    let verdict = holds ? "nothing lost; the controls lose" : "FAILED"
+    let hasControls = tallies.contains { $0.control != nil }
+    let verdict = !holds ? "FAILED" : hasControls ? "nothing lost; the controls lose" : "nothing lost"
     let seconds = wallClock.components.seconds
     lines.append("\(verdict); \(imagesPerSecond) images/s per core; \(seconds) s; run \(fingerprint)")
     return lines

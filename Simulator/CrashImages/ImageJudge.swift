@@ -16,7 +16,7 @@ struct ImageJudge {
     do {
       // As production does, whatever discipline wrote the image.
       let file = try SyncFile(
-        queue: QueueFile(path: ImageSite.path, vault: DiskVault(disk), now: site.now))
+        queue: QueueFile(path: ImageSite.path, vault: site.vault(on: disk), now: site.now))
       defer { file.queue.connection.leaveUntouchedOnClose() }
       if let problem = file.queue.vaultProblem { return .broken("the vault: \(problem)") }
       let state = try LogicalState(of: file)

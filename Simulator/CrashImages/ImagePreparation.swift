@@ -1,19 +1,24 @@
 import FaultInjection
 import PurchaseQueue
 import PurchaseSQLite
+import PurchaseSync
 
 /// What is on the disk before a workload begins.
 enum ImagePreparation {
   /// A site whose next operation is that of the workload; its disk keeps a log of everything since `start`.
   static func site(
-    for first: ImageKind, discipline: ImageDiscipline, seed: UInt64
+    for first: ImageKind, discipline: ImageDiscipline, seed: UInt64,
+    committed: ((SyncFile) throws(QueueError) -> Void)? = nil
   ) throws -> (site: ImageSite, start: DiskImage) {
     if first == .create { return (fresh(DiskImage(), discipline, seed), DiskImage()) }
     if first == .migrate { return try migrating(discipline, seed) }
     let site = fresh(DiskImage(), discipline, seed)
+    site.committed = committed
     // An order, and one for each of the first payments; then one of every kind of entry.
-    for _ in 1...4 { try site.run(.order) }
-    for kind in [.enqueue, .settle, .enqueue, .quarantine, .enqueue] as [ImageKind] { try site.run(kind) }
+    let kinds: [ImageKind] = [
+      .order, .order, .order, .order, .enqueue, .settle, .enqueue, .quarantine, .enqueue,
+    ]
+    for kind in kinds { try site.run(kind) }
     guard ImageKind.beginnings.contains(first) else { return (site, DiskImage()) }
     site.close()
     var image = site.disk.image.withoutUnnamedFiles

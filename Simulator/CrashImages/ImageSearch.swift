@@ -15,6 +15,8 @@ struct ImageSearch {
   private var verdicts: [Int: ImageVerdict] = [:]
   /// What the file said after each commit, as a kill leaves it.
   private var timeline: [LogicalState] = []
+  /// What it said before the last operation.
+  private var earlier: Set<LogicalState> = []
   private var hash = LogHash()
   /// Images that were recovered, every so many of them, for `ImageFaults`.
   private(set) var samples: [(image: DiskImage, state: LogicalState)] = []
@@ -33,6 +35,7 @@ struct ImageSearch {
     let recorded = try ImageRecording(workload, discipline, seed: seed)
     for operation in recorded.log { hash.add(operation) }
     site = recorded.site
+    earlier = recorded.earlier
     let judge = ImageJudge(site: site, seed: seed)
     var random = RandomSource(seed: seed ^ hash.value)
     var replay = CrashReplay(start: recorded.start, log: recorded.log)
@@ -104,7 +107,7 @@ struct ImageSearch {
       tally.add(failure(kind, what, state, replay))
     case .recovered(let found):
       if timeline[returned...].contains(found) { return }
-      if timeline[..<returned].contains(found) {
+      if earlier.contains(found) || timeline[..<returned].contains(found) {
         tally.add(failure(.lost, "invariant 12: a commit that had returned is gone", state, replay))
       } else {
         tally.add(failure(.corrupt, "invariant 12: what is there never was", state, replay))

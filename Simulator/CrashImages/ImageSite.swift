@@ -10,6 +10,8 @@ final class ImageSite {
   private(set) var file: SyncFile?
   var world = ImageWorld()
   private(set) var now = ImageWorld.noon
+  /// Called after each commit of the operations that have several, while a workload is prepared.
+  var committed: ((SyncFile) throws(QueueError) -> Void)?
   /// Orders that were made.
   private var orders = 0
 
@@ -31,14 +33,18 @@ final class ImageSite {
   // MARK: Opening
 
   func open() throws(QueueError) {
-    let file = try SyncFile(queue: QueueFile(path: Self.path, vault: DiskVault(disk), now: now))
+    let file = try SyncFile(queue: QueueFile(path: Self.path, vault: vault(on: disk), now: now))
     if let settings = discipline.settings {
       try QueueError.wrap(Self.path) { () throws(SQLiteError) in
         try file.queue.connection.execute(settings)
       }
     }
     self.file = file
+    try committed?(file)
   }
+
+  /// The controls have none: it would give back what they lose.
+  func vault(on disk: FaultDisk) -> DiskVault? { discipline == .production ? DiskVault(disk) : nil }
 
   func close() { file = nil }
 
@@ -65,6 +71,7 @@ final class ImageSite {
     case .order: try makeOrder()
     default: try change(kind)
     }
+    if let file { try committed?(file) }
   }
 
   private func tidy(_ kind: ImageKind) throws(QueueError) {
@@ -153,6 +160,7 @@ final class ImageSite {
     let key = try file.request(
       account: ImageWorld.account, product: ImageWorld.product, quantity: 1,
       proposing: "request-\(orders)", waiting: [], now: now)
+    try committed?(file)
     world.requests.insert(key)
     let document = ImageWorld.document(orders)
     world.orders.insert(document.number)

@@ -53,18 +53,13 @@ struct LogicalState: Hashable, Sendable {
     Source(table: "device_claims", columns: "account, through_place", order: "account"),
   ]
 
-  init(of file: SyncFile) throws {
+  init(of file: SyncFile) throws(QueueError) {
     var (all, essence) = (RowHash(), RowHash())
     // Counts that are missing are counted at the first use.
     _ = try file.queue.count()
     for source in Self.sources {
-      let rows = try file.queue.connection.prepare(source.sql).all { row in
-        var (whole, main) = (RowHash(), RowHash())
-        for column in 0..<row.count {
-          Self.add(row.value(column), to: &whole)
-          if column < row.count - source.incidental { Self.add(row.value(column), to: &main) }
-        }
-        return (whole.value, main.value)
+      let rows = try QueueError.wrap(file.queue.path) { () throws(SQLiteError) in
+        try file.queue.connection.prepare(source.sql).all { Self.hashes($0, without: source.incidental) }
       }
       all.add(Int64(rows.count))
       essence.add(Int64(rows.count))
@@ -75,6 +70,17 @@ struct LogicalState: Hashable, Sendable {
     }
     self.all = all.value
     self.essence = essence.value
+  }
+
+  /// Of all of the row, and of what is not incidental.
+  private static func hashes(_ row: borrowing Row, without incidental: Int32) -> (Int64, Int64) {
+    var (whole, main) = (RowHash(), RowHash())
+    for column in 0..<row.count {
+      let value = row.value(column)
+      add(value, to: &whole)
+      if column < row.count - incidental { add(value, to: &main) }
+    }
+    return (whole.value, main.value)
   }
 
   private static func add(_ value: SQLValue, to hash: inout RowHash) {

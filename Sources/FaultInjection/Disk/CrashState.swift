@@ -56,26 +56,44 @@ package struct CrashState: Sendable, Hashable {
 }
 
 extension CrashState {
-  /// States of so many pending operations: every subset of them if that is half of `cap` at most, else none, all, all
-  /// up to one, all but one, only one, and subsets drawn; and with each write torn in several ways. At most `cap`.
+  /// States of so many pending operations, at most `cap`: every subset of them if that is half of `cap` at most, else
+  /// none, all, all up to one, all but one, only one; each write torn at every sector; and for the rest, subsets and
+  /// tears that are drawn.
   package static func states(
     of pending: [DiskOperation], cap: Int, random: inout some RandomNumberGenerator
   ) -> [CrashState] {
-    var whole = subsets(pending.count, cap: max(2, cap / 2), random: &random)
+    var states = subsets(pending.count, cap: max(2, cap / 2))
     var torn = tornStates(of: pending, random: &random)
     // Which of too many are looked at follows from the seed.
-    let room = max(0, cap - whole.count)
+    let room = max(0, cap - states.count)
     if torn.count > room {
       torn.shuffle(using: &random)
       torn.removeLast(torn.count - room)
     }
-    whole.append(contentsOf: torn)
-    return whole
+    states.append(contentsOf: torn)
+    guard !torn.isEmpty || 1 << min(pending.count, 20) > states.count else { return states }
+    while states.count < cap {
+      states.append(CrashState(pending.map { fate(of: $0, random: &random) }))
+    }
+    return states
   }
 
-  private static func subsets(
-    _ count: Int, cap: Int, random: inout some RandomNumberGenerator
-  ) -> [CrashState] {
+  private static func fate(
+    of operation: DiskOperation, random: inout some RandomNumberGenerator
+  ) -> Fate {
+    let number = UInt32(truncatingIfNeeded: random.next() >> 40)
+    guard case .write(_, let offset, let bytes) = operation else { return number & 1 == 1 ? .kept : .dropped }
+    let sectors = DiskImage.pieces(offset: offset, count: bytes.count).count
+    switch random.next() % 8 {
+    case 0...1: return .dropped
+    case 2...3: return .kept
+    case 4 where sectors > 1: return .prefix(1 + Int(number) % (sectors - 1))
+    case 5: return .noise(number)
+    default: return .some(number)
+    }
+  }
+
+  private static func subsets(_ count: Int, cap: Int) -> [CrashState] {
     if count < 20, 1 << count <= cap {
       return (0..<1 << count).map { bits in
         CrashState((0..<count).map { bits >> $0 & 1 == 1 ? .kept : .dropped })
@@ -90,14 +108,10 @@ extension CrashState {
       let upTo = CrashState((0..<count).map { $0 <= index ? .kept : .dropped })
       states += [one, allButOne, upTo]
     }
-    while states.count < cap {
-      let bits = (0..<count).map { _ in random.next() & 1 == 1 ? Fate.kept : .dropped }
-      states.append(CrashState(bits))
-    }
     return states
   }
 
-  /// Each write of more than one sector: some prefixes and mixtures of it, with what came before it and with all else.
+  /// Each write, torn at every sector or garbled: with what came before it, and with all else.
   private static func tornStates(
     of pending: [DiskOperation], random: inout some RandomNumberGenerator
   ) -> [CrashState] {
@@ -108,9 +122,8 @@ extension CrashState {
       let seed = UInt32(truncatingIfNeeded: random.next() >> 40)
       var fates: [Fate] = [.noise(seed)]
       if sectors > 1 {
-        let step = max(1, (sectors - 1) / 8)
-        fates += stride(from: 1, to: sectors, by: step).map { .prefix($0) }
-        fates += [.some(seed), .some(seed + 1)]
+        fates += (1..<sectors).map { .prefix($0) }
+        fates.append(.some(seed))
       }
       for fate in fates {
         var behind = CrashState((0..<pending.count).map { $0 < index ? .kept : .dropped })
