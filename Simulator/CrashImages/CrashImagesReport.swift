@@ -71,7 +71,9 @@ struct CrashImagesReport {
   private var command: String { "purchase-simulator crash-images --seed \(seed) --replay" }
 
   func text() -> [String] {
-    let head = ["", "workloads", "points", "states", "images", "lost", "corrupt", "broken", "faults", "refused"]
+    let head = [
+      "", "workloads", "points", "states", "images", "lost", "corrupt", "broken", "faults", "refused",
+    ]
     let cells = rows.map { row in
       [row.name]
         + [
@@ -80,7 +82,9 @@ struct CrashImagesReport {
         ].map(String.init)
     }
     var lines = TextTable.lines([head] + cells)
-    for failure in failures { lines.append("\(failure.kind.rawValue): \(failure.what)\n  \(command) '\(failure.replay)'") }
+    for failure in failures {
+      lines.append("\(failure.kind.rawValue): \(failure.what)\n  \(command) '\(failure.replay)'")
+    }
     let control = tallies.first { $0.control != nil && !$0.failures.isEmpty }?.failures.first
     if let control { lines.append("a commit that a control loses: \(command) '\(control.replay)'") }
     let hasControls = tallies.contains { $0.control != nil }

@@ -58,14 +58,14 @@ struct ImageFaults {
   }
 
   /// What the file may say: the states after each commit of the last operation, and before it.
-  private func essences(of begun: ImageSite) throws -> Set<Int64> {
+  private func essences(of begun: ImageSite) throws -> Set<[Int64]> {
     let site = try again(begun, keepsLog: true)
     try site.run(workload.kinds[workload.kinds.count - 1])
     let log = site.disk.log
     site.file?.queue.connection.leaveUntouchedOnClose()
     site.close()
     var replay = CrashReplay(start: begun.disk.image, log: log)
-    var essences: Set<Int64> = []
+    var essences: Set<[Int64]> = []
     var seen: Set<Int> = []
     while true {
       let image = replay.image(CrashState(all: .kept, count: replay.pending.count))
@@ -77,11 +77,11 @@ struct ImageFaults {
     }
   }
 
-  private func essence(of image: DiskImage, after begun: ImageSite) throws -> Int64 {
+  private func essence(of image: DiskImage, after begun: ImageSite) throws -> [Int64] {
     let site = ImageSite(disk: FaultDisk(image), after: begun)
     FaultVFS.begin(on: site.disk, seed: seed)
     try site.open()
-    guard let file = site.file else { return 0 }
+    guard let file = site.file else { return [] }
     file.queue.connection.leaveUntouchedOnClose()
     return try LogicalState(of: file).essence
   }
@@ -90,7 +90,7 @@ struct ImageFaults {
 
   /// False if nothing failed: the operation has no so many parts.
   private func run(
-    _ fault: DiskFault, _ begun: ImageSite, _ timeline: Set<Int64>, _ tally: inout ImageTally
+    _ fault: DiskFault, _ begun: ImageSite, _ timeline: Set<[Int64]>, _ tally: inout ImageTally
   ) throws -> Bool {
     let site = try again(begun, keepsLog: true)
     let opened = site.disk.log.count
@@ -117,7 +117,7 @@ struct ImageFaults {
   }
 
   private func problem(
-    after thrown: QueueError?, _ site: ImageSite, _ begun: ImageSite, _ timeline: Set<Int64>,
+    after thrown: QueueError?, _ site: ImageSite, _ begun: ImageSite, _ timeline: Set<[Int64]>,
     _ kind: ImageKind, _ opened: Int
   ) throws -> String? {
     if let thrown, let what = Self.wrong(thrown) { return what }
@@ -127,8 +127,10 @@ struct ImageFaults {
       let image = replay.image(CrashState(all: fate, count: replay.pending.count))
       let name = fate == .kept ? "after a kill" : "after a power cut"
       do {
-        guard timeline.contains(try essence(of: image, after: site)) else {
-          return "\(name) the state is neither that before nor that after"
+        let found = try essence(of: image, after: site)
+        guard timeline.contains(found) else {
+          let tables = LogicalState.differences(found, from: timeline)
+          return "\(name) the state is neither that before nor that after: \(tables)"
         }
       } catch {
         return "\(name) it cannot be opened: \(error)"

@@ -71,7 +71,9 @@ struct ImageJudge {
         return "invariant 10: \(ghost) in \(table) was never asked for"
       }
     }
-    let bound = try file.queue.connection.prepare("SELECT number, bound_to FROM orders WHERE bound_to IS NOT NULL").all {
+    let bound = try file.queue.connection.prepare(
+      "SELECT number, bound_to FROM orders WHERE bound_to IS NOT NULL"
+    ).all {
       ($0.text(0), EntryKey(rawValue: $0.text(1)))
     }
     for (number, key) in bound where world.paid[key] != .some(number) {

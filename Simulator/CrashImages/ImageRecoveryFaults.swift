@@ -74,7 +74,9 @@ struct ImageRecoveryFaults {
       let name = fate == .kept ? "after a kill" : "after a power cut"
       switch judge.verdict(on: left, known: [state]) {
       case .recovered(let found) where found.essence == state.essence: continue
-      case .recovered: return "\(name) another state is recovered"
+      case .recovered(let found):
+        let tables = LogicalState.differences(found.essence, from: [state.essence])
+        return "\(name) another state is recovered: \(tables)"
       case .broken(let what): return "\(name) \(what)"
       }
     }

@@ -45,7 +45,9 @@ struct ImageReplay {
     for kind in DiskFault.Kind.allCases {
       for (mark, lasts) in [("-on", true), ("", false)] {
         let prefix = kind.rawValue + mark
-        guard parts[1].hasPrefix(prefix), let ordinal = Int(parts[1].dropFirst(prefix.count)) else { continue }
+        guard parts[1].hasPrefix(prefix), let ordinal = Int(parts[1].dropFirst(prefix.count)) else {
+          continue
+        }
         return (workload, DiskFault(kind, at: ordinal, lasts: lasts))
       }
     }

@@ -66,7 +66,8 @@ struct ImageSearch {
       on: CrashState(all: .kept, count: replay.pending.count), replay, judge, &ignored)
   }
 
-  private mutating func note(_ verdict: ImageVerdict, at replay: CrashReplay, _ tally: inout ImageTally) throws
+  private mutating func note(_ verdict: ImageVerdict, at replay: CrashReplay, _ tally: inout ImageTally)
+    throws
   {
     switch verdict {
     case .recovered(let state):

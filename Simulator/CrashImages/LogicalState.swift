@@ -7,8 +7,8 @@ struct LogicalState: Hashable, Sendable {
   /// Of every row of every table.
   var all: Int64
   /// Of the same, without what an error of the vault may leave: the flag that an entry has no copy there, the lines
-  /// of history about it, and the last place.
-  var essence: Int64
+  /// of history about it, and the last place. A number for each table.
+  var essence: [Int64]
 
   private struct Source {
     var table: String
@@ -23,7 +23,8 @@ struct LogicalState: Hashable, Sendable {
   private static let sources = [
     Source(
       table: "entries",
-      columns: "place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, proofs, "
+      columns:
+        "place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, proofs, "
         + "details, reason, unprotected, history",
       order: "place", incidental: 2),
     Source(table: "proofs", columns: "id, uses, bytes", order: "id"),
@@ -54,7 +55,8 @@ struct LogicalState: Hashable, Sendable {
   ]
 
   init(of file: SyncFile) throws(QueueError) {
-    var (all, essence) = (RowHash(), RowHash())
+    var all = RowHash()
+    essence = []
     // Counts that are missing are counted at the first use.
     _ = try file.queue.count()
     for source in Self.sources {
@@ -62,14 +64,17 @@ struct LogicalState: Hashable, Sendable {
         try file.queue.connection.prepare(source.sql).all { Self.hashes($0, without: source.incidental) }
       }
       all.add(Int64(rows.count))
-      essence.add(Int64(rows.count))
-      for (whole, main) in rows {
-        all.add(whole)
-        essence.add(main)
-      }
+      for (whole, _) in rows { all.add(whole) }
+      essence.append(RowHash.of(rows.map(\.1)))
     }
     self.all = all.value
-    self.essence = essence.value
+  }
+
+  /// The tables that are in none of these states as they are in this one; for people.
+  static func differences(_ essence: [Int64], from states: Set<[Int64]>) -> String {
+    let names = sources.indices.filter { index in !states.contains { $0[index] == essence[index] } }
+      .map { sources[$0].table }
+    return names.isEmpty ? "the tables do not go together" : names.joined(separator: ", ")
   }
 
   /// Of all of the row, and of what is not incidental.

@@ -103,7 +103,9 @@ import PurchaseSync
     let name = unsafe path.map { unsafe String(cString: $0) }
     let known = name.flatMap { disk.image.names[$0] }
     let isMaking = known == nil
-    if disk.nextFault(takesRoom: isMaking && flags & SQLITE_OPEN_CREATE != 0) != nil { return SQLITE_CANTOPEN }
+    if disk.nextFault(takesRoom: isMaking && flags & SQLITE_OPEN_CREATE != 0) != nil {
+      return SQLITE_CANTOPEN
+    }
     if let name, isMaking {
       guard flags & SQLITE_OPEN_CREATE != 0, !disk.image.directories.contains(name) else {
         return SQLITE_CANTOPEN

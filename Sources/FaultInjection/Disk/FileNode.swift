@@ -87,7 +87,7 @@ final class FileNode {
   }
 
   private func clear() {
-    for unsafe region in unsafe regions { unsafe region.deallocate() }
+    for unsaferegion in unsafe regions { unsafe region.deallocate() }
     unsafe regions = []
   }
 }
