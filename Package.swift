@@ -85,6 +85,8 @@ let package = Package(
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
         "AppStoreReceipts",
       ]),
+    test(
+      "FaultInjectionTests", ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite"]),
     test("SimulatorTests", ["purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting"]),
     test("ArchitectureTests", []),
   ],

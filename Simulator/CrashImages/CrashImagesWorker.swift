@@ -45,7 +45,9 @@ struct CrashImagesWorker {
   }
 
   private func run(_ workload: ImageWorkload, _ discipline: ImageDiscipline) throws -> Line {
-    var search = ImageSearch(workload, discipline, seed: options.seed, cap: options.cap)
+    // Of a control, the first loss would do.
+    let cap = discipline == .production ? options.cap : max(8, options.cap / 8)
+    var search = ImageSearch(workload, discipline, seed: options.seed, cap: cap)
     var tally = ImageTally(workload.name)
     let milliseconds = try ProcessorTime.milliseconds { tally = try search.run() }
     if discipline == .production, options.hasFaults {

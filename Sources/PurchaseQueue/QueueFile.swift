@@ -44,7 +44,7 @@ public final class QueueFile {
     self.vault = vault
     salvage = report
     lock = try QueueOpening.lock(of: path)
-    statements = try QueueStatements.all(connection)
+    statements = QueueStatements(connection)
     reconcileVault(now: now)
   }
 

@@ -68,8 +68,8 @@ import CPurchaseSQLite
   }()
 
   private static func open(_ file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile {
-    // SQLite calls a method only of a file that it has open.
-    let state = unsafe UnsafeMutableRawPointer(file!).assumingMemoryBound(to: FaultFile.self)
+    guard let file = unsafe file else { preconditionFailure("SQLite calls a method of no file") }
+    let state = unsafe UnsafeMutableRawPointer(file).assumingMemoryBound(to: FaultFile.self)
     return unsafe state.pointee.file.takeUnretainedValue()
   }
 }

@@ -36,6 +36,8 @@ import PurchaseSync
   /// the first connection is opened. False if SQLite refuses.
   package static func install() -> Bool {
     guard unsafe !isInstalled else { return true }
+    // Counting SQLite's memory takes a lock at every allocation; nobody asks for the counts here.
+    purchase_sqlite3_config_flag(SQLITE_CONFIG_MEMSTATUS, 0)
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     unsafe vfs.initialize(to: sqlite3_vfs())
     unsafe vfs.pointee.iVersion = 2

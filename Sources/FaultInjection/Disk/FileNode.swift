@@ -87,7 +87,6 @@ final class FileNode {
   }
 
   private func clear() {
-    for unsaferegion in unsafe regions { unsafe region.deallocate() }
-    unsafe regions = []
+    while let region = unsafe regions.popLast() { unsafe region.deallocate() }
   }
 }
