@@ -57,6 +57,7 @@ enum ImagePreparation {
   ) throws -> (site: ImageSite, start: DiskImage) {
     let old = fresh(DiskImage(), discipline, seed)
     old.world.paid = try VersionOneQueue.make(at: ImageSite.path)
+    old.world.transactions = old.world.paid.count
     old.world.granted = VersionOneQueue.settled
     old.world.finished = VersionOneQueue.finished
     old.world.orders = VersionOneQueue.orders

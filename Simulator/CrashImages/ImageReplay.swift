@@ -99,7 +99,12 @@ struct ImageReplay {
         Terminal.line(index >= returned ? "nothing is wrong" : "a commit that had returned is gone")
         return index >= returned ? ExitCode.ok : ExitCode.promiseBroken
       }
-      Terminal.line("what is there never was")
+      if recorded.earlier.contains(found) {
+        Terminal.line("a commit that had returned is gone")
+        return ExitCode.promiseBroken
+      }
+      let tables = LogicalState.differences(found.essence, from: Set(timeline.map(\.essence)))
+      Terminal.line("what is there never was: \(tables)")
     }
     return ExitCode.promiseBroken
   }

@@ -17,7 +17,8 @@ struct ImageWorld: Sendable {
   var granted: Set<EntryKey> = []
   /// Transactions that the store does not deliver again.
   var finished: Set<EntryKey> = []
-  private(set) var transactions = 0
+  /// How many were charged.
+  var transactions = 0
 
   static let account = "alice"
   static let product = "gems"

@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
@@ -17,7 +18,7 @@ import Testing
 
   private static func order(_ number: String) -> OrderDocument {
     OrderDocument(
-      number: number, accountToken: .init(uuid: (1, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 9)),
+      number: number, accountToken: UUID(uuid: (1, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 9)),
       productID: "gems", quantity: 1, state: .open, createdAt: noon)
   }
 
@@ -40,10 +41,14 @@ import Testing
     return disk.image
   }
 
+  private static func hasProof(_ entry: Entry, in file: SyncFile) throws -> Bool {
+    try entry.proofs.contains { try file.queue.proof($0) != nil }
+  }
+
   #if os(Linux) || os(macOS)
     @Test func `a disk that fails during a salvage costs nothing that the next one would save`() async {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
+        demand(FaultVFS.install())
         var image = try FailingDiskTests.filled()
         image.vault = [:]
         // The mark of somebody who met a page that he could not read.
@@ -55,26 +60,26 @@ import Testing
           let disk = FaultDisk(image)
           FaultVFS.begin(on: disk, seed: 1)
           disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
-          do {
+          do throws(QueueError) {
             _ = try QueueFile(path: FailingDiskTests.path, now: FailingDiskTests.noon)
-          } catch let error {
+          } catch {
             if case .damaged = error { preconditionFailure("\(error)") }
           }
           let hasFailed = disk.failures > 0
           disk.fail(nil)
           let file = try FailingDiskTests.open(disk)
-          precondition(try file.queue.allEntries().map(\.key.rawValue) == ["a", "b"])
+          try demand(file.queue.allEntries().map(\.key.rawValue) == ["a", "b"])
           let orders = try file.queue.connection.prepare("SELECT number FROM orders").all { $0.text(0) }
-          precondition(orders == ["7"])
+          demand(orders == ["7"])
           if !hasFailed { break }
         }
-        precondition(ordinal > 50)
+        demand(ordinal > 50)
       }
     }
 
     @Test func `a vault that fails while a purchase is restored gives its proof and its order later`() async {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
+        demand(FaultVFS.install())
         var image = try FailingDiskTests.filled()
         (image.names, image.files) = ([:], [:])
         var ordinal = 0
@@ -88,15 +93,15 @@ import Testing
           disk.fail(nil)
           let file = try FailingDiskTests.open(disk)
           let entries = try file.queue.allEntries()
-          precondition(entries.map(\.key.rawValue) == ["a", "b"])
-          for entry in entries { precondition(try entry.proofs.contains { try file.queue.proof($0) != nil }) }
+          demand(entries.map(\.key.rawValue) == ["a", "b"])
+          for entry in entries { try demand(FailingDiskTests.hasProof(entry, in: file)) }
           let bound = try file.queue.connection.prepare("SELECT bound_to FROM orders").all {
             $0.optionalText(0)
           }
-          precondition(bound == ["a"])
+          demand(bound == ["a"])
           if !hasFailed { break }
         }
-        precondition(ordinal > 50)
+        demand(ordinal > 50)
       }
     }
 
@@ -104,7 +109,7 @@ import Testing
       async
     {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
+        demand(FaultVFS.install())
         let disk = FaultDisk(keepsLog: true)
         _ = try FailingDiskTests.open(disk)
         var replay = CrashReplay(start: DiskImage(), log: disk.log)
@@ -114,11 +119,11 @@ import Testing
           replay.advance()
           for state in CrashState.states(of: replay.pending, cap: 40, random: &random) {
             let file = try FailingDiskTests.open(FaultDisk(replay.image(state)))
-            precondition(try file.queue.count() == 0)
+            try demand(file.queue.count() == 0)
             images += 1
           }
         }
-        precondition(images > 100)
+        demand(images > 100)
       }
     }
   #endif

@@ -7,15 +7,20 @@ import Testing
 @Suite struct FaultVFSTests {
   private static let path = DiskImage.root + "/db"
 
-  /// A database with a log, on a disk that is the current one from now on.
-  private static func database(seed: UInt64 = 1) throws -> (disk: FaultDisk, connection: Connection) {
+  /// A disk that keeps a log, and is the current one from now on.
+  private static func disk(seed: UInt64 = 1) -> FaultDisk {
     let disk = FaultDisk(keepsLog: true)
     FaultVFS.begin(on: disk, seed: seed)
+    return disk
+  }
+
+  /// A new database with a log, on the current disk.
+  private static func database() throws -> Connection {
     let connection = try Connection(path: path)
     try connection.applyConnectionSettings()
     try connection.applyNewFileSettings()
     try connection.execute("CREATE TABLE t(x)")
-    return (disk, connection)
+    return connection
   }
 
   private static func sum(_ image: DiskImage) throws -> Int64? {
@@ -26,8 +31,9 @@ import Testing
   #if os(Linux) || os(macOS)
     @Test func `a commit that returned is in every image, one whose sync was lost is in none`() async {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
-        let (disk, connection) = try FaultVFSTests.database()
+        demand(FaultVFS.install())
+        let disk = FaultVFSTests.disk()
+        let connection = try FaultVFSTests.database()
         try connection.execute("INSERT INTO t VALUES(1)")
         let before = disk.log.count
         try connection.execute("INSERT INTO t VALUES(2)")
@@ -39,7 +45,7 @@ import Testing
           for fate in [CrashState.Fate.kept, .dropped, .prefix(2), .noise(3)] {
             let state = CrashState(all: fate, count: replay.pending.count)
             let sum = try FaultVFSTests.sum(replay.image(state))
-            precondition(sum == 3 || sum == 1 && !replay.isAtEnd)
+            demand(sum == 3 || sum == 1 && !replay.isAtEnd)
           }
         }
       }
@@ -47,21 +53,23 @@ import Testing
 
     @Test func `two runs with one seed are the same to the byte, with another they are not`() async {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
+        demand(FaultVFS.install())
         func run(_ seed: UInt64) throws -> [String] {
-          let (disk, connection) = try FaultVFSTests.database(seed: seed)
+          let disk = FaultVFSTests.disk(seed: seed)
+          let connection = try FaultVFSTests.database()
           for _ in 0..<50 { try connection.execute("INSERT INTO t VALUES(random())") }
           return disk.log.map(\.content)
         }
         let runs = try [run(7), run(7), run(8)]
-        precondition(runs[0] == runs[1] && runs[0] != runs[2])
+        demand(runs[0] == runs[1] && runs[0] != runs[2])
       }
     }
 
     @Test func `connections lock each other out, readers do not, and a closed one lets go`() async {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
-        let (_, first) = try FaultVFSTests.database()
+        demand(FaultVFS.install())
+        _ = FaultVFSTests.disk()
+        let first = try FaultVFSTests.database()
         do {
           let second = try Connection(path: FaultVFSTests.path, busyTimeoutMilliseconds: 0)
           try first.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES(1)")
@@ -69,15 +77,15 @@ import Testing
             try second.execute("BEGIN IMMEDIATE")
             preconditionFailure("two writers")
           } catch let error as SQLiteError {
-            precondition(error.code.primary == .busy)
+            demand(error.code.primary == .busy)
           }
-          precondition(try second.prepare("SELECT count(*) FROM t").first { $0.integer(0) } == 0)
+          try demand(second.prepare("SELECT count(*) FROM t").first { $0.integer(0) } == 0)
           try first.execute("COMMIT")
-          precondition(try second.prepare("SELECT count(*) FROM t").first { $0.integer(0) } == 1)
+          try demand(second.prepare("SELECT count(*) FROM t").first { $0.integer(0) } == 1)
           try second.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES(2)")
         }
         try first.execute("INSERT INTO t VALUES(3)")
-        precondition(try first.prepare("SELECT sum(x) FROM t").first { $0.integer(0) } == 4)
+        try demand(first.prepare("SELECT sum(x) FROM t").first { $0.integer(0) } == 4)
       }
     }
 
@@ -85,7 +93,7 @@ import Testing
       async
     {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
+        demand(FaultVFS.install())
         FaultVFS.begin(on: FaultDisk(), seed: 1)
         let name = DiskImage.root + "/lock"
         let second = try AdvisoryLock(path: name)
@@ -93,20 +101,20 @@ import Testing
           let first = try AdvisoryLock(path: name)
           let isFirst = try first.tryLock()
           let isSecond = try second.tryLock()
-          precondition(isFirst && !isSecond)
+          demand(isFirst && !isSecond)
         }
         let isFree = try second.tryLock()
-        precondition(isFree)
-        precondition(try DurableFile.kind(of: name) == .file)
-        precondition(try DurableFile.names(in: DiskImage.root) == ["lock"])
+        demand(isFree)
+        try demand(DurableFile.kind(of: name) == .file)
+        try demand(DurableFile.names(in: DiskImage.root) == ["lock"])
         second.release()
-        precondition(second.isOrphaned)
+        demand(second.isOrphaned)
       }
     }
 
     @Test func `a file that is replaced is the old one or the new one after every power cut`() async {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
+        demand(FaultVFS.install())
         let disk = FaultDisk(keepsLog: true)
         FaultVFS.begin(on: disk, seed: 1)
         let (name, old, new) = (DiskImage.root + "/f", [UInt8](repeating: 1, count: 900), [UInt8]([2]))
@@ -120,7 +128,7 @@ import Testing
           replay.advance()
           for state in CrashState.states(of: replay.pending, cap: 100, random: &random) {
             let found = replay.image(state)[name]?.bytes
-            precondition(found == new || found == old && !replay.isAtEnd)
+            demand(found == new || found == old && !replay.isAtEnd)
           }
         }
       }
@@ -128,8 +136,9 @@ import Testing
 
     @Test func `a failing disk fails the call and not the database`() async {
       await #expect(processExitsWith: .success) {
-        precondition(FaultVFS.install())
-        let (disk, connection) = try FaultVFSTests.database()
+        demand(FaultVFS.install())
+        let disk = FaultVFSTests.disk()
+        let connection = try FaultVFSTests.database()
         for kind in DiskFault.Kind.allCases {
           var ordinal = 1
           var refusals = 0
@@ -138,15 +147,15 @@ import Testing
             do {
               try connection.execute("INSERT INTO t VALUES(1)")
             } catch let error as SQLiteError {
-              precondition([.ioError, .full, .cannotOpen].contains(error.code.primary))
+              demand([.ioError, .full, .cannotOpen].contains(error.code.primary))
               refusals += 1
             }
             if disk.failures == 0 { break }
             ordinal += 1
           }
           disk.fail(nil)
-          precondition(refusals > 0)
-          precondition(try connection.prepare("PRAGMA integrity_check").first { $0.text(0) } == "ok")
+          demand(refusals > 0)
+          try demand(connection.prepare("PRAGMA integrity_check").first { $0.text(0) } == "ok")
         }
       }
     }
