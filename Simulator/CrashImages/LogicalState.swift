@@ -39,7 +39,8 @@ struct LogicalState: Hashable, Sendable {
       columns: "queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, "
         + "last_place",
       order: "id", incidental: 1),
-    Source(table: "facts", columns: "name, value", order: "name"),
+    // What a salvage notes of the last place is in the totals.
+    Source(table: "facts WHERE name<>'last_place'", columns: "name, value", order: "name"),
     Source(table: "companions", columns: "name, version", order: "name"),
     Source(
       table: "orders",

@@ -170,11 +170,14 @@ struct RoomStatements {
   let insertReservation: PreparedStatement
   let deleteReservation: PreparedStatement
 
+  /// Of the table `totals`, in the order in which `Totals` reads them.
+  static let columns = """
+    last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
+    checksum
+    """
+
   init(_ connection: borrowing Connection) {
-    let columns = """
-      last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
-      checksum
-      """
+    let columns = Self.columns
     totals = PreparedStatement(connection, "SELECT \(columns) FROM totals")
     // One statement tells an enqueue the counts, and that there is no such entry yet, as nearly always.
     totalsAndKnown = PreparedStatement(

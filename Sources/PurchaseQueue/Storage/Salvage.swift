@@ -59,6 +59,7 @@ struct Salvage {
         _ = try TableCopy(name: table.name).run(from: old, to: fresh)
       }
       try Self.addParts(from: old, to: fresh)
+      try LastPlace.take(from: old, to: fresh)
       try fresh.execute("COMMIT")
     } catch  where error.code.primary == .corrupt || error.code.primary == .notADatabase {
       // Not even the schema can be read: nothing to be saved. Redelivery and the vault bring the purchases back.
