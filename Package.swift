@@ -55,7 +55,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
-      dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite"],
+      dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",
@@ -86,6 +86,8 @@ let package = Package(
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
         "AppStoreReceipts",
       ]),
+    test(
+      "FaultInjectionTests", ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite"]),
     test(
       "SimulatorTests",
       [

@@ -10,6 +10,7 @@ enum Command: Equatable {
   case compare(CompareOptions)
   case story(StoryOptions)
   case crashMatrix(MatrixOptions)
+  case crashImages(CrashImagesOptions)
   case inspect(InspectOptions)
   case decode(DecodeOptions)
   case bench(BenchOptions)
@@ -18,6 +19,7 @@ enum Command: Equatable {
   // Children of the others; nobody calls them by hand.
   case app(AppOptions)
   case backend(BackendOptions)
+  case crashImagesWorker(CrashImagesWorkerOptions)
   case benchLoad(BenchLoadOptions)
   case benchUpload(UploadLoad)
 
@@ -41,6 +43,7 @@ enum Command: Equatable {
     case "help": return help(rest)
     case "app": return AppOptions.parse(rest).map(Command.app)
     case "backend": return BackendOptions.parse(rest).map(Command.backend)
+    case "crash-images-worker": return CrashImagesWorkerOptions.parse(rest).map(Command.crashImagesWorker)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
     case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
     default: break
@@ -72,6 +75,7 @@ enum Command: Equatable {
     case .compare(let options): return await CompareCommand(options: options).execute()
     case .story(let options): return await StoryCommand(options: options).execute()
     case .crashMatrix(let options): return await MatrixCommand(options: options).execute()
+    case .crashImages(let options): return await CrashImagesCommand(options: options).execute()
     case .inspect(let options): return InspectCommand(options: options).execute()
     case .decode(let options): return DecodeCommand(options: options).execute()
     case .bench(let options): return await BenchCommand(options: options).execute()
@@ -79,6 +83,7 @@ enum Command: Equatable {
     case .conformance(let options): return await ConformanceCommand(options: options).execute()
     case .app(let options): return await SimulatedApp(options: options).execute()
     case .backend(let options): return await BackendCommand(options: options).execute()
+    case .crashImagesWorker(let options): return CrashImagesWorker(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     case .benchUpload(let load): return await load.execute()
     }

@@ -1,7 +1,7 @@
 /// Every command that people call.
 extension CommandHelp {
   static let all: [CommandHelp] =
-    [run, compare, crashMatrix, scenarios, story] + [
+    [run, compare, crashMatrix, crashImages, scenarios, story] + [
       serve, conformance, inspect, decode, bench,
     ]
 
@@ -55,6 +55,25 @@ extension CommandHelp {
     parse: {
       MatrixOptions.parse($0).map(Command.crashMatrix)
     })
+
+  private static let crashImages = CommandHelp(
+    name: "crash-images", arguments: "[options]",
+    summary: "cut the power after every write of the queue, and look at each disk that can be left",
+    options: """
+        --depth N         sequences of up to so many operations: 1, 2 or 3 (default: 1)
+        --seed N          what sampled images and SQLite's random numbers follow from
+                          (default: 1)
+        --cap N           at most so many states at one place (default: 160)
+        --jobs N          so many worker processes (default: one a core)
+        --only WORKLOAD   this sequence alone, such as enqueue,settle; may be given
+                          again
+        --no-faults       power cuts only, no failing disk
+        --replay IMAGE    one image or fault, as a failure prints it, with what leads
+                          to it
+        --json            one document
+      """, examples: ["crash-images", "crash-images --depth 2 --json", "crash-images --only enqueue,settle"],
+    exits: "  1    something was lost, or a control lost nothing",
+    parse: { CrashImagesOptions.parse($0).map(Command.crashImages) })
 
   private static let scenarios = CommandHelp(
     name: "scenarios", arguments: "[--long | --json | --show NAME]",

@@ -9,4 +9,9 @@ static inline int purchase_sqlite3_db_config_flag(sqlite3 *db, int option, int o
   return sqlite3_db_config(db, option, on, (int *)0);
 }
 
+// sqlite3_config is variadic. Options with one integer: https://sqlite.org/c3ref/c_config_covering_index_scan.html
+static inline int purchase_sqlite3_config_flag(int option, int on) {
+  return sqlite3_config(option, on);
+}
+
 #endif

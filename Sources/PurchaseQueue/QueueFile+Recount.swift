@@ -1,12 +1,20 @@
 import PurchaseSQLite
 
 extension QueueFile {
+  /// The last place that was given, as far as that is known without the entries; else 0.
+  private func knownLastPlace() throws(QueueError) -> Int64 {
+    let counted = try read { () throws(SQLiteError) in try statements.room.totals.first { Totals($0) } }
+    let salvaged = try fact(LastPlace.fact).flatMap { Int64($0) }
+    return max((counted ?? nil)?.lastPlace ?? 0, salvaged ?? 0)
+  }
+
   /// Counts everything again, and the uses of each proof; inside a transaction. Slow, and needed only after damage.
   func recount() throws(QueueError) {
     let entries = try read { () throws(SQLiteError) in
       try statements.entries.all.all { StoredEntry($0).entry }
     }
     var totals = Totals()
+    totals.lastPlace = try knownLastPlace()
     var uses: [Int64: Int64] = [:]
     for entry in entries {
       totals.lastPlace = max(totals.lastPlace, entry.place)

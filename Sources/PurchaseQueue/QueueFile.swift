@@ -52,7 +52,7 @@ public final class QueueFile {
     self.vault = vault
     salvage = report
     lock = try QueueOpening.lock(of: path)
-    statements = try QueueStatements.all(connection)
+    statements = QueueStatements(connection)
     reconcileVault(now: now)
   }
 
@@ -70,7 +70,7 @@ public final class QueueFile {
   /// SQLite has locks of its own for that; ours closes two holes. Before 3.51.3, two connections that write and
   /// checkpoint at the same moment can, rarely, damage the log (<https://sqlite.org/wal.html#walresetbug>). And a
   /// damaged file must not be set aside while somebody writes to it.
-  func exclusively<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+  package func exclusively<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
     try QueueOpening.take(lock, path: path)
     defer { lock.unlock() }
     guard !connection.hasMoved else { throw .replaced(path: path) }

@@ -10,38 +10,34 @@
 @safe package struct AdvisoryLock: ~Copyable {
   private let descriptor: Int32
   private let path: String
+  // The one that opened it.
+  private let files: any FileSystem
 
   /// Opens the lock's file, made if there is none; nothing is locked yet.
   package init(path: String) throws(FileError) {
-    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    files = unsafe Files.system
     self.path = path
-    guard descriptor >= 0 else { throw FileError.last("open", path) }
+    descriptor = try files.open(path, .locking)
   }
 
   /// Opens a lock's file that is there already, without the right to write it; nil if there is none.
   package init?(existing path: String) throws(FileError) {
-    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    self.path = path
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw FileError.last("open", path)
+    let files = unsafe Files.system
+    do throws(FileError) {
+      descriptor = try files.open(path, .lockingExisting)
+    } catch {
+      if error.errno == ENOENT { return nil }
+      throw error
     }
+    self.path = path
+    self.files = files
   }
 
   // Closing the last descriptor of the open file releases its lock.
-  deinit { close(descriptor) }
+  deinit { files.close(descriptor) }
 
   /// True if the lock is held from now on; false if somebody else holds it.
-  package func tryLock() throws(FileError) -> Bool {
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      switch errno {
-      case EINTR: continue
-      case EWOULDBLOCK: return false
-      default: throw FileError.last("flock", path)
-      }
-    }
-    return true
-  }
+  package func tryLock() throws(FileError) -> Bool { try files.tryLock(descriptor, path) }
 
   /// Tries until the time is over; false then. A process that was stopped while it held the lock cannot hang us.
   package func lock(timeoutMilliseconds: Int) throws(FileError) -> Bool {
@@ -57,22 +53,16 @@
     return false
   }
 
-  package func unlock() {
-    // Fails only for a descriptor that is not open, and this one is.
-    _ = flock(descriptor, LOCK_UN)
-  }
+  package func unlock() { files.unlock(descriptor) }
 
   /// Removes the lock's file and lets go; to be called by its holder. Whoever had it open finds out by `isOrphaned`.
   package func release() {
     // Released before: the file of that name may be somebody else's by now.
     guard !isOrphaned else { return }
-    unsafe _ = unlink(path)
+    DurableFile.discard(path)
     unlock()
   }
 
   /// True if the file was removed since it was opened: a lock on it means nothing any more.
-  package var isOrphaned: Bool {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) != 0 || status.st_nlink == 0
-  }
+  package var isOrphaned: Bool { files.isUnlinked(descriptor) }
 }

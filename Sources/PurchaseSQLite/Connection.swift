@@ -37,27 +37,12 @@ import CPurchaseSQLite
       unsafe _ = sqlite3_close_v2(opened)
       throw error
     }
-    let control = try unsafe Self.control(opened)
-    begin = control.begin
-    commit = control.commit
+    unsafe begin = PreparedStatement(database: opened, "BEGIN IMMEDIATE")
+    unsafe commit = PreparedStatement(database: opened, "COMMIT")
     unsafe self.handle = opened
     self.path = path
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     unsafe _ = sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
-  }
-
-  private static func control(
-    _ database: OpaquePointer
-  ) throws(SQLiteError) -> (begin: PreparedStatement, commit: PreparedStatement) {
-    do throws(SQLiteError) {
-      return try unsafe (
-        PreparedStatement(database: database, "BEGIN IMMEDIATE"),
-        PreparedStatement(database: database, "COMMIT")
-      )
-    } catch {
-      unsafe _ = sqlite3_close_v2(database)
-      throw error
-    }
   }
 
   // close_v2: statements that still live keep the connection as a zombie until they are finalised.

@@ -11,6 +11,13 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
   package var errno: Int32
   package var reason: String
 
+  package init(operation: String, path: String, errno: Int32, reason: String) {
+    self.operation = operation
+    self.path = path
+    self.errno = errno
+    self.reason = reason
+  }
+
   package var description: String { "\(operation) \(path): \(reason) (errno \(errno))" }
 
   /// Of the call that has just failed, by the thread's `errno`.

@@ -8,6 +8,9 @@ import CPurchaseSQLite
 
   init(statement: OpaquePointer) { unsafe self.statement = statement }
 
+  /// How many columns it has.
+  package var count: Int32 { unsafe sqlite3_column_count(statement) }
+
   package func isNull(_ column: Int32) -> Bool {
     unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
   }

@@ -48,16 +48,17 @@ import CPurchaseSQLite
     return rows
   }
 
-  /// The rows up to the first that cannot be read, and whether that was all of them: for damaged files.
+  /// The rows up to the first that is damaged, and whether that was all of them. Throws for a device that fails or
+  /// a lock: what cannot be read now may be whole.
   package func allReadable<R>(
     _ values: [SQLValue] = [], _ read: (borrowing Row) -> R
-  ) -> (rows: [R], isComplete: Bool) {
+  ) throws(SQLiteError) -> (rows: [R], isComplete: Bool) {
     defer { reset() }
     var rows: [R] = []
     do throws(SQLiteError) {
       try bind(values)
       while try step() { rows.append(read(unsafe Row(statement: statement))) }
-    } catch {
+    } catch  where error.code.primary == .corrupt || error.code.primary == .notADatabase {
       return (rows, false)
     }
     return (rows, true)

@@ -27,6 +27,28 @@ import Testing
     }
   }
 
+  @Test func `a file whose first page was torn while it was made is made again`() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/queue.sqlite"
+      func write(_ bytes: [UInt8], _ suffix: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path + suffix))
+      }
+      // SQLite's journal of the first page: its magic number, no pages in it, and none in the file before.
+      var journal = [UInt8](repeating: 0, count: 512)
+      journal.replaceSubrange(0..<8, with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+      (journal[22], journal[26]) = (2, 4)
+      try write([UInt8](repeating: 0, count: 512) + [UInt8](repeating: 7, count: 512), "")
+      try write(journal, "-journal")
+      // Without our lock beside it, it is not ours.
+      let error = #expect(throws: QueueError.self) { try QueueFile(path: path, now: noon) }
+      guard case .foreignFile = error else { Issue.record("\(String(describing: error))"); return }
+      try write([], "-lock")
+      let queue = try QueueFile(path: path, now: noon)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      #expect(try queue.count() == 1)
+    }
+  }
+
   @Test(arguments: Obstacle.allCases)
   func `what is not ours is refused and not a byte of it changes`(obstacle: Obstacle) async throws {
     try await withTemporaryDirectory { directory in

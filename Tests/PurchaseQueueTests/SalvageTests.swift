@@ -53,6 +53,26 @@ import Testing
     }
   }
 
+  @Test func `a salvage never gives a place twice`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try site.fill(["a", "b"])
+      do {
+        let queue = try site.open()
+        try queue.acknowledge([Settlement(key: key("b"))], now: noon)
+      }
+      for _ in 0..<2 {
+        try Data().write(to: URL(fileURLWithPath: site.path + "-damage"))
+        _ = try site.open()
+      }
+      guard case .inserted(let later) = try site.open().enqueue(entry("c"), now: noon) else {
+        Issue.record("not inserted")
+        return
+      }
+      #expect(later.place == 3)
+    }
+  }
+
   @Test func `a companion's tables survive, with their indexes, whatever refers to what`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)

@@ -156,6 +156,7 @@ struct QueueOpening {
       guard try isMarkedOurs() else { throw .foreignFile(path: path, found: "somebody else's database") }
       return .damaged("the header does not say whose file it is")
     case .notADatabase:
+      if try isBeingMade() { return .nothing }
       let isShort = try QueueError.wrapFile(path) { () throws(FileError) in
         try DurableFile.size(of: path) < 100
       }
@@ -165,6 +166,20 @@ struct QueueOpening {
       return .damaged("the header is not that of a database")
     case .directory: throw .foreignFile(path: path, found: "a directory")
     }
+  }
+
+  /// True if the power failed while the first page was written: a part of it is no database. SQLite's journal, which
+  /// was durable before, says that there was nothing in the file, and SQLite makes it empty again
+  /// (<https://sqlite.org/fileformat2.html#the_rollback_journal>). Our lock file says whose it is.
+  private func isBeingMade() throws(QueueError) -> Bool {
+    let header = try QueueError.wrapFile(path) { () throws(FileError) in
+      guard try DurableFile.kind(of: path + "-lock") == .file,
+        try DurableFile.kind(of: path + "-journal") == .file
+      else { return [UInt8]() }
+      return try DurableFile.read(path + "-journal", from: 0, count: 20)
+    }
+    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    return header.starts(with: magic) && header.dropFirst(16).elementsEqual([0, 0, 0, 0])
   }
 
   /// True if the text of our schema stands in the file or in its log: no other file has it.
@@ -199,7 +214,7 @@ struct QueueOpening {
   /// Looks into a copy: opening the file itself would recover its log, and so change it.
   private func isOursOrEmpty() throws(QueueError) -> Bool {
     // A name of its own: others may be looking at the same time, for the lock is not held at the first look.
-    let copy = path + "-probe-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let copy = path + "-probe-" + String(SQLiteRandom.number(), radix: 16)
     defer { for suffix in ["", "-wal", "-shm"] { DurableFile.discard(copy + suffix) } }
     let hasLog = try QueueError.wrapFile(path) { () throws(FileError) in
       guard try DurableFile.size(of: path + "-wal") > 0 else { return false }

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// Every statement of the queue, prepared once.
+/// Every statement of the queue, each compiled once.
 struct QueueStatements {
   let entries: EntryStatements
   let proofs: ProofStatements
@@ -8,20 +8,12 @@ struct QueueStatements {
   let room: RoomStatements
   let facts: FactStatements
 
-  private init(_ connection: borrowing Connection) throws(SQLiteError) {
-    entries = try EntryStatements(connection)
-    proofs = try ProofStatements(connection)
-    tombstones = try TombstoneStatements(connection)
-    room = try RoomStatements(connection)
-    facts = try FactStatements(connection)
-  }
-
-  static func all(_ connection: borrowing Connection) throws(QueueError) -> QueueStatements {
-    do throws(SQLiteError) {
-      return try QueueStatements(connection)
-    } catch {
-      throw QueueError(error, path: connection.path)
-    }
+  init(_ connection: borrowing Connection) {
+    entries = EntryStatements(connection)
+    proofs = ProofStatements(connection)
+    tombstones = TombstoneStatements(connection)
+    room = RoomStatements(connection)
+    facts = FactStatements(connection)
   }
 }
 
@@ -51,30 +43,30 @@ struct EntryStatements {
       UNION ALL SELECT min(place) FROM entries WHERE lane=?1 AND \(postponed)))
     """
 
-  init(_ connection: borrowing Connection) throws(SQLiteError) {
+  init(_ connection: borrowing Connection) {
     let entry = StoredEntry.columns
     let (ready, postponed) = (Self.ready, Self.postponed)
     // In two steps: in one, SQLite would take the key from the index and not from the row.
     let placeOfKey = "SELECT place FROM entries WHERE key=?"
     // The index says which rows, and each column comes from its row: so damage to either is seen.
     let columns = entry.split(separator: ", ").map { "row." + $0 }.joined(separator: ", ")
-    insert = try PreparedStatement(
+    insert = PreparedStatement(
       connection, "INSERT INTO entries(\(entry)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
-    byKey = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=(\(placeOfKey))")
-    byPlace = try PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
-    head = try PreparedStatement(
+    byKey = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=(\(placeOfKey))")
+    byPlace = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
+    head = PreparedStatement(
       connection,
       "SELECT \(columns) FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first WHERE first IS NOT NULL"
     )
     // The text of the proofs begins with the number of the first.
-    peek = try PreparedStatement(
+    peek = PreparedStatement(
       connection,
       """
       SELECT \(columns), proofs.checksum, proofs.bytes \
       FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first \
       LEFT JOIN proofs ON proofs.id=CAST(row.proofs AS INTEGER) WHERE first IS NOT NULL
       """)
-    inLane = try PreparedStatement(
+    inLane = PreparedStatement(
       connection,
       """
       SELECT \(columns) FROM (
@@ -85,33 +77,33 @@ struct EntryStatements {
         ORDER BY place LIMIT ?2) AS found
       LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
       """)
-    firstReady = try PreparedStatement(
+    firstReady = PreparedStatement(
       connection,
       """
       WITH RECURSIVE \(Self.skip(ready))
       SELECT min(first) FROM (
         SELECT (SELECT min(place) FROM entries WHERE lane=found.lane AND \(ready)) AS first FROM found)
       """)
-    firstPostponed = try PreparedStatement(
+    firstPostponed = PreparedStatement(
       connection, "SELECT place, ready_at FROM entries WHERE \(postponed) ORDER BY ready_at, place LIMIT 1")
-    firstPostponedInLane = try PreparedStatement(
+    firstPostponedInLane = PreparedStatement(
       connection, "SELECT min(ready_at) FROM entries WHERE lane=? AND \(postponed)")
-    all = try PreparedStatement(connection, "SELECT \(entry) FROM entries ORDER BY place")
-    lanes = try PreparedStatement(
+    all = PreparedStatement(connection, "SELECT \(entry) FROM entries ORDER BY place")
+    lanes = PreparedStatement(
       connection,
       """
       WITH RECURSIVE \(Self.skip(ready)), \(Self.skip(postponed, as: "late"))
       SELECT lane FROM found WHERE lane IS NOT NULL UNION SELECT lane FROM late WHERE lane IS NOT NULL
       """)
     // The values of a whole row are bound; place and key never change, and not naming the key spares its index.
-    update = try PreparedStatement(
+    update = PreparedStatement(
       connection,
       """
       UPDATE entries SET lane=?3, state=?4, ready_at=?5, order_number=?6, attempts=?7, \
       attempted_at=?8, enqueued_at=?9, unprotected=?10, proofs=?11, details=?12, reason=?13, history=?14, \
       checksum=?15 WHERE place=?1
       """)
-    delete = try PreparedStatement(connection, "DELETE FROM entries WHERE place=?")
+    delete = PreparedStatement(connection, "DELETE FROM entries WHERE place=?")
   }
 
   /// A table of lanes, found by skipping through an index: one seek a lane, however long the lanes are.
@@ -133,12 +125,12 @@ struct ProofStatements {
   let addToUses: PreparedStatement
   let deleteUnused: PreparedStatement
 
-  init(_ connection: borrowing Connection) throws(SQLiteError) {
-    byID = try PreparedStatement(connection, "SELECT checksum, bytes FROM proofs WHERE id=?")
-    insert = try PreparedStatement(
+  init(_ connection: borrowing Connection) {
+    byID = PreparedStatement(connection, "SELECT checksum, bytes FROM proofs WHERE id=?")
+    insert = PreparedStatement(
       connection, "INSERT OR IGNORE INTO proofs(id, checksum, uses, bytes) VALUES(?,?,1,?)")
-    addToUses = try PreparedStatement(connection, "UPDATE proofs SET uses=uses+? WHERE id=?")
-    deleteUnused = try PreparedStatement(connection, "DELETE FROM proofs WHERE id=? AND uses<=1")
+    addToUses = PreparedStatement(connection, "UPDATE proofs SET uses=uses+? WHERE id=?")
+    deleteUnused = PreparedStatement(connection, "DELETE FROM proofs WHERE id=? AND uses<=1")
   }
 }
 
@@ -150,16 +142,16 @@ struct TombstoneStatements {
   let updateDuties: PreparedStatement
   let dropOldest: PreparedStatement
 
-  init(_ connection: borrowing Connection) throws(SQLiteError) {
+  init(_ connection: borrowing Connection) {
     let tombstone = StoredTombstone.columns
-    insert = try PreparedStatement(
+    insert = PreparedStatement(
       connection, "INSERT OR IGNORE INTO tombstones(\(tombstone)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")
-    byKey = try PreparedStatement(connection, "SELECT \(tombstone) FROM tombstones WHERE key=?")
-    withDuties = try PreparedStatement(
+    byKey = PreparedStatement(connection, "SELECT \(tombstone) FROM tombstones WHERE key=?")
+    withDuties = PreparedStatement(
       connection, "SELECT \(tombstone) FROM tombstones WHERE finish_owed OR unseen ORDER BY settled_at, key")
-    updateDuties = try PreparedStatement(
+    updateDuties = PreparedStatement(
       connection, "UPDATE tombstones SET finish_owed=?, unseen=?, checksum=? WHERE key=?")
-    dropOldest = try PreparedStatement(
+    dropOldest = PreparedStatement(
       connection,
       """
       DELETE FROM tombstones WHERE key IN (
@@ -178,29 +170,32 @@ struct RoomStatements {
   let insertReservation: PreparedStatement
   let deleteReservation: PreparedStatement
 
-  init(_ connection: borrowing Connection) throws(SQLiteError) {
-    let columns = """
-      last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
-      checksum
-      """
-    totals = try PreparedStatement(connection, "SELECT \(columns) FROM totals")
+  /// Of the table `totals`, in the order in which `Totals` reads them.
+  static let columns = """
+    last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
+    checksum
+    """
+
+  init(_ connection: borrowing Connection) {
+    let columns = Self.columns
+    totals = PreparedStatement(connection, "SELECT \(columns) FROM totals")
     // One statement tells an enqueue the counts, and that there is no such entry yet, as nearly always.
-    totalsAndKnown = try PreparedStatement(
+    totalsAndKnown = PreparedStatement(
       connection,
       """
       SELECT \(columns), EXISTS(SELECT 1 FROM entries WHERE key=?1) OR \
       EXISTS(SELECT 1 FROM tombstones WHERE key=?1) FROM totals
       """)
-    setTotals = try PreparedStatement(
+    setTotals = PreparedStatement(
       connection,
       """
       UPDATE totals SET last_place=?, queued=?, bytes=?, quarantined=?, quarantined_bytes=?, reserved=?, \
       reserved_bytes=?, tombstones=?, unseen=?, checksum=? WHERE id=1
       """)
-    reservation = try PreparedStatement(connection, "SELECT bytes, until FROM reservations WHERE name=?")
-    insertReservation = try PreparedStatement(
+    reservation = PreparedStatement(connection, "SELECT bytes, until FROM reservations WHERE name=?")
+    insertReservation = PreparedStatement(
       connection, "INSERT OR REPLACE INTO reservations(name, bytes, until) VALUES(?,?,?)")
-    deleteReservation = try PreparedStatement(connection, "DELETE FROM reservations WHERE name=?")
+    deleteReservation = PreparedStatement(connection, "DELETE FROM reservations WHERE name=?")
   }
 }
 
@@ -209,9 +204,9 @@ struct FactStatements {
   let get: PreparedStatement
   let set: PreparedStatement
 
-  init(_ connection: borrowing Connection) throws(SQLiteError) {
-    get = try PreparedStatement(connection, "SELECT value, checksum FROM facts WHERE name=?")
-    set = try PreparedStatement(
+  init(_ connection: borrowing Connection) {
+    get = PreparedStatement(connection, "SELECT value, checksum FROM facts WHERE name=?")
+    set = PreparedStatement(
       connection, "INSERT OR REPLACE INTO facts(name, value, checksum) VALUES(?,?,?)")
   }
 }

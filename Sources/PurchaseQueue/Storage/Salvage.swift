@@ -50,8 +50,7 @@ struct Salvage {
     try copyWithGoodHeader(to: source, template: target)
     do throws(SQLiteError) {
       let old = try Connection(path: source, access: .readWrite)
-      // A line of the schema that cannot be read costs its table, and not all of them.
-      try old.execute("PRAGMA writable_schema=ON")
+      try Self.loadSchema(of: old)
       let tables = try TableCopy.companions(of: old)
       try fresh.execute("BEGIN IMMEDIATE; DELETE FROM totals")
       for table in QueueSchema.tables { _ = try TableCopy(name: table).run(from: old, to: fresh) }
@@ -60,6 +59,7 @@ struct Salvage {
         _ = try TableCopy(name: table.name).run(from: old, to: fresh)
       }
       try Self.addParts(from: old, to: fresh)
+      try LastPlace.take(from: old, to: fresh)
       try fresh.execute("COMMIT")
     } catch  where error.code.primary == .corrupt || error.code.primary == .notADatabase {
       // Not even the schema can be read: nothing to be saved. Redelivery and the vault bring the purchases back.
@@ -76,6 +76,17 @@ struct Salvage {
       .first { (entries: Int($0.integer(0)), tombstones: Int($0.integer(1))) }
       _ = try fresh.checkpoint()
       return count ?? (0, 0)
+    }
+  }
+
+  /// A line of the schema that is damaged costs its table, and not all of them. That is asked of SQLite only if there
+  /// is one: while it is, SQLite passes over the errors of a failing device as well, and whole tables would be left
+  /// behind.
+  private static func loadSchema(of old: borrowing Connection) throws(SQLiteError) {
+    do throws(SQLiteError) {
+      _ = try old.prepare("SELECT count(*) FROM sqlite_schema").first { $0.integer(0) }
+    } catch  where error.code.primary == .corrupt {
+      try old.execute("PRAGMA writable_schema=ON")
     }
   }
 

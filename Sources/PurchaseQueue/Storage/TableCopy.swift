@@ -99,13 +99,13 @@ extension TableCopy {
     var rows: [Values] = []
     var next: Int64? = .min
     while let start = next {
-      let read = select.allReadable([.integer(start)]) { row in
+      let read = try select.allReadable([.integer(start)]) { row in
         (rowid: row.integer(0), values: (1...Int32(count)).map { row.value($0) })
       }
       rows += read.rows.map(\.values)
       guard !read.isComplete else { break }
-      next = Self.firstReadable(after: read.rows.last?.rowid ?? start) {
-        probe.allReadable([.integer($0)]) { _ in 0 }.isComplete
+      next = try Self.firstReadable(after: read.rows.last?.rowid ?? start) { (rowid) throws(SQLiteError) in
+        try probe.allReadable([.integer(rowid)]) { _ in 0 }.isComplete
       }
     }
     return rows
@@ -113,16 +113,18 @@ extension TableCopy {
 
   /// The first rowid behind the given one from which reading works: near ones one by one, then in growing strides,
   /// then by halves between the last that failed and the first that did not.
-  private static func firstReadable(after start: Int64, _ works: (Int64) -> Bool) -> Int64? {
+  private static func firstReadable(
+    after start: Int64, _ works: (Int64) throws(SQLiteError) -> Bool
+  ) throws(SQLiteError) -> Int64? {
     var failed = start
     var stride: UInt64 = 1
     while failed < .max {
       let candidate = stride >= failed.distanceToEnd ? .max : failed &+ Int64(bitPattern: stride)
-      if works(candidate) {
+      if try works(candidate) {
         var (low, high) = (failed, candidate)
         while low.distance(to: high, isMoreThan: 1) {
           let middle = low &+ Int64(bitPattern: UInt64(bitPattern: high &- low) / 2)
-          if works(middle) { high = middle } else { low = middle }
+          if try works(middle) { high = middle } else { low = middle }
         }
         return high
       }

@@ -12,7 +12,11 @@ extension QueueFile {
         try restore(names.subtracting(entries.map { VaultMirror.itemName($0.key) }), from: vault, now: now)
         for entry in entries {
           let isThere = try isMirrored(entry, in: vault)
-          if entry.isUnprotected || !isThere { mirror(entry, now: now) }
+          if entry.isUnprotected || !isThere {
+            mirror(entry, now: now)
+          } else {
+            try regain(entry, from: vault, now: now)
+          }
         }
       } catch {
         // What is in the vault stays there until an opening that works.
@@ -94,6 +98,23 @@ extension QueueFile {
     entry.proofs.sort { $0.kind < $1.kind }
     entry.history.append("restored from the vault", at: now)
     try write(entry)
+  }
+
+  /// A proof that is known by reference only, because it was damaged here or could not be read from the vault when
+  /// the entry was restored, is taken from there if it is there.
+  private func regain(_ entry: Entry, from vault: any ReceiptVault, now: Timestamp) throws(QueueError) {
+    let lost = entry.proofs.filter { $0.id == nil && $0.size <= limits.proofBytes }.map(\.kind)
+    guard !lost.isEmpty else { return }
+    let mirrors = try mirrors([VaultMirror.itemName(entry.key)], in: vault)
+    let found = mirrors.flatMap { proofs(of: $0, in: vault) }.filter { lost.contains($0.kind) }
+    guard !found.isEmpty else { return }
+    let new = NewEntry(key: entry.key, lane: entry.lane, details: entry.details, proofs: found)
+    do throws(QueueError) {
+      try transaction { () throws(QueueError) in _ = try self.insertOrCollapse(new, now: now) }
+    } catch .queueFull {
+      // Its source has it too.
+      return
+    }
   }
 
   private func hasRoom(for new: NewEntry) throws(QueueError) -> Bool {

@@ -61,9 +61,12 @@ struct VaultMirror: Codable {
   }
 
   func item() throws(VaultError) -> VaultItem {
+    // Else the order of the keys differs from process to process, and equal items are not equal bytes.
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
     do {
       return VaultItem(
-        name: Self.itemName(EntryKey(rawValue: key)), bytes: Array(try JSONEncoder().encode(self)))
+        name: Self.itemName(EntryKey(rawValue: key)), bytes: Array(try encoder.encode(self)))
     } catch {
       throw .failed(reason: "entry \(key) cannot be encoded")
     }

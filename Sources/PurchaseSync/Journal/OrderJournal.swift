@@ -13,18 +13,12 @@ struct OrderJournal {
   init(_ file: QueueFile) throws(QueueError) {
     self.file = file
     try JournalSchema.prepare(file)
-    func prepare(_ sql: String) throws(QueueError) -> PreparedStatement {
-      do throws(SQLiteError) {
-        return try PreparedStatement(file.connection, sql)
-      } catch {
-        throw QueueError(error, path: file.path)
-      }
-    }
     let select = "SELECT \(JournalRow.columns) FROM orders WHERE "
-    insert = try prepare("INSERT OR REPLACE INTO orders(\(JournalRow.columns)) VALUES(?,?,?,?,?,?,?,?,?,?)")
-    byNumber = try prepare(select + "number=?")
-    byToken = try prepare(select + "account_token=?")
-    byTransaction = try prepare(select + "bound_to=?")
+    insert = PreparedStatement(
+      file.connection, "INSERT OR REPLACE INTO orders(\(JournalRow.columns)) VALUES(?,?,?,?,?,?,?,?,?,?)")
+    byNumber = PreparedStatement(file.connection, select + "number=?")
+    byToken = PreparedStatement(file.connection, select + "account_token=?")
+    byTransaction = PreparedStatement(file.connection, select + "bound_to=?")
   }
 
   // MARK: Reading

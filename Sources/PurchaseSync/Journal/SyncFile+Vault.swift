@@ -10,15 +10,18 @@ extension SyncFile {
   }
 
   func mirror(_ document: OrderDocument, account: String) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
     do {
-      let bytes = Array(try JSONEncoder().encode(MirroredOrder(account: account, document: document)))
+      let bytes = Array(try encoder.encode(MirroredOrder(account: account, document: document)))
       try queue.protect(bytes, named: "order." + document.number)
     } catch {
       queue.hook?("vault.order-failed")
     }
   }
 
-  /// Orders of the vault that the journal does not have: those of an earlier install.
+  /// Orders of the vault that the journal does not have: those of an earlier install. One whose entry came back only
+  /// at a later opening, because the vault failed at the first, is bound then.
   func restoreOrders() throws(QueueError) {
     let items: [VaultItem]
     do throws(VaultError) {
@@ -30,13 +33,14 @@ extension SyncFile {
     for item in items {
       guard let mirrored = Self.decode(item) else { continue }
       let order = Order(mirrored.document, account: mirrored.account)
-      guard try journal.row(number: order.number) == nil else { continue }
+      let known = try journal.row(number: order.number)
+      guard known?.boundTo == nil else { continue }
+      // An entry that the queue restored from the vault says to which transaction the order belongs.
+      let owners = try queue.allEntries().filter { $0.orderNumber == order.number }
+      guard known == nil || !owners.isEmpty else { continue }
       try queue.transaction { () throws(QueueError) in
-        try self.merge(order)
-        // An entry that the queue restored from the vault says to which transaction the order belongs.
-        for entry in try self.queue.allEntries() where entry.orderNumber == order.number {
-          try self.journal.bind(entry.key, to: order.number)
-        }
+        if known == nil { try self.merge(order) }
+        for entry in owners { try self.journal.bind(entry.key, to: order.number) }
       }
     }
   }

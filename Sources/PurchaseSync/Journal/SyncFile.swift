@@ -25,7 +25,7 @@ package final class SyncFile {
   // MARK: Orders
 
   /// Reserves room for a purchase and commits the key of the request for its order, before anybody pays.
-  func request(
+  package func request(
     account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>,
     now: Timestamp
   ) throws(QueueError) -> String {
@@ -39,7 +39,7 @@ package final class SyncFile {
 
   /// Commits an order that was asked for, then mirrors it. A vault that fails costs the binding after a reinstall, not
   /// the purchase.
-  func save(
+  package func save(
     _ document: OrderDocument, account: String, answering key: String, now: Timestamp
   ) throws(QueueError) -> Order {
     let order = Order(document, account: account)
@@ -56,7 +56,7 @@ package final class SyncFile {
   }
 
   /// Takes over orders that the backend still waits for: those of another device or install.
-  func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
+  package func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       for document in documents { try self.merge(Order(document, account: account)) }
     }
@@ -88,7 +88,7 @@ package final class SyncFile {
   // MARK: In a pause
 
   /// Tidies up; cheap if there is nothing to do.
-  func maintain(now: Timestamp) throws(QueueError) {
+  package func maintain(now: Timestamp) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       try self.journal.prune(
         keeping: self.queue.limits.tombstones, madeAfter: now.adding(milliseconds: -Self.orderTime))

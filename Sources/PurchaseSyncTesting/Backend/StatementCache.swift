@@ -8,7 +8,7 @@ final class StatementCache {
   /// The statement with this text, compiled now or before. The texts are this module's own, so there are few.
   func prepare(_ connection: borrowing Connection, _ sql: String) throws(SQLiteError) -> PreparedStatement {
     if let known = statements[sql] { return known }
-    let statement = try PreparedStatement(connection, sql)
+    let statement = PreparedStatement(connection, sql)
     statements[sql] = statement
     return statement
   }

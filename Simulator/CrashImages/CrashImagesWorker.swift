@@ -1,0 +1,68 @@
+import FaultInjection
+import Foundation
+import PurchaseSync
+
+/// One process of `crash-images`: the disk in memory is its only one. Reads the names of workloads, a line each, and
+/// answers each with its tally.
+struct CrashImagesWorker {
+  let options: CrashImagesWorkerOptions
+
+  /// A tally, with the processor's time that the images took.
+  struct Line: Codable {
+    var tally: ImageTally
+    var seconds: Double
+  }
+
+  func execute() -> Int32 {
+    guard FaultVFS.install() else {
+      Terminal.error("purchase-simulator: SQLite does not take the disk in memory")
+      return ExitCode.internal
+    }
+    while let name = readLine() {
+      do {
+        guard let (workload, discipline) = Self.address(name) else {
+          Terminal.error("purchase-simulator: there is no workload '\(name)'")
+          return ExitCode.usage
+        }
+        let line = try run(workload, discipline)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        Terminal.line(String(decoding: try encoder.encode(line), as: UTF8.self))
+      } catch {
+        Terminal.error("purchase-simulator: \(name) could not be run: \(error)")
+        return ExitCode.internal
+      }
+    }
+    return ExitCode.ok
+  }
+
+  /// A workload's name, with the discipline before a colon unless it is that of production.
+  static func address(_ text: String) -> (ImageWorkload, ImageDiscipline)? {
+    let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+    let discipline = parts.count == 2 ? ImageDiscipline(rawValue: parts[0]) : .production
+    guard let discipline, let last = parts.last, let workload = ImageWorkload(name: last) else { return nil }
+    return (workload, discipline)
+  }
+
+  private func run(_ workload: ImageWorkload, _ discipline: ImageDiscipline) throws -> Line {
+    // Of a control, the first loss would do.
+    let cap = discipline == .production ? options.cap : max(8, options.cap / 8)
+    var search = ImageSearch(workload, discipline, seed: options.seed, cap: cap)
+    var tally = ImageTally(workload.name)
+    let milliseconds = try ProcessorTime.milliseconds { tally = try search.run() }
+    if discipline == .production, options.hasFaults {
+      let isShort = workload.kinds.count == 1
+      try ImageFaults(workload: workload, seed: options.seed, stride: isShort ? 1 : 11).run(&tally)
+      let faults = ImageRecoveryFaults(workload: workload, site: search.site, seed: options.seed)
+      var random = RandomSource(seed: options.seed &+ UInt64(bitPattern: tally.fingerprint))
+      for (index, sample) in search.samples.enumerated() {
+        if isShort, index == 0 {
+          faults.runAll(sample.image, sample.state, &tally)
+        } else {
+          faults.runOne(sample.image, sample.state, random: &random, &tally)
+        }
+      }
+    }
+    return Line(tally: tally, seconds: milliseconds / 1_000)
+  }
+}

@@ -1,0 +1,173 @@
+import FaultInjection
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+
+/// A workload whose last operation meets a failing disk: at every operation of it, once and for ever.
+///
+/// The call throws or works. After it the state is one that the run without a fault goes through, on the disk as it is
+/// and as a power cut leaves it; and once the fault is gone, the same call works and so does the next purchase.
+struct ImageFaults {
+  let workload: ImageWorkload
+  let seed: UInt64
+  /// Every so many of the operations; 1 for all of them.
+  let stride: Int
+
+  private static let faults: [(DiskFault.Kind, lasts: Bool)] = DiskFault.Kind.allCases.flatMap {
+    [($0, false), ($0, true)]
+  }
+
+  func run(_ tally: inout ImageTally) throws {
+    let begun = try beginning()
+    let timeline = try essences(of: begun)
+    for (kind, lasts) in Self.faults {
+      var ordinal = 1 + Int(truncatingIfNeeded: seed % UInt64(stride))
+      while true {
+        let fault = DiskFault(kind, at: ordinal, lasts: lasts)
+        guard try run(fault, begun, timeline, &tally) else { break }
+        ordinal += stride
+      }
+    }
+  }
+
+  /// One fault, for `--replay`.
+  func run(_ fault: DiskFault, _ tally: inout ImageTally) throws {
+    let begun = try beginning()
+    _ = try run(fault, begun, try essences(of: begun), &tally)
+  }
+
+  /// The disk before the last operation, and the world around it.
+  private func beginning() throws -> ImageSite {
+    let (site, _) = try ImagePreparation.site(
+      for: workload.kinds[0], discipline: .production, seed: seed)
+    for kind in workload.kinds.dropLast() { try site.run(kind) }
+    site.file?.queue.connection.leaveUntouchedOnClose()
+    let image = site.disk.image.withoutUnnamedFiles
+    site.close()
+    return ImageSite(disk: FaultDisk(image), after: site)
+  }
+
+  private var isBeginning: Bool { ImageKind.beginnings.contains(workload.kinds.last ?? .enqueue) }
+
+  /// The site on a disk of its own, opened if the last operation is not the opening itself.
+  private func again(_ begun: ImageSite, keepsLog: Bool = false) throws -> ImageSite {
+    let site = ImageSite(disk: FaultDisk(begun.disk.image, keepsLog: keepsLog), after: begun)
+    FaultVFS.begin(on: site.disk, seed: seed)
+    if !isBeginning { try site.open() }
+    return site
+  }
+
+  /// What the file may say: the states after each commit of the last operation, and before it.
+  private func essences(of begun: ImageSite) throws -> Set<[Int64]> {
+    let site = try again(begun, keepsLog: true)
+    try site.run(workload.kinds[workload.kinds.count - 1])
+    let log = site.disk.log
+    site.file?.queue.connection.leaveUntouchedOnClose()
+    site.close()
+    var replay = CrashReplay(start: begun.disk.image, log: log)
+    var essences: Set<[Int64]> = []
+    var seen: Set<Int> = []
+    while true {
+      let image = replay.image(CrashState(all: .kept, count: replay.pending.count))
+      if seen.insert(replay.fingerprint(of: image)).inserted {
+        essences.insert(try essence(of: image, after: begun))
+      }
+      if replay.isAtEnd { return essences }
+      replay.advance()
+    }
+  }
+
+  private func essence(of image: DiskImage, after begun: ImageSite) throws -> [Int64] {
+    let site = ImageSite(disk: FaultDisk(image), after: begun)
+    FaultVFS.begin(on: site.disk, seed: seed)
+    try site.open()
+    guard let file = site.file else { return [] }
+    file.queue.connection.leaveUntouchedOnClose()
+    return try LogicalState(of: file).essence
+  }
+
+  // MARK: One run
+
+  /// False if nothing failed: the operation has no so many parts.
+  private func run(
+    _ fault: DiskFault, _ begun: ImageSite, _ timeline: Set<[Int64]>, _ tally: inout ImageTally
+  ) throws -> Bool {
+    let site = try again(begun, keepsLog: true)
+    let opened = site.disk.log.count
+    let kind = workload.kinds[workload.kinds.count - 1]
+    var thrown: QueueError?
+    site.disk.fail(fault)
+    do throws(QueueError) {
+      try site.run(kind)
+    } catch {
+      thrown = error
+    }
+    let hasFailed = site.disk.failures > 0
+    site.disk.fail(nil)
+    guard hasFailed else { return false }
+    tally.faults += 1
+    if thrown != nil { tally.refused += 1 }
+    if let what = try problem(after: thrown, site, begun, timeline, kind, opened) {
+      tally.add(
+        ImageFailure(
+          kind: .fault, what: "\(what)" + (thrown.map { "; thrown: \($0)" } ?? ""),
+          replay: "\(workload.name)!\(fault.kind.rawValue)\(fault.lasts ? "-on" : "")\(fault.ordinal)"))
+    }
+    return true
+  }
+
+  private func problem(
+    after thrown: QueueError?, _ site: ImageSite, _ begun: ImageSite, _ timeline: Set<[Int64]>,
+    _ kind: ImageKind, _ opened: Int
+  ) throws -> String? {
+    if let thrown, let what = Self.wrong(thrown) { return what }
+    var replay = CrashReplay(start: begun.disk.image, log: site.disk.log)
+    replay.advance(to: site.disk.log.count)
+    for fate in [CrashState.Fate.kept, .dropped] {
+      let image = replay.image(CrashState(all: fate, count: replay.pending.count))
+      let name = fate == .kept ? "after a kill" : "after a power cut"
+      do {
+        let found = try essence(of: image, after: site)
+        guard timeline.contains(found) else {
+          let tables = LogicalState.differences(found, from: timeline)
+          return "\(name) the state is neither that before nor that after: \(tables)"
+        }
+      } catch {
+        return "\(name) it cannot be opened: \(error)"
+      }
+    }
+    FaultVFS.begin(on: site.disk, seed: seed)
+    return goesOn(site, kind, thrown)
+  }
+
+  /// A failing disk is no damaged file, and no foreign one.
+  static func wrong(_ error: QueueError) -> String? {
+    switch error {
+    case .diskFull, .storage, .cannotOpen, .busy: nil
+    default: "the error is not that of a failing disk"
+    }
+  }
+
+  /// The fault is gone: the same call, the next purchase, and a look at every page.
+  private func goesOn(_ site: ImageSite, _ kind: ImageKind, _ thrown: QueueError?) -> String? {
+    do {
+      if thrown != nil { try site.run(kind) }
+      try site.run(.enqueue)
+      let paid = Set(site.world.paid.keys)
+      site.close()
+      try site.open()
+      guard let file = site.file else { return "it is not open" }
+      let entries = try file.queue.allEntries()
+      guard let newest = site.world.newest, entries.contains(where: { $0.key == newest }) else {
+        return "the next purchase is not there"
+      }
+      if let ghost = entries.first(where: { !paid.contains($0.key) }) {
+        return "invariant 10: \(ghost.key) was never paid"
+      }
+      let report = try QueueCheck.run(path: ImageSite.path)
+      return report.isClean ? nil : "what is there is not what was written: \(report)"
+    } catch {
+      return "it does not go on: \(error)"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/// What a workload of the crash images is made of.
+enum ImageKind: String, CaseIterable, Sendable {
+  // How it begins. Without one of these: with a queue that has some of everything.
+  /// There is no file: the schema is created.
+  case create
+  /// The file is of version 1.
+  case migrate
+  /// The app was removed and installed again: there is only the vault.
+  case reinstall
+  /// Pages of the file cannot be read.
+  case salvage
+
+  // What follows.
+  case enqueue
+  /// The same transaction again, with a newer proof.
+  case enqueueAgain = "enqueue-again"
+  /// Two transactions in one commit.
+  case group
+  case attempt
+  case postpone
+  case settle
+  case finish
+  case confirm
+  case quarantine
+  case release
+  case discard
+  /// Room and a request, then the order itself.
+  case order
+  case claim
+  /// The backend was restored: what was settled is offered again.
+  case epoch
+  case checkpoint
+  case vacuum
+  /// Closed and opened again.
+  case reopen
+
+  static let beginnings: [ImageKind] = [.create, .migrate, .reinstall, .salvage]
+  static let operations = allCases.filter { !beginnings.contains($0) }
+}
+
+/// Operations one after the other; the first may be a beginning.
+struct ImageWorkload: Hashable, Sendable {
+  var kinds: [ImageKind]
+
+  var name: String { kinds.map(\.rawValue).joined(separator: ",") }
+
+  init(_ kinds: [ImageKind]) { self.kinds = kinds }
+
+  /// Nil if it is not the name of one.
+  init?(name: String) {
+    kinds = []
+    for word in name.split(separator: ",") {
+      guard let kind = ImageKind(rawValue: String(word)) else { return nil }
+      guard !ImageKind.beginnings.contains(kind) || kinds.isEmpty else { return nil }
+      kinds.append(kind)
+    }
+    guard !kinds.isEmpty else { return nil }
+  }
+
+  /// Each sequence of up to so many operations. The images are those of its last one: those of the others belong to
+  /// the shorter sequences.
+  static func all(depth: Int) -> [ImageWorkload] {
+    var last = ImageKind.allCases.map { ImageWorkload([$0]) }
+    var all = last
+    for _ in 1..<max(depth, 1) {
+      last = last.flatMap { head in ImageKind.operations.map { ImageWorkload(head.kinds + [$0]) } }
+      all += last
+    }
+    return all
+  }
+}

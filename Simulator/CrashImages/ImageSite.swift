@@ -1,0 +1,192 @@
+import FaultInjection
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+
+/// The app on a disk in memory: its file, open, and the world around it.
+final class ImageSite {
+  let disk: FaultDisk
+  let discipline: ImageDiscipline
+  private(set) var file: SyncFile?
+  var world = ImageWorld()
+  private(set) var now = ImageWorld.noon
+  /// Called after each commit of the operations that have several, while a workload is prepared.
+  var committed: ((SyncFile) throws(QueueError) -> Void)?
+  /// Orders that were made.
+  private var orders = 0
+
+  static let path = DiskImage.root + "/queue.sqlite"
+
+  init(disk: FaultDisk, discipline: ImageDiscipline = .production) {
+    self.disk = disk
+    self.discipline = discipline
+  }
+
+  /// Takes the names and numbers of an earlier site over, on another disk.
+  convenience init(disk: FaultDisk, after other: ImageSite) {
+    self.init(disk: disk, discipline: other.discipline)
+    world = other.world
+    now = other.now
+    orders = other.orders
+  }
+
+  // MARK: Opening
+
+  func open() throws(QueueError) {
+    let file = try SyncFile(queue: QueueFile(path: Self.path, vault: vault(on: disk), now: now))
+    if let settings = discipline.settings {
+      try QueueError.wrap(Self.path) { () throws(SQLiteError) in
+        try file.queue.connection.execute(settings)
+      }
+    }
+    self.file = file
+    try committed?(file)
+  }
+
+  /// The controls have none: it would give back what they lose.
+  func vault(on disk: FaultDisk) -> DiskVault? { discipline == .production ? DiskVault(disk) : nil }
+
+  func close() { file = nil }
+
+  func opened() throws(QueueError) -> SyncFile {
+    if let file { return file }
+    try open()
+    guard let file else { throw .closed(path: Self.path) }
+    return file
+  }
+
+  // MARK: What is done
+
+  /// What happens outside comes first: the person pays, the backend grants, the store is told.
+  func run(_ kind: ImageKind) throws(QueueError) {
+    now = now.adding(milliseconds: 1_000)
+    switch kind {
+    case .create, .migrate, .reinstall, .salvage: try open()
+    case .reopen:
+      close()
+      try open()
+    case .checkpoint, .vacuum: try tidy(kind)
+    case .enqueue, .enqueueAgain, .group: try enqueue(kind)
+    case .settle, .finish, .confirm, .discard: try end(kind)
+    case .order: try makeOrder()
+    default: try change(kind)
+    }
+    if let file { try committed?(file) }
+  }
+
+  private func tidy(_ kind: ImageKind) throws(QueueError) {
+    let queue = try opened().queue
+    // As `maintain` does when there is enough to be won.
+    try queue.exclusively { () throws(QueueError) in
+      try QueueError.wrap(Self.path) { () throws(SQLiteError) in
+        if kind == .vacuum {
+          try queue.connection.vacuum()
+        } else {
+          _ = try queue.connection.checkpoint()
+        }
+      }
+    }
+  }
+
+  private func enqueue(_ kind: ImageKind) throws(QueueError) {
+    let file = try opened()
+    switch kind {
+    case .enqueueAgain:
+      guard let key = try first(.queued), let number = ImageWorld.number(of: key) else { return }
+      try enqueue(ImageWorld.transaction(number, revision: 1), in: file)
+    case .group:
+      let both = [world.pay(), world.pay()]
+      func enqueuing(_ transaction: StoreTransaction) -> QueueFile.Operation {
+        { (_) throws(QueueError) in try self.enqueue(transaction, in: file) }
+      }
+      let operations = both.map { enqueuing($0) }
+      for error in file.queue.together(operations) {
+        if let error { throw error }
+      }
+    default: try enqueue(world.pay(), in: file)
+    }
+  }
+
+  private func enqueue(_ transaction: StoreTransaction, in file: SyncFile) throws(QueueError) {
+    let match = try OrderMatcher.match(transaction, from: file)
+    _ = try file.enqueue(transaction, match, storeAccount: nil, now: now)
+  }
+
+  private func end(_ kind: ImageKind) throws(QueueError) {
+    let file = try opened()
+    switch kind {
+    case .settle:
+      guard let key = try first(.queued) else { return }
+      world.granted.insert(key)
+      _ = try file.acknowledge([SettledClaim(key: key, verdict: .granted)], now: now)
+    case .discard:
+      var key = try first(.quarantined)
+      if key == nil { key = try first(.queued) }
+      guard let key else { return }
+      world.discarded.insert(key)
+      try file.queue.discard(key, by: "support", reason: "asked for", now: now)
+    case .finish:
+      guard let owed = try file.tombstonesWithDuties().first(where: \.isFinishOwed) else { return }
+      world.finished.insert(owed.key)
+      try file.markFinished(owed.key)
+    default:
+      guard let unseen = try file.tombstonesWithDuties().first(where: \.isUnseen) else { return }
+      try file.markSeen(unseen.key)
+    }
+  }
+
+  private func change(_ kind: ImageKind) throws(QueueError) {
+    let file = try opened()
+    switch kind {
+    case .claim: _ = try file.keepClaim(of: ImageWorld.account)
+    case .epoch: try file.keepLedgerEpoch("epoch-\(now.milliseconds)", offeringAgain: true)
+    case .release:
+      guard let key = try first(.quarantined) else { return }
+      _ = try file.release(key, now: now)
+    default:
+      guard let key = try first(.queued) else { return }
+      switch kind {
+      case .attempt: try file.recordAttempt([key], keeping: RetryState(), now: now)
+      case .postpone:
+        try file.postpone(key, until: now.adding(milliseconds: 60_000), reason: "pending", now: now)
+      default: _ = try file.quarantine(key, reason: "rejected", now: now)
+      }
+    }
+  }
+
+  private func makeOrder() throws(QueueError) {
+    let file = try opened()
+    orders += 1
+    let key = try file.request(
+      account: ImageWorld.account, product: ImageWorld.product, quantity: 1,
+      proposing: "request-\(orders)", waiting: [], now: now)
+    try committed?(file)
+    world.requests.insert(key)
+    let document = ImageWorld.document(orders)
+    world.orders.insert(document.number)
+    _ = try file.save(document, account: ImageWorld.account, answering: key, now: now)
+  }
+
+  private func first(_ state: Entry.State) throws(QueueError) -> EntryKey? {
+    try opened().queue.allEntries().first { $0.state == state }?.key
+  }
+}
+
+/// How the file is written: as in production, or in a way that loses what was acknowledged. The controls show that
+/// the search would find a loss.
+enum ImageDiscipline: String, CaseIterable, Sendable {
+  case production
+  /// A log that is synced only at checkpoints.
+  case walNormal = "wal-normal"
+  /// A rollback journal whose removal is not made durable.
+  case rollbackFull = "rollback-full"
+
+  /// SQL to be run after the opening, on the connection of this harness only.
+  var settings: String? {
+    switch self {
+    case .production: nil
+    case .walNormal: "PRAGMA synchronous=NORMAL"
+    case .rollbackFull: "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL"
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// What a workload came to.
+struct ImageTally: Hashable, Sendable, Codable {
+  var workload: String
+  var control: String?
+  /// Places in the log after which the power fails.
+  var points = 0
+  /// States of the disk that were looked at, equal ones too.
+  var states = 0
+  /// Different images that were recovered.
+  var images = 0
+  var lost = 0
+  var corrupt = 0
+  /// Other invariants that do not hold, and runs with a fault that end wrongly.
+  var broken = 0
+  /// Calls that were made with an operation of the disk failing.
+  var faults = 0
+  /// Those that threw.
+  var refused = 0
+  /// Of the log, the images and what was found in them: two runs are the same, or not.
+  var fingerprint: Int64 = 0
+  var failures: [ImageFailure] = []
+
+  init(_ workload: String, control: ImageDiscipline = .production) {
+    self.workload = workload
+    self.control = control == .production ? nil : control.rawValue
+  }
+
+  mutating func add(_ failure: ImageFailure) {
+    switch failure.kind {
+    case .lost: lost += 1
+    case .corrupt: corrupt += 1
+    case .broken, .fault: broken += 1
+    }
+    if failures.count < 5 { failures.append(failure) }
+  }
+}

@@ -1,0 +1,47 @@
+/// An operation of the disk that fails.
+package struct DiskFault: Sendable, Hashable {
+  package enum Kind: String, Sendable, CaseIterable {
+    /// The device fails.
+    case ioError = "ioerr"
+    /// There is no room: only what takes room fails.
+    case full
+  }
+
+  package var kind: Kind
+  /// Which one, from 1, counted among those that can fail so, from when the fault was set.
+  package var ordinal: Int
+  /// Whether all behind it fail as well.
+  package var lasts: Bool
+
+  package init(_ kind: Kind, at ordinal: Int, lasts: Bool) {
+    self.kind = kind
+    self.ordinal = ordinal
+    self.lasts = lasts
+  }
+}
+
+/// Counts operations, and says which of them fail.
+struct FaultCounter {
+  var fault: DiskFault?
+  /// Those that can fail for the device.
+  private(set) var all = 0
+  /// Those that can fail for want of room.
+  private(set) var takingRoom = 0
+  /// How many failed.
+  private(set) var failed = 0
+
+  mutating func set(_ new: DiskFault?) {
+    self = FaultCounter(fault: new)
+  }
+
+  /// Nil if the next operation works.
+  mutating func next(takesRoom: Bool) -> DiskFault.Kind? {
+    all += 1
+    if takesRoom { takingRoom += 1 }
+    guard let fault, fault.kind == .ioError || takesRoom else { return nil }
+    let ordinal = fault.kind == .full ? takingRoom : all
+    guard fault.lasts ? ordinal >= fault.ordinal : ordinal == fault.ordinal else { return nil }
+    failed += 1
+    return fault.kind
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+import Testing
+
+@testable import FaultInjection
+
+/// What `crash-images` found in the queue and the journal.
+@Suite struct FailingDiskTests {
+  private static let noon = Timestamp(milliseconds: 1_767_268_800_000)
+  private static let path = DiskImage.root + "/queue.sqlite"
+
+  private static func open(_ disk: FaultDisk) throws -> SyncFile {
+    FaultVFS.begin(on: disk, seed: 1)
+    return try SyncFile(queue: QueueFile(path: path, vault: DiskVault(disk), now: noon))
+  }
+
+  private static func order(_ number: String) -> OrderDocument {
+    OrderDocument(
+      number: number, accountToken: UUID(uuid: (1, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 9)),
+      productID: "gems", quantity: 1, state: .open, createdAt: noon)
+  }
+
+  /// Entry "a" with a proof and order "7", and entry "b"; both in the vault too.
+  private static func filled() throws -> DiskImage {
+    let disk = FaultDisk()
+    let file = try open(disk)
+    _ = try file.save(order("7"), account: "alice", answering: "asked", now: noon)
+    for (key, number) in [("a", "7" as String?), ("b", nil)] {
+      let proof = Proof(kind: "proof", bytes: Array(repeating: UInt8(key.utf8.first ?? 0), count: 2_000))
+      let new = NewEntry(
+        key: EntryKey(rawValue: key), lane: .account("alice"), orderNumber: number, proofs: [proof])
+      _ = try file.queue.enqueue(new, now: noon)
+    }
+    try file.queue.transaction { () throws(QueueError) in
+      try QueueError.wrap(path) { () throws(SQLiteError) in
+        try file.queue.connection.execute("UPDATE orders SET bound_to=NULL")
+      }
+    }
+    return disk.image
+  }
+
+  private static func hasProof(_ entry: Entry, in file: SyncFile) throws -> Bool {
+    try entry.proofs.contains { try file.queue.proof($0) != nil }
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test func `a disk that fails during a salvage costs nothing that the next one would save`() async {
+      await #expect(processExitsWith: .success) {
+        demand(FaultVFS.install())
+        var image = try FailingDiskTests.filled()
+        image.vault = [:]
+        // The mark of somebody who met a page that he could not read.
+        image.files[900] = FileContent()
+        image.names[FailingDiskTests.path + "-damage"] = 900
+        var ordinal = 0
+        while true {
+          ordinal += 1
+          let disk = FaultDisk(image)
+          FaultVFS.begin(on: disk, seed: 1)
+          disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
+          do throws(QueueError) {
+            _ = try QueueFile(path: FailingDiskTests.path, now: FailingDiskTests.noon)
+          } catch {
+            if case .damaged = error { preconditionFailure("\(error)") }
+          }
+          let hasFailed = disk.failures > 0
+          disk.fail(nil)
+          let file = try FailingDiskTests.open(disk)
+          try demand(file.queue.allEntries().map(\.key.rawValue) == ["a", "b"])
+          let orders = try file.queue.connection.prepare("SELECT number FROM orders").all { $0.text(0) }
+          demand(orders == ["7"])
+          if !hasFailed { break }
+        }
+        demand(ordinal > 50)
+      }
+    }
+
+    @Test func `a vault that fails while a purchase is restored gives its proof and its order later`() async {
+      await #expect(processExitsWith: .success) {
+        demand(FaultVFS.install())
+        var image = try FailingDiskTests.filled()
+        (image.names, image.files) = ([:], [:])
+        var ordinal = 0
+        while true {
+          ordinal += 1
+          let disk = FaultDisk(image)
+          FaultVFS.begin(on: disk, seed: 1)
+          disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
+          do { _ = try FailingDiskTests.open(disk) } catch is QueueError {}
+          let hasFailed = disk.failures > 0
+          disk.fail(nil)
+          let file = try FailingDiskTests.open(disk)
+          let entries = try file.queue.allEntries()
+          demand(entries.map(\.key.rawValue) == ["a", "b"])
+          for entry in entries { try demand(FailingDiskTests.hasProof(entry, in: file)) }
+          let bound = try file.queue.connection.prepare("SELECT bound_to FROM orders").all {
+            $0.optionalText(0)
+          }
+          demand(bound == ["a"])
+          if !hasFailed { break }
+        }
+        demand(ordinal > 50)
+      }
+    }
+
+    @Test func `a power cut while the first page of a new file is written does not make it somebody else's`()
+      async
+    {
+      await #expect(processExitsWith: .success) {
+        demand(FaultVFS.install())
+        let disk = FaultDisk(keepsLog: true)
+        _ = try FailingDiskTests.open(disk)
+        var replay = CrashReplay(start: DiskImage(), log: disk.log)
+        var random = RandomSource(seed: 1)
+        var images = 0
+        for _ in 0..<20 {
+          replay.advance()
+          for state in CrashState.states(of: replay.pending, cap: 40, random: &random) {
+            let file = try FailingDiskTests.open(FaultDisk(replay.image(state)))
+            try demand(file.queue.count() == 0)
+            images += 1
+          }
+        }
+        demand(images > 100)
+      }
+    }
+  #endif
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@testable import purchase_simulator
+
+/// `crash-images`, run as a person runs it.
+@Suite struct CrashImagesTests {
+  private struct Document: Decodable {
+    struct Row: Decodable {
+      var name: String
+      var workloads: Int
+      var images: Int
+      var lost: Int
+      var corrupt: Int
+      var broken: Int
+      var faults: Int
+      var refused: Int
+    }
+
+    var holds: Bool
+    var rows: [Row]
+    var failures: [ImageFailure]
+    var fingerprint: String
+  }
+
+  private func run(_ arguments: [String]) throws -> (status: Int32, document: Document) {
+    let result = try CommandResult(of: ["crash-images", "--json"] + arguments)
+    #expect(result.errors == "")
+    return (result.status, try JSONDecoder().decode(Document.self, from: Data(result.output.utf8)))
+  }
+
+  @Test(.timeLimit(.minutes(4)))
+  func `no image of any operation loses a commit, and those of both controls do`() throws {
+    let (status, document) = try run(["--cap", "12", "--no-faults"])
+    #expect(status == 0 && document.holds && document.failures.isEmpty)
+    #expect(document.rows.map(\.name) == ["1 operation", "control wal-normal", "control rollback-full"])
+    let production = try #require(document.rows.first)
+    #expect(production.workloads == ImageKind.allCases.count && production.workloads >= 12)
+    #expect(production.lost + production.corrupt + production.broken == 0)
+    #expect(production.images > 500)
+    for control in document.rows.dropFirst() { #expect(control.lost > 0, "\(control.name)") }
+  }
+
+  @Test(.timeLimit(.minutes(4))) func `a disk that fails at any operation leaves the state before or after`()
+    throws
+  {
+    let only = ["order", "settle", "enqueue,settle"].flatMap { ["--only", $0] }
+    let (status, document) = try run(["--cap", "12"] + only)
+    #expect(status == 0 && document.failures.isEmpty)
+    let tallies = document.rows
+    #expect(tallies.map(\.faults).reduce(0, +) > 500 && tallies.allSatisfy { $0.refused > 0 })
+  }
+
+  @Test func `the seed says what happens, and the number of workers does not`() throws {
+    let only = ["enqueue", "checkpoint"].flatMap { ["--only", $0] } + ["--cap", "12", "--no-faults"]
+    let one = try run(only + ["--seed", "5", "--jobs", "1"]).document.fingerprint
+    #expect(try run(only + ["--seed", "5", "--jobs", "2"]).document.fingerprint == one)
+    #expect(try run(only + ["--seed", "6", "--jobs", "2"]).document.fingerprint != one)
+  }
+
+  @Test func `an image is shown by its address, and a lost commit ends with 1`() throws {
+    let kept = try CommandResult(of: ["crash-images", "--replay", "enqueue@9999/"])
+    #expect(kept.status == 0 && kept.output.contains("after the call has returned"))
+    #expect(kept.output.hasSuffix("nothing is wrong\n"))
+    let all = try CommandResult(of: ["crash-images", "--replay", "wal-normal:enqueue@9999/"])
+    let dropped = String(repeating: "-", count: all.output.components(separatedBy: "\n").count)
+    let lost = try CommandResult(of: ["crash-images", "--replay", "wal-normal:enqueue@9999/\(dropped)"])
+    #expect(lost.status == 1 && lost.output.hasSuffix("a commit that had returned is gone\n"))
+    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!full-on2"]).status == 0)
+    #expect(try CommandResult(of: ["crash-images", "--replay", "nonsense"]).status == 64)
+  }
+
+  @Test(arguments: [
+    (["--depth", "4"], "1, 2 or 3"), (["--dept"], "did you mean '--depth'?"),
+    (["--only", "enqeue"], "did you mean 'enqueue'?"), (["--only", "settle,create"], "no workload"),
+  ])
+  func `wrong usage is answered with what to type instead`(arguments: [String], part: String) {
+    guard case .failure(let error) = CrashImagesOptions.parse(arguments) else {
+      Issue.record("accepted")
+      return
+    }
+    #expect(error.message.contains(part), "\(error.message)")
+  }
+
+  @Test func `the workloads are all sequences up to the depth, each once`() {
+    let (beginnings, operations) = (ImageKind.beginnings.count, ImageKind.operations.count)
+    #expect(operations >= 8)
+    let all = ImageWorkload.all(depth: 3)
+    #expect(Set(all).count == all.count)
+    let one = beginnings + operations
+    #expect(all.count == one * (1 + operations + operations * operations))
+    for workload in all.prefix(500) { #expect(ImageWorkload(name: workload.name) == workload) }
+  }
+}
