@@ -60,7 +60,7 @@ let package = Package(
     .executableTarget(
       name: "purchase-simulator",
       dependencies: [
-        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "LoopbackHTTP",
+        "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
         "PurchaseSyncTesting", "FaultInjection", "CPurchaseSQLite",
       ],
       path: "Simulator",

@@ -58,9 +58,9 @@ extension CommandHelp {
 
   private static let crashImages = CommandHelp(
     name: "crash-images", arguments: "[options]",
-    summary: "cut the power after every write of the queue, and look at each disk that can be left",
+    summary: "cut the power after every write, and open what can be left",
     options: """
-        --depth N         sequences of up to so many operations: 1, 2 or 3 (default: 1)
+        --depth N         up to so many operations in a row: 1, 2 or 3 (default: 1)
         --seed N          what sampled images and SQLite's random numbers follow from
                           (default: 1)
         --cap N           at most so many states at one place (default: 160)

@@ -45,7 +45,7 @@ struct Scenario: Hashable {
   /// The most entries of the queue; nil for the documented number.
   var entries: Int?
   /// How long the last run of the app may take until nothing is left to do; what is pending then is stuck.
-  var seconds: Int64 = 4
+  var seconds: Int64 = 10
   /// How much faster than in life the retry policy's clock is.
   var timeScale: Int64 = 1_000
   /// Whether the app is one that Apple tests: its store is the sandbox.

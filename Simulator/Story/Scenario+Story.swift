@@ -8,7 +8,7 @@ extension Scenario {
     attacks = try fields.text("attacks", default: "")
     proves = try fields.texts("proves")
     entries = fields.has("entries") ? Int(try fields.whole("entries", in: 1...100_000)) : nil
-    seconds = try fields.whole("seconds", in: 1...600, default: 4)
+    seconds = try fields.whole("seconds", in: 1...600, default: 10)
     timeScale = try fields.whole("timeScale", in: 1...1_000_000, default: 1_000)
     isSandbox = try fields.flag("isSandbox")
     verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
@@ -30,7 +30,7 @@ extension Scenario {
     if !attacks.isEmpty { members.append(.text("attacks", attacks)) }
     if !proves.isEmpty { members.append(.texts("proves", proves)) }
     if let entries { members.append(.whole("entries", entries)) }
-    if seconds != 4 { members.append(.whole("seconds", seconds)) }
+    if seconds != 10 { members.append(.whole("seconds", seconds)) }
     if timeScale != 1_000 { members.append(.whole("timeScale", timeScale)) }
     if isSandbox { members.append(.flag("isSandbox", true)) }
     if verifiesOverHTTP { members.append(.flag("verifiesOverHTTP", true)) }

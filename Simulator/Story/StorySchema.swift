@@ -12,7 +12,7 @@ enum StorySchema {
                        to be lost, doubled, stuck or another account's
       entries          the most entries of the queue (default: 64)
       timeScale        how much faster retry delays are (default: 1000)
-      seconds          how long the last run may take (default: 4)
+      seconds          how long the last run may take (default: 10)
       isSandbox, verifiesOverHTTP   true or false
 
     A LAUNCH
