@@ -12,6 +12,8 @@ actor ReceiptOnlyClient: AppClient {
   private let store: MockStoreClient
   private let backend: PlainBackend
   private var isSent = true
+  /// The receipt as it was when the last purchase came, until it is sent.
+  private var inHand: PlainUpload?
   private var isClosed = false
   private var sender: Task<Void, Never>?
 
@@ -51,21 +53,21 @@ actor ReceiptOnlyClient: AppClient {
     sender?.cancel()
   }
 
-  private func send(_ first: PlainUpload? = nil) {
+  private func send(_ upload: PlainUpload? = nil) {
     isSent = false
+    if let upload { inHand = upload }
     guard sender == nil else { return }
-    sender = Task { await run(first) }
+    sender = Task { await run() }
   }
 
-  private func run(_ first: PlainUpload?) async {
-    var next = first
+  private func run() async {
     while !isSent, !isClosed {
       do {
         // What comes meanwhile is sent in another round.
         isSent = true
-        if next == nil { next = try await upload() }
-        guard let upload = next else { break }
-        next = nil
+        let held = inHand
+        inHand = nil
+        guard let upload = if let held { held } else { try await upload() } else { break }
         let status = await backend.upload(upload, as: parts.phone.user)
         parts.failpoints.pass("upload.received")
         if status == 200 { continue }
