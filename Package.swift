@@ -55,7 +55,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
-      dependencies: ["PurchaseSync"],
+      dependencies: ["PurchaseSync", "PurchaseQueue", "AppStoreReceipts"],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",
@@ -85,7 +85,9 @@ let package = Package(
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
         "AppStoreReceipts",
       ]),
-    test("SimulatorTests", ["purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting"]),
+    test(
+      "SimulatorTests",
+      ["purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting", "FaultInjection"]),
     test("ArchitectureTests", []),
   ],
   swiftLanguageModes: [.v6]

@@ -13,6 +13,8 @@ enum Command: Equatable {
   case benchUpload(UploadLoad)
   case serve(ServeOptions)
   case conformance(ConformanceOptions)
+  case explore(ExploreOptions)
+  case replay(ReplayOptions)
 
   struct UsageError: Error, Equatable {
     var message: String
@@ -27,6 +29,8 @@ enum Command: Equatable {
       purchase-simulator run --all [options]   run all of them
       purchase-simulator serve [options]       a mock App Store and backend for an app under development
       purchase-simulator conformance [options] hold a backend to the wire protocol
+      purchase-simulator explore [options]     live many lives of a purchase, and hold each to the invariants
+      purchase-simulator replay [options]      tell one of them again; a failure prints how
     \(Bench.usage)
       purchase-simulator inspect FILE [--case ID | --order NUMBER] [--json]
                                                what is in a queue's file; changes nothing, also beside an app
@@ -57,6 +61,16 @@ enum Command: Equatable {
       --json            one JSON document
       --random N        instead of the checks, N random requests after the OpenAPI document: none may be a 5xx
       --seed N          what they follow from (default: 1)
+
+    OPTIONS OF explore
+      --seeds N             so many lives (default: 1000), from the one of --from N (default: 1)
+      --profile NAME        calm, network, crash, accounts, subscriptions, store or swarm (default)
+      --storage KIND        memory (default), or sqlite: the real queue
+      --jobs N              threads (default: one per core)
+      --minutes N           as many lives as fit into that time
+      --plant NAME|all      plant this bug, and find it
+      --check-determinism   every life twice, in two processes
+      --json                one JSON document
 
     OPTIONS OF bench
       --quick                           fewer repetitions: a look, not a verdict
@@ -98,10 +112,15 @@ enum Command: Equatable {
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
     case "conformance": return ConformanceOptions.parse(rest).map(Command.conformance)
     case "serve": return ServeOptions.parse(rest).map(Command.serve)
+    case "explore": return ExploreOptions.parse(rest).map(Command.explore)
+    case "replay": return ReplayOptions.parse(rest).map(Command.replay)
     case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
     default:
       let nearest = Nearest.name(
-        to: name, in: ["scenarios", "run", "serve", "conformance", "bench", "inspect", "decode", "help"])
+        to: name,
+        in: [
+          "scenarios", "run", "serve", "conformance", "bench", "inspect", "decode", "explore", "replay", "help",
+        ])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }
   }
@@ -122,6 +141,8 @@ enum Command: Equatable {
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     case .benchUpload(let load): return await load.execute()
     case .conformance(let options): return await ConformanceCommand(options: options).execute()
+    case .explore(let options): return ExploreCommand(options: options).execute()
+    case .replay(let options): return ReplayCommand(options: options).execute()
     case .serve(let options): return await ServeCommand(options: options).execute()
     }
   }

@@ -54,7 +54,7 @@ package final class SyncFile {
   }
 
   /// Takes over orders that the backend still waits for: those of another device or install.
-  func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
+  package func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       for document in documents { try self.merge(Order(document, account: account)) }
     }

@@ -1,0 +1,164 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// The second half: no faults any more, and everything has to come to its end.
+extension World {
+  private static let hour: Int64 = 3_600_000
+
+  /// Everything that goes wrong is over; whoever was away is back.
+  func heal() {
+    isCalm = true
+    tell("no faults any more")
+    faults = []
+    faultBits = 0
+    if knobs.seed % 2 == 0 {
+      for phone in phones { killAll(phone) }
+    }
+    for process in processes {
+      process.storage.disarm()
+      if process.role == 1 { die(process) }
+    }
+    for phone in phones {
+      phone.armed = nil
+      phone.disk.setVault(fails: false)
+      let app = processes[phone.number]
+      if !app.isAlive { launch(app) }
+      for account in 0..<knobs.accounts { signIn(phone, account) }
+      wake(app, .foreground)
+      list(app)
+    }
+    expectDelivery()
+    plan(.cure, at: now + 3 * 24 * Self.hour)
+    for turn in 1...knobs.storeAccounts { plan(.turn, at: now + Int64(3 + turn) * 24 * Self.hour, turn) }
+    plan(.end, at: now + Int64(5 + knobs.storeAccounts) * 24 * Self.hour)
+  }
+
+  /// Invariant 24: the cap, or what is outstanding of the backend's own waits, or a day for what is in quarantine or is
+  /// set aside; and the time that the requests themselves take.
+  private func expectDelivery() {
+    var wait = policy.capMilliseconds
+    var count = 0
+    for phone in phones {
+      let now = deviceNow(phone).milliseconds
+      let shadow = phone.shadow
+      count += shadow.queued
+      if shadow.quarantined > 0 { wait = 24 * Self.hour }
+      for row in shadow.rows where row.state == .queued { wait = max(wait, row.readyAt - now) }
+      wait = max(wait, processes[phone.number].floorOfAll - now)
+      for floor in processes[phone.number].floorOfLane { wait = max(wait, floor - now) }
+      for sale in shadow.rows.indices where shadow.rows[sale].state != .none {
+        expected.append((phone.number, sale))
+      }
+    }
+    wait = min(wait, 24 * Self.hour) + 24 * Self.hour / 100 * 20
+    let isPoisoned = store.sales.contains { $0.poison != .none }
+    // Poison may block its lane for ten minutes and a cap before it is set aside, once for each of them.
+    let blocked = isPoisoned ? Int64(store.sales.count { $0.poison != .none }) * 2 * Self.hour : 0
+    let perEntry = Int64(2 * knobs.latency + 1_000)
+    plan(.deadline, at: now + wait + blocked + Int64(count) * perEntry + policy.capMilliseconds)
+  }
+
+  func checkDeadline() {
+    for (number, sale) in expected {
+      guard store.sales[sale].poison == .none else { continue }
+      let row = phones[number].shadow.row(sale)
+      checker.expect(
+        .delivered, row.state == .none || row.isUpdate,
+        "\(Names.id(sale)) is not delivered: \(pending()?.description ?? "and nothing says why")")
+    }
+  }
+
+  /// Invariant 25: whatever never works is out of the way by now. Then somebody repairs it.
+  func cure() {
+    for (number, sale) in expected where store.sales[sale].poison != .none {
+      let row = phones[number].shadow.row(sale)
+      guard row.state != .none else { continue }
+      checker.expect(
+        .poison, row.state == .quarantined || row.wasSetAside,
+        "\(Names.id(sale)) is poison, and neither set aside nor parked after \(row.attempts) attempts")
+    }
+    isCured = true
+    tell("what was poison is repaired")
+  }
+
+  /// The Apple IDs come back in turn.
+  func turn(_ number: Int) {
+    for phone in phones {
+      switchAppleID(phone, to: (phone.number + number) % knobs.storeAccounts)
+      wake(processes[phone.number], .foreground)
+    }
+  }
+
+  /// Everything has come to its end.
+  func end() {
+    if let reason = pending() { checker.broken(reason.invariant, reason.description) }
+    for phone in phones { checkOpened(processes[phone.number].storage.base, of: phone) }
+    for sale in store.sales.indices {
+      checker.expect(.conservation, isOnRecord[sale], "\(Names.id(sale)) was paid, and never settled")
+      checkPresentLedger(sale)
+    }
+    checker.expect(.finished, true, "")
+    isOver = true
+    guard checker.violation == nil else { return }
+    for process in processes where process.isAlive {
+      let before = uploads.count
+      feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
+      checker.expect(
+        .quiet, uploads.count == before && process.finishing.isEmpty && process.timerAt.map { $0 < now + 25 * Self.hour } ?? true,
+        "nothing is left, and still something is sent")
+      process.timerAt = nil
+      feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
+      checker.expect(.quiet, process.timerAt == nil, "nothing is left, and still a timer is set")
+    }
+  }
+
+  /// What was settled before the backend was restored from a backup is credited in its present ledger, if a phone knows
+  /// of both.
+  private func checkPresentLedger(_ sale: Int) {
+    guard backend.epoch > 0, backend.count(of: sale) == 0, store.sales[sale].revokedAt == nil else { return }
+    if let end = store.sales[sale].expiresAt, end < storeNow { return }
+    let epoch = "epoch-\(min(backend.epoch, 9))"
+    for phone in phones where phone.shadow.epoch == epoch || plant == .epochIgnored {
+      checker.expect(
+        .delivered, !phone.shadow.row(sale).isBuried,
+        "\(Names.id(sale)) was settled before the backend was restored, and is not credited any more")
+    }
+  }
+
+  struct Pending: CustomStringConvertible {
+    var invariant: Invariant
+    var description: String
+  }
+
+  /// What is still pending, and why that is so; nil if nothing is.
+  func pending() -> Pending? {
+    for phone in phones {
+      let shadow = phone.shadow
+      let name = "phone \(phone.number + 1)"
+      for sale in shadow.rows.indices where shadow.rows[sale].state != .none {
+        let row = shadow.rows[sale]
+        let wait = row.readyAt - deviceNow(phone).milliseconds
+        return Pending(
+          invariant: .delivered,
+          description: "\(name) has \(Names.id(sale)) \(row.state) in lane \(Names.lanes[row.lane].text), "
+            + "\(row.attempts) attempts" + (wait > 0 ? ", postponed for \(wait / 1_000) s" : ""))
+      }
+      for sale in shadow.rows.indices where shadow.rows[sale].owesFinish {
+        return Pending(invariant: .finished, description: "\(name) still has to finish \(Names.id(sale))")
+      }
+      for sale in shadow.rows.indices where shadow.rows[sale].isUnseen {
+        return Pending(invariant: .finished, description: "\(name) was never told of \(Names.id(sale))")
+      }
+      if shadow.claims != 0 {
+        return Pending(invariant: .delivered, description: "\(name) has a claim that is never over")
+      }
+    }
+    for sale in store.sales.indices where store.sales[sale].isListed {
+      let isSettled = isOnRecord[sale]
+      return Pending(
+        invariant: isSettled ? .finished : .delivered,
+        description: "\(Names.id(sale)) is \(isSettled ? "settled" : "paid") and unfinished in the store")
+    }
+    return nil
+  }
+}
