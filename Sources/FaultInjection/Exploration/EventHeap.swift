@@ -35,6 +35,8 @@ struct Happening: Sendable {
     case heal
     /// The next turn of the Apple IDs: `a` which.
     case turn
+    /// Before it ends, the store is asked once more, as a next launch does.
+    case turnEnds
     /// What had to be delivered by now.
     case deadline
     /// Poison is cured; by now it has to be out of the way.

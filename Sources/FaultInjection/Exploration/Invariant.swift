@@ -59,5 +59,5 @@ package enum Mark: Int, CaseIterable, Sendable {
   case requestTwice, proposed, boundByVerdict, backendFault, duplicateVerdict, refundedVerdict, lapsedVerdict
   case unknownTransaction, proofFound, pendingVerdict, finishLost, finishNotListed, askedToBuy, sharedRun
   case deviceLane, vaultRestored, budgetSpent, busy, powerLost, parked, extensionRan, poisonParked, openFailed
-  case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, proofMissing
+  case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSomebody
 }

@@ -24,7 +24,7 @@ struct LeanStore {
     var isUpgraded = false
     var revokedAt: Int64?
     var expiresAt: Int64?
-    /// Where the store hands it over on its own while the app that paid still runs.
+    /// Who was asked to pay: the old interface tells no other phone.
     var phone: Int
     /// Delivered until it is finished; again after it changed.
     var isListed = true
@@ -72,7 +72,6 @@ struct LeanStore {
     next.isRenewal = !isUpgrade
     next.isListed = true
     next.wasFinished = false
-    next.phone = -1
     next.poison = .none
     if isUpgrade {
       sales[sale].isUpgraded = true
@@ -98,7 +97,9 @@ struct LeanStore {
   /// Delivers a transaction again, because something about it changed.
   private mutating func announce(_ sale: Int) {
     isStale[sales[sale].buyer] = true
-    guard !sales[sale].isListed else { return }
+    // The old interface has no word for it, and the receipt no place.
+    guard !sales[sale].isListed, sales[sale].proofs != .receipt else { return }
+    if sales[sale].proofs == .both { sales[sale].proofs = .signed }
     sales[sale].isListed = true
     listed[sales[sale].buyer].append(Int32(sale))
   }

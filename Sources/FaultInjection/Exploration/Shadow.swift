@@ -44,6 +44,8 @@ final class Shadow {
   var retry = RetryState()
   var epoch: String?
   var claims = 0
+  /// Accounts that claimed at any time: another process may have ended it since.
+  var claimsEver = 0
   /// Verdicts that the present reply brought, by transaction: what may leave.
   var given: [(sale: Int, verdict: Verdict)] = []
   /// Is there more to it than rows of this life: a row that left for good, of an older life, is no loss.
@@ -232,7 +234,7 @@ final class Shadow {
 
   func restore(_ image: Image) {
     begin(with: image.rows, lanes: image.lanes, boundTo: image.boundTo)
-    (retry, epoch, claims) = (image.retry, image.epoch, image.claims)
+    (retry, epoch, claims, claimsEver) = (image.retry, image.epoch, image.claims, image.claims)
     ofImage = true
   }
 }

@@ -297,7 +297,10 @@ final class WatchedStorage: SyncStorage {
   func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant {
     try write(
       { () throws(QueueError) in try base.keepClaim(of: account) },
-      { _ in shadow.claims |= 1 << Names.account(account) })
+      { _ in
+        shadow.claims |= 1 << Names.account(account)
+        shadow.claimsEver |= shadow.claims
+      })
   }
 
   func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {

@@ -123,8 +123,7 @@ extension World {
       LeanStore.Sale(
         buyer: phone.storeAccount, product: buying.product, paidAt: storeNow, order: order, original: number,
         forgetsToken: buying.forgetsToken, proofs: buying.proofs, poison: buying.poison,
-        expiresAt: buying.product == 2 ? storeNow + LeanStore.period : nil, phone: isPaying ? phone.number : -1
-      ))
+        expiresAt: buying.product == 2 ? storeNow + LeanStore.period : nil, phone: phone.number))
     saleOfAct[place] = sale
     noted(sale, order)
     if isPaying { processes[buying.phone].paid.append(Int32(sale)) }

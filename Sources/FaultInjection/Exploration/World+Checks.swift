@@ -79,7 +79,7 @@ extension World {
     let now = deviceNow(process.phone).milliseconds
     checker.expect(.oneInFlight, process.claiming & 1 << account == 0, "a second claim of one account")
     checker.expect(
-      .sendAfterEnqueue, process.phone.shadow.claims & 1 << account != 0 || process.storage.hasStruck,
+      .sendAfterEnqueue, process.phone.shadow.claimsEver & 1 << account != 0 || process.storage.hasStruck,
       "a claim that is not durable")
     if process.floorOfAll > 0 {
       checker.expect(.retryAfter, now >= process.floorOfAll, "a claim before the backend's Retry-After")

@@ -154,16 +154,14 @@ extension World {
   /// The earliest counts, by a clock that nobody sets.
   func setTimer(_ process: Process, _ delay: Int64) {
     let fires = now + delay
-    if let timer = process.timerAt, timer <= fires || process.isParked { return }
+    if let timer = process.timerAt, timer <= fires { return }
     process.timerAt = fires
     process.timerNumber += 1
     plan(.timer, at: fires, process.number, process.timerNumber)
   }
 
   func fire(_ process: Process, _ number: Int32) {
-    guard process.isAlive, process.timerNumber == number, process.timerAt != nil, !process.isParked else {
-      return
-    }
+    guard process.isAlive, process.timerNumber == number, process.timerAt != nil else { return }
     process.timerAt = nil
     if plant == .timerForEver { setTimer(process, 3_600_000) }
     feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
@@ -206,9 +204,12 @@ extension World {
       .confirmation, at: now + Int64(1 + app.below(knobs.confirmation)), process.number, process.launch, sale)
   }
 
+  /// An app that is told that it could not be stored confirms again.
   func confirm(_ process: Process, _ sale: Int) {
-    feed(process) { (machine, now) throws(QueueError) in
+    let error = step(process) { (machine, now) throws(QueueError) in
       try machine.outcomeConfirmed(Names.key(sale), now: now)
     }
+    guard error != nil, process.isAlive else { return }
+    plan(.confirmation, at: now + 60_000, process.number, process.launch, sale)
   }
 }

@@ -17,6 +17,7 @@ extension World {
   /// False if the driver leaves the rest of a listing.
   private func arrive(_ sale: Int, _ process: Process, listedFor account: String?) -> Bool {
     let proofs = store.sales[sale].proofs
+    if proofs == .receipt, store.sales[sale].phone != process.phone.number { return true }
     if proofs != .receipt, !arrive(sale, process, bySignature: true, account) { return false }
     if proofs != .signed, process.isAlive { return arrive(sale, process, bySignature: false, account) }
     return true
@@ -39,7 +40,9 @@ extension World {
     if plant == .finishFailedEnqueue { finishEarly(sale, process) }
     switch error {
     case .queueFull, .invalid: return process.isAlive
-    default: return false
+    default:
+      if process.isAlive { setTimer(process, 8_000) }
+      return false
     }
   }
 
@@ -69,6 +72,9 @@ extension World {
     let unfinished = store.listed[account]
     for _ in 0..<copies {
       for sale in unfinished {
+        if store.sales[Int(sale)].proofs == .receipt, store.sales[Int(sale)].phone != process.phone.number {
+          continue
+        }
         keys.insert(Names.key(Int(sale)))
         guard arrive(Int(sale), process, listedFor: name) else { return }
       }

@@ -161,6 +161,7 @@ package final class World {
     case .approval: approve(a)
     case .heal: heal()
     case .turn: turn(a)
+    case .turnEnds: for phone in phones { list(processes[phone.number]) }
     case .deadline: checkDeadline()
     case .cure: cure()
     case .end: end()

@@ -42,7 +42,7 @@ extension SyncMachine {
     var settled: [SettledClaim] = []
     var matches: [SyncAction] = []
     for index in answer.sent.indices where answer.isSettled(index) {
-      settled.append(try claim(answer, index, &matches))
+      settled.append(try claim(answer, index, besides: settled, &matches))
     }
     guard !settled.isEmpty else { return false }
     let tombstones = try storage.acknowledge(settled, now: now)
@@ -61,11 +61,16 @@ extension SyncMachine {
   }
 
   private func claim(
-    _ answer: UploadAnswer, _ index: Int, _ actions: inout [SyncAction]
+    _ answer: UploadAnswer, _ index: Int, besides others: [SettledClaim], _ actions: inout [SyncAction]
   ) throws(QueueError) -> SettledClaim {
     let key = answer.sent[index].key
     var claim = SettledClaim(key: key, verdict: answer.verdicts[index]?.verdict ?? .pending)
     guard let number = answer.verdicts[index]?.orderNumber, number != answer.sent[index].orderNumber else {
+      return claim
+    }
+    // Neither has it yet, so the storage cannot know: the first gets it, as if it had come alone.
+    if others.contains(where: { $0.orderNumber == number }) {
+      actions.append(.emit(.backendFault(reason: "\(key): another transaction is bound to the order")))
       return claim
     }
     switch try storage.binding(by: number, of: key) {

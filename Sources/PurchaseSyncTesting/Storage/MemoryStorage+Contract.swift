@@ -168,7 +168,8 @@ extension MemoryStorage: SyncStorage {
     guard let record = record(key), record.entry != nil, let said = record.said else { return .keep }
     return VerdictBinding(
       verdictOrder: orderNumber, of: key, productID: said.transaction.productID,
-      quantity: said.transaction.quantity, known: book.knownTransaction(key), order: book.order(orderNumber))
+      quantity: said.transaction.quantity, known: book.knownTransaction(key), order: book.order(orderNumber),
+      holder: book.holder(ofForeign: orderNumber))
   }
 
   package func acknowledge(
