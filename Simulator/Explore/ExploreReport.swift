@@ -48,6 +48,9 @@ struct ExploreReport {
     lines.append("queue length when one more came: " + counts(sum.figures.lengths, from: 0))
     for invariant in rarelyExercised { lines.append("invariant \(invariant.rawValue) was exercised too rarely") }
     for mark in missedMarks { lines.append("mark \(mark) was not hit") }
+    for failure in sum.broken.sorted(by: { $0.seed < $1.seed }).prefix(20) {
+      lines.append("seed \(failure.seed): \(failure.violation.invariant.rawValue), \(failure.violation.what)")
+    }
     lines.append(sum.failures == 0 ? "no invariant was broken" : "\(sum.failures) worlds broke an invariant")
     return lines
   }

@@ -13,6 +13,8 @@ struct ExplorationSum: Sendable {
   /// The failing one with the smallest seed.
   var failure: Failure?
   var failures = 0
+  /// The first ones of each thread, by seed.
+  var broken: [Failure] = []
 
   struct Failure: Sendable {
     var seed: UInt64
@@ -26,7 +28,9 @@ struct ExplorationSum: Sendable {
     figures.add(life.figures)
     guard let violation = life.violation else { return }
     failures += 1
-    if life.seed < failure?.seed ?? .max { failure = Failure(seed: life.seed, violation: violation) }
+    let new = Failure(seed: life.seed, violation: violation)
+    if life.seed < failure?.seed ?? .max { failure = new }
+    if broken.count < 20 { broken.append(new) }
   }
 
   private mutating func add(_ exercised: [Int], _ marks: [Int]) {
@@ -42,6 +46,7 @@ struct ExplorationSum: Sendable {
     failures += other.failures
     if !other.exercised.isEmpty { add(other.exercised, other.marks) }
     figures.add(other.figures)
+    broken += other.broken
     if let found = other.failure, found.seed < failure?.seed ?? .max { failure = found }
   }
 }

@@ -58,6 +58,8 @@ package struct Shrinking {
   package private(set) var places: [Int]
   package private(set) var violation: Violation
   package private(set) var runs = 0
+  /// Events that may still be spent on it: half a minute's, at most.
+  private var eventsLeft = 4_000_000
   private let exploration: Exploration
   private let seed: UInt64
 
@@ -96,9 +98,11 @@ package struct Shrinking {
   }
 
   private mutating func fails(_ places: [Int]) throws(QueueError) -> Bool {
+    guard eventsLeft > 0 else { return false }
     runs += 1
-    let found = try exploration.live(seed, keeping: places).violation
-    guard let found, found.invariant == violation.invariant else { return false }
+    let life = try exploration.live(seed, keeping: places)
+    eventsLeft -= life.events
+    guard let found = life.violation, found.invariant == violation.invariant else { return false }
     violation = found
     return true
   }

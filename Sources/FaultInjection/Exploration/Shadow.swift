@@ -190,6 +190,7 @@ final class Shadow {
     if rows[sale].isUnseen { unseen -= 1 }
     if rows[sale].owesFinish { owed -= 1 }
     let order = rows[sale].state == .none ? -1 : rows[sale].order
+    if order < 0, rows[sale].order >= 0 { boundTo[rows[sale].order] = -1 }
     buried -= 1
     rows[sale].isBuried = false
     rows[sale].owesFinish = false

@@ -170,7 +170,7 @@ extension World {
   // MARK: What the app is told
 
   private func told(_ event: SyncEvent, _ process: Process) {
-    if knobs.seed % 64 == 0 || plant == .logsProof { checkSecrets(event, process) }
+    if knobs.seed % 256 == 0 || plant == .logsProof { checkSecrets(event, process) }
     switch event {
     case .delivered(let outcome): told(outcome, process)
     case .queued(let key, let match):

@@ -34,6 +34,7 @@ extension World {
       plan(.turn, at: now + Int64(3 + turn) * 24 * Self.hour, turn)
       plan(.turnEnds, at: now + Int64(3 + turn) * 24 * Self.hour + 20 * Self.hour)
     }
+    plan(.turnEnds, at: now + Int64(5 + knobs.storeAccounts) * 24 * Self.hour - Self.hour)
     plan(.end, at: now + Int64(5 + knobs.storeAccounts) * 24 * Self.hour)
   }
 
@@ -66,6 +67,8 @@ extension World {
     for (number, sale) in expected {
       guard store.sales[sale].poison == .none else { continue }
       let row = phones[number].shadow.row(sale)
+      // A receipt that lacks it proves nothing, and another comes only with its Apple ID.
+      if row.receipt >= 0, !store.holds(receipt: row.receipt, sale) { continue }
       checker.expect(
         .delivered, row.state == .none || row.isUpdate,
         "\(Names.id(sale)) is not delivered: \(pending()?.description ?? "and nothing says why")")
@@ -109,7 +112,7 @@ extension World {
     checker.expect(.finished, true, "")
     isOver = true
     guard checker.violation == nil else { return }
-    for process in processes where process.isAlive {
+    for process in processes where process.isAlive && process.phone.shadow.quarantined == 0 {
       let before = uploads.count
       feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
       checker.expect(
@@ -134,6 +137,8 @@ extension World {
     }
   }
 
+  private var hasLied: Bool { knobs.faults.contains { $0.fault == .wrongOrder } }
+
   struct Pending: CustomStringConvertible {
     var invariant: Invariant
     var description: String
@@ -147,7 +152,8 @@ extension World {
       for sale in shadow.rows.indices where shadow.rows[sale].state != .none {
         let row = shadow.rows[sale]
         // An old image holds a receipt that has lost it since: it is kept, tried daily, and somebody is told.
-        if row.state == .quarantined, isOnRecord[sale], row.receipt >= 0 {
+        // So is what a lying backend had bound to the wrong order.
+        if row.state == .quarantined, isOnRecord[sale], row.receipt >= 0 || hasLied {
           checker.mark(.keptForSomebody)
           continue
         }
@@ -158,6 +164,8 @@ extension World {
             + "\(row.attempts) attempts" + (wait > 0 ? ", postponed for \(wait / 1_000) s" : ""))
       }
       for sale in shadow.rows.indices where shadow.rows[sale].owesFinish {
+        // What the store does not list any more, a listing of its own account tells.
+        if !store.sales[sale].isListed, store.sales[sale].buyer != phone.storeAccount { continue }
         return Pending(invariant: .finished, description: "\(name) still has to finish \(Names.id(sale))")
       }
       for sale in shadow.rows.indices where shadow.rows[sale].isUnseen {

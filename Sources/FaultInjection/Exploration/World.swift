@@ -53,6 +53,9 @@ package final class World {
   /// The events of the run, for people; empty unless somebody wants them.
   var story: Story?
 
+  /// No life of some dozen purchases is that long.
+  static let mostEvents = 20_000
+
   /// Midday of some day: the moments of the store and the backend.
   static let epoch: Int64 = 1_700_000_000_000
 
@@ -133,6 +136,9 @@ package final class World {
       hash.add(now ^ Int64(next.kind.rawValue) << 56)
       hash.add(Int64(next.a) << 32 ^ Int64(next.c))
       happen(next)
+      if checker.event > Self.mostEvents {
+        checker.broken(.timers, "a burst: \(checker.event) events, and no end")
+      }
       if checker.event & (plant == nil ? 255 : 15) == 0 { checkAll() }
     }
     return checker.violation

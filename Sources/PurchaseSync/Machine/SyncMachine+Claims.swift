@@ -55,6 +55,7 @@ extension SyncMachine {
     var faults: [SyncAction] = []
     switch failure {
     case .signInNeeded:
+      if claims[account]?.hasSignedIn == true { return claimAgain(now: now) }
       claims[account]?.needsSignIn = true
       return [.emit(.signInNeeded(.account(account)))]
     case .retry(_, let retryAfter):
@@ -96,6 +97,7 @@ extension SyncMachine {
       retry = admitted
       try keepRetry(now: now)
       state.isSending = true
+      state.hasSignedIn = false
       state.isLast = isLast
       state.purpose = .retry
       claims[account] = state

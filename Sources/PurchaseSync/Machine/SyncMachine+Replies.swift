@@ -47,6 +47,7 @@ extension SyncMachine {
     guard !settled.isEmpty else { return false }
     let tombstones = try storage.acknowledge(settled, now: now)
     actions += matches
+    if !provenAnew.isEmpty { for claim in settled { provenAnew[claim.key] = nil } }
     for index in tombstones.indices {
       if let news = arrivedMeanwhile[tombstones[index].key] {
         actions += attempt { (machine) throws(QueueError) in

@@ -61,6 +61,7 @@ extension SyncMachine {
     retry = admitted
     if isNew { keptRetry = admitted }
     state.purpose = .retry
+    state.hasSignedIn = false
     state.activity = .sending(run)
     lanes[lane] = state
     actions.append(.emit(.uploading(keys)))

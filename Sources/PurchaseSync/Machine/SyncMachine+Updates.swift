@@ -28,7 +28,15 @@ extension SyncMachine {
     if hasOwedUpdates {
       actions = attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
     }
-    guard hasOverflow else { return actions }
+    // A purchase that the store keeps for us comes before one that was tried before.
+    guard hasOverflow else {
+      guard !stillParked.isEmpty else { return actions }
+      return actions
+        + attempt { (machine) throws(QueueError) in
+          try machine.releaseParked(now: now)
+          return machine.sendAll(now: now)
+        }
+    }
     hasOverflow = false
     return actions + [.listStore]
   }
