@@ -87,7 +87,10 @@ let package = Package(
       ]),
     test(
       "SimulatorTests",
-      ["purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting", "FaultInjection"]),
+      [
+        "purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSyncTesting", "FaultInjection",
+        "AppStoreReceipts",
+      ]),
     test("ArchitectureTests", []),
   ],
   swiftLanguageModes: [.v6]

@@ -81,7 +81,8 @@ struct ExploreCommand {
     let output = Pipe()
     process.executableURL = ChildProcess.executable
     process.arguments = [
-      "explore", "--print-hashes", "--seeds", String(options.seeds), "--from", String(options.from), "--profile",
+      "explore", "--print-hashes", "--seeds", String(options.seeds), "--from", String(options.from),
+      "--profile",
       options.profile.rawValue, "--storage", options.storage.rawValue,
     ]
     process.standardOutput = output

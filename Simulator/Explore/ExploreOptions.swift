@@ -24,7 +24,8 @@ struct ExploreOptions: Equatable {
   var printsHashes = false
 
   private static let known = [
-    "--seeds", "--from", "--profile", "--storage", "--jobs", "--minutes", "--json", "--check-determinism", "--plant",
+    "--seeds", "--from", "--profile", "--storage", "--jobs", "--minutes", "--json", "--check-determinism",
+    "--plant",
   ]
 
   static func parse(_ arguments: [String]) -> Result<ExploreOptions, Command.UsageError> {
@@ -91,9 +92,12 @@ struct ReplayOptions: Equatable {
     while let argument = arguments.next() {
       switch argument {
       case "--seed": options.seed = try arguments.number(of: argument)
-      case "--profile": options.profile = try ExploreOptions.named(try arguments.value(of: argument), "profile")
-      case "--storage": options.storage = try ExploreOptions.named(try arguments.value(of: argument), "storage")
-      case "--plant": options.plant = try ExploreOptions.named(try arguments.value(of: argument), "planted bug")
+      case "--profile":
+        options.profile = try ExploreOptions.named(try arguments.value(of: argument), "profile")
+      case "--storage":
+        options.storage = try ExploreOptions.named(try arguments.value(of: argument), "storage")
+      case "--plant":
+        options.plant = try ExploreOptions.named(try arguments.value(of: argument), "planted bug")
       case "--keep": options.keep = try places(try arguments.value(of: argument))
       case "--stop-at": options.stopAt = try arguments.number(of: argument)
       default:

@@ -43,10 +43,15 @@ struct ExploreReport {
     lines += ["", "elsewhere: " + Invariant.elsewhere.joined(separator: "; "), ""]
     lines.append(
       "marks: "
-        + Mark.allCases.map { "\($0) \(sum.marks.isEmpty ? 0 : sum.marks[$0.rawValue])" }.joined(separator: ", "))
-    lines += ["", "time to delivery (up to): " + deliveries, "attempts: " + counts(sum.figures.attempts, from: 1)]
+        + Mark.allCases.map { "\($0) \(sum.marks.isEmpty ? 0 : sum.marks[$0.rawValue])" }.joined(
+          separator: ", "))
+    lines += [
+      "", "time to delivery (up to): " + deliveries, "attempts: " + counts(sum.figures.attempts, from: 1),
+    ]
     lines.append("queue length when one more came: " + counts(sum.figures.lengths, from: 0))
-    for invariant in rarelyExercised { lines.append("invariant \(invariant.rawValue) was exercised too rarely") }
+    for invariant in rarelyExercised {
+      lines.append("invariant \(invariant.rawValue) was exercised too rarely")
+    }
     for mark in missedMarks { lines.append("mark \(mark) was not hit") }
     for failure in sum.broken.sorted(by: { $0.seed < $1.seed }).prefix(20) {
       lines.append("seed \(failure.seed): \(failure.violation.invariant.rawValue), \(failure.violation.what)")

@@ -24,7 +24,9 @@ package struct Exploration {
   }
 
   /// The world of a seed, or of some acts of it.
-  package func live(_ seed: UInt64, keeping places: [Int]? = nil, stopAt last: Int = .max) throws(QueueError) -> Life {
+  package func live(_ seed: UInt64, keeping places: [Int]? = nil, stopAt last: Int = .max) throws(QueueError)
+    -> Life
+  {
     let world = try world(seed, keeping: places)
     defer { world.remove() }
     let violation = world.run(stopAt: last)

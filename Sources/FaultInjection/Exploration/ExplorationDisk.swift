@@ -24,4 +24,5 @@ package protocol ExplorationDisk: AnyObject {
 }
 
 /// How to make the disk of a phone: with which limits, and with a vault or without.
-package typealias DiskMaker = (_ limits: QueueLimits, _ hasVault: Bool) throws(QueueError) -> any ExplorationDisk
+package typealias DiskMaker = (_ limits: QueueLimits, _ hasVault: Bool) throws(QueueError) ->
+  any ExplorationDisk

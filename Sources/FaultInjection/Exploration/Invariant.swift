@@ -1,7 +1,9 @@
 /// The invariants of the design that can be seen at this level, by their numbers there.
 package enum Invariant: Int, CaseIterable, Sendable {
-  case conservation = 1, oneCredit, finishAfterAcknowledgement, sendAfterEnqueue, firstInFirstOut, ownName, cap
-  case attempts, binding, noGhosts, leavesSettled, prefix, failedEnqueue, oneInFlight, timers, budget, retryAfter
+  case conservation = 1, oneCredit, finishAfterAcknowledgement, sendAfterEnqueue, firstInFirstOut, ownName,
+    cap
+  case attempts, binding, noGhosts, leavesSettled, prefix, failedEnqueue, oneInFlight, timers, budget,
+    retryAfter
   case collapse, secrets, bounded, oldImage, refunds, finished, delivered, poison, quiet
 
   package var sentence: String {
@@ -47,14 +49,16 @@ package enum Invariant: Int, CaseIterable, Sendable {
   /// The design's invariants that this level does not see, and who sees them.
   package static let elsewhere = [
     "12 of disk images: crash-images", "19 of case files and errors: the engine's tests",
-    "20 of database and WAL: the queue's tests, bench queue", "27: the fleet", "28-30: this command as a whole",
+    "20 of database and WAL: the queue's tests, bench queue", "27: the fleet",
+    "28-30: this command as a whole",
   ]
 }
 
 /// Rare paths: a run of a thousand swarm seeds that misses one of them shows less than it seems.
 package enum Mark: Int, CaseIterable, Sendable {
   case queueFull, listedForRoom, updateQueued, updateOwed, quarantined, released, setAside, otherOwner
-  case claimTaken, redeliveredSettled, epochChanged, leaseDenied, storageFailed, killedInWrite, killedInActions
+  case claimTaken, redeliveredSettled, epochChanged, leaseDenied, storageFailed, killedInWrite,
+    killedInActions
   case imageRestored, reinstalled, appleIDSwitched, signInNeeded, clockBack, clockForward, captive, replyLost
   case requestTwice, proposed, boundByVerdict, backendFault, duplicateVerdict, refundedVerdict, lapsedVerdict
   case unknownTransaction, proofFound, pendingVerdict, finishLost, finishNotListed, askedToBuy, sharedRun

@@ -88,8 +88,10 @@ package struct Knobs: Sendable {
         switch profile {
         case .calm: false
         case .network: (fault.ofNetwork || fault.ofAnswer) && random.chance(600)
-        case .crash: (fault == .loseReply || fault == .vaultFails || fault == .dropRequest) && random.chance(500)
-        case .accounts: (fault == .unauthorized || fault == .delay || fault == .dropRequest) && random.chance(500)
+        case .crash:
+          (fault == .loseReply || fault == .vaultFails || fault == .dropRequest) && random.chance(500)
+        case .accounts:
+          (fault == .unauthorized || fault == .delay || fault == .dropRequest) && random.chance(500)
         case .subscriptions: (fault == .loseReply || fault == .storeUnavailable) && random.chance(500)
         case .store: fault.ofStore && random.chance(600)
         case .swarm: random.chance(300)

@@ -160,7 +160,9 @@ struct LeanBackend {
     guard orders[number].product == sale.product else {
       return (0, nil, "the order is for another product or quantity")
     }
-    return (orders[number].account, orders[number].fulfilledBy == nil || forgetsTransactions ? number : nil, nil)
+    return (
+      orders[number].account, orders[number].fulfilledBy == nil || forgetsTransactions ? number : nil, nil
+    )
   }
 
   private func proposed(
@@ -196,7 +198,9 @@ struct LeanBackend {
     for credit in credits[count...] {
       creditOf[credit.sale] = -1
       creditCount[credit.sale] = 0
-      if let order = credit.order, orders[order].fulfilledBy == credit.sale { orders[order].fulfilledBy = nil }
+      if let order = credit.order, orders[order].fulfilledBy == credit.sale {
+        orders[order].fulfilledBy = nil
+      }
     }
     credits.removeLast(credits.count - count)
     for index in claims.indices { claims[index].credits = min(claims[index].credits, count) }

@@ -23,6 +23,8 @@ struct LeanStore {
     var isRenewal = false
     var isUpgraded = false
     var revokedAt: Int64?
+    /// It was refunded once, even if that was undone.
+    var wasRefunded = false
     var expiresAt: Int64?
     /// Who was asked to pay: the old interface tells no other phone.
     var phone: Int
@@ -83,6 +85,7 @@ struct LeanStore {
   mutating func refund(_ sale: Int, at now: Int64) -> Bool {
     guard sales[sale].revokedAt == nil else { return false }
     sales[sale].revokedAt = now
+    sales[sale].wasRefunded = true
     announce(sale)
     return true
   }
@@ -125,7 +128,8 @@ struct LeanStore {
       bySignature ? Self.signature(number) : receiptProof(of: sale.buyer, lacking: lacksNewest ? number : nil)
     let keepsToken = sale.order >= 0 && (bySignature ? true : !sale.forgetsToken || isPaying)
     var transaction = StoreTransaction(
-      environment: .production, transactionID: Names.id(number), originalTransactionID: Names.id(sale.original),
+      environment: .production, transactionID: Names.id(number),
+      originalTransactionID: Names.id(sale.original),
       productID: Names.products[sale.product], quantity: 1, purchasedAt: Timestamp(milliseconds: sale.paidAt),
       accountToken: keepsToken ? Names.token(sale.order) : nil, proof: proof)
     transaction.revokedAt = sale.revokedAt.map(Timestamp.init(milliseconds:))

@@ -114,6 +114,8 @@ struct Upload {
   /// What the backend said before a planted bug made something else of it; nil without one.
   var truth: [ClaimVerdict]?
   var failure: UploadFailure?
+  /// The place of each claim's entry.
+  var places: [Int64]
   /// Attempts of its first claim: which delivery this is, for a backend that cares.
   var attempt: Int
 }

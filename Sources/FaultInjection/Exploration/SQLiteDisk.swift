@@ -10,7 +10,9 @@ package final class SQLiteDisk: ExplorationDisk {
   private let vault: MemoryVault?
 
   /// Files go below this directory, in one of their own.
-  package init(below parent: String, named name: String, limits: QueueLimits, hasVault: Bool) throws(QueueError) {
+  package init(below parent: String, named name: String, limits: QueueLimits, hasVault: Bool)
+    throws(QueueError)
+  {
     directory = parent + "/" + name
     self.limits = limits
     vault = hasVault ? MemoryVault() : nil
@@ -41,7 +43,11 @@ package final class SQLiteDisk: ExplorationDisk {
   }
 
   package func wipe() throws(QueueError) {
-    try work { for name in try names(in: directory) { try FileManager.default.removeItem(atPath: directory + "/" + name) } }
+    try work {
+      for name in try names(in: directory) {
+        try FileManager.default.removeItem(atPath: directory + "/" + name)
+      }
+    }
   }
 
   package func takeImage() throws(QueueError) {

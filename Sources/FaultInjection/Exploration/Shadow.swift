@@ -72,7 +72,8 @@ final class Shadow {
 
   func inserted(_ entry: borrowing Entry, candidates: [String], isUpdate: Bool) {
     let sale = Names.transaction(entry.key)
-    checker.expect(.noGhosts, sale >= 0 && sale < checker.sales, "an entry that no purchase made: \(entry.key)")
+    checker.expect(
+      .noGhosts, sale >= 0 && sale < checker.sales, "an entry that no purchase made: \(entry.key)")
     guard sale >= 0, sale < checker.sales else { return }
     makeRoom(for: sale)
     checker.expect(.collapse, rows[sale].state == .none, "\(entry.key) has two entries")
@@ -100,7 +101,8 @@ final class Shadow {
     guard sale >= 0, sale < rows.count else { return }
     checker.expect(
       .collapse,
-      rows[sale].state != .none && rows[sale].place == entry.place && rows[sale].lane == Names.lane(entry.lane),
+      rows[sale].state != .none && rows[sale].place == entry.place
+        && rows[sale].lane == Names.lane(entry.lane),
       "\(entry.key) moved from place \(rows[sale].place) to \(entry.place)")
     checker.expect(
       .attempts, entry.attempts >= rows[sale].attempts, "\(entry.key) lost attempts when it came again")

@@ -5,7 +5,7 @@ import PurchaseSync
 /// The storage of one process: it fails when it is told to, dies where a kill falls, and tells the installation's shadow
 /// what was committed.
 final class WatchedStorage: SyncStorage {
-  let base: any SyncStorage
+  private(set) var base: any SyncStorage
   let shadow: Shadow
   /// Writes that fail: after so many others, so many of them.
   private var fault: (kind: StorageFault, after: Int, left: Int)?
@@ -21,6 +21,9 @@ final class WatchedStorage: SyncStorage {
   }
 
   func beginEvent() { hasStruck = false }
+
+  /// The process has died, and its connection with it.
+  func close() { base = GoneStorage() }
 
   func arm(_ kind: StorageFault, after: Int, count: Int) { fault = (kind, after, count) }
 
@@ -324,5 +327,7 @@ extension WatchedStorage: MatchSource {
     try base.knownTransaction(key)
   }
   func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] { try base.unboundOrders(query) }
-  func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool { try base.hasSeveralAccounts(query) }
+  func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool {
+    try base.hasSeveralAccounts(query)
+  }
 }

@@ -67,7 +67,9 @@ extension World {
   }
 
   private func setVaults(fail: Bool, _ phone: Int) {
-    for number in phones.indices where phone < 0 || phone == number { phones[number].disk.setVault(fails: fail) }
+    for number in phones.indices where phone < 0 || phone == number {
+      phones[number].disk.setVault(fails: fail)
+    }
   }
 
   /// Whether this fault strikes now.

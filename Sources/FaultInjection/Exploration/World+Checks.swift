@@ -26,7 +26,8 @@ extension World {
       checker.expect(
         .sendAfterEnqueue, stored?.state == .queued, "\(entry.key) was sent, and is not in the queue")
       checker.expect(
-        .ownName, Names.lane(entry.lane) == lane, "\(entry.key) of \(entry.lane.text) was sent in another lane")
+        .ownName, Names.lane(entry.lane) == lane,
+        "\(entry.key) of \(entry.lane.text) was sent in another lane")
       checker.expect(
         .attempts, stored?.attempts == row.attempts && row.attempts > entry.attempts,
         "attempt \(entry.attempts + 1) of \(entry.key) is not durable")
@@ -63,7 +64,8 @@ extension World {
 
   private func checkFloor(of sale: Int, _ phone: Phone, _ now: Int64) {
     guard !phone.floors.isEmpty, let floor = phone.floors.first(where: { $0.sale == sale }) else { return }
-    checker.expect(.retryAfter, now >= floor.until, "\(Names.id(sale)) is sent \(floor.until - now) ms too early")
+    checker.expect(
+      .retryAfter, now >= floor.until, "\(Names.id(sale)) is sent \(floor.until - now) ms too early")
   }
 
   private func spend(_ process: Process, _ now: Int64) {
@@ -79,12 +81,23 @@ extension World {
     let now = deviceNow(process.phone).milliseconds
     checker.expect(.oneInFlight, process.claiming & 1 << account == 0, "a second claim of one account")
     checker.expect(
-      .sendAfterEnqueue, process.phone.shadow.claimsEver & 1 << account != 0 || process.storage.hasStruck,
+      .sendAfterEnqueue, isDurable(claimOf: account, process) || process.storage.hasStruck,
       "a claim that is not durable")
     if process.floorOfAll > 0 {
       checker.expect(.retryAfter, now >= process.floorOfAll, "a claim before the backend's Retry-After")
     }
     if process.isFailing { spend(process, now) }
+  }
+
+  /// It is stored, or another process has brought it to its end.
+  private func isDurable(claimOf account: Int, _ process: Process) -> Bool {
+    let shadow = process.phone.shadow
+    if shadow.claims & 1 << account == 0 { return shadow.claimsEver & 1 << account != 0 }
+    do throws(QueueError) {
+      return try process.storage.base.deviceClaims().contains { $0.account == Names.accounts[account] }
+    } catch {
+      return false
+    }
   }
 
   // MARK: Answers
@@ -104,7 +117,8 @@ extension World {
       if shadow.given.contains(where: { $0.sale == sale }) { continue }
       shadow.given.append((sale, verdict.verdict))
       guard !verdict.verdict.isSettled, let seconds = verdict.retryAfter, seconds > 0 else { continue }
-      pendingFloors.append((sale, deviceNow(process.phone).milliseconds + min(Int64(min(seconds, 1e9)) * 1_000, Self.day)))
+      pendingFloors.append(
+        (sale, deviceNow(process.phone).milliseconds + min(Int64(min(seconds, 1e9)) * 1_000, Self.day)))
     }
   }
 
@@ -116,7 +130,8 @@ extension World {
       let row = shadow.row(sale)
       if verdict == .refunded {
         checker.expect(
-          .refunds, row.state == .none || row.isUpdate, "\(Names.id(sale)) is refunded, and still in its lane")
+          .refunds, row.state == .none || !upload.places.contains(row.place),
+          "\(Names.id(sale)) is refunded, and still in its lane")
       }
       if verdict.isSettled, row.state == .none {
         let paid = store.sales[sale].paidAt
@@ -177,7 +192,8 @@ extension World {
   func checkCredit(_ claim: LeanBackend.LeanClaim, before: Int, _ upload: Upload) {
     let count = backend.count(of: claim.sale)
     let isOld = phones[upload.phone].shadow.ofImage
-    checker.expect(isOld ? .oldImage : .oneCredit, count <= 1, "\(Names.id(claim.sale)) is credited \(count) times")
+    checker.expect(
+      isOld ? .oldImage : .oneCredit, count <= 1, "\(Names.id(claim.sale)) is credited \(count) times")
     guard count > before, let credit = backend.credits.last else { return }
     if let order = credit.order {
       checker.expect(
@@ -281,10 +297,12 @@ extension World {
     }
     checker.expect(.noGhosts, row.state != .none, "\(entry.key) was not committed")
     checker.expect(
-      .attempts, entry.attempts >= row.attempts, "\(entry.key) has \(entry.attempts) attempts, not \(row.attempts)")
+      .attempts, entry.attempts >= row.attempts,
+      "\(entry.key) has \(entry.attempts) attempts, not \(row.attempts)")
     checker.expect(.collapse, entry.place == row.place, "\(entry.key) has another place than before")
     checker.expect(
-      .binding, entry.orderNumber.map(Names.order) ?? -1 == row.order, "\(entry.key) has another order than before")
+      .binding, entry.orderNumber.map(Names.order) ?? -1 == row.order,
+      "\(entry.key) has another order than before")
     checker.expect(
       .prefix,
       (entry.state == .quarantined) == (row.state == .quarantined)

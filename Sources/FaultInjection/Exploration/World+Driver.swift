@@ -8,6 +8,12 @@ extension World {
   func launch(_ process: Process) {
     let phone = process.phone
     process.forget()
+    if let armed = phone.armed, armed.count >= 30 {
+      // A disk that is full, or fails, is so at the opening too.
+      checker.mark(.openFailed)
+      phone.armed = nil
+      return plan(.launch, at: now + 8_000, process.number)
+    }
     do throws(QueueError) {
       let base = try phone.disk.open(now: deviceNow(phone))
       if phone.isFresh { adopt(base, of: phone) }
@@ -30,14 +36,14 @@ extension World {
     guard error == nil else {
       // A machine that has not started takes no events.
       checker.mark(.openFailed)
-      if process.isAlive { process.forget() }
+      die(process)
       return plan(.launch, at: now + 8_000, process.number)
     }
     if process.isAlive { list(process) }
   }
 
   /// What the last run was asked to wait for, if it could keep it.
-  private func storedFloor(_ phone: Phone) -> Int64 {
+  func storedFloor(_ phone: Phone) -> Int64 {
     guard let floor = phone.shadow.retry.pace.notBefore else { return 0 }
     return floor.clamped(to: policy.horizonMilliseconds, after: deviceNow(phone)).milliseconds
   }
@@ -65,6 +71,7 @@ extension World {
     guard process.isAlive else { return }
     tell("phone \(process.phone.number + 1): \(process.role == 0 ? "the app" : "the extension") dies")
     process.forget()
+    process.storage.close()
   }
 
   func killAll(_ phone: Phone) {

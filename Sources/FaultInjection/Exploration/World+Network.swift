@@ -23,7 +23,8 @@ extension World {
     let number = makeUpload(entries, lane, credential, process)
     process.uploads[lane] = Int32(number)
     tell(
-      "phone \(phone.number + 1): sends " + entries.map { String($0.key.rawValue.dropFirst(11)) }.joined(separator: ", ")
+      "phone \(phone.number + 1): sends "
+        + entries.map { String($0.key.rawValue.dropFirst(11)) }.joined(separator: ", ")
         + " in lane \(Names.lanes[lane].text)")
     guard !isTaken else {
       checker.mark(.leaseDenied)
@@ -39,6 +40,7 @@ extension World {
     var claims: [LeanBackend.LeanClaim] = []
     claims.reserveCapacity(entries.count)
     let shadow = process.phone.shadow
+    let places = entries.map(\.place)
     for entry in entries {
       let sale = Names.transaction(entry.key)
       let row = shadow.row(sale)
@@ -53,7 +55,7 @@ extension World {
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
         claims: claims, credential: credential, receipt: hasProof ? head.receipt : -1,
-        isSigned: hasProof && head.receipt < 0, attempt: head.attempts))
+        isSigned: hasProof && head.receipt < 0, places: places, attempt: head.attempts))
     return uploads.count - 1
   }
 
@@ -124,8 +126,10 @@ extension World {
   func uploadArrives(_ number: Int) {
     let upload = uploads[number]
     if !isCured, upload.claims.contains(where: { store.sales[$0.sale].poison == .crashes }) {
-      uploads[number].failure = uploads[number].failure ?? .retry(
-        reason: "HTTP 500", retryAfterMilliseconds: nil)
+      uploads[number].failure =
+        uploads[number].failure
+        ?? .retry(
+          reason: "HTTP 500", retryAfterMilliseconds: nil)
       return
     }
     let phone = phones[upload.phone]
@@ -192,7 +196,8 @@ extension World {
     if plant == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] { return (.granted, nil) }
     let before = backend.count(of: claim.sale)
     backend.forgetsTransactions =
-      plant == .backendForgetsTransactions && before > 0 || plant == .keysByInstallation && phones[upload.phone].shadow.ofImage
+      plant == .backendForgetsTransactions && before > 0
+      || plant == .keysByInstallation && phones[upload.phone].shadow.ofImage
     let result = backend.rule(
       on: claim, tokenIsTold: upload.receipt < 0, from: upload.credential, store, at: storeNow)
     if result.ruling.isSettled { isOnRecord[claim.sale] = true }

@@ -53,8 +53,18 @@ package final class World {
   /// The events of the run, for people; empty unless somebody wants them.
   var story: Story?
 
-  /// No life of some dozen purchases is that long.
-  static let mostEvents = 20_000
+  /// No hour of some dozen purchases holds so many events, and no life.
+  private static let mostOfAnHour = 5_000
+  private static let mostEvents = 200_000
+  private var hour: (began: Int64, events: Int) = (0, 0)
+
+  private func checkBurst() {
+    if now - hour.began >= 3_600_000 { hour = (now, 0) }
+    hour.events += 1
+    if hour.events > Self.mostOfAnHour || checker.event > Self.mostEvents {
+      checker.broken(.timers, "a burst: \(hour.events) events within an hour, \(checker.event) in all")
+    }
+  }
 
   /// Midday of some day: the moments of the store and the backend.
   static let epoch: Int64 = 1_700_000_000_000
@@ -129,16 +139,14 @@ package final class World {
 
   /// Runs to the end, to the first violation, or to an event; false if there is a violation.
   package func run(stopAt last: Int = .max) -> Violation? {
-    while checker.violation == nil, checker.event < last, let next = heap.next() {
+    while !isOver, checker.violation == nil, checker.event < last, let next = heap.next() {
       now = max(now, next.at)
       checker.event += 1
       checker.now = now
       hash.add(now ^ Int64(next.kind.rawValue) << 56)
       hash.add(Int64(next.a) << 32 ^ Int64(next.c))
       happen(next)
-      if checker.event > Self.mostEvents {
-        checker.broken(.timers, "a burst: \(checker.event) events, and no end")
-      }
+      checkBurst()
       if checker.event & (plant == nil ? 255 : 15) == 0 { checkAll() }
     }
     return checker.violation

@@ -7,17 +7,20 @@ package enum Plant: String, CaseIterable, Sendable {
   // MARK: The policy's numbers
   case jitterWithoutCap, noBudget, horizonForgotten, poisonBlocksForEver
   // MARK: The transport
-  case wrongAccountAfterSwitch, retryAfterIgnored, captivePageIsGranted, anyErrorIsFinal, unknownVerdictIsGranted
+  case wrongAccountAfterSwitch, retryAfterIgnored, captivePageIsGranted, anyErrorIsFinal,
+    unknownVerdictIsGranted
   case verdictsByPosition, pendingIsSettled, refundedIsPending, rejectedIsSettled, otherOwnerIsRejected
   case epochIgnored
   // MARK: The driver
   case leaseIgnored, doubleSend, timerLost, timerForEver, outcomeNotTold, logsProof, ghostRow
   case finishBeforeAcknowledgement, finishFailedEnqueue, finishNotRetried, finishOfAnyAccount
   // MARK: The storage
-  case capIgnored, tombstonesUnbounded, evictsOldest, enqueueNotDurable, attemptNotStored, attemptsResetAtLaunch
+  case capIgnored, tombstonesUnbounded, evictsOldest, enqueueNotDurable, attemptNotStored,
+    attemptsResetAtLaunch
   case acknowledgeInTwoCommits, finishOwedForgotten, unseenForgotten, newestFirst, matchByProduct
-  case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes, clampForgotten
-  case releasedNeverAgain
+  case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
+    clampForgotten
+  case releasedNeverAgain, claimNotStored, bindsWhatItIsTold
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
 
@@ -67,6 +70,8 @@ package enum Plant: String, CaseIterable, Sendable {
     case .postponeNotStored: "postponing lives in memory"
     case .quarantineDeletes: "what cannot be delivered is deleted"
     case .clampForgotten: "nobody sets a clock back by a year"
+    case .claimNotStored: "a claim is sent at once, why store it"
+    case .bindsWhatItIsTold: "what a verdict says of an order is so"
     case .releasedNeverAgain: "quarantine is for ever"
     case .backendForgetsTransactions: "the backend grants what it is shown"
     case .keysByInstallation: "the backend's idempotence key is the installation's"
@@ -75,7 +80,9 @@ package enum Plant: String, CaseIterable, Sendable {
   }
 
   /// Bugs of this kind that this level cannot show: they are found in disk images.
-  package static let elsewhere = ["WAL with synchronous NORMAL", "rollback journal with FULL", "checksums not verified"]
+  package static let elsewhere = [
+    "WAL with synchronous NORMAL", "rollback journal with FULL", "checksums not verified",
+  ]
 
   /// The retry policy with the bug in it; nil for the right one.
   var policy: RetryPolicy? {
@@ -111,11 +118,17 @@ package enum Plant: String, CaseIterable, Sendable {
       let sorted = ids.sorted { ($0.count, $0) < ($1.count, $1) }
       for index in verdicts.indices { verdicts[index].transactionID = sorted[index] }
     case .pendingIsSettled:
-      for index in verdicts.indices where verdicts[index].verdict == .pending { verdicts[index].verdict = .granted }
+      for index in verdicts.indices where verdicts[index].verdict == .pending {
+        verdicts[index].verdict = .granted
+      }
     case .refundedIsPending:
-      for index in verdicts.indices where verdicts[index].verdict == .refunded { verdicts[index].verdict = .pending }
+      for index in verdicts.indices where verdicts[index].verdict == .refunded {
+        verdicts[index].verdict = .pending
+      }
     case .rejectedIsSettled:
-      for index in verdicts.indices where verdicts[index].verdict == .rejected { verdicts[index].verdict = .lapsed }
+      for index in verdicts.indices where verdicts[index].verdict == .rejected {
+        verdicts[index].verdict = .lapsed
+      }
     case .otherOwnerIsRejected:
       for index in verdicts.indices where verdicts[index].verdict == .otherOwner {
         verdicts[index].verdict = .rejected

@@ -6,10 +6,11 @@ extension Plant {
   /// The disk with the bug in its storage; nil if the bug is elsewhere.
   func wrap(_ disk: any ExplorationDisk) -> (any ExplorationDisk)? {
     switch self {
-    case .evictsOldest, .enqueueNotDurable, .attemptNotStored, .attemptsResetAtLaunch, .acknowledgeInTwoCommits,
+    case .evictsOldest, .enqueueNotDurable, .attemptNotStored, .attemptsResetAtLaunch,
+      .acknowledgeInTwoCommits,
       .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
-      .releasedNeverAgain:
+      .releasedNeverAgain, .claimNotStored, .bindsWhatItIsTold:
       PlantedDisk(disk, self)
     default: nil
     }

@@ -139,7 +139,8 @@ final class PlantedStorage: SyncStorage {
   // MARK: The end
 
   func binding(by orderNumber: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
-    try base.binding(by: orderNumber, of: key)
+    if plant == .bindsWhatItIsTold { return .bind(orderNumber: orderNumber) }
+    return try base.binding(by: orderNumber, of: key)
   }
 
   func acknowledge(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> [Tombstone] {
@@ -186,7 +187,10 @@ final class PlantedStorage: SyncStorage {
   // MARK: Claims of what the device bought
 
   func deviceClaims() throws(QueueError) -> [DeviceClaimant] { try base.deviceClaims() }
-  func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant { try base.keepClaim(of: account) }
+  func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant {
+    guard plant == .claimNotStored else { return try base.keepClaim(of: account) }
+    return DeviceClaimant(account: account, throughPlace: .max)
+  }
   func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {
     try base.deviceLaneHolds(throughPlace: place)
   }
@@ -205,7 +209,9 @@ extension PlantedStorage: MatchSource {
     try base.knownTransaction(key)
   }
   func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] { try base.unboundOrders(query) }
-  func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool { try base.hasSeveralAccounts(query) }
+  func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool {
+    try base.hasSeveralAccounts(query)
+  }
 }
 
 extension Timestamp {

@@ -90,6 +90,7 @@ extension SyncMachine {
     // Asked now, not when the answer is here: what is granted in between may be granted after the backend took it.
     let isLast = try !storage.deviceLaneHolds(throughPlace: state.throughPlace)
     if state.isTaken, !isLast { return [] }
+    try readBudget(for: state.backoff)
     var admitted = retry
     switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
     case .wait(let until): return [.wake(at: soonest(until, now))]
