@@ -72,10 +72,12 @@ import Testing
       let isAccount = random.chance(500)
       let who = random.below(2)
       let uploader = isAccount ? who : LeanBackend.device(who)
-      let tokenIsTold = random.chance(600)
+      let isProven = random.chance(700)
+      let tokenIsTold = !isProven || random.chance(600)
       let match = anyMatch()
       let (ruling, order) = lean.rule(
-        on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: tokenIsTold, from: uploader,
+        on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: tokenIsTold, isProven: isProven,
+        from: uploader,
         leanStore,
         at: now)
       var signed = VerifiedTransaction(
@@ -83,7 +85,7 @@ import Testing
       if !tokenIsTold { signed.appAccountToken = nil }
       let device = LeanBackendTests.devices[isAccount ? 0 : who]
       let request = UploadRequest(
-        device: device, proof: ProofDocument(kind: .signedTransaction, data: "proof"),
+        device: device, proof: isProven ? ProofDocument(kind: .signedTransaction, data: "proof") : nil,
         claims: [claim(sale, match)])
       let judged = model.judge(
         request, from: isAccount ? .account(Names.accounts[who]) : .device(device), now: moment,

@@ -115,7 +115,8 @@ struct LeanBackend {
 
   /// The rules for one claim about one genuine transaction, in order of precedence.
   mutating func rule(
-    on claim: LeanClaim, tokenIsTold: Bool, from uploader: Owner, _ store: LeanStore, at now: Int64
+    on claim: LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Owner, _ store: LeanStore,
+    at now: Int64
   ) -> (ruling: Ruling, order: Int?) {
     makeRoom(for: claim.sale)
     let sale = store.sales[claim.sale]
@@ -128,21 +129,21 @@ struct LeanBackend {
     }
     if let end = sale.expiresAt, end <= now { return (.lapsed, nil) }
     let (owner, order, contradiction) = destination(
-      of: claim, sale, tokenIsTold: tokenIsTold, from: uploader, store)
+      of: claim, sale, tokenIsProven: tokenIsTold && isProven, from: uploader, store)
     if let contradiction { return (.rejected(contradiction), nil) }
     credit(claim.sale, to: owner, order: order, from: uploader)
     return (owner == uploader ? .granted : .otherOwner, order)
   }
 
   private func destination(
-    of claim: LeanClaim, _ sale: LeanStore.Sale, tokenIsTold: Bool, from uploader: Owner, _ store: LeanStore
+    of claim: LeanClaim, _ sale: LeanStore.Sale, tokenIsProven: Bool, from uploader: Owner, _ store: LeanStore
   ) -> (owner: Owner, order: Int?, contradiction: String?) {
     if sale.original != claim.sale { return (inherited(sale, store) ?? uploader, nil, nil) }
     if knowsToken[claim.sale] {
-      if case .bound(let number) = claim.match, number != sale.order {
+      if case .bound(let number) = claim.match, tokenIsProven, number != sale.order {
         return (0, nil, "the account token names another order than the claim")
       }
-      if case .proposed(let candidates) = claim.match, tokenIsTold, !candidates.contains(sale.order) {
+      if case .proposed(let candidates) = claim.match, tokenIsProven, !candidates.contains(sale.order) {
         return (0, nil, "the account token names an order that is none of the candidates")
       }
       return checked(sale.order, sale)

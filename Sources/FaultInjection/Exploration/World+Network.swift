@@ -199,7 +199,8 @@ extension World {
       plant == .backendForgetsTransactions && before > 0
       || plant == .keysByInstallation && phones[upload.phone].shadow.ofImage
     let result = backend.rule(
-      on: claim, tokenIsTold: upload.receipt < 0, from: upload.credential, store, at: storeNow)
+      on: claim, tokenIsTold: upload.receipt < 0, isProven: upload.isSigned, from: upload.credential, store,
+      at: storeNow)
     if result.ruling.isSettled { isOnRecord[claim.sale] = true }
     checkCredit(claim, before: before, upload)
     return result

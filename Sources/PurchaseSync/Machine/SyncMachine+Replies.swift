@@ -14,6 +14,8 @@ extension SyncMachine {
     for fault in answer.faults { actions.append(.emit(.backendFault(reason: fault))) }
     var hasSettled = false
     do throws(QueueError) {
+      // First: what is settled without it being known under which epoch would not be offered again.
+      if reply.ledgerEpoch != epoch { actions += try epochArrived(reply.ledgerEpoch) }
       hasSettled = try settle(answer, &actions, now: now)
       try keepRest(of: answer, &actions, now: now)
     } catch {
@@ -24,9 +26,6 @@ extension SyncMachine {
     if !arrivedMeanwhile.isEmpty { for entry in answer.sent { arrivedMeanwhile[entry.key] = nil } }
     // Only now: what makes room meanwhile looks at all lanes, and would send again what has yet to be set aside.
     lanes[lane]?.ended(backoff)
-    if reply.ledgerEpoch != epoch {
-      actions += attempt { (machine) throws(QueueError) in try machine.epochArrived(reply.ledgerEpoch) }
-    }
     if hasSettled || hasOwedUpdates { actions += roomIsFree(now: now) }
     if lane == .device, !claims.isEmpty { actions += claimAgain(now: now) }
     sendNext(lane, into: &actions, now: now)
