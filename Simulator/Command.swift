@@ -119,7 +119,8 @@ enum Command: Equatable {
       let nearest = Nearest.name(
         to: name,
         in: [
-          "scenarios", "run", "serve", "conformance", "bench", "inspect", "decode", "explore", "replay", "help",
+          "scenarios", "run", "serve", "conformance", "bench", "inspect", "decode", "explore", "replay",
+          "help",
         ])
       return .failure(UsageError(message: "there is no command '\(name)'\(nearest)"))
     }

@@ -12,7 +12,6 @@ extension QueueFile {
     }
   }
 
-
   /// What is known of one entry, queued or settled. Nil if nothing is.
   public func caseFile(for key: EntryKey) throws(QueueError) -> CaseFile? {
     if let entry = try entry(key) { return CaseFile(entry) }

@@ -101,7 +101,8 @@ extension TransactionDetails {
   ///
   /// A refund may have been known to the backend alone; a delivery from later that knows of none says that it was undone.
   package func isNews(since known: TransactionDetails, settledAs verdict: Verdict) -> Bool {
-    if verdict == .refunded, revokedAt == nil, known.revokedAt == nil, let signedAt, let before = known.signedAt,
+    if verdict == .refunded, revokedAt == nil, known.revokedAt == nil, let signedAt,
+      let before = known.signedAt,
       signedAt.wholeSeconds > before.wholeSeconds
     {
       return true

@@ -299,8 +299,12 @@ extension World {
     } catch {
       return checker.broken(.prefix, "a restored disk cannot be used: \(error)")
     }
+    // What the vault kept since then comes back as well.
+    previousShadows[phone.number] = phone.shadow
+    phone.shadow = Shadow(checker, knobs.limits)
     phone.shadow.restore(image)
     beginLineage(phone)
+    phone.isFresh = true
     plan(.launch, at: now + 1_000, phone.number)
   }
 

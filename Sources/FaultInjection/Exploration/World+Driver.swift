@@ -56,6 +56,7 @@ extension World {
     do throws(QueueError) {
       for entry in try phone.disk.entries(base) {
         let sale = Names.transaction(entry.key)
+        guard phone.disk.hasVault, phone.shadow.row(sale).state == .none else { continue }
         let before = old.row(sale)
         checker.mark(.vaultRestored)
         phone.shadow.inserted(entry, candidates: before.candidates.map { String($0 + 1) }, isUpdate: false)

@@ -75,12 +75,18 @@ extension World {
           && phones[number].shadow.row(other.sale).lane == row.lane
       }
       if poisonous > 1 { continue }
+      // What is set aside under a full cap leaves no room to come back to.
+      if row.state == .quarantined, isFull(phones[number]) { continue }
       // A receipt that lacks it proves nothing, and another comes only with its Apple ID.
       if row.receipt >= 0, !store.holds(receipt: row.receipt, sale) { continue }
       checker.expect(
         .delivered, row.state == .none || row.isUpdate,
         "\(Names.id(sale)) is not delivered: \(pending()?.description ?? "and nothing says why")")
     }
+  }
+
+  private func isFull(_ phone: Phone) -> Bool {
+    phone.shadow.queued + phone.shadow.unseen >= knobs.entries
   }
 
   /// Invariant 25: whatever never works is out of the way by now. Then somebody repairs it.
@@ -114,7 +120,9 @@ extension World {
     if let reason = pending() { checker.broken(reason.invariant, reason.description) }
     for phone in phones { checkOpened(processes[phone.number].storage.base, of: phone) }
     for sale in store.sales.indices {
-      checker.expect(.conservation, isOnRecord[sale], "\(Names.id(sale)) was paid, and never settled")
+      checker.expect(
+        .conservation, isOnRecord[sale] || store.sales[sale].isListed,
+        "\(Names.id(sale)) was paid, and never settled")
       checkPresentLedger(sale)
     }
     checker.expect(.finished, true, "")
@@ -177,8 +185,8 @@ extension World {
             + "\(row.attempts) attempts" + (wait > 0 ? ", postponed for \(wait / 1_000) s" : ""))
       }
       for sale in shadow.rows.indices where shadow.rows[sale].owesFinish {
-        // What the store does not list any more, a listing of its own account tells.
-        if !store.sales[sale].isListed, store.sales[sale].buyer != phone.storeAccount { continue }
+        // What the store does not list any more is done; a listing of the right account will tell.
+        if !store.sales[sale].isListed { continue }
         return Pending(invariant: .finished, description: "\(name) still has to finish \(Names.id(sale))")
       }
       for sale in shadow.rows.indices where shadow.rows[sale].isUnseen {
@@ -189,6 +197,8 @@ extension World {
       }
     }
     for sale in store.sales.indices where store.sales[sale].isListed {
+      // It waits for room that entries take which nobody can deliver yet.
+      if !isOnRecord[sale], phones.contains(where: isFull) { continue }
       let isSettled = isOnRecord[sale]
       return Pending(
         invariant: isSettled ? .finished : .delivered,

@@ -109,8 +109,10 @@ extension World {
   func finishEnds(_ process: Process, _ sale: Int) {
     process.finishing.removeAll { $0 == sale }
     var end = FinishEnd.failed
-    if strikes(.finishFails, process.phone, &shop) {
-      if plant == .finishNotRetried { end = .finished }
+    if plant == .finishCalledOnce, !finishedOnce.insert(sale).inserted {
+      end = .finished
+    } else if strikes(.finishFails, process.phone, &shop) {
+      if plant == .finishCalledOnce { end = .finished }
     } else if finishAtStore(sale, process) {
       end = .finished
       if strikes(.finishLost, process.phone, &shop) {
@@ -119,7 +121,7 @@ extension World {
       }
     } else {
       checker.mark(.finishNotListed)
-      end = plant == .finishOfAnyAccount ? .finished : .notListed
+      end = .notListed
     }
     feed(process) { (machine, now) throws(QueueError) in
       try machine.finishEnded(Names.key(sale), end, now: now)

@@ -13,7 +13,7 @@ package enum Plant: String, CaseIterable, Sendable {
   case epochIgnored
   // MARK: The driver
   case leaseIgnored, doubleSend, timerLost, timerForEver, outcomeNotTold, logsProof, ghostRow
-  case finishBeforeAcknowledgement, finishFailedEnqueue, finishNotRetried, finishOfAnyAccount
+  case finishBeforeAcknowledgement, finishFailedEnqueue, finishCalledOnce
   // MARK: The storage
   case capIgnored, tombstonesUnbounded, evictsOldest, enqueueNotDurable, attemptNotStored,
     attemptsResetAtLaunch
@@ -51,8 +51,7 @@ package enum Plant: String, CaseIterable, Sendable {
     case .ghostRow: "a purchase that waits for approval is queued"
     case .finishBeforeAcknowledgement: "finished as soon as it is here"
     case .finishFailedEnqueue: "finished in a defer, whatever happened"
-    case .finishNotRetried: "finish is fire and forget"
-    case .finishOfAnyAccount: "not listed counts as finished"
+    case .finishCalledOnce: "finish is called once, and worked"
     case .capIgnored: "the cap is checked elsewhere"
     case .tombstonesUnbounded: "tombstones are small, so they stay"
     case .evictsOldest: "a full queue drops its oldest"
