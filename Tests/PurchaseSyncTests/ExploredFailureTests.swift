@@ -82,6 +82,40 @@ import Testing
     #expect(sends <= 61, "\(sends) requests within an hour")
   }
 
+  // MARK: The ledger's epoch
+
+  @Test func `a process that never had an answer knows what another one settled before the restoration`()
+    throws
+  {
+    var app = try MachineRun()
+    var other = SyncMachine(storage: app.storage, policy: RetryPolicy(), seed: 2)
+    _ = try other.started(now: app.now)
+    _ = try app.arrive(bought("100", token: 1))
+    _ = app.reply(alice, ["100": .granted], epoch: "epoch 1")
+    _ = try other.transactionArrived(bought("101", token: 2), now: app.now)
+    let verdict = ClaimVerdict(environment: "Production", transactionID: "101", verdict: .granted)
+    let actions = other.replyArrived(
+      lane: alice, UploadReply(ledgerEpoch: "epoch 2", verdicts: [verdict]), now: app.now)
+    #expect(actions.events.contains(.ledgerChanged))
+    #expect(actions.sent == [["100"]])
+  }
+
+  @Test func `an answer's epoch is kept before what it settles`() throws {
+    let memory = MemoryStorage()
+    memory.book.add(1)
+    let storage = FaultyStorage(memory)
+    var machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 1)
+    _ = try machine.started(now: midday)
+    _ = try machine.transactionArrived(bought("100", token: 1), now: midday)
+    // Dies after the first commit of the answer.
+    storage.begin((at: 1, how: .death))
+    let verdict = ClaimVerdict(environment: "Production", transactionID: "100", verdict: .granted)
+    _ = machine.replyArrived(
+      lane: alice, UploadReply(ledgerEpoch: "epoch 1", verdicts: [verdict]), now: midday)
+    #expect(memory.ledgerEpoch() == "epoch 1")
+    #expect(memory.entry(key("100")) != nil)
+  }
+
   // MARK: Orders
 
   @Test(arguments: StorageKind.allCases)

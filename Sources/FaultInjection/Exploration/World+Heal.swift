@@ -198,7 +198,8 @@ extension World {
     }
     for sale in store.sales.indices where store.sales[sale].isListed {
       // It waits for room that entries take which nobody can deliver yet.
-      if !isOnRecord[sale], phones.contains(where: isFull) { continue }
+      let isNobodys = !phones.contains { $0.storeAccount == store.sales[sale].buyer }
+      if !isOnRecord[sale], phones.contains(where: isFull) || isNobodys && knobs.entries < 64 { continue }
       let isSettled = isOnRecord[sale]
       return Pending(
         invariant: isSettled ? .finished : .delivered,
