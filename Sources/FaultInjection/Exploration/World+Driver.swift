@@ -16,7 +16,7 @@ extension World {
     }
     do throws(QueueError) {
       let base = try phone.disk.open(now: deviceNow(phone))
-      if phone.isFresh { adopt(base, of: phone) }
+      if phone.isFresh || phone.disk.hasVault { adopt(base, of: phone) }
       checkOpened(base, of: phone)
       process.storage = WatchedStorage(base, phone.shadow)
     } catch {
@@ -51,13 +51,13 @@ extension World {
   /// A fresh install has what the vault kept, and nothing else.
   private func adopt(_ base: any SyncStorage, of phone: Phone) {
     phone.isFresh = false
-    guard let old = previousShadows[phone.number] else { return }
-    previousShadows[phone.number] = nil
+    guard phone.disk.hasVault, let old = previousShadows[phone.number] else { return }
     do throws(QueueError) {
       for entry in try phone.disk.entries(base) {
         let sale = Names.transaction(entry.key)
-        guard phone.disk.hasVault, phone.shadow.row(sale).state == .none else { continue }
         let before = old.row(sale)
+        // A mirror of something that was here; perhaps a stale one, of a vault that was locked when it was settled.
+        guard phone.shadow.row(sale).state == .none, before.place > 0 else { continue }
         checker.mark(.vaultRestored)
         phone.shadow.inserted(entry, candidates: before.candidates.map { String($0 + 1) }, isUpdate: false)
         phone.shadow.change(sale) { ($0.receipt, $0.isSigned) = (before.receipt, before.isSigned) }
