@@ -55,7 +55,9 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
-      dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
+      dependencies: [
+        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "CPurchaseSQLite",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",
@@ -92,7 +94,7 @@ let package = Package(
       "SimulatorTests",
       [
         "purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "PurchaseSyncTesting",
-        "FaultInjection",
+        "FaultInjection", "AppStoreReceipts",
       ]),
     test("ArchitectureTests", []),
   ],

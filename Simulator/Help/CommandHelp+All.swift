@@ -1,7 +1,7 @@
 /// Every command that people call.
 extension CommandHelp {
   static let all: [CommandHelp] =
-    [run, compare, crashMatrix, crashImages, scenarios, story] + [
+    [run, compare, crashMatrix, crashImages, explore, replay, scenarios, story] + [
       serve, conformance, inspect, decode, bench,
     ]
 
@@ -74,6 +74,37 @@ extension CommandHelp {
       """, examples: ["crash-images", "crash-images --depth 2 --json", "crash-images --only enqueue,settle"],
     exits: "  1    something was lost, or a control lost nothing",
     parse: { CrashImagesOptions.parse($0).map(Command.crashImages) })
+
+  private static let explore = CommandHelp(
+    name: "explore", arguments: "[options]",
+    summary: "live many lives of a purchase, and hold each to the invariants",
+    options: """
+        --seeds N             so many lives (default: 1000), from the one of --from N
+                              (default: 1)
+        --profile NAME        calm, network, crash, accounts, subscriptions, store or
+                              swarm (default)
+        --storage KIND        memory (default), or sqlite: the real queue
+        --jobs N              threads (default: one per core)
+        --minutes N           as many lives as fit into that time
+        --plant NAME|all      plant this bug, and find it
+        --check-determinism   every life twice, in two processes
+        --json                one JSON document
+      """,
+    examples: ["explore --seeds 10000", "explore --plant all", "explore --storage sqlite --seeds 100"],
+    exits: "  1    an invariant is broken, a mark was not hit, or a planted bug not found",
+    parse: { ExploreOptions.parse($0).map(Command.explore) })
+
+  private static let replay = CommandHelp(
+    name: "replay", arguments: "--seed N [options]",
+    summary: "tell one life of explore again; a failure prints how",
+    options: """
+        --seed N          which life
+        --profile NAME, --storage KIND, --plant NAME   as in explore
+        --keep PLACES     only these acts of it, as a failure prints them
+        --stop-at N       up to this event
+      """, examples: ["replay --seed 7 --profile swarm"],
+    exits: "  1    an invariant is broken in it",
+    parse: { ReplayOptions.parse($0).map(Command.replay) })
 
   private static let scenarios = CommandHelp(
     name: "scenarios", arguments: "[--long | --json | --show NAME]",

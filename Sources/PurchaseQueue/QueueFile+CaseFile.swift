@@ -1,6 +1,17 @@
 import PurchaseSQLite
 
 extension QueueFile {
+  /// Which entry or settled one has this order, if any; reads every tombstone.
+  package func holder(ofOrder number: String) throws(QueueError) -> EntryKey? {
+    try read { () throws(SQLiteError) in
+      try connection.prepare(
+        """
+        SELECT key FROM entries WHERE order_number=?1 UNION ALL SELECT key FROM tombstones WHERE order_number=?1 LIMIT 1
+        """
+      ).first([.text(number)]) { EntryKey(rawValue: $0.text(0)) }
+    }
+  }
+
   /// What is known of one entry, queued or settled. Nil if nothing is.
   public func caseFile(for key: EntryKey) throws(QueueError) -> CaseFile? {
     if let entry = try entry(key) { return CaseFile(entry) }

@@ -97,6 +97,19 @@ extension TransactionDetails {
     return changes
   }
 
+  /// Whether the store says something new of what was settled with these details and that verdict.
+  ///
+  /// A refund may have been known to the backend alone; a delivery from later that knows of none says that it was undone.
+  package func isNews(since known: TransactionDetails, settledAs verdict: Verdict) -> Bool {
+    if verdict == .refunded, revokedAt == nil, known.revokedAt == nil, let signedAt,
+      let before = known.signedAt,
+      signedAt.wholeSeconds > before.wholeSeconds
+    {
+      return true
+    }
+    return !changes(since: known).isEmpty
+  }
+
   private func isRevocationNew(since known: TransactionDetails) -> Bool {
     guard let other = known.revokedAt else { return revokedAt != nil }
     if let revokedAt { return revokedAt.wholeSeconds != other.wholeSeconds }

@@ -35,9 +35,12 @@ extension SyncFile: MatchSource {
   package func binding(by number: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
     guard let entry = try queue.entry(key) else { return .keep }
     let details = try TransactionDetails(text: entry.details, key: key)
+    let order = try journal.row(number: number).map(OrderFacts.init)
+    // Of an order that was made elsewhere, only entries and tombstones tell.
+    let holder = order == nil ? try queue.holder(ofOrder: number) : nil
     return VerdictBinding(
       verdictOrder: number, of: key, productID: details.productID, quantity: details.quantity,
-      known: try knownTransaction(key), order: try journal.row(number: number).map(OrderFacts.init))
+      known: try knownTransaction(key), order: order, holder: holder)
   }
 }
 

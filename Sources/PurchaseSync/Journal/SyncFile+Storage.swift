@@ -52,7 +52,8 @@ extension SyncFile: SyncStorage {
     _ transaction: StoreTransaction, since tombstone: Tombstone
   ) throws(QueueError) -> Bool {
     let known = try TransactionDetails(text: tombstone.details, key: tombstone.key)
-    return !TransactionDetails(transaction).changes(since: known).isEmpty
+    return TransactionDetails(transaction).isNews(
+      since: known, settledAs: Verdict(rawValue: tombstone.outcome))
   }
 
   package func enqueueUpdate(

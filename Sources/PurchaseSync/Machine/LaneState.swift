@@ -16,6 +16,8 @@ struct LaneState: Hashable {
   var backoff = LaneBackoff()
   /// What the next request is for: a person's may use the reserve of the budget.
   var purpose = RetryBudget.Purpose.retry
+  /// Somebody signed in while a request was out: that its credentials were refused says nothing about the new ones.
+  var hasSignedIn = false
 
   /// The answer to what was out has been dealt with.
   mutating func ended(_ backoff: LaneBackoff) {
@@ -53,6 +55,8 @@ struct Claiming: Hashable {
   /// The backend took it; it is sent once more when the lane is empty of what it covers.
   var isTaken = false
   var needsSignIn = false
+  /// As `LaneState.hasSignedIn`.
+  var hasSignedIn = false
   var backoff = LaneBackoff()
   var purpose = RetryBudget.Purpose.retry
 }

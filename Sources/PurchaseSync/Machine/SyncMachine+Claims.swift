@@ -55,6 +55,7 @@ extension SyncMachine {
     var faults: [SyncAction] = []
     switch failure {
     case .signInNeeded:
+      if claims[account]?.hasSignedIn == true { return claimAgain(now: now) }
       claims[account]?.needsSignIn = true
       return [.emit(.signInNeeded(.account(account)))]
     case .retry(_, let retryAfter):
@@ -89,6 +90,7 @@ extension SyncMachine {
     // Asked now, not when the answer is here: what is granted in between may be granted after the backend took it.
     let isLast = try !storage.deviceLaneHolds(throughPlace: state.throughPlace)
     if state.isTaken, !isLast { return [] }
+    try readBudget(for: state.backoff)
     var admitted = retry
     switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
     case .wait(let until): return [.wake(at: soonest(until, now))]
@@ -96,6 +98,7 @@ extension SyncMachine {
       retry = admitted
       try keepRetry(now: now)
       state.isSending = true
+      state.hasSignedIn = false
       state.isLast = isLast
       state.purpose = .retry
       claims[account] = state

@@ -36,6 +36,7 @@ extension SyncMachine {
       lanes[lane]?.backoff = backoff
       return try [.emit(.backendFault(reason: reason))] + failed(sent, lane, reason, now: now)
     case .signInNeeded:
+      if lanes[lane]?.hasSignedIn == true { return sendNext(lane, now: now) }
       lanes[lane]?.activity = .signInNeeded
       return [.emit(.signInNeeded(lane))]
     case .proofMissing:

@@ -13,10 +13,32 @@ extension SyncMachine {
     try storage.keep(QuarantineTrial(at: now, appVersion: appVersion))
     // A first one is only noted: it has just come here.
     guard trial != nil else { return [.wake(at: quarantineDue(now))] }
-    for key in quarantined {
-      guard try storage.release(key, now: now) else { break }
-    }
+    stillParked = quarantined
+    try releaseParked(now: now)
     return [.wake(at: quarantineDue(now))]
+  }
+
+  /// Each once in a trial: those for which there is no room now, when there is.
+  mutating func releaseParked(now: Timestamp) throws(QueueError) {
+    while let key = stillParked.first {
+      if try storage.entry(key)?.state == .quarantined {
+        guard try storage.release(key, now: now) else { return }
+      }
+      stillParked.removeFirst()
+    }
+  }
+
+  /// A new proof is a reason to try again; false if there is no room. A store may sign anew each time it is asked, and
+  /// parking makes room for which it is asked: so the first one is tried at once, the next ones ever more slowly.
+  mutating func releaseProven(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+    guard try storage.release(key, now: now) else { return false }
+    let tries = provenAnew[key, default: 0]
+    provenAnew[key] = tries + 1
+    guard tries > 0 else { return true }
+    let wait = policy.delayMilliseconds(afterFailures: tries + 4, using: &random)
+    try storage.postpone(
+      key, until: now.adding(milliseconds: max(wait, 1)), reason: "proven anew \(tries) times", now: now)
+    return true
   }
 
   /// To quarantine; set aside for as long if that is full.

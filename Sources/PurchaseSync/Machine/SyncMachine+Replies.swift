@@ -14,6 +14,8 @@ extension SyncMachine {
     for fault in answer.faults { actions.append(.emit(.backendFault(reason: fault))) }
     var hasSettled = false
     do throws(QueueError) {
+      // First: what is settled without it being known under which epoch would not be offered again.
+      if reply.ledgerEpoch != epoch { actions += try epochArrived(reply.ledgerEpoch) }
       hasSettled = try settle(answer, &actions, now: now)
       try keepRest(of: answer, &actions, now: now)
     } catch {
@@ -24,9 +26,6 @@ extension SyncMachine {
     if !arrivedMeanwhile.isEmpty { for entry in answer.sent { arrivedMeanwhile[entry.key] = nil } }
     // Only now: what makes room meanwhile looks at all lanes, and would send again what has yet to be set aside.
     lanes[lane]?.ended(backoff)
-    if reply.ledgerEpoch != epoch {
-      actions += attempt { (machine) throws(QueueError) in try machine.epochArrived(reply.ledgerEpoch) }
-    }
     if hasSettled || hasOwedUpdates { actions += takeRoom(now: now) }
     if lane == .device, !claims.isEmpty { actions += claimAgain(now: now) }
     sendNext(lane, into: &actions, now: now)
@@ -42,11 +41,12 @@ extension SyncMachine {
     var settled: [SettledClaim] = []
     var matches: [SyncAction] = []
     for index in answer.sent.indices where answer.isSettled(index) {
-      settled.append(try claim(answer, index, &matches))
+      settled.append(try claim(answer, index, besides: settled, &matches))
     }
     guard !settled.isEmpty else { return false }
     let tombstones = try storage.acknowledge(settled, now: now)
     actions += matches
+    if !provenAnew.isEmpty { for claim in settled { provenAnew[claim.key] = nil } }
     for index in tombstones.indices {
       if let news = arrivedMeanwhile[tombstones[index].key] {
         actions += attempt { (machine) throws(QueueError) in
@@ -61,11 +61,16 @@ extension SyncMachine {
   }
 
   private func claim(
-    _ answer: UploadAnswer, _ index: Int, _ actions: inout [SyncAction]
+    _ answer: UploadAnswer, _ index: Int, besides others: [SettledClaim], _ actions: inout [SyncAction]
   ) throws(QueueError) -> SettledClaim {
     let key = answer.sent[index].key
     var claim = SettledClaim(key: key, verdict: answer.verdicts[index]?.verdict ?? .pending)
     guard let number = answer.verdicts[index]?.orderNumber, number != answer.sent[index].orderNumber else {
+      return claim
+    }
+    // Neither has it yet, so the storage cannot know: the first gets it, as if it had come alone.
+    if others.contains(where: { $0.orderNumber == number }) {
+      actions.append(.emit(.backendFault(reason: "\(key): another transaction is bound to the order")))
       return claim
     }
     switch try storage.binding(by: number, of: key) {

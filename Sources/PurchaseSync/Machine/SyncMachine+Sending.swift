@@ -47,6 +47,7 @@ extension SyncMachine {
       if let next = try storage.nextReadyAt(in: lane) { actions.append(.wake(at: soonest(next, now))) }
       return
     }
+    try readBudget(for: state.backoff)
     var admitted = retry
     switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
     case .wait(let until):
@@ -61,10 +62,19 @@ extension SyncMachine {
     retry = admitted
     if isNew { keptRetry = admitted }
     state.purpose = .retry
+    state.hasSignedIn = false
     state.activity = .sending(run)
     lanes[lane] = state
     actions.append(.emit(.uploading(keys)))
     actions.append(.send(lane: lane, entries: run))
+  }
+
+  /// What another process of this installation has spent counts too: the file knows, since each request that costs is
+  /// committed before it is sent.
+  mutating func readBudget(for backoff: LaneBackoff) throws(QueueError) {
+    guard backoff.failures > 0 || retry.pace.isFailing else { return }
+    retry.budget = try storage.retryState().budget
+    keptRetry.budget = retry.budget
   }
 
   /// The head and those behind it that have the same proof; alone, if it has failed in company. Two that have one name

@@ -52,7 +52,7 @@ extension SyncMachine {
     case .queued, .damaged: return actions + sendNext(entry.lane, now: now)
     case .quarantined:
       // A new proof is a reason to try again; the same one is not.
-      guard entry.proofs != before?.proofs, try storage.release(entry.key, now: now) else { return actions }
+      guard entry.proofs != before?.proofs, try releaseProven(entry.key, now: now) else { return actions }
       return actions + sendNext(entry.lane, now: now)
     }
   }
@@ -86,7 +86,7 @@ extension SyncMachine {
     try storage.attach(proof, to: key, now: now)
     guard try storage.entry(key)?.proofs != entry.proofs else { return [] }
     switch entry.state {
-    case .quarantined: guard try storage.release(key, now: now) else { return [] }
+    case .quarantined: guard try releaseProven(key, now: now) else { return [] }
     case .queued, .damaged:
       if waitsForIt, entry.readyAt > now {
         try storage.postpone(key, until: now, reason: "a newer receipt", now: now)

@@ -6,7 +6,14 @@ extension SyncMachine {
   /// backup, and everything settled is offered to it again.
   mutating func epochArrived(_ new: String) throws(QueueError) -> [SyncAction] {
     guard new != epoch else { return [] }
-    let isRestored = epoch != nil
+    // What another process of this installation has heard meanwhile, the file knows.
+    let known = try storage.ledgerEpoch()
+    guard new != known else {
+      epoch = new
+      hasOwedUpdates = true
+      return []
+    }
+    let isRestored = known != nil
     try storage.keepLedgerEpoch(new, offeringAgain: isRestored)
     epoch = new
     guard isRestored else { return [] }
@@ -33,7 +40,15 @@ extension SyncMachine {
     if hasOwedUpdates {
       actions = attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
     }
-    isRoomNews = hasOverflow
+    // A purchase that the store keeps for us comes before one that was tried before.
+    if hasOverflow {
+      isRoomNews = true
+    } else if !stillParked.isEmpty {
+      actions += attempt { (machine) throws(QueueError) in
+        try machine.releaseParked(now: now)
+        return machine.sendAll(now: now)
+      }
+    }
     return actions
   }
 

@@ -20,18 +20,24 @@ extension SyncMachine {
     switch reason {
     case .foreground:
       isParked = false
-      for lane in lanes.keys { wake(lane, now: now) }
+      for lane in sortedLanes { wake(lane, now: now) }
     case .networkBack:
       // Credentials do not come with a network.
-      for lane in lanes.keys where lanes[lane]?.activity != .signInNeeded { wake(lane, now: now) }
+      for lane in sortedLanes where lanes[lane]?.activity != .signInNeeded { wake(lane, now: now) }
     case .userAsked:
-      for lane in lanes.keys { wake(lane, for: .person, now: now) }
+      for lane in sortedLanes { wake(lane, for: .person, now: now) }
     case .signedIn(let account):
       wake(.account(account), for: .person, now: now)
+      // What is out went with the old ones, or with none.
+      if lanes[.account(account)]?.sent.isEmpty == false { lanes[.account(account)]?.hasSignedIn = true }
       claims[account]?.needsSignIn = false
+      if claims[account]?.isSending == true { claims[account]?.hasSignedIn = true }
     }
     return proceed(now: now)
   }
+
+  /// Always in the same order: each draws its delay, and one seed is to give one run.
+  private var sortedLanes: [Lane] { lanes.keys.sorted { $0.text < $1.text } }
 
   /// The app goes to the background: nothing is sent any more until it is back. What is out may still be answered.
   package mutating func parked() { isParked = true }

@@ -45,6 +45,10 @@ package struct SyncMachine<Storage: SyncStorage> {
   var isRoomNews = false
   /// Something that is owed to the backend waits for room.
   var hasOwedUpdates = false
+  /// How often a new proof took an entry out of quarantine.
+  var provenAnew: [EntryKey: Int] = [:]
+  /// What the present trial of the quarantine found no room for yet.
+  var stillParked: [EntryKey] = []
   var isStarted = false
   var isParked = false
   /// The moment of the last event.

@@ -27,6 +27,8 @@ package struct OrderBook: MatchSource, Sendable {
   private var shelves: [Shelf] = []
   private var shelfByProduct: [Product: Int] = [:]
   private var transactions: [EntryKey: KnownTransaction] = [:]
+  /// Of orders that are not here: which transaction has them.
+  private var foreign: [String: EntryKey] = [:]
 
   package init() {}
 
@@ -94,6 +96,7 @@ package struct OrderBook: MatchSource, Sendable {
   /// Nothing is left of the transaction but the order that it is bound to, if that is here.
   package mutating func forget(_ key: EntryKey) {
     let number = transactions.removeValue(forKey: key)?.orderNumber
+    if let number, foreign[number] == key { foreign[number] = nil }
     guard let number, let order = order(number), order.boundTo == key else { return }
     transactions[key] = KnownTransaction(lane: .account(order.account), orderNumber: number)
   }
@@ -125,9 +128,16 @@ package struct OrderBook: MatchSource, Sendable {
         order.boundTo = key
         if order.state != .delivered { order.state = .paid }
       }
+    } else if foreign[number] == nil {
+      foreign[number] = key
     }
     known.orderNumber = number
     transactions[key] = known
+  }
+
+  /// Which transaction has an order that is not here, as one that was made on another device; nil if none has.
+  package func holder(ofForeign number: String) -> EntryKey? {
+    slotByNumber[number] == nil ? foreign[number] : nil
   }
 
   // MARK: MatchSource

@@ -11,10 +11,10 @@ package enum VerdictBinding: Sendable, Hashable {
   case contradiction(reason: String)
 
   /// Decides by what is known here. `order` is the order that the verdict names; nil if it is not in this journal,
-  /// for instance because it was made on another device.
+  /// for instance because it was made on another device. `holder` is the transaction that has such an order already.
   package init(
     verdictOrder number: String?, of key: EntryKey, productID: String, quantity: Int,
-    known: KnownTransaction?, order: OrderFacts?
+    known: KnownTransaction?, order: OrderFacts?, holder: EntryKey? = nil
   ) {
     guard let number else {
       self = .keep
@@ -24,7 +24,7 @@ package enum VerdictBinding: Sendable, Hashable {
       self = bound == number ? .keep : .contradiction(reason: "it is bound to another order")
     } else if let order, order.productID != productID || order.quantity != quantity {
       self = .contradiction(reason: "the order is for another product or quantity")
-    } else if let other = order?.boundTo, other != key {
+    } else if let other = order?.boundTo ?? holder, other != key {
       self = .contradiction(reason: "another transaction is bound to the order")
     } else {
       self = .bind(orderNumber: number)

@@ -8,15 +8,19 @@ extension BackendModel {
   ///
   /// `told` is the transaction as this proof tells it. What the backend knows besides counts too: a refund, or the
   /// account token, that a notification told of before the upload came.
+  ///
+  /// `isProven` is whether the claim came with a proof: what the store tells by id, the app need not know.
   func decide(
-    _ claim: Claim, _ told: VerifiedTransaction, from uploader: Uploader, now: Timestamp
+    _ claim: Claim, _ told: VerifiedTransaction, isProven: Bool = true, from uploader: Uploader,
+    now: Timestamp
   ) -> Ruling {
     var ruling: Ruling
     if let reason = disagreement(of: claim, with: told) {
       ruling = .rejected(reason)
     } else {
       let facts = purchase(TransactionKey(told))?.facts ?? told
-      ruling = decide(claim, facts, provenToken: told.appAccountToken, from: uploader, now: now)
+      ruling = decide(
+        claim, facts, provenToken: isProven ? told.appAccountToken : nil, from: uploader, now: now)
     }
     ruling.transaction = told
     return ruling

@@ -42,7 +42,8 @@ extension BackendModel {
         ? .contradiction("the account token names none of our orders, the claim one")
         : .owner(uploader, reason: nil)
     }
-    if claim.match == .bound, claim.orderNumber != order.number {
+    // A binding may follow from an earlier verdict, which did not know the token: then it wins as well.
+    if claim.match == .bound, isProven, claim.orderNumber != order.number {
       return .contradiction("the account token names another order than the claim")
     }
     // Where only the backend knows the token, the app guessed in good faith, and the token is right.

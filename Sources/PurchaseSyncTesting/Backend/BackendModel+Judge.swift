@@ -48,7 +48,7 @@ extension BackendModel {
       if answer == nil, let report = said.report {
         touched.formUnion(absorb(report, into: &log, now: now))
       }
-      let ruling = rule(on: claim, said, from: uploader, now: now)
+      let ruling = rule(on: claim, said, isProven: answer != nil, from: uploader, now: now)
       for write in ruling.writes { make(write, into: &log) }
       if let transaction = ruling.transaction {
         let owner = credits(for: transaction.grantKey).first.map(owner(of:))
@@ -67,9 +67,9 @@ extension BackendModel {
   }
 
   private func rule(
-    on claim: Claim, _ answer: StoreAnswer, from uploader: Uploader, now: Timestamp
+    on claim: Claim, _ answer: StoreAnswer, isProven: Bool, from uploader: Uploader, now: Timestamp
   ) -> Ruling {
-    var ruling = judge(claim, answer, from: uploader, now: now)
+    var ruling = judge(claim, answer, isProven: isProven, from: uploader, now: now)
     let environment = ruling.transaction?.environment.rawValue ?? claim.environment
     ruling.verdict.environment = claim.environment
     ruling.verdict.transactionID = claim.transactionID
@@ -86,7 +86,7 @@ extension BackendModel {
 
   /// What each answer of the store means for one claim (R1.1).
   private func judge(
-    _ claim: Claim, _ answer: StoreAnswer, from uploader: Uploader, now: Timestamp
+    _ claim: Claim, _ answer: StoreAnswer, isProven: Bool, from uploader: Uploader, now: Timestamp
   ) -> Ruling {
     switch answer.outcome {
     case .forged: return .rejected("forged: the store did not sign this proof")
@@ -107,7 +107,7 @@ extension BackendModel {
       guard let told = Self.facts(for: claim, in: report.transactions) else {
         return Ruling(.unknownTransaction)
       }
-      return decide(claim, told, from: uploader, now: now)
+      return decide(claim, told, isProven: isProven, from: uploader, now: now)
     }
   }
 

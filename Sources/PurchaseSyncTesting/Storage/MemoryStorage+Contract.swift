@@ -39,7 +39,8 @@ extension MemoryStorage: SyncStorage {
 
   package func isNews(_ transaction: StoreTransaction, since tombstone: Tombstone) -> Bool {
     guard let known = record(tombstone.key)?.settled?.transaction else { return false }
-    return !TransactionDetails(transaction).changes(since: TransactionDetails(known)).isEmpty
+    return TransactionDetails(transaction).isNews(
+      since: TransactionDetails(known), settledAs: Verdict(rawValue: tombstone.outcome))
   }
 
   package func enqueueUpdate(
@@ -168,7 +169,8 @@ extension MemoryStorage: SyncStorage {
     guard let record = record(key), record.entry != nil, let said = record.said else { return .keep }
     return VerdictBinding(
       verdictOrder: orderNumber, of: key, productID: said.transaction.productID,
-      quantity: said.transaction.quantity, known: book.knownTransaction(key), order: book.order(orderNumber))
+      quantity: said.transaction.quantity, known: book.knownTransaction(key), order: book.order(orderNumber),
+      holder: book.holder(ofForeign: orderNumber))
   }
 
   package func acknowledge(
@@ -203,7 +205,7 @@ extension MemoryStorage: SyncStorage {
   package func tombstone(_ key: EntryKey) -> Tombstone? { record(key)?.tombstone }
 
   package func tombstonesWithDuties() -> [Tombstone] {
-    allTombstones.filter { $0.isFinishOwed || $0.isUnseen }
+    dutyCount == 0 ? [] : allTombstones.filter { $0.isFinishOwed || $0.isUnseen }
   }
 
   package func storeAccount(of tombstone: Tombstone) -> String? {

@@ -25,6 +25,8 @@ package final class MemoryStorage {
   private(set) var queuedCount = 0
   private(set) var quarantinedCount = 0
   private(set) var unseenCount = 0
+  /// Tombstones with a duty.
+  private(set) var dutyCount = 0
   private(set) var lastPlace: Int64 = 0
   private var proofs: [Proof: Int64] = [:]
   private var lastProof: Int64 = 0
@@ -41,6 +43,13 @@ package final class MemoryStorage {
     var settled: Said?
 
     init(_ key: EntryKey) { self.key = key }
+
+    func copy() -> Record {
+      let copy = Record(key)
+      (copy.entry, copy.said, copy.watch) = (entry, said, watch)
+      (copy.tombstone, copy.settled) = (tombstone, settled)
+      return copy
+    }
   }
 
   /// What the store said of a transaction.
@@ -86,6 +95,23 @@ package final class MemoryStorage {
 
   /// An empty one.
   package init(limits: QueueLimits = QueueLimits()) { self.limits = limits }
+
+  /// All of it as it is now, for a backup: what happens to one of them does not happen to the other.
+  package func copy() -> MemoryStorage {
+    let copy = MemoryStorage(limits: limits)
+    (copy.book, copy.retry, copy.trial, copy.epoch) = (book, retry, trial, epoch)
+    (copy.owed, copy.claims, copy.lastPlace) = (owed, claims, lastPlace)
+    (copy.queuedCount, copy.quarantinedCount, copy.unseenCount) = (queuedCount, quarantinedCount, unseenCount)
+    (copy.proofs, copy.lastProof, copy.dutyCount) = (proofs, lastProof, dutyCount)
+    for (key, record) in records { copy.records[key] = record.copy() }
+    copy.buried = buried.compactMap { copy.records[$0.key] }
+    let placed = copy.records.values.filter { $0.entry != nil }
+      .sorted { ($0.entry?.place ?? 0) < ($1.entry?.place ?? 0) }
+    for record in placed {
+      if let entry = record.entry { copy.turns(of: entry.lane).append(record, at: entry.place) }
+    }
+    return copy
+  }
 
   /// Adds an order, as the journal does before anybody pays.
   package func insert(_ order: Order) {
@@ -189,6 +215,8 @@ package final class MemoryStorage {
     }
     if entry.state == .queued { queuedCount -= 1 } else { quarantinedCount -= 1 }
     if tombstone.isUnseen { unseenCount += 1 }
+    if record.tombstone?.hasDuties == true { dutyCount -= 1 }
+    if tombstone.hasDuties { dutyCount += 1 }
     if record.tombstone == nil { buried.append(record) }
     record.entry = nil
     record.tombstone = tombstone
@@ -225,6 +253,7 @@ package final class MemoryStorage {
     var tombstone = old
     change(&tombstone)
     if old.isUnseen, !tombstone.isUnseen { unseenCount -= 1 }
+    if old.hasDuties, !tombstone.hasDuties { dutyCount -= 1 }
     record.tombstone = tombstone
     guard tombstone != old, !tombstone.hasDuties, key.leavesNoTombstone else { return }
     buried.removeAll { $0 === record }

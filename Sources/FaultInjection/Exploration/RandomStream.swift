@@ -1,0 +1,46 @@
+import PurchaseSync
+
+/// The random numbers of one component of a world: what one of them draws never changes what another gets.
+package struct RandomStream: Sendable {
+  private var source: RandomSource
+
+  /// The stream of that name in the world of that seed; of several alike, the one with that number.
+  package init(seed: UInt64, _ name: StaticString, _ number: Int = 0) {
+    var mixed = seed
+    for byte in name.description.utf8 { mixed = (mixed ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    var scatter = RandomSource(seed: mixed &+ UInt64(number) &* 0x9E37_79B9)
+    source = RandomSource(seed: scatter.next())
+  }
+
+  /// 64 bits.
+  package mutating func next() -> UInt64 { source.next() }
+
+  /// 0 or more, less than `bound`, which is at least 1.
+  package mutating func below(_ bound: Int) -> Int {
+    Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(max(bound, 1))).high)
+  }
+
+  /// Both ends included.
+  package mutating func between(_ low: Int, _ high: Int) -> Int { low + below(high - low + 1) }
+
+  /// True so often in a thousand times.
+  package mutating func chance(_ permille: Int) -> Bool { permille > 0 && below(1_000) < permille }
+
+  /// Any of them; there is at least one.
+  package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+}
+
+/// A hash of everything that was drawn and that happened: two runs of one seed have the same, or are not the same run.
+package struct RunHash: Sendable, Hashable {
+  /// What it is by now.
+  package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  package init() {}
+
+  package mutating func add(_ word: UInt64) {
+    value = (value ^ word) &* 0x9E37_79B9_7F4A_7C15
+    value ^= value >> 29
+  }
+
+  package mutating func add(_ number: Int64) { add(UInt64(bitPattern: number)) }
+}

@@ -1,0 +1,223 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// The driver of each process, as dull as the engine's: one event, one call of the machine, and its actions performed.
+extension World {
+  // MARK: Launch and death
+
+  func launch(_ process: Process) {
+    let phone = process.phone
+    process.forget()
+    if let armed = phone.armed, armed.count >= 30 {
+      // A disk that is full, or fails, is so at the opening too.
+      checker.mark(.openFailed)
+      phone.armed = nil
+      return plan(.launch, at: now + 8_000, process.number)
+    }
+    do throws(QueueError) {
+      let base = try phone.disk.open(now: deviceNow(phone))
+      if phone.isFresh || phone.disk.hasVault { adopt(base, of: phone) }
+      checkOpened(base, of: phone)
+      process.storage = WatchedStorage(base, phone.shadow)
+    } catch {
+      checker.mark(.openFailed)
+      return plan(.launch, at: now + 8_000, process.number)
+    }
+    if let armed = phone.armed { process.storage.arm(armed.kind, after: armed.after, count: armed.count) }
+    phone.armed = nil
+    process.machine = SyncMachine(
+      storage: process.storage, policy: policy, appVersion: "1", seed: phone.machineSeeds.next())
+    hash.add(Int64(process.number))
+    process.isAlive = true
+    process.isFailing = phone.shadow.retry.pace.isFailing
+    process.floorOfAll = storedFloor(phone)
+    tell("phone \(phone.number + 1): \(process.role == 0 ? "the app" : "the extension") is launched")
+    let error = step(process) { (machine, now) throws(QueueError) in try machine.started(now: now) }
+    guard error == nil else {
+      // A machine that has not started takes no events.
+      checker.mark(.openFailed)
+      die(process)
+      return plan(.launch, at: now + 8_000, process.number)
+    }
+    if process.isAlive { list(process) }
+  }
+
+  /// What the last run was asked to wait for, if it could keep it.
+  func storedFloor(_ phone: Phone) -> Int64 {
+    guard let floor = phone.shadow.retry.pace.notBefore else { return 0 }
+    return floor.clamped(to: policy.horizonMilliseconds, after: deviceNow(phone)).milliseconds
+  }
+
+  /// A fresh install has what the vault kept, and nothing else.
+  private func adopt(_ base: any SyncStorage, of phone: Phone) {
+    phone.isFresh = false
+    guard phone.disk.hasVault, let old = previousShadows[phone.number] else { return }
+    do throws(QueueError) {
+      for entry in try phone.disk.entries(base) {
+        let sale = Names.transaction(entry.key)
+        let before = old.row(sale)
+        // A mirror of something that was here; perhaps a stale one, of a vault that was locked when it was settled.
+        guard phone.shadow.row(sale).state == .none, before.place > 0 else { continue }
+        checker.mark(.vaultRestored)
+        phone.shadow.inserted(entry, candidates: before.candidates.map { String($0 + 1) }, isUpdate: false)
+        phone.shadow.change(sale) { ($0.receipt, $0.isSigned) = (before.receipt, before.isSigned) }
+        if entry.state == .quarantined { phone.shadow.set(.quarantined, of: sale) }
+      }
+    } catch {
+      checker.broken(.prefix, "a fresh install cannot be read: \(error)")
+    }
+  }
+
+  func die(_ process: Process) {
+    guard process.isAlive else { return }
+    tell("phone \(process.phone.number + 1): \(process.role == 0 ? "the app" : "the extension") dies")
+    process.forget()
+    process.storage.close()
+  }
+
+  func killAll(_ phone: Phone) {
+    for process in processes where process.phone === phone { die(process) }
+  }
+
+  func endExtension(_ process: Process) {
+    die(process)
+    // Whoever was in front of it is in front again.
+    let app = processes[process.phone.number]
+    if app.isAlive { wake(app, .foreground) }
+  }
+
+  // MARK: One event
+
+  /// Hands the machine an event and performs what it asks for; the error, if it threw one.
+  func step(
+    _ process: Process,
+    _ event: (inout SyncMachine<WatchedStorage>, Timestamp) throws(QueueError) -> [SyncAction]
+  ) -> QueueError? {
+    process.storage.beginEvent()
+    var thrown: QueueError?
+    do throws(QueueError) {
+      let actions = try event(&process.machine, deviceNow(process.phone))
+      if process.storage.isDead {
+        killedInWrite(process)
+      } else {
+        perform(actions, process)
+      }
+    } catch {
+      thrown = error
+      if process.storage.isDead { killedInWrite(process) }
+    }
+    if process.isAlive, !process.isParked { checkTimer(process, hasThrown: thrown != nil) }
+    return thrown
+  }
+
+  private func killedInWrite(_ process: Process) {
+    checker.mark(.killedInWrite)
+    die(process)
+  }
+
+  /// As `step`, where nobody waits for the result: everything is looked at again later.
+  func feed(
+    _ process: Process,
+    _ event: (inout SyncMachine<WatchedStorage>, Timestamp) throws(QueueError) -> [SyncAction]
+  ) {
+    if step(process, event) != nil, process.isAlive { setTimer(process, 8_000) }
+  }
+
+  private func perform(_ actions: [SyncAction], _ process: Process) {
+    for action in actions {
+      if process.storage.effectsLeft != nil, process.storage.passEffect() {
+        checker.mark(.killedInActions)
+        return die(process)
+      }
+      switch action {
+      case .send(let lane, let entries): send(entries, in: Names.lane(lane), process)
+      case .finish(let tombstone): finish(tombstone, process)
+      case .readReceipt(let key):
+        checker.mark(.unknownTransaction)
+        plan(
+          .receiptRead, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch,
+          Names.transaction(key))
+      case .listStore:
+        checker.mark(.listedForRoom)
+        list(process)
+      case .claim(let account): sendClaim(Names.account(account), process)
+      case .storageFailed: setTimer(process, 8_000)
+      case .wake(let moment): setTimer(process, at: moment)
+      case .emit(let event): told(event, process)
+      }
+    }
+  }
+
+  // MARK: Timer
+
+  private func setTimer(_ process: Process, at moment: Timestamp) {
+    let now = deviceNow(process.phone)
+    checker.expect(
+      .timers, moment.milliseconds(since: now) <= 86_400_000,
+      "a timer in \(moment.milliseconds(since: now) / 3_600_000) h")
+    if plant == .timerLost, process.timerAt != nil { return }
+    setTimer(process, min(max(0, moment.milliseconds(since: now)), policy.horizonMilliseconds))
+  }
+
+  /// The earliest counts, by a clock that nobody sets.
+  func setTimer(_ process: Process, _ delay: Int64) {
+    let fires = now + delay
+    if let timer = process.timerAt, timer <= fires { return }
+    process.timerAt = fires
+    process.timerNumber += 1
+    plan(.timer, at: fires, process.number, process.timerNumber)
+  }
+
+  func fire(_ process: Process, _ number: Int32) {
+    guard process.isAlive, process.timerNumber == number, process.timerAt != nil else { return }
+    process.timerAt = nil
+    if plant == .timerForEver { setTimer(process, 3_600_000) }
+    feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
+  }
+
+  // MARK: What the app is told
+
+  private func told(_ event: SyncEvent, _ process: Process) {
+    if knobs.seed % 256 == 0 || plant == .logsProof { checkSecrets(event, process) }
+    switch event {
+    case .delivered(let outcome): told(outcome, process)
+    case .queued(let key, let match):
+      let shadow = process.phone.shadow
+      figures.lengths[min(15, max(0, shadow.queued - 1))] += 1
+      if case .proposed = match.kind { checker.mark(.proposed) }
+      if match.lane == .device { checker.mark(.deviceLane) }
+      tell("phone \(process.phone.number + 1): \(key.rawValue.dropFirst(11)) is queued, \(match.lane.text)")
+    case .updateQueued: checker.mark(.updateQueued)
+    case .signInNeeded: checker.mark(.signInNeeded)
+    case .setAside(let key, _, _):
+      checker.mark(.setAside)
+      process.phone.shadow.change(Names.transaction(key)) { $0.wasSetAside = true }
+    case .quarantined(let key, let reason):
+      if reason.hasPrefix("fails") { checker.mark(.poisonParked) }
+      process.phone.shadow.change(Names.transaction(key)) { $0.wasSetAside = true }
+    case .ledgerChanged: checker.mark(.epochChanged)
+    case .backendFault: checker.mark(.backendFault)
+    default: break
+    }
+  }
+
+  private func told(_ outcome: Outcome, _ process: Process) {
+    let sale = Names.transaction(outcome.key)
+    if outcome.verdict == .otherOwner { checker.mark(.otherOwner) }
+    if outcome.verdict == .duplicate { checker.mark(.duplicateVerdict) }
+    if outcome.verdict == .refunded { checker.mark(.refundedVerdict) }
+    if outcome.verdict == .lapsed { checker.mark(.lapsedVerdict) }
+    if plant == .outcomeNotTold, process.number % 2 == 0, sale % 3 == 0 { return }
+    plan(
+      .confirmation, at: now + Int64(1 + app.below(knobs.confirmation)), process.number, process.launch, sale)
+  }
+
+  /// An app that is told that it could not be stored confirms again.
+  func confirm(_ process: Process, _ sale: Int) {
+    let error = step(process) { (machine, now) throws(QueueError) in
+      try machine.outcomeConfirmed(Names.key(sale), now: now)
+    }
+    guard error != nil, process.isAlive else { return }
+    plan(.confirmation, at: now + 60_000, process.number, process.launch, sale)
+  }
+}

@@ -1,0 +1,163 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// What exploration found, in the smallest form: each was a failure of the machine or of a storage.
+@Suite struct ExploredFailureTests {
+  // MARK: Sign-in
+
+  @Test func `a sign-in while a request without credentials is out is not forgotten`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    #expect(run.wake(.signedIn(account: "alice")).sent == [])
+    #expect(try run.fail(alice, .signInNeeded).sent == [["100"]])
+    // The new ones are refused as well: then it waits.
+    #expect(try run.fail(alice, .signInNeeded) == [.emit(.signInNeeded(alice))])
+    #expect(run.letPass(inDays(2)).sent == [])
+  }
+
+  @Test func `nor is one while a claim without credentials is out`() throws {
+    var run = try MachineRun(orders: [])
+    _ = try run.claim("alice")
+    #expect(run.wake(.signedIn(account: "alice")).claimed == [])
+    #expect(try run.claimEnded("alice", .failed(.signInNeeded)).claimed == ["alice"])
+    #expect(try run.claimEnded("alice", .failed(.signInNeeded)) == [.emit(.signInNeeded(alice))])
+  }
+
+  // MARK: Quarantine
+
+  @Test func `proofs that are always new do not make a loop through quarantine`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1, .rejected)
+    var sends = 0
+    // A store that signs anew each time, asked as often as parking makes room: a thousand times in an hour.
+    for number in 0..<1_000 {
+      let actions = try run.arrive(bought("100", token: 1, proof: "signed \(number)"))
+      if number == 0 { #expect(actions.sent == [["100"]], "the first new one is tried at once") }
+      if actions.sent.isEmpty, run.letPass(3_600).sent.isEmpty { continue }
+      sends += 1
+      _ = run.reply(["100": .rejected])
+    }
+    #expect((2...20).contains(sends), "\(sends) requests")
+  }
+
+  @Test func `a trial of the quarantine goes on as room frees`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 1))
+    for id in ["100", "101", "102"] { _ = try run.purchase(id, token: nil, .rejected) }
+    let lane = try #require(run.entry("100")?.lane)
+    for id in ["101", "102"] { #expect(run.entry(id)?.state == .quarantined) }
+    #expect(run.letPass(inDays(1)).sent == [["100"]])
+    // One place, and three of them: each gets it as the one before has left it, on the same day.
+    #expect(run.reply(lane, ["100": .granted]).sent == [])
+    #expect(try run.confirm(key("100")).sent == [["101"]])
+    #expect(run.reply(lane, ["101": .rejected]).sent == [["102"]])
+    #expect(run.reply(lane, ["102": .rejected]).sent == [], "each is tried once")
+  }
+
+  // MARK: The budget
+
+  @Test func `two processes of one installation share its budget`() throws {
+    var app = try MachineRun()
+    _ = try app.arrive(bought("100", token: 1))
+    var other = SyncMachine(storage: app.storage, policy: RetryPolicy(), seed: 2)
+    _ = try other.started(now: app.now)
+    var sends = 0
+    let end = app.now.adding(milliseconds: 3_500_000)
+    _ = try app.fail(alice, .retry(reason: "no answer", retryAfterMilliseconds: nil))
+    while app.now < end {
+      app.now = app.now.adding(milliseconds: 10_000)
+      // Both are woken all the time, which is what a budget is against.
+      for action in app.wake(.userAsked) where [action].sent == [["100"]] {
+        sends += 1
+        _ = try app.fail(alice, .retry(reason: "no answer", retryAfterMilliseconds: nil))
+      }
+      for action in other.woken(.userAsked, now: app.now) where [action].sent == [["100"]] {
+        sends += 1
+        _ = try other.uploadFailed(
+          lane: alice, .retry(reason: "no answer", retryAfterMilliseconds: nil), now: app.now)
+      }
+    }
+    #expect(sends <= 61, "\(sends) requests within an hour")
+  }
+
+  // MARK: The ledger's epoch
+
+  @Test func `a process that never had an answer knows what another one settled before the restoration`()
+    throws
+  {
+    var app = try MachineRun()
+    var other = SyncMachine(storage: app.storage, policy: RetryPolicy(), seed: 2)
+    _ = try other.started(now: app.now)
+    _ = try app.arrive(bought("100", token: 1))
+    _ = app.reply(alice, ["100": .granted], epoch: "epoch 1")
+    _ = try other.transactionArrived(bought("101", token: 2), now: app.now)
+    let verdict = ClaimVerdict(environment: "Production", transactionID: "101", verdict: .granted)
+    let actions = other.replyArrived(
+      lane: alice, UploadReply(ledgerEpoch: "epoch 2", verdicts: [verdict]), now: app.now)
+    #expect(actions.events.contains(.ledgerChanged))
+    #expect(actions.sent == [["100"]])
+  }
+
+  @Test func `an answer's epoch is kept before what it settles`() throws {
+    let memory = MemoryStorage()
+    memory.book.add(1)
+    let storage = FaultyStorage(memory)
+    var machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 1)
+    _ = try machine.started(now: midday)
+    _ = try machine.transactionArrived(bought("100", token: 1), now: midday)
+    // Dies after the first commit of the answer.
+    storage.begin((at: 1, how: .death))
+    let verdict = ClaimVerdict(environment: "Production", transactionID: "100", verdict: .granted)
+    _ = machine.replyArrived(
+      lane: alice, UploadReply(ledgerEpoch: "epoch 1", verdicts: [verdict]), now: midday)
+    #expect(memory.ledgerEpoch() == "epoch 1")
+    #expect(memory.entry(key("100")) != nil)
+  }
+
+  // MARK: Orders
+
+  @Test(arguments: StorageKind.allCases)
+  func `an order that was made elsewhere has one transaction too`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      for id in ["100", "101"] { try site.enqueue(bought(id)) }
+      #expect(
+        try site.storage.binding(by: "of another device", of: key("100"))
+          == .bind(orderNumber: "of another device"))
+      try site.settle("100", .otherOwner, order: "of another device")
+      for _ in 0...1 {
+        guard case .contradiction = try site.storage.binding(by: "of another device", of: key("101")) else {
+          Issue.record("it is bound a second time")
+          return
+        }
+        if kind == .file { try site.reopen() }
+      }
+    }
+  }
+
+  @Test func `of two in one answer that are to have one order, the first gets it`() throws {
+    var run = try MachineRun(orders: [])
+    for id in ["100", "101"] { _ = try run.arrive(bought(id, proof: "one receipt")) }
+    _ = try run.fail(.device, .retry(reason: "no answer", retryAfterMilliseconds: nil))
+    try #require(run.letPass(3_600_000).sent == [["100", "101"]])
+    let actions = run.reply(.device, ["100": .granted, "101": .granted], order: "9")
+    #expect(actions.delivered.map(\.orderNumber) == ["9", nil])
+    #expect(actions.faults.count == 1)
+  }
+
+  // MARK: Refunds
+
+  @Test(arguments: StorageKind.allCases)
+  func `that a refund was undone is news, also where only the backend knew of it`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      var transaction = bought("100")
+      transaction.signedAt = midday
+      try site.enqueue(transaction)
+      let tombstone = try #require(try site.settle("100", .refunded))
+      #expect(try !site.storage.isNews(transaction, since: tombstone), "the same delivery again")
+      transaction.signedAt = midday.adding(milliseconds: 60_000)
+      #expect(try site.storage.isNews(transaction, since: tombstone))
+    }
+  }
+}

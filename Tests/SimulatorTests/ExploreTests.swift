@@ -1,0 +1,93 @@
+import FaultInjection
+import PurchaseQueue
+import Testing
+
+@testable import purchase_simulator
+
+/// Lives of purchases in virtual time, and what holds them to the invariants.
+@Suite struct ExploreTests {
+  @Test(arguments: ExplorationProfile.allCases)
+  func `no life of any profile breaks an invariant`(profile: ExplorationProfile) throws {
+    let sum = try Explorer(profile, .memory, jobs: 1).run(1..<41)
+    #expect(sum.seeds == 40)
+    #expect(sum.broken.map { "seed \($0.seed): \($0.violation.what)" } == [])
+  }
+
+  @Test func `nor does one on the real queue`() throws {
+    let sum = try Explorer(.swarm, .sqlite, jobs: 1).run(1..<6)
+    #expect(sum.broken.map { "seed \($0.seed): \($0.violation.what)" } == [])
+  }
+
+  /// Each of them was a failure once, of the machine or of a storage.
+  @Test(
+    arguments: [
+      // Credentials came while a request without them was out, and the lane waited for others.
+      (453, .swarm), (673, .swarm),
+      // A receipt that was written anew for each listing took an entry out of quarantine without end.
+      (335, .swarm),
+      // An order that was made elsewhere had two transactions.
+      (3, .swarm), (274, .swarm),
+      // A refund that only the backend knew was undone, and the purchase was nobody's.
+      (1_140, .swarm), (1_805, .swarm),
+      // What the quarantine's trial had no room for waited a day for each.
+      (932, .swarm),
+    ] as [(UInt64, ExplorationProfile)])
+  func `what failed once does not fail again`(seed: UInt64, profile: ExplorationProfile) throws {
+    let life = try Explorer(profile, .memory, jobs: 1).exploration.live(seed)
+    #expect(life.violation == nil)
+  }
+
+  @Test func `the same seed is the same life, another one is another`() throws {
+    let exploration = Explorer(.swarm, .memory, jobs: 1).exploration
+    let (first, again, other) = (try exploration.live(7), try exploration.live(7), try exploration.live(8))
+    #expect(first.hash == again.hash && first.events == again.events)
+    #expect(first.hash != other.hash)
+  }
+
+  @Test func `two processes live the same lives`() throws {
+    let result = try CommandResult(of: ["explore", "--check-determinism", "--seeds", "20"])
+    #expect(result.status == 0)
+    #expect(result.output.contains("20 seeds are the same run in two processes"))
+  }
+
+  @Test(arguments: [
+    Plant.finishBeforeAcknowledgement, .newestFirst, .wrongAccountAfterSwitch, .budgetNotStored,
+  ])
+  func `a planted bug is found, and its story is small`(plant: Plant) throws {
+    let explorer = Explorer(.swarm, .memory, plant, jobs: 1)
+    let sum = try explorer.run(1..<201, stopsAtFailure: true)
+    let failure = try #require(sum.failure)
+    let story = try FailureStory(explorer.exploration, .memory, failure)
+    #expect(story.shrinking.places.count <= 12)
+    let again = try explorer.exploration.live(
+      failure.seed, keeping: story.shrinking.places, stopAt: story.shrinking.violation.event)
+    #expect(again.violation == story.shrinking.violation)
+    #expect(try story.lines().last?.contains("replay --seed \(failure.seed)") == true)
+  }
+
+  @Test func `a failure prints the knobs that its seed drew`() {
+    let lines = Knobs(seed: 5, profile: .swarm).lines
+    #expect(lines.first == "seed 5, profile swarm")
+    #expect(lines.contains { $0.hasPrefix("caps: ") })
+    #expect(Knobs(seed: 5, profile: .swarm).lines == lines)
+  }
+
+  @Test func `a replay tells the life of a seed, to the event that is asked for`() throws {
+    let whole = try CommandResult(of: ["replay", "--seed", "5", "--profile", "calm"])
+    #expect(whole.status == 0)
+    #expect(whole.output.contains("nothing was broken"))
+    let part = try CommandResult(of: ["replay", "--seed", "5", "--profile", "calm", "--stop-at", "20"])
+    #expect(part.output.count < whole.output.count)
+  }
+
+  @Test(arguments: [
+    (["explore", "--profile", "swarn"], "did you mean 'swarm'"),
+    (["explore", "--plant", "newestfirst"], "did you mean 'newestFirst'"),
+    (["explore", "--seed", "3"], "did you mean '--seeds'"), (["replay", "--keep", "a"], "places of acts"),
+  ])
+  func `what is asked for wrongly is told`(arguments: [String], told: String) throws {
+    let result = try CommandResult(of: arguments)
+    #expect(result.status == 64)
+    #expect(result.errors.contains(told))
+  }
+}
