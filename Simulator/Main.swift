@@ -3,6 +3,8 @@ import Foundation
 @main
 struct Main {
   static func main() async {
+    // Whoever reads what is written may go away: that is an error of the write, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
     switch Command.parse(Array(CommandLine.arguments.dropFirst())) {
     case .failure(let error):
       let page = error.command.map { "help \($0)" } ?? "help"

@@ -22,7 +22,7 @@ enum Client: String, CaseIterable, Codable {
     case .fireAndForget: "sends, and finishes without waiting for an answer"
     case .finishFirst: "finishes, then sends until 200; the unsent is in memory"
     case .defaultsList: "keeps the unsent in a file in the app's folder"
-    case .receiptOnly: "keeps nothing: reads the app receipt again and sends it"
+    case .receiptOnly: "keeps nothing: sends the app receipt, finishes at 200"
     case .keychainList: "one list in the keychain, sent as whoever is signed in"
     }
   }

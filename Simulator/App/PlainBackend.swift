@@ -8,7 +8,13 @@ import PurchaseSyncTesting
 struct PlainBackend: Sendable {
   private let transport: URLSessionTransport
 
-  init(_ options: AppOptions) { transport = URLSessionTransport(base: options.server, timeout: 5) }
+  /// As apps have one that keep it in the keychain.
+  private let device: UUID
+
+  init(_ options: AppOptions) {
+    transport = URLSessionTransport(base: options.server, timeout: 5)
+    device = DeviceFile.device(beside: options.vault)
+  }
 
   /// The token of a new order; nil where there is none to be had, and the purchase goes on without.
   func order(product: String, account: String) async -> UUID? {
@@ -32,7 +38,6 @@ struct PlainBackend: Sendable {
 
   /// The HTTP status, or 0 where there was no answer.
   func upload(_ upload: PlainUpload, as account: String?) async -> Int {
-    let device = UUID()
     do {
       let body = try JSONEncoder().encode(
         UploadRequest(device: device, proof: upload.proof, claims: upload.claims))
@@ -87,5 +92,21 @@ struct PlainUpload: Codable, Sendable {
     return ProofDocument(
       kind: ProofKind(rawValue: proof.kind),
       data: isText ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString())
+  }
+}
+
+/// The device's name, made once.
+private enum DeviceFile {
+  static func device(beside keychain: String) -> UUID {
+    let path = keychain + "-device"
+    let known = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    if let device = known.flatMap(UUID.init(uuidString:)) { return device }
+    let device = UUID()
+    do {
+      try device.uuidString.write(toFile: path, atomically: true, encoding: .utf8)
+    } catch {
+      Terminal.error("app: the device's name could not be kept: \(error.localizedDescription)")
+    }
+    return device
   }
 }

@@ -6,14 +6,15 @@ import PurchaseSync
 import PurchaseSyncTesting
 
 /// An app that keeps nothing: the app receipt has it all, or so it is thought (R5.4). It is read and sent with each
-/// purchase and at launch, and read again for each further try, until one is answered with 200.
+/// purchase and at launch, and read again for each further try, until one is answered with 200; then what was in it is
+/// finished, as Apple tells.
 actor ReceiptOnlyClient: AppClient {
   private let parts: AppParts
   private let store: MockStoreClient
   private let backend: PlainBackend
   private var isSent = true
-  /// The receipt as it was when the last purchase came, until it is sent.
-  private var inHand: PlainUpload?
+  /// What the store has handed over in this run.
+  private var unfinished: Set<String> = []
   private var isClosed = false
   private var sender: Task<Void, Never>?
 
@@ -34,12 +35,9 @@ actor ReceiptOnlyClient: AppClient {
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
     parts.failpoints.pass("enqueue.begin")
-    // What is unfinished is in it now; a consumable is not any more when it is read again.
-    let upload = try await upload()
-    send(upload)
-    parts.failpoints.pass("finish.calling")
-    await store.finishOrGoOn(transaction.transactionID)
+    unfinished.insert(transaction.transactionID)
     parts.passNoted()
+    send()
   }
 
   func signedIn(_ account: String) async throws { send() }
@@ -53,9 +51,16 @@ actor ReceiptOnlyClient: AppClient {
     sender?.cancel()
   }
 
-  private func send(_ upload: PlainUpload? = nil) {
+  /// What was sent is done, whatever the answer says of it: 200 is 200.
+  private func finish(_ upload: PlainUpload) async {
+    for claim in upload.claims where unfinished.remove(claim.transactionID) != nil {
+      parts.failpoints.pass("finish.calling")
+      await store.finishOrGoOn(claim.transactionID)
+    }
+  }
+
+  private func send() {
     isSent = false
-    if let upload { inHand = upload }
     guard sender == nil else { return }
     sender = Task { await run() }
   }
@@ -65,12 +70,13 @@ actor ReceiptOnlyClient: AppClient {
       do {
         // What comes meanwhile is sent in another round.
         isSent = true
-        let held = inHand
-        inHand = nil
-        guard let upload = if let held { held } else { try await upload() } else { break }
+        guard let upload = try await upload() else { continue }
         let status = await backend.upload(upload, as: parts.phone.user)
         parts.failpoints.pass("upload.received")
-        if status == 200 { continue }
+        if status == 200 {
+          await finish(upload)
+          continue
+        }
         isSent = false
         try await Task.sleep(for: .milliseconds(20))
       } catch {

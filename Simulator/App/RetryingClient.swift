@@ -51,9 +51,9 @@ actor RetryingClient: AppClient {
     let upload = try await list.upload(of: transaction, account: account)
     if !unsent.contains(where: { $0.transactionID == upload.transactionID }) { unsent.append(upload) }
     keep()
+    parts.passNoted()
     parts.failpoints.pass("finish.calling")
     await store.finishOrGoOn(transaction.transactionID)
-    parts.passNoted()
     wake()
   }
 

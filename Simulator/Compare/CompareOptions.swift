@@ -17,6 +17,7 @@ struct CompareOptions: Equatable {
         default: options.scenarios.append(try Scenario.named(argument))
         }
       }
+      (options.scenarios, options.clients) = (options.scenarios.unique, options.clients.unique)
       if options.scenarios.isEmpty { options.scenarios = Scenario.all }
       if options.clients.isEmpty { options.clients = Client.allCases }
       return options

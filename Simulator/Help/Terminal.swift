@@ -15,8 +15,11 @@ enum Terminal {
     do {
       try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     } catch {
+      guard !Interruption.shared.isAsked else { return }
       self.error("purchase-simulator: standard output cannot be written: \(error.localizedDescription)")
-      exit(ExitCode.outputFailed)
+      // Work that has files and children ends in order; everything else now.
+      guard Interruption.shared.isWatching else { exit(ExitCode.outputFailed) }
+      Interruption.shared.stop(code: ExitCode.outputFailed)
     }
   }
 

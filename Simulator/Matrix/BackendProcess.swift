@@ -6,6 +6,7 @@ import Foundation
 final class BackendProcess: Sendable {
   private let arguments: [String]
   private let isQuiet: Bool
+  private let log: RunLog?
   private let lock = NSLock()
   private nonisolated(unsafe) var child: ChildProcess?
   private nonisolated(unsafe) var isEnding = false
@@ -14,8 +15,10 @@ final class BackendProcess: Sendable {
   let url: URL
 
   init(
-    database: String, store: URL, crash: Failpoints.Moment? = nil, counts: String? = nil, isQuiet: Bool
+    database: String, store: URL, crash: Failpoints.Moment? = nil, counts: String? = nil, isQuiet: Bool,
+    log: RunLog? = nil
   ) throws {
+    self.log = log
     arguments = ["backend", "--database", database, "--store", store.absoluteString]
     self.isQuiet = isQuiet
     var extra = Fate(crash: crash).arguments
@@ -57,9 +60,11 @@ final class BackendProcess: Sendable {
       lock.withLock {
         guard unsafe !isEnding, !Interruption.shared.isAsked else { return }
         unsafe kills += 1
+        log?.note(.backend, .kill, "killed")
         do {
           let (next, _) = try Self.start(arguments + ["--port", "\(url.port ?? 0)"], isQuiet: isQuiet)
           unsafe child = next
+          log?.note(.backend, .launch, "started again")
           watch(next)
         } catch {
           unsafe child = nil

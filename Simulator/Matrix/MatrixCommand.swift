@@ -14,15 +14,13 @@ struct MatrixCommand {
 
     var isClean: Bool {
       guard case .success(let score) = result else { return false }
-      // What was settled is finished: its store account is there in the end (invariant 23).
-      return score.isClean && score.unfinished == 0
+      return score.isAsExpected
     }
 
     var words: String {
       switch result {
       case .failure(let error): error.description
-      case .success(let score):
-        score.isClean && score.unfinished > 0 ? "\(score.unfinished) never finished" : score.words
+      case .success(let score): score.words
       }
     }
 
@@ -124,6 +122,8 @@ struct MatrixCommand {
     }
     let isRun = outcomes.allSatisfy { outcome in if case .success = outcome.result { true } else { false } }
     guard isRun else { return ExitCode.internal }
+    // Somebody who asks for one cell asks for its kill.
+    if options.cell != nil, outcomes.contains(where: { !$0.wasKilled }) { return ExitCode.notFound }
     return failing.isEmpty ? ExitCode.ok : ExitCode.promiseBroken
   }
 }

@@ -51,6 +51,7 @@ struct MatrixGround: Sendable {
   /// The files, for a cell of its own.
   func copy(to name: String, in scratch: Scratch) throws -> Device {
     let path = scratch.directory + "/" + name
+    if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
     try FileManager.default.copyItem(atPath: directory, toPath: path)
     return try Device(below: path)
   }

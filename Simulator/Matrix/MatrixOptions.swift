@@ -44,6 +44,7 @@ struct MatrixOptions: Equatable {
       }
     }
     if let cell = options.cell { options.scenarios = Scenario.matrix.filter { $0.name == cell.scenario } }
+    options.scenarios = options.scenarios.unique
     if options.scenarios.isEmpty { options.scenarios = Scenario.matrix }
     return options
   }

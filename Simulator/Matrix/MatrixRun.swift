@@ -15,6 +15,7 @@ struct MatrixRun {
 
   /// Whether the kill was met, and what became of the purchases.
   func run(countsBelow directory: String? = nil) throws -> (wasKilled: Bool, score: Score) {
+
     let started = Date()
     let store = try WorldServer(
       databasePath: device.directory + "/store.sqlite", products: ServedProducts.all,
@@ -25,14 +26,13 @@ struct MatrixRun {
     let isBackends = cell?.point.process == .backend
     let backend = try BackendProcess(
       database: device.world, store: store.baseURL, crash: isBackends ? cell?.moment : nil,
-      counts: directory.map { $0 + "/backend.json" }, isQuiet: !settings.isVerbose)
+      counts: directory.map { $0 + "/backend.json" }, isQuiet: !settings.isVerbose, log: log)
     let app = AppRun(
       scenario: ground.scenario, client: .engine, device: device, backend: backend.url, store: store.baseURL,
       isVerbose: settings.isVerbose, log: log)
-    let wasKilled: Bool
+    let ends: [ChildProcess.End]
     do {
-      wasKilled =
-        try play(app, store, isBackends, counts: directory.map { $0 + "/app.json" }) || backend.wasKilled
+      ends = try play(app, store, isBackends, counts: directory.map { $0 + "/app.json" })
       try backend.end()
     } catch {
       // The first failure is what counts.
@@ -40,29 +40,36 @@ struct MatrixRun {
       throw error
     }
     let world = try WorldSnapshot(store: store.withStore { $0 }, backendAt: device.world)
-    let score = Score(
+    var score = Score(
       ground.scenario, client: .engine, world: world, kept: try device.kept(),
       seconds: Date().timeIntervalSince(started))
-    return (wasKilled, score)
+    // The first may be killed as planned; whatever else ends otherwise than by itself is a failure.
+    let wasKilled = ends.first == .killed
+    score.unexpected += (wasKilled && !isBackends ? ends.dropFirst() : ends[...]).compactMap(\.complaint)
+    return (wasKilled || backend.wasKilled, score)
   }
 
+  /// How each run of the app ended.
   private func play(
     _ app: AppRun, _ store: WorldServer, _ isBackends: Bool, counts: String?
-  ) throws -> Bool {
+  ) throws -> [ChildProcess.End] {
     let launch = ground.scenario.launches[1]
     let before = ground.store.charges.count
     let fate = isBackends ? Fate.none : Fate(crash: cell?.moment)
-    let end = try app.start(launch, launch.does, fate: fate, counts: counts).wait()
-    app.note(end, fate)
-    if let cell { try suffer(cell.fate, app, store) }
+    var ends = [try app.start(launch, launch.does, fate: fate, counts: counts).wait()]
+    app.note(ends[0], fate)
+    if let cell { ends += try suffer(cell.fate, app, store) }
     // Somebody who has not been charged tries again; nobody pays twice.
     let charged = store.withStore { $0.charges.count } - before
     let rest = AppStep.steps(launch.does, afterPurchases: charged)
-    app.note(try app.start(Scenario.Launch(does: rest), rest).wait(), .none)
-    return end == .killed
+    ends.append(try app.start(Scenario.Launch(does: rest), rest).wait())
+    app.note(ends[ends.count - 1], .none)
+    return ends
   }
 
-  private func suffer(_ fate: MatrixFate, _ app: AppRun, _ store: WorldServer) throws {
+  private func suffer(
+    _ fate: MatrixFate, _ app: AppRun, _ store: WorldServer
+  ) throws -> [ChildProcess.End] {
     log?.note(.person, .change, fate.rawValue)
     switch fate {
     case .relaunch: break
@@ -71,8 +78,11 @@ struct MatrixRun {
     case .accountSwitch:
       store.withStore { $0.signIn(device: Scenario.phone, storeAccount: "apple-2") }
       let others = Scenario.Launch(signedIn: ["bob"])
-      app.note(try app.start(others, [.use(milliseconds: 30)]).wait(), .none)
+      let end = try app.start(others, [.use(milliseconds: 30)]).wait()
+      app.note(end, .none)
       store.withStore { $0.signIn(device: Scenario.phone, storeAccount: Scenario.storeAccount) }
+      return [end]
     }
+    return []
   }
 }

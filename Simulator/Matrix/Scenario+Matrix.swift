@@ -6,13 +6,13 @@ extension Scenario {
       launches: [
         Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 40)]),
         Launch(does: [buyGems, buyCoins]),
-      ]),
+      ], expects: .init(paid: 3)),
     Scenario(
       name: "restored", summary: "two unsent purchases come back from the keychain, one more is made",
       launches: [
         Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 40)], reinstalled: true),
         Launch(does: [buyGems]),
-      ]),
+      ], expects: .init(paid: 3)),
     Scenario(
       name: "device-lane", summary: "bought without an account, then claimed",
       launches: [
@@ -21,19 +21,19 @@ extension Scenario {
         Launch(
           signedIn: [],
           does: [.buyWithoutOrder(product: coins), .signIn(account: alice), .claim(account: alice), buyGems]),
-      ]),
+      ], expects: .init(paid: 3)),
     Scenario(
       name: "receipts", summary: "the old interface: one app receipt is the proof of all, without tokens",
       launches: [
         Launch(
           before: [.delivery(proofs: ["appReceipt"], forgetsToken: true), .outage()],
           does: [buyGems, .use(milliseconds: 40)]), Launch(does: [buyCoins, buyGems]),
-      ]),
+      ], expects: .init(paid: 3)),
     Scenario(
       name: "update", summary: "the file is the first version's, one more purchase is made",
       launches: [
         Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 40)]),
         Launch(before: [.earlierVersion], does: [buyCoins]),
-      ]),
+      ], expects: .init(paid: 2)),
   ]
 }

@@ -29,6 +29,7 @@ struct AppRun {
   func note(_ end: ChildProcess.End, _ fate: Fate) {
     switch end {
     case .killed: log?.note(.app, .kill, "killed", detail: fate.words)
+    case .crashed, .hung: log?.note(.app, .kill, end.complaint ?? "")
     case .exited(let code): log?.note(.app, .exit, "closed", detail: code == 0 ? nil : "exit code \(code)")
     }
   }

@@ -13,7 +13,25 @@ final class ChildProcess: Sendable {
   enum End: Equatable {
     case exited(Int32)
     case killed
+    /// By another signal: a trap, say.
+    case crashed(signal: Int32)
+    /// It neither ended nor could be ended.
+    case hung
+
+    /// What is wrong with it where nobody planned a kill; nil for nothing.
+    var complaint: String? {
+      switch self {
+      case .exited(0): nil
+      case .exited(let code): "the app ended with \(code)"
+      case .killed: "the app was killed by somebody else"
+      case .crashed(let signal): "the app crashed, signal \(signal)"
+      case .hung: "the app hung"
+      }
+    }
   }
+
+  /// No run of the app takes longer, in seconds.
+  private static let patience = 180
 
   private let process = Process()
   private let lifeline = Pipe()
@@ -69,12 +87,20 @@ final class ChildProcess: Sendable {
 
   /// Blocks until it has ended, and until its last line was heard.
   func wait() -> End {
-    ended.wait()
+    defer { Children.shared.remove(self) }
+    guard hasEnded(within: Self.patience) else {
+      kill()
+      return .hung
+    }
     ended.signal()
-    Children.shared.remove(self)
     output?.wait()
-    if process.terminationReason == .uncaughtSignal, process.terminationStatus == SIGKILL { return .killed }
-    return .exited(process.terminationStatus)
+    guard process.terminationReason == .uncaughtSignal else { return .exited(process.terminationStatus) }
+    let signal = process.terminationStatus
+    return signal == SIGKILL ? .killed : .crashed(signal: signal)
+  }
+
+  private func hasEnded(within seconds: Int) -> Bool {
+    ended.wait(timeout: .now() + .seconds(seconds)) == .success
   }
 
   static var executable: URL {

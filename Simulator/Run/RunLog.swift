@@ -30,11 +30,12 @@ final class RunLog: Sendable {
 
   /// A request of the app, or of the backend to the store, as the server sees it.
   func saw(_ moment: RequestMoment) {
-    let isStore = moment.path.hasPrefix("/store") || moment.path.hasSuffix("/verifyReceipt")
+    let isBackends = moment.path.hasPrefix("/inApps") || moment.path.hasSuffix("/verifyReceipt")
+    let isStore = moment.path.hasPrefix("/store") || isBackends
     // The app asks again and again whether the store still has something: that is no news.
     if moment.path == "/store/unfinished" { return }
     let server: Report.Lane = isStore ? .store : .backend
-    let client: Report.Lane = moment.path.hasSuffix("/verifyReceipt") ? .backend : .app
+    let client: Report.Lane = isBackends ? .backend : .app
     switch moment.phase {
     case .beforeHandling:
       note(client, to: server, .request, "\(moment.method) \(moment.path)")

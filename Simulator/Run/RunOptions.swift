@@ -24,6 +24,7 @@ struct RunOptions: Equatable {
       default: options.scenarios.append(try Scenario.named(argument))
       }
     }
+    options.scenarios = options.scenarios.unique
     guard !options.scenarios.isEmpty else {
       throw Command.UsageError(message: "run needs the name of a scenario, or --all")
     }
@@ -48,6 +49,14 @@ extension Scenario {
       throw Command.UsageError(message: "there is no scenario '\(name)'\(nearest)")
     }
     return scenario
+  }
+}
+
+extension Array where Element: Hashable {
+  /// Each once: two runs of one name would share their files.
+  var unique: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
   }
 }
 

@@ -46,14 +46,17 @@ struct Score: Encodable {
   /// Paid = granted, each to whom it belongs, and nothing lost, doubled or stuck.
   var isClean: Bool { paid == granted && lost == 0 && doubled == 0 && stuck == 0 && wrongAccount == 0 }
 
-  /// Clean, and as the story expects.
-  var isAsExpected: Bool { isClean && unexpected.isEmpty }
+  /// Clean, everything finished at the store (invariant 23), and as the story expects.
+  var isAsExpected: Bool { isClean && unfinished == 0 && unexpected.isEmpty }
 
   /// `ok`, or what is wrong: `1 lost, 2 stuck`. What a story expects besides, only the engine has to bring.
   var words: String {
     let unexpected = client == Client.engine.rawValue ? self.unexpected : []
     let counts = [(lost, "lost"), (doubled, "doubled"), (wrongAccount, "wrong account"), (stuck, "stuck")]
-    let wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + unexpected
+    var wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + unexpected
+    if isClean, unfinished > 0, client == Client.engine.rawValue {
+      wrong.append("\(unfinished) never finished")
+    }
     return wrong.isEmpty ? "ok" : wrong.joined(separator: ", ")
   }
 }

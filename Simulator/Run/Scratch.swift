@@ -1,5 +1,11 @@
 import Foundation
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// Where the files of runs are: below a folder that somebody wants to keep, or in one that is removed.
 struct Scratch {
   let directory: String
@@ -7,11 +13,30 @@ struct Scratch {
 
   init(keep: String?) throws {
     isKept = keep != nil
-    directory = keep ?? Self.base + "/purchase-simulator-" + UUID().uuidString
+    let mine = "/\(Self.prefix)\(ProcessInfo.processInfo.processIdentifier)-" + UUID().uuidString
+    directory = keep ?? Self.base + mine
+    if keep == nil { Self.removeOrphans() }
     do {
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     } catch {
       throw ScratchError(description: "\(directory) cannot be made: \(error.localizedDescription)")
+    }
+  }
+
+  private static let prefix = "purchase-simulator-"
+
+  /// What processes left behind that were killed: theirs is nobody's any more.
+  private static func removeOrphans() {
+    guard let names = FileManager.default.enumerator(atPath: base) else { return }
+    while let name = names.nextObject() as? String {
+      names.skipDescendants()
+      guard name.hasPrefix(prefix) else { continue }
+      let owner = name.dropFirst(prefix.count).prefix { $0.isNumber }
+      guard let number = pid_t(owner), name.dropFirst(prefix.count + owner.count).first == "-" else {
+        continue
+      }
+      // Only asks whether there is such a process.
+      if kill(number, 0) != 0, errno == ESRCH { remove(base + "/" + name) }
     }
   }
 

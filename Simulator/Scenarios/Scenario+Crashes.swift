@@ -27,7 +27,7 @@ extension Scenario {
       proves: ["R4.5", "invariant 9"],
       launches: [
         .purchase(killed: .beforePayment), Launch(does: [buyGems]),
-      ], expects: .init(paid: 1)),
+      ], expects: .init(paid: 1), entries: 2),
     Scenario(
       name: "crash-after-payment", summary: "killed between the charge and the store's call back",
       story:

@@ -14,7 +14,7 @@ extension Scenario {
             .fault(
               "respond", count: nil, status: 500,
               bodyContains: "\"transactionID\":\"2000000000000001\"")
-          ], does: [buyGems, buyCoins, buyCoins, .use(milliseconds: 600)]),
+          ], does: [buyGems, buyCoins, buyCoins, .use(milliseconds: 600)], granted: 2),
         Launch(before: [.noFaults]),
       ], expects: .init(paid: 3), timeScale: 20_000),
     Scenario(

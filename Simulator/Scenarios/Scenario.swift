@@ -17,6 +17,8 @@ struct Scenario: Hashable {
     var killed: Crash?
     /// After the kill, or at the end of this run, the app is deleted and installed again.
     var reinstalled = false
+    /// How many purchases have to be granted when this run is over.
+    var granted: Int?
     /// Whether the keychain can be used in this run: it cannot before the first unlock.
     var isVaultLocked = false
   }

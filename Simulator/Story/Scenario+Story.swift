@@ -3,6 +3,10 @@ extension Scenario {
   init(story node: StoryNode) throws(StoryProblem) {
     var fields = try StoryFields(node, at: [])
     name = try fields.text("name")
+    // It names a folder.
+    guard name.wholeMatch(of: /[a-z0-9][a-z0-9-]{0,63}/) != nil else {
+      throw fields.problem("name", "expected 1 to 64 small letters, digits and hyphens, not first a hyphen")
+    }
     summary = try fields.text("summary", default: name)
     story = try fields.text("story", default: "")
     attacks = try fields.text("attacks", default: "")
@@ -17,10 +21,32 @@ extension Scenario {
     for (node, path) in try fields.list("launches", least: 1) {
       launches.append(try Launch(story: node, at: path))
     }
+    try checkBackups()
     if fields.has("expects") {
       expects = try Expectation(story: try fields.node("expects"), at: [.member("expects")])
     }
     try fields.end()
+  }
+
+  /// What is restored has to have been backed up before.
+  private func checkBackups() throws(StoryProblem) {
+    var backedUp: Set<WorldStep> = []
+    for (number, launch) in launches.enumerated() {
+      for (place, step) in launch.before.enumerated() {
+        let needed: WorldStep? =
+          switch step {
+          case .backendRestored: .backendBackedUp
+          case .phoneRestored: .phoneBackedUp
+          default: nil
+          }
+        if let needed, !backedUp.contains(needed) {
+          throw StoryProblem(
+            path: [.member("launches"), .item(number), .member("before"), .item(place)],
+            message: "nothing was backed up before")
+        }
+        backedUp.insert(step)
+      }
+    }
   }
 
   /// The whole of it, with what is as usual left out.
@@ -51,6 +77,7 @@ extension Scenario.Launch {
     }
     killed = fields.has("killed") ? try fields.word("killed", of: Crash.self) : nil
     reinstalled = try fields.flag("reinstalled")
+    granted = fields.has("granted") ? Int(try fields.whole("granted", in: 0...1_000_000)) : nil
     isVaultLocked = try fields.flag("isVaultLocked")
     try fields.end()
   }
@@ -67,6 +94,7 @@ extension Scenario.Launch {
     }
     if let killed { members.append(.text("killed", killed.rawValue)) }
     if reinstalled { members.append(.flag("reinstalled", true)) }
+    if let granted { members.append(.whole("granted", granted)) }
     if isVaultLocked { members.append(.flag("isVaultLocked", true)) }
     return .object(members)
   }

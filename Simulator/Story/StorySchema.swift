@@ -23,6 +23,7 @@ enum StorySchema {
       killed           beforePayment, afterPayment, beforeEnqueue, afterEnqueue,
                        duringUpload, afterGrant, beforeFinish or againAndAgain
       reinstalled      true: the app is deleted and installed again behind it
+      granted          how many purchases are granted when it is over, at least
       isVaultLocked    true: the keychain is locked
 
     WHAT A PERSON DOES: {"do": WORD, …}

@@ -44,7 +44,10 @@ extension SyncEngine {
   /// The person gave the payment up. The order still binds by its token, should it have been paid all the same.
   @discardableResult
   public func cancel(order number: String) throws(SyncError) -> Order? {
-    try withFile { (file) throws(QueueError) in try file.set(.cancelled, of: number) }
+    let order = try withFile { (file) throws(QueueError) in try file.set(.cancelled, of: number) }
+    // Its room is free for what the store keeps.
+    perform(try step { (machine, now) throws(QueueError) in machine.roomIsFree(now: now) })
+    return order
   }
 
   /// The payment waits for somebody's approval (Ask to Buy), for days perhaps.

@@ -82,9 +82,10 @@ enum JournalSchema {
     let noted = try connection.prepare("SELECT version FROM companions WHERE name=?").first([.text(name)]) {
       $0.integer(0)
     }
-    if let noted { return noted }
+    // What is there counts, not what a row says of it: of the two a salvage may have kept either.
+    if let noted, noted != 1 { return noted }
     let columns = try connection.prepare("SELECT name FROM pragma_table_info('orders')").all { $0.text(0) }
-    guard !columns.isEmpty else { return nil }
+    guard !columns.isEmpty else { return noted == nil ? nil : 0 }
     // Anything but version 1 is made whole by what follows.
     return columns.contains("checksum") ? 0 : 1
   }
