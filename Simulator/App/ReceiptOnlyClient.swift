@@ -44,7 +44,7 @@ actor ReceiptOnlyClient: AppClient {
   /// It knows no device.
   func claim(for account: String) async throws {}
   func settingsChanged() async throws { send() }
-  func isDone() async throws -> Bool { isSent }
+  func isDone() async throws -> Bool { isSent && sender == nil }
 
   func close() async {
     isClosed = true
