@@ -66,6 +66,7 @@ let package = Package(
         "PurchaseSyncTesting", "FaultInjection", "CPurchaseSQLite",
       ],
       path: "Simulator",
+      exclude: ["Report/report.png"],  // The readme's picture.
       resources: [.embedInCode("Report/report.html")],
       swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `the engine's column is clean, and nobody else's is`() throws {
-    let names = ["backend-outage", "crash-after-enqueue", "reinstall", "one-receipt-two-accounts"]
+    let names = ["backend-outage", "reinstall-offline", "captive-portal", "one-receipt-two-accounts"]
     let result = try CommandResult(of: ["compare", "--json"] + names)
     #expect(result.status == 0)
     let rows = try result.output.split(separator: "\n").map {
@@ -37,11 +37,11 @@ import Testing
 
   @Test func `a table has a row per scenario, with counts of what went wrong`() throws {
     let result = try CommandResult(of: [
-      "compare", "reinstall", "--client", "engine", "--client", "finish-first",
+      "compare", "reinstall-offline", "--client", "engine", "--client", "finish-first",
     ])
     #expect(result.status == 0)
     let lines = result.output.split(separator: "\n").map(String.init)
-    #expect(lines.contains { $0.hasPrefix("reinstall ") && $0.hasSuffix("      ok      1L") })
+    #expect(lines.contains { $0.hasPrefix("reinstall-offline ") && $0.hasSuffix("      ok      1L") })
     for line in lines { #expect(line.count <= 80, "\(line)") }
   }
 }

@@ -17,6 +17,8 @@ enum Served {
     defer {
       do {
         try FileManager.default.removeItem(atPath: directory)
+      } catch CocoaError.fileNoSuchFile {
+        // A browser that is still ending removes files of its own: what is left is the system's to remove.
       } catch {
         Issue.record(error, "the temporary directory stays behind")
       }

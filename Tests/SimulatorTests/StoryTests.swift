@@ -76,6 +76,11 @@ import Testing
       "expects.verdicts.refunded: expected a whole number"
     ),
     (#"{"name": "x", "launches": [{"isVaultLocked": "yes"}]}"#, "expected true or false, not a text"),
+    (#"{"name": "../x", "launches": [{}]}"#, "line 1: name: expected 1 to 64 small letters"),
+    (
+      #"{"name": "x", "launches": [{"before": [{"happens": "backendRestored"}]}]}"#,
+      "nothing was backed up before"
+    ),
     (#"[1, 2]"#, "line 1: the story: expected an object, not a list"),
     ("{\"name\": \"x\",", "this is no JSON"),
   ])
@@ -97,6 +102,14 @@ import Testing
     let result = try CommandResult(of: ["story", "-"], input: Data(story.utf8))
     #expect(result.status == 1)
     #expect(result.output.contains("paid 1, not 2"))
+  }
+
+  @Test func `a kill that the run does not come to breaks the promise`() throws {
+    let story = #"{"name": "mine", "launches": [{"killed": "beforeFinish"}]}"#
+    let result = try CommandResult(of: ["story", "-"], input: Data(story.utf8))
+    #expect(result.status == 1 && result.output.contains("the kill at beforeFinish was not met"))
+    #expect(
+      try CommandResult(of: ["crash-matrix", "--cell", "update/schema.created:9/relaunch"]).status == 1)
   }
 
   @Test(arguments: ["reinstall", "clock-jump", "refund-before-upload"])
