@@ -70,7 +70,7 @@ let package = Package(
       resources: [.embedInCode("Report/report.html")],
       swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
-    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite"]),
+    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection"]),
     .testTarget(
       name: "AppStoreReceiptsTests",
       dependencies: ["AppStoreReceipts", "PurchaseSyncTesting"],

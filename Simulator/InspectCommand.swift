@@ -48,10 +48,8 @@ struct InspectCommand {
   }
 
   private func json(_ value: some Encodable) throws(QueueError) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {
-      return String(decoding: try encoder.encode(value), as: UTF8.self)
+      return try JSONOutput.document(value)
     } catch {
       throw .invalid(what: "\(options.path) cannot be written as JSON: \(error)")
     }

@@ -23,9 +23,5 @@ struct BenchReport: Encodable {
       + (missed.isEmpty ? "" : "; missed in bar \(numbers)")
   }
 
-  func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
-  }
+  func json() throws -> String { try JSONOutput.document(self) }
 }

@@ -16,7 +16,8 @@ enum SyncBars {
       let tracer = Tracer(strace: strace, log: directory + "/strace.log")
       // A container may forbid one process to trace another.
       guard
-        try BenchChild.run(tracer.command + [ChildProcess.executable.path, "bench-load", "idle"]).status == 0
+        try ChildOutput(command: tracer.command + [ChildProcess.executable.path, "bench-load", "idle"]).status
+          == 0
       else { return notMeasured("strace may not trace here") }
       return try measure(tracer, directory)
     }

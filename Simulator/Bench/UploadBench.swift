@@ -79,7 +79,7 @@ struct UploadBench {
     for _ in 0..<(options.quick ? 1 : 5) {
       for way in UploadWay.allCases {
         let arguments = ["bench-upload", way.rawValue, options.quick ? "1000" : "5000"]
-        let result = try BenchChild.run([ChildProcess.executable.path] + arguments)
+        let result = try ChildOutput(command: [ChildProcess.executable.path] + arguments)
         guard result.status == 0, let kilobytes = Double(result.output.filter { !$0.isWhitespace }) else {
           throw BenchError.child(arguments: arguments, status: result.status, complaint: result.complaint)
         }

@@ -16,7 +16,7 @@ struct CompareCommand {
       try RunCells(cells: cells, settings: settings).run { outcome in
         seen.add(outcome)
         switch outcome.result {
-        case .success(let score): if settings.json { Terminal.line(Table.json(score)) }
+        case .success(let score): if settings.json { Terminal.json(score) }
         case .failure(let error): Terminal.error("purchase-simulator: \(error)")
         }
         guard let full = row.add(outcome), isTable else { return }
@@ -32,7 +32,7 @@ struct CompareCommand {
   private func end(_ outcomes: [RunCells.Outcome]) -> Int32 {
     let totals = options.clients.map { ClientTotal($0, outcomes) }
     if options.settings.json {
-      for total in totals { Terminal.line(Table.json(total)) }
+      for total in totals { Terminal.json(total) }
     } else {
       for line in CompareTable.totals(totals) { Terminal.line(line) }
     }

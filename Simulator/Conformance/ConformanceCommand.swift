@@ -22,9 +22,7 @@ struct ConformanceCommand {
       let lab = try ConformanceLab(options)
       findings = await check(lab)
       if options.json {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        Terminal.line(String(decoding: try encoder.encode(findings), as: UTF8.self))
+        Terminal.line(try JSONOutput.document(findings))
       }
     } catch {
       Terminal.error("purchase-simulator: \(error)")

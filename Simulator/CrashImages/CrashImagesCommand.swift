@@ -15,7 +15,7 @@ struct CrashImagesCommand {
     guard let lines = results else { return ExitCode.internal }
     let report = CrashImagesReport(
       lines: lines, wallClock: begin.duration(to: .now), seed: options.seed)
-    for line in options.json ? report.json() : report.text() { Terminal.line(line) }
+    if options.json { Terminal.json(report.document) } else { report.text().forEach(Terminal.line) }
     return report.holds ? ExitCode.ok : ExitCode.promiseBroken
   }
 
@@ -53,34 +53,25 @@ struct CrashImagesPool {
   }
 
   private func answers(for names: [String]) throws -> [CrashImagesWorker.Line] {
-    let process = Process()
-    let (input, output) = (Pipe(), Pipe())
-    process.executableURL = ChildProcess.executable
-    process.arguments =
-      ["crash-images-worker", "--seed", String(options.seed), "--cap", String(options.cap)]
-      + (options.hasFaults ? [] : ["--no-faults"])
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    // A few names: the pipe holds them.
-    try input.fileHandleForWriting.write(contentsOf: Data(names.map { $0 + "\n" }.joined().utf8))
-    try input.fileHandleForWriting.close()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let lines = text.split(separator: UInt8(ascii: "\n"))
-    guard process.terminationStatus == 0, lines.count == names.count else {
-      throw WorkerFailure(names: names, status: process.terminationStatus, answered: lines.count)
+    let result = try ChildOutput(
+      of: ["crash-images-worker", "--seed", String(options.seed), "--cap", String(options.cap)]
+        + (options.hasFaults ? [] : ["--no-faults"]), input: names.map { $0 + "\n" }.joined())
+    let lines = result.lines
+    guard result.status == 0, lines.count == names.count else {
+      throw WorkerFailure(
+        names: names, status: result.status, answered: lines.count, complaint: result.complaint)
     }
-    return try lines.map { try JSONDecoder().decode(CrashImagesWorker.Line.self, from: Data($0)) }
+    return try lines.map { try JSONDecoder().decode(CrashImagesWorker.Line.self, from: Data($0.utf8)) }
   }
 
   private struct WorkerFailure: Error, CustomStringConvertible {
     var names: [String]
     var status: Int32
     var answered: Int
+    var complaint: String
 
     var description: String {
-      "it ended with \(status) in \(answered < names.count ? names[answered] : "its last workload")"
+      "it ended with \(status) in \(answered < names.count ? names[answered] : "its last workload"): \(complaint)"
     }
   }
 }

@@ -94,7 +94,7 @@ struct CrashImagesReport {
     return lines
   }
 
-  private struct Document: Codable {
+  struct Document: Codable {
     var seed: UInt64
     var holds: Bool
     var rows: [Row]
@@ -103,16 +103,9 @@ struct CrashImagesReport {
     var imagesPerSecond: Int
   }
 
-  func json() -> [String] {
-    let document = Document(
+  var document: Document {
+    Document(
       seed: seed, holds: holds, rows: rows, failures: failures, fingerprint: fingerprint,
       imagesPerSecond: imagesPerSecond)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    do {
-      return [String(decoding: try encoder.encode(document), as: UTF8.self)]
-    } catch {
-      return ["{\"holds\":false}"]
-    }
   }
 }

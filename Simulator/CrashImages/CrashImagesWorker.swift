@@ -24,10 +24,7 @@ struct CrashImagesWorker {
           Terminal.error("purchase-simulator: there is no workload '\(name)'")
           return ExitCode.usage
         }
-        let line = try run(workload, discipline)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        Terminal.line(String(decoding: try encoder.encode(line), as: UTF8.self))
+        Terminal.json(try run(workload, discipline))
       } catch {
         Terminal.error("purchase-simulator: \(name) could not be run: \(error)")
         return ExitCode.internal

@@ -1,3 +1,4 @@
+import FaultInjection
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
@@ -14,8 +15,8 @@ enum VersionOneQueue {
   /// Returns what was paid, with the order of each.
   static func make(at path: String) throws -> [EntryKey: String?] {
     let connection = try Connection(path: path)
-    try connection.execute("PRAGMA page_size=1024; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL")
-    try connection.execute("BEGIN; \(schema) PRAGMA application_id=1349669169; PRAGMA user_version=1; COMMIT")
+    try connection.execute(FirstSchema.newFile)
+    try connection.execute(FirstSchema.orders + orderRequests)
     let transactions = (1...3).map { ImageWorld.transaction($0) }
     let noon = ImageWorld.noon.milliseconds
     for (index, transaction) in transactions.enumerated() {
@@ -59,38 +60,7 @@ enum VersionOneQueue {
     }
   }
 
-  private static let schema = """
-    CREATE TABLE entries( /* PurchaseQueue */
-      place INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, lane TEXT NOT NULL, order_number TEXT,
-      details TEXT NOT NULL, state TEXT NOT NULL, enqueued_at INTEGER NOT NULL, attempts INTEGER NOT NULL,
-      attempted_at INTEGER, ready_at INTEGER NOT NULL, unprotected INTEGER NOT NULL, checksum INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX entries_by_lane ON entries(lane, state, place);
-    CREATE TABLE proofs(
-      id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL
-    ) STRICT;
-    CREATE INDEX proofs_by_checksum ON proofs(checksum);
-    CREATE TABLE entry_proofs(
-      place INTEGER NOT NULL REFERENCES entries(place) ON DELETE CASCADE, kind TEXT NOT NULL,
-      proof INTEGER NOT NULL REFERENCES proofs(id), PRIMARY KEY(place, kind)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX entry_proofs_by_proof ON entry_proofs(proof);
-    CREATE TABLE tombstones(
-      key TEXT PRIMARY KEY, lane TEXT NOT NULL, order_number TEXT, outcome TEXT NOT NULL,
-      details TEXT NOT NULL, settled_at INTEGER NOT NULL, finish_owed INTEGER NOT NULL,
-      unseen INTEGER NOT NULL, checksum INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_owed OR unseen;
-    CREATE TABLE totals(
-      id INTEGER PRIMARY KEY CHECK (id = 1), entries INTEGER NOT NULL, bytes INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO totals VALUES(1, 0, 0);
-    CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE TABLE companions(name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE TABLE orders(
-      number TEXT PRIMARY KEY, account_token TEXT NOT NULL UNIQUE, account TEXT NOT NULL,
-      product TEXT NOT NULL, quantity INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
+  private static let orderRequests = """
     CREATE TABLE order_requests(
       idempotency_key TEXT PRIMARY KEY, account TEXT NOT NULL, product TEXT NOT NULL, quantity INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;

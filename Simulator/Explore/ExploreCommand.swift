@@ -46,7 +46,7 @@ struct ExploreCommand {
       sum.add(try explorer.run(next..<(next + 2_000)))
       next += 2_000
       let seconds = Date().timeIntervalSince(begin)
-      if isatty(2) == 1 {
+      if Terminal.errorIsTerminal {
         let rate = { (count: Int) in String(Int(Double(count) / seconds)) }
         let hit = sum.marks.count { $0 > 0 }
         Terminal.error(
@@ -77,20 +77,11 @@ struct ExploreCommand {
 
   /// Every seed twice, here and in another process, whose hashing is seeded differently.
   private func checkDeterminism() throws -> Int32 {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = ChildProcess.executable
-    process.arguments = [
-      "explore", "--print-hashes", "--seeds", String(options.seeds), "--from", String(options.from),
-      "--profile",
-      options.profile.rawValue, "--storage", options.storage.rawValue,
-    ]
-    process.standardOutput = output
-    try process.run()
     let own = try hashes()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    let other = text.split(separator: "\n").map(String.init)
+    let other = try ChildOutput(of: [
+      "explore", "--print-hashes", "--seeds", String(options.seeds), "--from", String(options.from),
+      "--profile", options.profile.rawValue, "--storage", options.storage.rawValue,
+    ]).lines
     guard own.count == other.count else {
       Terminal.error("purchase-simulator: the other process ended early")
       return ExitCode.internal
@@ -108,18 +99,10 @@ struct ExploreCommand {
   private func firstDivergence(_ seed: UInt64) throws {
     let exploration = Explorer(options.profile, options.storage, jobs: 1).exploration
     let (_, lines) = try exploration.story(of: seed)
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = ChildProcess.executable
-    process.arguments = [
+    let other = try ChildOutput(of: [
       "replay", "--seed", String(seed), "--profile", options.profile.rawValue, "--storage",
       options.storage.rawValue,
-    ]
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    let other = text.split(separator: "\n").map(String.init).filter { $0.hasPrefix("day ") }
+    ]).lines.filter { $0.hasPrefix("day ") }
     for (left, right) in zip(lines, other) where left != right {
       Terminal.line("first difference:\n  \(left)\n  \(right)")
       return

@@ -15,12 +15,25 @@ enum Terminal {
     do {
       try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     } catch {
-      guard !Interruption.shared.isAsked else { return }
-      self.error("purchase-simulator: standard output cannot be written: \(error.localizedDescription)")
-      // Work that has files and children ends in order; everything else now.
-      guard Interruption.shared.isWatching else { exit(ExitCode.outputFailed) }
-      Interruption.shared.stop(code: ExitCode.outputFailed)
+      failed(error.localizedDescription)
     }
+  }
+
+  /// A line of JSON.
+  static func json(_ value: some Encodable) {
+    do {
+      line(try JSONOutput.line(value))
+    } catch {
+      failed("\(error)")
+    }
+  }
+
+  private static func failed(_ why: String) {
+    guard !Interruption.shared.isAsked else { return }
+    error("purchase-simulator: standard output cannot be written: \(why)")
+    // Work that has files and children ends in order; everything else now.
+    guard Interruption.shared.isWatching else { exit(ExitCode.outputFailed) }
+    Interruption.shared.stop(code: ExitCode.outputFailed)
   }
 
   static func error(_ text: String) { errorText(text + "\n") }

@@ -75,7 +75,7 @@ struct MatrixCommand {
     } inOrder: { _, outcome in
       seen.add(outcome)
       progress.clear()
-      if settings.json { Terminal.line(Table.json(MatrixRow(outcome))) }
+      if settings.json { Terminal.json(MatrixRow(outcome)) }
       progress.step()
     }
     progress.end()

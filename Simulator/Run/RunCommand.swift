@@ -30,7 +30,7 @@ struct RunCommand {
     case .failure(let error): Terminal.error("purchase-simulator: \(error)")
     case .success(let score):
       if settings.json {
-        Terminal.line(Table.json(score))
+        Terminal.json(score)
       } else if !settings.isQuiet || !score.isAsExpected {
         Terminal.line(Table.row(score))
       }

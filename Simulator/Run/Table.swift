@@ -32,16 +32,6 @@ enum Table {
     return "\(clean) of \(scores.count) clean, \(lost) lost, \(doubled) doubled, \(seconds(time)) s of runs"
   }
 
-  static func json(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return String(decoding: try encoder.encode(value), as: UTF8.self)
-    } catch {
-      return "{\"error\":\"this could not be written as JSON\"}"
-    }
-  }
-
   /// Aligned to the left.
   static func pad(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))

@@ -57,9 +57,8 @@ struct ServeCommand {
     }
     let url = server.baseURL.absoluteString
     if options.json {
-      return Terminal.line(
-        Table.json(
-          ServedAddresses(backend: url + "/v1", store: url + "/store", page: url + "/", database: path)))
+      return Terminal.json(
+        ServedAddresses(backend: url + "/v1", store: url + "/store", page: url + "/", database: path))
     }
     Terminal.line(
       """

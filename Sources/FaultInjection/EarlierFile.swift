@@ -15,7 +15,8 @@ public enum EarlierFile {
       }
       for index in try indexes(of: connection) { try connection.execute("DROP INDEX \(index)") }
       try connection.execute("DROP TABLE totals; DROP TABLE reservations")
-      try connection.execute(schema)
+      try connection.execute(FirstSchema.queue)
+      try connection.execute(FirstSchema.orders)
       try connection.execute(copies)
       try copyProofReferences(connection)
       try connection.execute("DROP VIEW queue")
@@ -51,36 +52,6 @@ public enum EarlierFile {
     }
   }
 
-  /// Version 1 of the queue.
-  private static let schema = """
-    CREATE TABLE entries(
-      place INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, lane TEXT NOT NULL, order_number TEXT,
-      details TEXT NOT NULL, state TEXT NOT NULL, enqueued_at INTEGER NOT NULL, attempts INTEGER NOT NULL,
-      attempted_at INTEGER, ready_at INTEGER NOT NULL, unprotected INTEGER NOT NULL, checksum INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX entries_by_lane ON entries(lane, state, place);
-    CREATE TABLE proofs(
-      id INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL
-    ) STRICT;
-    CREATE INDEX proofs_by_checksum ON proofs(checksum);
-    CREATE TABLE entry_proofs(
-      place INTEGER NOT NULL REFERENCES entries(place) ON DELETE CASCADE, kind TEXT NOT NULL,
-      proof INTEGER NOT NULL REFERENCES proofs(id), PRIMARY KEY(place, kind)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX entry_proofs_by_proof ON entry_proofs(proof);
-    CREATE TABLE tombstones(
-      key TEXT PRIMARY KEY, lane TEXT NOT NULL, order_number TEXT, outcome TEXT NOT NULL,
-      details TEXT NOT NULL, settled_at INTEGER NOT NULL, finish_owed INTEGER NOT NULL,
-      unseen INTEGER NOT NULL, checksum INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_owed OR unseen;
-    CREATE TABLE totals(
-      id INTEGER PRIMARY KEY CHECK (id = 1), entries INTEGER NOT NULL, bytes INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO totals VALUES(1, 0, 0);
-    CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    """
-
   /// What of the second version the first one knew; its checksums were not looked at when it was read.
   private static let copies = """
     INSERT INTO proofs SELECT id, checksum, length(bytes), bytes FROM new_proofs;
@@ -90,10 +61,6 @@ public enum EarlierFile {
       FROM new_tombstones;
     INSERT INTO facts SELECT name, value FROM new_facts;
     UPDATE totals SET entries=(SELECT count(*) FROM entries), bytes=(SELECT coalesce(sum(size), 0) FROM proofs);
-    CREATE TABLE orders(
-      number TEXT PRIMARY KEY, account_token TEXT NOT NULL UNIQUE, account TEXT NOT NULL, product TEXT NOT NULL,
-      quantity INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
     INSERT INTO orders SELECT number, account_token, account, product, quantity, state, created_at FROM new_orders;
     UPDATE companions SET version=1 WHERE name='orders';
     """

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSyncTesting
 import Testing
 
@@ -233,6 +234,21 @@ import Testing
     }
   }
 
+  @Test func `what the file could not take is asked for again, although nobody wakes the engine`()
+    async throws
+  {
+    try await EngineWorld.with { world in
+      let engine = try await world.open()
+      try await engine.execute("PRAGMA max_page_count=1")
+      let transaction = try await world.pay()
+      await #expect(throws: SyncError.self) { try await engine.receive(transaction) }
+      try await engine.execute("PRAGMA max_page_count=1000000")
+      try await until { try world.server.snapshot().charges.allSatisfy(\.isFinished) }
+      await engine.shutdown()
+      try world.expectAllDelivered(1)
+    }
+  }
+
   private actor Told {
     var keys: [EntryKey] = []
     func add(_ key: EntryKey) { keys.append(key) }
@@ -273,4 +289,13 @@ final class SettableClock: @unchecked Sendable {
 
   func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: lock.withLock { offset }) }
   func jump(by milliseconds: Int64) { lock.withLock { offset += milliseconds } }
+}
+
+extension SyncEngine {
+  /// Runs SQL on the engine's own connection.
+  fileprivate func execute(_ sql: String) throws {
+    try withFile { (file) throws(QueueError) in
+      try file.queue.read { () throws(SQLiteError) in try file.queue.connection.execute(sql) }
+    }
+  }
 }

@@ -66,6 +66,9 @@ final class Process {
   var failingLanes = 0
   var waitingLanes = 0
   var floorOfAll = Int64(0)
+  /// The same as it was said. After a clock that went back and came on again a machine may still keep to it, or not:
+  /// `floorOfAll` is what it has to keep to, this is how long it may.
+  var floorAsSaid = Int64(0)
   var floorOfLane = [Int64](repeating: 0, count: Names.lanes.count)
   /// Purchases that this launch paid.
   var paid: [Int32] = []
@@ -76,6 +79,12 @@ final class Process {
     self.role = role
     self.storage = storage
     machine = SyncMachine(storage: storage, policy: policy, seed: 0)
+  }
+
+  /// The backend asked to be left alone until then.
+  func raiseFloor(to moment: Int64) {
+    floorOfAll = max(floorOfAll, moment)
+    floorAsSaid = max(floorAsSaid, moment)
   }
 
   /// What dies with a process.

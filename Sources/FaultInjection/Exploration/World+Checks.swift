@@ -158,7 +158,7 @@ extension World {
     case .backendBusy(_, let asked):
       process.isFailing = true
       process.failingLanes |= 1 << lane
-      if let asked { process.floorOfAll = max(process.floorOfAll, now + min(max(asked, 0), Self.day)) }
+      if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
     case .backendFault:
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = 0
@@ -182,7 +182,7 @@ extension World {
     case .backendBusy(_, let asked):
       process.isFailing = true
       let now = deviceNow(process.phone).milliseconds
-      if let asked { process.floorOfAll = max(process.floorOfAll, now + min(max(asked, 0), Self.day)) }
+      if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
     default: break
     }
   }

@@ -30,7 +30,8 @@ extension World {
     hash.add(Int64(process.number))
     process.isAlive = true
     process.isFailing = phone.shadow.retry.pace.isFailing
-    process.floorOfAll = storedFloor(phone)
+    (process.floorOfAll, process.floorAsSaid) = (0, 0)
+    process.raiseFloor(to: storedFloor(phone))
     tell("phone \(phone.number + 1): \(process.role == 0 ? "the app" : "the extension") is launched")
     let error = step(process) { (machine, now) throws(QueueError) in try machine.started(now: now) }
     guard error == nil else {

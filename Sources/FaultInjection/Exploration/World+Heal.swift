@@ -51,7 +51,7 @@ extension World {
       count += shadow.queued
       if shadow.quarantined > 0 { wait = 24 * Self.hour }
       for row in shadow.rows where row.state == .queued { wait = max(wait, row.readyAt - now) }
-      wait = max(wait, processes[phone.number].floorOfAll - now, storedFloor(phone) - now)
+      wait = max(wait, processes[phone.number].floorAsSaid - now, storedFloor(phone) - now)
       for floor in processes[phone.number].floorOfLane { wait = max(wait, floor - now) }
       for sale in shadow.rows.indices where shadow.rows[sale].state != .none {
         expected.append((phone.number, sale))
@@ -82,6 +82,22 @@ extension World {
       checker.expect(
         .delivered, row.state == .none || row.isUpdate,
         "\(Names.id(sale)) is not delivered: \(pending()?.description ?? "and nothing says why")")
+    }
+  }
+
+  /// What keeps a lane from sending, as the machine sees it.
+  private func why(_ process: Process, _ lane: Lane) -> String {
+    let deviceNow = deviceNow(process.phone)
+    let timer = process.timerAt.map { "in \(($0 - now) / 1_000) s" } ?? "never"
+    do throws(QueueError) {
+      switch try process.machine.status(of: lane, reason: nil, now: deviceNow) {
+      case .waiting(let until, let reason):
+        let seconds = until.milliseconds(since: deviceNow) / 1_000
+        return "; the lane waits for \(seconds) s (\(reason)), the timer fires \(timer)"
+      case let state: return "; the lane is \(state), the timer fires \(timer)"
+      }
+    } catch {
+      return "; \(error)"
     }
   }
 
@@ -182,7 +198,8 @@ extension World {
         return Pending(
           invariant: .delivered,
           description: "\(name) has \(Names.id(sale)) \(row.state) in lane \(Names.lanes[row.lane].text), "
-            + "\(row.attempts) attempts" + (wait > 0 ? ", postponed for \(wait / 1_000) s" : ""))
+            + "\(row.attempts) attempts" + (wait > 0 ? ", postponed for \(wait / 1_000) s" : "")
+            + why(processes[phone.number], Names.lanes[row.lane]))
       }
       for sale in shadow.rows.indices where shadow.rows[sale].owesFinish {
         // What the store does not list any more is done; a listing of the right account will tell.

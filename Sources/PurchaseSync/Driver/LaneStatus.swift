@@ -34,7 +34,7 @@ public struct LaneStatus: Sendable, Hashable {
 
 extension SyncMachine {
   /// What a lane is doing; `reason` is why it was last said to wait, if it was. Changes nothing.
-  func status(of lane: Lane, reason: String?, now: Timestamp) throws(QueueError) -> LaneStatus.State {
+  package func status(of lane: Lane, reason: String?, now: Timestamp) throws(QueueError) -> LaneStatus.State {
     let state = lanes[lane] ?? LaneState()
     switch state.activity {
     case .sending: return .uploading

@@ -89,7 +89,14 @@ public actor SyncEngine {
           try machine.transactionArrived(transaction, storeAccount: storeAccount, now: now)
         })
     } catch {
-      if case .queue(.queueFull) = error { overflows(transaction.key, error) }
+      switch error {
+      case .queue(.queueFull): overflows(transaction.key, error)
+      case .queue(.invalid): break
+      // The file failed: the store has it still, and is asked when everything is looked at again.
+      default:
+        opened?.machine.storeKeepsMore()
+        lookAgain()
+      }
       throw error
     }
     overflow.remove(transaction.key)

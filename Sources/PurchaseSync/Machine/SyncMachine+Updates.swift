@@ -52,6 +52,9 @@ extension SyncMachine {
     return actions
   }
 
+  /// Something could not be stored here, and is in the store still.
+  mutating func storeKeepsMore() { (hasOverflow, isRoomNews) = (true, true) }
+
   /// The store is asked again for what had no room, once nothing is on its way any more: of a thousand that it holds,
   /// one at a time would be a thousand listings.
   mutating func askForOverflow() -> [SyncAction] {

@@ -39,6 +39,9 @@ public final class ServerAPIVerifier: ReceiptVerifier {
 
   private func verification(of query: VerificationQuery) -> StoreVerification {
     switch query {
+    // An id is digits; anything else in a path would be another path.
+    case .transaction(_, let id) where !Self.isID(id): return .notFound
+    case .subscription(_, let id) where !Self.isID(id): return .notFound
     case .transaction(let environment, let id):
       return ask("inApps/v1/transactions/" + id, TransactionInfo.self, environment: environment) {
         [$0.signedTransactionInfo]
@@ -60,11 +63,17 @@ public final class ServerAPIVerifier: ReceiptVerifier {
     }
   }
 
+  private static func isID(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+  }
+
   private func ask<Reply: Decodable>(
     _ path: String, _ type: Reply.Type, environment: String, _ signed: (Reply) -> [String]
   ) -> StoreVerification {
     guard let (status, body) = get(path) else { return .unavailable }
-    if status == 404 { return .notFound }
+    // Only the store's own word: at a wrong address there is nothing either.
+    let isUnknown = String(decoding: body, as: UTF8.self).contains(TransactionInfo.unknown)
+    if status == 404, isUnknown { return .notFound }
     guard status == 200 else { return .unavailable }
     do {
       var transactions: [SignedTransaction] = []

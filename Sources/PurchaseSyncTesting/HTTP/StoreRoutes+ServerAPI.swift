@@ -22,7 +22,7 @@ extension WorldState {
     world.store.advance(to: call.now)
     let store = world.store
     guard let record = store.transaction(call.parameter) else {
-      throw .notFound("TransactionIdNotFoundError")
+      throw .notFound(TransactionInfo.unknown)
     }
     var signed: [String] = []
     for other in store.transactions(storeAccount: record.storeAccount)
@@ -41,12 +41,15 @@ extension WorldState {
     do throws(StoreModelError) {
       return try store.signedTransaction(for: id, now: now)
     } catch {
-      throw .notFound("TransactionIdNotFoundError")
+      throw .notFound(TransactionInfo.unknown)
     }
   }
 }
 
 struct TransactionInfo: Codable {
+  /// What the store says of an id that it does not know.
+  static let unknown = "TransactionIdNotFoundError"
+
   var signedTransactionInfo: String
 }
 

@@ -1,0 +1,22 @@
+import Foundation
+
+/// JSON as it is written for programs: keys in order, so that two runs can be compared as text.
+enum JSONOutput {
+  /// In one line.
+  static func line(_ value: some Encodable) throws -> String {
+    try text(value, [.sortedKeys, .withoutEscapingSlashes])
+  }
+
+  /// With line breaks, for people who look.
+  static func document(_ value: some Encodable) throws -> String {
+    try text(value, [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes])
+  }
+
+  private static func text(
+    _ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting
+  ) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = formatting
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+}
