@@ -70,6 +70,7 @@ final class RoomForOne: SyncStorage {
   func release(_ key: EntryKey, now: Timestamp) -> Bool { true }
 
   func quarantined() -> [EntryKey] { [] }
+  func hasQuarantined() -> Bool { false }
 
   func quarantineTrial() -> QuarantineTrial? { nil }
 

@@ -8,6 +8,7 @@ struct ExploreCommand {
 
   func execute() -> Int32 {
     do {
+      try ExploredDisks.prepare(options.storage)
       if options.printsHashes { return try printHashes() }
       if options.checkDeterminism { return try checkDeterminism() }
       if let plant = options.plant { return try PlantSearch(options: options).execute(plant) }
@@ -118,6 +119,7 @@ struct ReplayCommand {
     let exploration = Exploration(
       profile: options.profile, plant: options.plant, disks: ExploredDisks.maker(options.storage))
     do throws(QueueError) {
+      try ExploredDisks.prepare(options.storage)
       for line in Knobs(seed: options.seed, profile: options.profile).lines { Terminal.line(line) }
       let (violation, lines) = try exploration.story(
         of: options.seed, keeping: options.keep, stopAt: options.stopAt)

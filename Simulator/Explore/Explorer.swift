@@ -53,16 +53,28 @@ struct ExplorationSum: Sendable {
 
 /// Where the disks of explored phones come from.
 enum ExploredDisks {
-  /// In memory, of either kind; files of the real queue go to the system's memory file system, where there is one.
+  /// To be called by a command before it makes the first of them.
+  static func prepare(_ storage: ExploredStorage) throws(QueueError) {
+    guard storage == .sqlite, !FaultVFS.install() else { return }
+    throw .storage(path: "memory", reason: "SQLite refuses disks in memory")
+  }
+
+  /// In memory, of either kind. Where `FaultVFS` is installed, files of the real queue are on the disk of the thread;
+  /// else in the system's memory file system, where there is one.
   static func maker(_ storage: ExploredStorage) -> DiskMaker {
     switch storage {
-    case .memory: { (limits, hasVault) throws(QueueError) in MemoryDisk(limits: limits, hasVault: hasVault) }
+    case .memory:
+      return { (limits, hasVault) throws(QueueError) in MemoryDisk(limits: limits, hasVault: hasVault) }
     case .sqlite:
-      { (limits, hasVault) throws(QueueError) in
-        try SQLiteDisk(
-          below: parent, named: "explore-" + UUID().uuidString, limits: limits, hasVault: hasVault)
+      return { (limits, hasVault) throws(QueueError) in
+        SQLiteDisk(try folder(), limits: limits, hasVault: hasVault)
       }
     }
+  }
+
+  private static func folder() throws(QueueError) -> any DiskFolder {
+    if unsafe FaultVFS.isInstalled { return FaultFolder() }
+    return try SystemFolder(parent + "/explore-" + UUID().uuidString)
   }
 
   private static let parent: String = {

@@ -4,11 +4,7 @@ extension QueueFile {
   /// Which entry or settled one has this order, if any; reads every tombstone.
   package func holder(ofOrder number: String) throws(QueueError) -> EntryKey? {
     try read { () throws(SQLiteError) in
-      try connection.prepare(
-        """
-        SELECT key FROM entries WHERE order_number=?1 UNION ALL SELECT key FROM tombstones WHERE order_number=?1 LIMIT 1
-        """
-      ).first([.text(number)]) { EntryKey(rawValue: $0.text(0)) }
+      try statements.entries.ofOrder.first([.text(number)]) { EntryKey(rawValue: $0.text(0)) }
     }
   }
 

@@ -71,6 +71,7 @@ final class FaultyStorage: SyncStorage {
   func retryState() -> RetryState { inner.retryState() }
   func watch(of key: EntryKey) -> PoisonWatch { inner.watch(of: key) }
   func quarantined() -> [EntryKey] { inner.quarantined() }
+  func hasQuarantined() -> Bool { inner.hasQuarantined() }
   func quarantineTrial() -> QuarantineTrial? { inner.quarantineTrial() }
   func binding(by orderNumber: String, of key: EntryKey) -> VerdictBinding {
     inner.binding(by: orderNumber, of: key)

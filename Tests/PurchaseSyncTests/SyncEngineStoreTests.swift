@@ -239,10 +239,10 @@ import Testing
   {
     try await EngineWorld.with { world in
       let engine = try await world.open()
-      try await engine.execute("PRAGMA max_page_count=1")
+      try await engine.execute("PRAGMA query_only=1")
       let transaction = try await world.pay()
       await #expect(throws: SyncError.self) { try await engine.receive(transaction) }
-      try await engine.execute("PRAGMA max_page_count=1000000")
+      try await engine.execute("PRAGMA query_only=0")
       try await until { try world.server.snapshot().charges.allSatisfy(\.isFinished) }
       await engine.shutdown()
       try world.expectAllDelivered(1)

@@ -60,7 +60,7 @@ package final class FaultDisk: @unchecked Sendable {
 
   func write(_ bytes: UnsafeRawBufferPointer, to file: Int, at offset: Int, isScratch: Bool = false) {
     guard bytes.count > 0 else { return }
-    if isScratch {
+    if isScratch || !keepsLog {
       unsafe image.files[file, default: FileContent()].write(bytes, at: offset)
     } else if bytes.count >= 4096, unsafe FileContent.isZero(bytes) {
       perform(.clear(file: file, offset: offset, count: bytes.count))
@@ -79,7 +79,38 @@ package final class FaultDisk: @unchecked Sendable {
     if isScratch { image.files[file]?.resize(to: size) } else { perform(.resize(file: file, size: size)) }
   }
 
-  func makeDirectory(_ path: String) { image.directories.insert(path) }
+  package func makeDirectory(_ path: String) { image.directories.insert(path) }
+
+  // MARK: Folders, from outside
+
+  /// What is in the directory, by path: copies, which cost nothing until one of them is written to.
+  package func contents(of directory: String) -> [String: FileContent] {
+    let prefix = directory + "/"
+    var contents: [String: FileContent] = [:]
+    for (path, file) in image.names where path.hasPrefix(prefix) { contents[path] = image.files[file] }
+    return contents
+  }
+
+  /// Puts other files into the directory, instead of those that are there. Nobody has one of them open.
+  package func replaceContents(of directory: String, with contents: [String: FileContent]) {
+    let prefix = directory + "/"
+    for (path, file) in image.names where path.hasPrefix(prefix) {
+      image.names[path] = nil
+      image.files[file] = nil
+      nodes[file] = nil
+    }
+    for (path, content) in contents {
+      let file = takeNumber()
+      image.names[path] = file
+      image.files[file] = content
+    }
+  }
+
+  /// Removes the directory and what is in it.
+  package func removeDirectory(_ directory: String) {
+    replaceContents(of: directory, with: [:])
+    image.directories.remove(directory)
+  }
 
   func node(_ file: Int) -> FileNode {
     if let node = nodes[file] { return node }

@@ -80,6 +80,7 @@ import CPurchaseSQLite
   private let number: Int
   /// Nil for one without a name, which goes with this object.
   private let path: String?
+  let node: FileNode
   var owesDirectorySync = false
   var isRemovedOnClose = false
 
@@ -87,9 +88,9 @@ import CPurchaseSQLite
     self.disk = disk
     self.number = number
     self.path = path
+    node = disk.node(number)
   }
 
-  var node: FileNode { disk.node(number) }
   private var id: ObjectIdentifier { ObjectIdentifier(self) }
   private var isScratch: Bool { path == nil }
 

@@ -8,18 +8,15 @@ import PurchaseSQLite
 
 /// The file calls of `DurableFile` and `AdvisoryLock` on the disks of `FaultVFS`.
 struct FaultFiles: FileSystem {
-  private struct Open {
+  struct Open {
     var disk: FaultDisk
     /// Nil for a directory.
     var file: Int?
     var written = 0
   }
 
-  private nonisolated(unsafe) static var open: [Int32: Open] = [:]
-  private nonisolated(unsafe) static var next: Int32 = 1000
-
   func open(_ path: String, _ purpose: OpenPurpose) throws(FileError) -> Int32 {
-    let disk = unsafe FaultVFS.disk
+    let disk = FaultVFS.disk
     let known = disk.image.names[path]
     let isMaking = known == nil && [.replacing, .making, .locking].contains(purpose)
     try Self.check(disk, takesRoom: isMaking, "open", path)
@@ -35,19 +32,16 @@ struct FaultFiles: FileSystem {
       guard isMaking else { throw Self.error(ENOENT, "open", path) }
       file = disk.makeFile(path)
     }
-    let descriptor = unsafe Self.next
-    unsafe Self.next += 1
-    unsafe Self.open[descriptor] = Open(disk: disk, file: file)
-    return descriptor
+    return FaultThread.current.keep(Open(disk: disk, file: file))
   }
 
   func close(_ descriptor: Int32) {
     unlock(descriptor)
-    unsafe Self.open[descriptor] = nil
+    FaultThread.current.open[descriptor] = nil
   }
 
   func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(FileError) {
-    guard let open = unsafe Self.open[descriptor], let file = open.file else {
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else {
       throw Self.error(EBADF, "write", path)
     }
     if let fault = open.disk.nextFault(takesRoom: true) {
@@ -55,11 +49,11 @@ struct FaultFiles: FileSystem {
       throw Self.error(fault == .full ? ENOSPC : EIO, "write", path)
     }
     unsafe bytes.withUnsafeBytes { unsafe open.disk.write($0, to: file, at: open.written) }
-    unsafe Self.open[descriptor]?.written += bytes.count
+    FaultThread.current.open[descriptor]?.written += bytes.count
   }
 
   func read(_ descriptor: Int32, from offset: Int, count: Int, _ path: String) throws(FileError) -> [UInt8] {
-    guard let open = unsafe Self.open[descriptor], let file = open.file else {
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else {
       throw Self.error(EISDIR, "read", path)
     }
     try Self.check(open.disk, "read", path)
@@ -71,27 +65,27 @@ struct FaultFiles: FileSystem {
   }
 
   func sync(_ descriptor: Int32, _ path: String) throws(FileError) {
-    guard let open = unsafe Self.open[descriptor] else { throw Self.error(EBADF, "fsync", path) }
+    guard let open = FaultThread.current.open[descriptor] else { throw Self.error(EBADF, "fsync", path) }
     try Self.check(open.disk, "fsync", path)
     open.disk.perform(open.file.map { .sync(file: $0) } ?? .syncDirectory(path))
   }
 
   func rename(_ path: String, to target: String) throws(FileError) {
-    let disk = unsafe FaultVFS.disk
+    let disk = FaultVFS.disk
     try Self.check(disk, takesRoom: true, "rename", path)
     guard disk.image.names[path] != nil else { throw Self.error(ENOENT, "rename", path) }
     disk.perform(.rename(path: path, target: target))
   }
 
   func unlink(_ path: String) throws(FileError) {
-    let disk = unsafe FaultVFS.disk
+    let disk = FaultVFS.disk
     try Self.check(disk, "unlink", path)
     guard disk.image.names[path] != nil else { throw Self.error(ENOENT, "unlink", path) }
     disk.perform(.unlink(path: path))
   }
 
   func makeDirectory(_ path: String) throws(FileError) {
-    let disk = unsafe FaultVFS.disk
+    let disk = FaultVFS.disk
     try Self.check(disk, takesRoom: true, "mkdir", path)
     guard !disk.image.directories.contains(path), disk.image.names[path] == nil else {
       throw Self.error(EEXIST, "mkdir", path)
@@ -100,14 +94,14 @@ struct FaultFiles: FileSystem {
   }
 
   func status(of path: String) throws(FileError) -> FileStatus? {
-    let disk = unsafe FaultVFS.disk
+    let disk = FaultVFS.disk
     try Self.check(disk, "stat", path)
     if disk.image.directories.contains(path) { return FileStatus(kind: .directory, size: 0) }
     return disk.image[path].map { FileStatus(kind: .file, size: $0.size) }
   }
 
   func names(in directory: String) throws(FileError) -> [String] {
-    let disk = unsafe FaultVFS.disk
+    let disk = FaultVFS.disk
     try Self.check(disk, "opendir", directory)
     guard disk.image.directories.contains(directory) else { throw Self.error(ENOENT, "opendir", directory) }
     let prefix = directory + "/"
@@ -122,7 +116,7 @@ struct FaultFiles: FileSystem {
   }
 
   func tryLock(_ descriptor: Int32, _ path: String) throws(FileError) -> Bool {
-    guard let open = unsafe Self.open[descriptor], let file = open.file else {
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else {
       throw Self.error(EBADF, "flock", path)
     }
     try Self.check(open.disk, "flock", path)
@@ -133,13 +127,13 @@ struct FaultFiles: FileSystem {
   }
 
   func unlock(_ descriptor: Int32) {
-    guard let open = unsafe Self.open[descriptor], let file = open.file else { return }
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else { return }
     let node = open.disk.node(file)
     if node.lockHolder == descriptor { node.lockHolder = nil }
   }
 
   func isUnlinked(_ descriptor: Int32) -> Bool {
-    guard let open = unsafe Self.open[descriptor], let file = open.file else { return true }
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else { return true }
     return !open.disk.image.names.values.contains(file)
   }
 

@@ -14,10 +14,9 @@ import PurchaseSync
 /// It is the default of a process of its own, because SQLite takes randomness from the default VFS whatever a
 /// connection uses, and because our layer that gathers what goes into the log has the default one below it.
 @safe package enum FaultVFS {
-  /// Where files are opened. Files that are open stay on the disk on which they were opened.
-  package nonisolated(unsafe) static var disk = FaultDisk()
-  private nonisolated(unsafe) static var random = RandomSource(seed: 0)
-  private nonisolated(unsafe) static var isInstalled = false
+  /// Where this thread opens files. Files that are open stay on the disk on which they were opened.
+  package static var disk: FaultDisk { FaultThread.current.disk }
+  package private(set) nonisolated(unsafe) static var isInstalled = false
 
   // SQLITE_IOERR_… and their like are macros that are not imported.
   static let shortRead = SQLITE_IOERR | 2 << 8
@@ -52,10 +51,11 @@ import PurchaseSync
 
   private static let name: StaticString = "purchase-fault"
 
-  /// Begins a run: a disk, and all of SQLite's random numbers from the seed.
+  /// Begins a run on this thread: a disk, and all of SQLite's random numbers from the seed, if no other thread uses it.
   package static func begin(on disk: FaultDisk, seed: UInt64) {
-    unsafe self.disk = disk
-    unsafe random = RandomSource(seed: seed)
+    let thread = FaultThread.current
+    thread.disk = disk
+    thread.random = RandomSource(seed: seed)
     // SQLite's generator is filled anew from ours at its next use.
     sqlite3_randomness(0, nil)
   }
@@ -75,8 +75,9 @@ import PurchaseSync
     }
     unsafe vfs.pointee.xRandomness = { _, count, into in
       guard let into = unsafe into else { return 0 }
+      let thread = FaultThread.current
       for index in 0..<Int(count) {
-        unsafe into[index] = CChar(truncatingIfNeeded: FaultVFS.random.next())
+        unsafe into[index] = CChar(truncatingIfNeeded: thread.random.next())
       }
       return count
     }
@@ -101,7 +102,7 @@ import PurchaseSync
   ) -> Int32 {
     guard let file = unsafe file else { return SQLITE_MISUSE }
     unsafe file.pointee.pMethods = nil
-    let disk = unsafe self.disk
+    let disk = self.disk
     let name = unsafe path.map { unsafe String(cString: $0) }
     let known = name.flatMap { disk.image.names[$0] }
     let isMaking = known == nil
@@ -126,7 +127,7 @@ import PurchaseSync
 
   private static func delete(_ path: UnsafePointer<CChar>?, _ isSyncing: Int32) -> Int32 {
     guard let path = unsafe path else { return SQLITE_MISUSE }
-    let disk = unsafe self.disk
+    let disk = self.disk
     let name = unsafe String(cString: path)
     if disk.nextFault() != nil { return deleteFailed }
     guard disk.image.names[name] != nil else { return deleteMissing }
@@ -140,7 +141,7 @@ import PurchaseSync
   /// As the system's own VFS: an empty file counts as absent.
   private static func access(_ path: UnsafePointer<CChar>?, _ result: UnsafeMutablePointer<Int32>?) -> Int32 {
     guard let path = unsafe path else { return SQLITE_MISUSE }
-    let disk = unsafe self.disk
+    let disk = self.disk
     if disk.nextFault() != nil { return accessFailed }
     let name = unsafe String(cString: path)
     let isThere = (disk.image[name]?.size ?? 0) > 0 || disk.image.directories.contains(name)

@@ -14,15 +14,16 @@ final class FileNode {
 
   /// False if another file's lock is in the way.
   func lock(_ file: ObjectIdentifier, _ wanted: Int32) -> Bool {
-    let others = levels.filter { $0.key != file }.values
+    var highest = SQLITE_LOCK_NONE
+    for (other, level) in levels where other != file { highest = max(highest, level) }
     switch wanted {
     case SQLITE_LOCK_SHARED:
-      guard !others.contains(where: { $0 >= SQLITE_LOCK_PENDING }) else { return false }
+      guard highest < SQLITE_LOCK_PENDING else { return false }
     case SQLITE_LOCK_RESERVED:
-      guard !others.contains(where: { $0 >= SQLITE_LOCK_RESERVED }) else { return false }
+      guard highest < SQLITE_LOCK_RESERVED else { return false }
     default:
-      guard !others.contains(where: { $0 >= SQLITE_LOCK_RESERVED }) else { return false }
-      guard others.isEmpty else {
+      guard highest < SQLITE_LOCK_RESERVED else { return false }
+      guard highest == SQLITE_LOCK_NONE else {
         // New readers wait, the old ones may finish.
         levels[file] = SQLITE_LOCK_PENDING
         return false
@@ -44,7 +45,7 @@ final class FileNode {
   private var regions: [UnsafeMutableRawPointer] = unsafe []
   private var users: Set<ObjectIdentifier> = []
   private var exclusive = [ObjectIdentifier?](repeating: nil, count: Int(SQLITE_SHM_NLOCK))
-  private var shared = [Set<ObjectIdentifier>](repeating: [], count: Int(SQLITE_SHM_NLOCK))
+  private var shared = [[ObjectIdentifier]](repeating: [], count: Int(SQLITE_SHM_NLOCK))
 
   deinit { clear() }
 
@@ -71,10 +72,14 @@ final class FileNode {
   func lock(_ file: ObjectIdentifier, _ slots: Range<Int>, isExclusive: Bool) -> Bool {
     for slot in slots {
       if let holder = exclusive[slot], holder != file { return false }
-      if isExclusive, !shared[slot].subtracting([file]).isEmpty { return false }
+      if isExclusive, shared[slot].contains(where: { $0 != file }) { return false }
     }
     for slot in slots {
-      if isExclusive { exclusive[slot] = file } else { shared[slot].insert(file) }
+      if isExclusive {
+        exclusive[slot] = file
+      } else if !shared[slot].contains(file) {
+        shared[slot].append(file)
+      }
     }
     return true
   }
@@ -82,7 +87,7 @@ final class FileNode {
   func unlock(_ file: ObjectIdentifier, _ slots: Range<Int>) {
     for slot in slots {
       if exclusive[slot] == file { exclusive[slot] = nil }
-      shared[slot].remove(file)
+      shared[slot].removeAll { $0 == file }
     }
   }
 

@@ -39,6 +39,7 @@ final class GoneStorage: SyncStorage {
   }
   func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool { throw Self.gone }
   func quarantined() throws(QueueError) -> [EntryKey] { throw Self.gone }
+  func hasQuarantined() throws(QueueError) -> Bool { throw Self.gone }
   func quarantineTrial() throws(QueueError) -> QuarantineTrial? { throw Self.gone }
   func keep(_ trial: QuarantineTrial) throws(QueueError) { throw Self.gone }
   func binding(by orderNumber: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {

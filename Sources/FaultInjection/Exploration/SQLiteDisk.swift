@@ -1,33 +1,26 @@
-import Foundation
 package import PurchaseQueue
 package import PurchaseSync
 
-/// A phone's disk with the real queue on real SQLite, in a directory that is best one in memory (`/dev/shm`): each launch
-/// opens the file, a kill drops the connection.
+import class Foundation.NSLock
+
+/// A phone's disk with the real queue on real SQLite, in a folder that is best one in memory: each launch opens the file,
+/// a kill drops the connection.
 package final class SQLiteDisk: ExplorationDisk {
-  private let directory: String
+  private let folder: any DiskFolder
   private let limits: QueueLimits
   private let vault: MemoryVault?
 
-  /// Files go below this directory, in one of their own.
-  package init(below parent: String, named name: String, limits: QueueLimits, hasVault: Bool)
-    throws(QueueError)
-  {
-    directory = parent + "/" + name
+  package init(_ folder: any DiskFolder, limits: QueueLimits, hasVault: Bool) {
+    self.folder = folder
     self.limits = limits
     vault = hasVault ? MemoryVault() : nil
-    do {
-      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    } catch {
-      throw .cannotOpen(path: directory, reason: error.localizedDescription)
-    }
   }
 
   package var hasVault: Bool { vault != nil }
   package func setVault(fails: Bool) { vault?.setFailing(fails) }
 
   package func open(now: Timestamp) throws(QueueError) -> any SyncStorage {
-    try SyncFile(queue: QueueFile(path: directory + "/q", limits: limits, vault: vault, now: now))
+    try SyncFile(queue: QueueFile(path: folder.path + "/q", limits: limits, vault: vault, now: now))
   }
 
   package func add(
@@ -42,61 +35,10 @@ package final class SQLiteDisk: ExplorationDisk {
     return try file.queue.allEntries()
   }
 
-  package func wipe() throws(QueueError) {
-    try work {
-      for name in try names(in: directory) {
-        try FileManager.default.removeItem(atPath: directory + "/" + name)
-      }
-    }
-  }
-
-  package func takeImage() throws(QueueError) {
-    try work {
-      try removeImage()
-      try FileManager.default.createDirectory(atPath: image, withIntermediateDirectories: true)
-      for name in try names(in: directory) {
-        try FileManager.default.copyItem(atPath: directory + "/" + name, toPath: image + "/" + name)
-      }
-    }
-  }
-
-  package func restoreImage() throws(QueueError) -> Bool {
-    guard FileManager.default.fileExists(atPath: image) else { return false }
-    try wipe()
-    try work {
-      for name in try names(in: image) {
-        try FileManager.default.copyItem(atPath: image + "/" + name, toPath: directory + "/" + name)
-      }
-    }
-    return true
-  }
-
-  package func remove() {
-    do {
-      try removeImage()
-      try FileManager.default.removeItem(atPath: directory)
-    } catch {
-      return  // A directory in memory: it goes with the machine.
-    }
-  }
-
-  private var image: String { directory + "-image" }
-
-  private func removeImage() throws {
-    if FileManager.default.fileExists(atPath: image) { try FileManager.default.removeItem(atPath: image) }
-  }
-
-  private func names(in directory: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
-  }
-
-  private func work(_ body: () throws -> Void) throws(QueueError) {
-    do {
-      try body()
-    } catch {
-      throw .storage(path: directory, reason: error.localizedDescription)
-    }
-  }
+  package func wipe() throws(QueueError) { try folder.wipe() }
+  package func takeImage() throws(QueueError) { try folder.takeImage() }
+  package func restoreImage() throws(QueueError) -> Bool { try folder.restoreImage() }
+  package func remove() { folder.remove() }
 }
 
 /// A vault in memory, which outlives the app and can be locked.

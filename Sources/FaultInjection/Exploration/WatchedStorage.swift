@@ -203,6 +203,7 @@ final class WatchedStorage: SyncStorage {
   }
 
   func quarantined() throws(QueueError) -> [EntryKey] { try base.quarantined() }
+  func hasQuarantined() throws(QueueError) -> Bool { try base.hasQuarantined() }
   func quarantineTrial() throws(QueueError) -> QuarantineTrial? { try base.quarantineTrial() }
   func keep(_ trial: QuarantineTrial) throws(QueueError) {
     try write({ () throws(QueueError) in try base.keep(trial) }, { _ in })

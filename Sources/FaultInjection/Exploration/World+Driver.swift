@@ -52,13 +52,16 @@ extension World {
   /// A fresh install has what the vault kept, and nothing else.
   private func adopt(_ base: any SyncStorage, of phone: Phone) {
     phone.isFresh = false
-    guard phone.disk.hasVault, let old = previousShadows[phone.number] else { return }
+    guard phone.disk.hasVault else { return }
     do throws(QueueError) {
       for entry in try phone.disk.entries(base) {
         let sale = Names.transaction(entry.key)
-        let before = old.row(sale)
-        // A mirror of something that was here; perhaps a stale one, of a vault that was locked when it was settled.
-        guard phone.shadow.row(sale).state == .none, before.place > 0 else { continue }
+        let present = phone.shadow.row(sale)
+        let before = previousShadows[phone.number].map { $0.row(sale) } ?? present
+        // A mirror of something that was here; perhaps a stale one, of a vault that was locked when it was settled, and
+        // whose tombstone had to make room since.
+        guard present.state == .none, before.place > 0 else { continue }
+        guard try base.tombstone(entry.key) == nil else { continue }
         checker.mark(.vaultRestored)
         phone.shadow.inserted(entry, candidates: before.candidates.map { String($0 + 1) }, isUpdate: false)
         phone.shadow.change(sale) { ($0.receipt, $0.isSigned) = (before.receipt, before.isSigned) }

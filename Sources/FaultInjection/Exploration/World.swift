@@ -114,8 +114,7 @@ package final class World {
     }
     for role in 0...1 {
       for phone in phones {
-        let base = try phone.disk.open(now: deviceNow(phone))
-        let storage = WatchedStorage(base, phone.shadow)
+        let storage = WatchedStorage(GoneStorage(), phone.shadow)
         processes.append(Process(processes.count, phone, role: role, storage, policy))
       }
     }

@@ -133,6 +133,7 @@ final class PlantedStorage: SyncStorage {
   }
 
   func quarantined() throws(QueueError) -> [EntryKey] { try base.quarantined() }
+  func hasQuarantined() throws(QueueError) -> Bool { try base.hasQuarantined() }
   func quarantineTrial() throws(QueueError) -> QuarantineTrial? { try base.quarantineTrial() }
   func keep(_ trial: QuarantineTrial) throws(QueueError) { try base.keep(trial) }
 

@@ -35,8 +35,16 @@ public struct History: Hashable, Sendable {
 
   /// Adds an event; the oldest goes when there are too many. What looks like a secret is blanked.
   mutating func append(_ what: String, at: Timestamp) {
-    var lines = text.split(separator: "\n")
-    lines.append("\(at.milliseconds) \(Redaction.line(what))")
-    text = lines.suffix(Self.capacity).joined(separator: "\n")
+    if !text.isEmpty { text += "\n" }
+    text += "\(at.milliseconds) \(Redaction.line(what))"
+    let newline = UInt8(ascii: "\n")
+    var tooMany = text.utf8.count { $0 == newline } + 1 - Self.capacity
+    guard tooMany > 0 else { return }
+    var kept = text.utf8[...]
+    while tooMany > 0, let end = kept.firstIndex(of: newline) {
+      kept = kept[kept.index(after: end)...]
+      tooMany -= 1
+    }
+    text = String(Substring(kept))
   }
 }

@@ -33,6 +33,8 @@ struct EntryStatements {
   let lanes: PreparedStatement
   let update: PreparedStatement
   let delete: PreparedStatement
+  /// The key of an order's entry or tombstone.
+  let ofOrder: PreparedStatement
 
   private static let ready = "state='queued' AND ready_at=0"
   private static let postponed = "state='queued' AND ready_at<>0"
@@ -104,6 +106,12 @@ struct EntryStatements {
       checksum=?15 WHERE place=?1
       """)
     delete = PreparedStatement(connection, "DELETE FROM entries WHERE place=?")
+    ofOrder = PreparedStatement(
+      connection,
+      """
+      SELECT key FROM entries WHERE order_number=?1 UNION ALL \
+      SELECT key FROM tombstones WHERE order_number=?1 LIMIT 1
+      """)
   }
 
   /// A table of lanes, found by skipping through an index: one seek a lane, however long the lanes are.

@@ -9,6 +9,8 @@ struct OrderJournal {
   private let byNumber: PreparedStatement
   private let byToken: PreparedStatement
   private let byTransaction: PreparedStatement
+  /// Of one product and quantity in a time, by what is asked: matching asks at every transaction without a token.
+  private let found: [OrderFilter: PreparedStatement]
 
   init(_ file: QueueFile) throws(QueueError) {
     self.file = file
@@ -19,6 +21,9 @@ struct OrderJournal {
     byNumber = PreparedStatement(file.connection, select + "number=?")
     byToken = PreparedStatement(file.connection, select + "account_token=?")
     byTransaction = PreparedStatement(file.connection, select + "bound_to=?")
+    var found: [OrderFilter: PreparedStatement] = [:]
+    for filter in OrderFilter.all { found[filter] = PreparedStatement(file.connection, select + filter.sql) }
+    self.found = found
   }
 
   // MARK: Reading
@@ -42,16 +47,13 @@ struct OrderJournal {
     return rows.compactMap { $0 }.filter(\.isWhole)
   }
 
-  /// Orders of one product and quantity in a time, without those that a filter takes out.
-  func orders(_ query: OrderQuery, where condition: String) throws(QueueError) -> [JournalRow] {
-    let direction = query.isLatestFirst ? "DESC" : "ASC"
-    let sql = """
-      SELECT \(JournalRow.columns) FROM orders
-      WHERE product=? AND quantity=? AND created_at BETWEEN ? AND ? AND \(condition)
-      ORDER BY created_at \(direction), number \(direction) LIMIT ?
-      """
+  /// Orders of one product and quantity in a time, those that the filter leaves.
+  func orders(_ query: OrderQuery, _ which: OrderFilter.Which) throws(QueueError) -> [JournalRow] {
+    guard let statement = found[OrderFilter(which: which, isLatestFirst: query.isLatestFirst)] else {
+      return []
+    }
     let rows = try wrap { () throws(SQLiteError) in
-      try file.connection.prepare(sql).all([
+      try statement.all([
         .text(query.productID), .integer(Int64(query.quantity)), .integer(query.from.milliseconds),
         .integer(query.through.milliseconds), .integer(Int64(query.limit)),
       ]) { JournalRow($0) }

@@ -20,15 +20,13 @@ extension SyncFile: MatchSource {
   }
 
   package func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] {
-    try journal.orders(
-      query, where: "bound_to IS NULL AND state NOT IN ('cancelled', 'paid', 'delivered')"
-    ).map(OrderFacts.init)
+    try journal.orders(query, .unbound).map(OrderFacts.init)
   }
 
   package func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool {
     var all = query
     all.limit = .max
-    let counted = try journal.orders(all, where: "(bound_to IS NOT NULL OR state<>'cancelled')")
+    let counted = try journal.orders(all, .counted)
     return Set(counted.map(\.order.account)).count > 1
   }
 

@@ -174,9 +174,10 @@ extension SyncFile: SyncStorage {
     }
   }
 
+  package func hasQuarantined() throws(QueueError) -> Bool { try queue.hasQuarantined() }
+
   package func quarantined() throws(QueueError) -> [EntryKey] {
-    guard try queue.hasQuarantined() else { return [] }
-    return try queue.quarantined().filter { $0.state == .quarantined }.map(\.key)
+    try queue.quarantined().filter { $0.state == .quarantined }.map(\.key)
   }
 
   package func quarantineTrial() throws(QueueError) -> QuarantineTrial? {

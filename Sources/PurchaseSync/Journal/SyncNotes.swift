@@ -5,6 +5,12 @@ import PurchaseSQLite
 /// The engine's small state in the queue's file: how entries fare, what is owed, who claimed the device.
 struct SyncNotes {
   let file: QueueFile
+  private let statements: NoteStatements
+
+  init(file: QueueFile) {
+    self.file = file
+    statements = NoteStatements(file.connection)
+  }
 
   // MARK: Facts
 
@@ -34,9 +40,7 @@ struct SyncNotes {
 
   func watch(of key: EntryKey) throws(QueueError) -> PoisonWatch {
     let found = try wrap { () throws(SQLiteError) in
-      try file.connection.prepare(
-        "SELECT failed_rounds, failing_since, unknown_answers FROM watches WHERE key=?"
-      ).first([.text(key.rawValue)]) {
+      try statements.watch.first([.text(key.rawValue)]) {
         PoisonWatch(
           failedRounds: Int($0.integer(0)),
           failingSince: $0.optionalInteger(1).map(Timestamp.init(milliseconds:)),
@@ -49,7 +53,7 @@ struct SyncNotes {
   func keep(_ watch: PoisonWatch, of key: EntryKey) throws(QueueError) {
     guard watch != PoisonWatch() else { return try forget(key) }
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("INSERT OR REPLACE INTO watches VALUES(?,?,?,?)").run([
+      try statements.keepWatch.run([
         .text(key.rawValue), .integer(Int64(watch.failedRounds)),
         .integer(watch.failingSince?.milliseconds), .integer(Int64(watch.unknownAnswers)),
       ])
@@ -58,7 +62,7 @@ struct SyncNotes {
 
   func forget(_ key: EntryKey) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("DELETE FROM watches WHERE key=?").run([.text(key.rawValue)])
+      try statements.forgetWatch.run([.text(key.rawValue)])
     }
   }
 
@@ -73,12 +77,7 @@ struct SyncNotes {
 
   func oweUpdate(_ key: EntryKey, details: String) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare(
-        """
-        INSERT INTO owed_updates(key, details) VALUES(?,?)
-        ON CONFLICT(key) DO UPDATE SET details=excluded.details
-        """
-      ).run([.text(key.rawValue), .text(details)])
+      try statements.oweUpdate.run([.text(key.rawValue), .text(details)])
     }
   }
 
@@ -95,17 +94,15 @@ struct SyncNotes {
 
   func owedUpdates(limit: Int) throws(QueueError) -> [OwedUpdate] {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT place, key, details FROM owed_updates ORDER BY place LIMIT ?")
-        .all([.integer(Int64(limit))]) {
-          OwedUpdate(
-            place: $0.integer(0), key: EntryKey(rawValue: $0.text(1)), details: $0.optionalText(2))
-        }
+      try statements.owedUpdates.all([.integer(Int64(limit))]) {
+        OwedUpdate(place: $0.integer(0), key: EntryKey(rawValue: $0.text(1)), details: $0.optionalText(2))
+      }
     }
   }
 
   func endOwedUpdate(_ place: Int64) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("DELETE FROM owed_updates WHERE place=?").run([.integer(place)])
+      try statements.endOwedUpdate.run([.integer(place)])
     }
   }
 
@@ -113,7 +110,7 @@ struct SyncNotes {
 
   func deviceClaims() throws(QueueError) -> [DeviceClaimant] {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT account, through_place FROM device_claims ORDER BY account").all {
+      try statements.claims.all {
         DeviceClaimant(account: $0.text(0), throughPlace: $0.integer(1))
       }
     }
@@ -121,7 +118,7 @@ struct SyncNotes {
 
   func keep(_ claim: DeviceClaimant) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("INSERT OR REPLACE INTO device_claims VALUES(?,?)").run([
+      try statements.keepClaim.run([
         .text(claim.account), .integer(claim.throughPlace),
       ])
     }
@@ -129,13 +126,13 @@ struct SyncNotes {
 
   func endClaim(of account: String) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("DELETE FROM device_claims WHERE account=?").run([.text(account)])
+      try statements.endClaim.run([.text(account)])
     }
   }
 
   func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {
     let found = try wrap { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT 1 FROM entries WHERE lane=? AND place<=? LIMIT 1").first([
+      try statements.heldInLane.first([
         .text(Lane.device.text), .integer(place),
       ]) { $0.integer(0) }
     }

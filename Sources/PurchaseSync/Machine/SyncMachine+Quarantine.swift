@@ -3,17 +3,17 @@ import PurchaseQueue
 /// The slow lane: tried daily, and when the app was updated.
 extension SyncMachine {
   mutating func tryQuarantine(now: Timestamp) throws(QueueError) -> [SyncAction] {
-    let quarantined = try storage.quarantined()
-    guard !quarantined.isEmpty else { return [] }
+    guard try storage.hasQuarantined() else { return [] }
     let trial = try storage.quarantineTrial()
     if let trial, trial.appVersion == appVersion {
       let due = soonest(trial.at.adding(milliseconds: policy.quarantineRetryMilliseconds), now)
       guard due <= now else { return [.wake(at: due)] }
     }
+    let parked = try storage.quarantined()
     try storage.keep(QuarantineTrial(at: now, appVersion: appVersion))
     // A first one is only noted: it has just come here.
     guard trial != nil else { return [.wake(at: quarantineDue(now))] }
-    stillParked = quarantined
+    stillParked = parked
     try releaseParked(now: now)
     return [.wake(at: quarantineDue(now))]
   }
@@ -45,7 +45,7 @@ extension SyncMachine {
   mutating func park(
     _ key: EntryKey, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let isFirst = try storage.quarantined().isEmpty
+    let isFirst = try !storage.hasQuarantined()
     if try storage.quarantine(key, reason: reason, now: now) {
       let actions =
         [.emit(.quarantined(key, reason: reason)), .wake(at: quarantineDue(now))] + roomIsFree(now: now)

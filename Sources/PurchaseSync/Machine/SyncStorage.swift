@@ -50,6 +50,8 @@ package protocol SyncStorage: AnyObject, MatchSource {
   /// Back to its place in its lane; false if there is no room for it.
   func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool
   func quarantined() throws(QueueError) -> [EntryKey]
+  /// Whether anything is parked, without reading it: asked at each event.
+  func hasQuarantined() throws(QueueError) -> Bool
   /// When the quarantine was last tried, and by which version of the app.
   func quarantineTrial() throws(QueueError) -> QuarantineTrial?
   func keep(_ trial: QuarantineTrial) throws(QueueError)

@@ -155,6 +155,8 @@ extension MemoryStorage: SyncStorage {
     return true
   }
 
+  package func hasQuarantined() -> Bool { quarantinedCount > 0 }
+
   package func quarantined() -> [EntryKey] {
     guard quarantinedCount > 0 else { return [] }
     return allEntries.filter { $0.state == .quarantined }.map(\.key)
