@@ -36,6 +36,8 @@ final class MemoryDisk: ExplorationDisk {
 
   func entries(_ storage: any SyncStorage) -> [Entry] { self.storage.allEntries }
 
+  func kill(_ close: () -> Void) { close() }
+
   func wipe() {
     storage = MemoryStorage(limits: limits)
     guard !vaultFails else { return }

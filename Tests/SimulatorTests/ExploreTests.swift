@@ -33,9 +33,25 @@ import Testing
       (932, .swarm),
       // The backend asked for a day, and the clock went back a year and on again in it: the machine keeps to it.
       (41_443, .swarm),
+      // The app died while its extension lived: what waits is the next launch's.
+      (200_145, .crash),
     ] as [(UInt64, ExplorationProfile)])
   func `what failed once does not fail again`(seed: UInt64, profile: ExplorationProfile) throws {
     let life = try Explorer(profile, .memory, jobs: 1).exploration.live(seed)
+    #expect(life.violation == nil)
+  }
+
+  @Test(
+    arguments: [
+      // A locked vault kept the mirror of a settled entry, and its tombstone had made room since.
+      (119, .swarm),
+      // What the vault brings back is of an install before the last one.
+      (200_171, .swarm),
+    ] as [(UInt64, ExplorationProfile)])
+  func `what failed once on the real queue does not fail again`(seed: UInt64, profile: ExplorationProfile)
+    throws
+  {
+    let life = try Explorer(profile, .sqlite, jobs: 1).exploration.live(seed)
     #expect(life.violation == nil)
   }
 

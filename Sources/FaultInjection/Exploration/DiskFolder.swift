@@ -4,6 +4,8 @@ package import PurchaseQueue
 /// Where the files of one phone are, and its backup.
 package protocol DiskFolder: AnyObject {
   var path: String { get }
+  /// Everything is as it was before `body`, where the folder can do that: who was killed tidied nothing up.
+  func undoing(_ body: () -> Void)
   /// Removes every file; nobody has one open.
   func wipe() throws(QueueError)
   /// Keeps a copy of every file, instead of the one before.
@@ -26,6 +28,12 @@ package final class FaultFolder: DiskFolder {
     disk.makeDirectory(path)
   }
 
+  package func undoing(_ body: () -> Void) {
+    let contents = disk.contents(of: path)
+    body()
+    disk.replaceContents(of: path, with: contents)
+  }
+
   package func wipe() { disk.replaceContents(of: path, with: [:]) }
   package func takeImage() { image = disk.contents(of: path) }
 
@@ -38,7 +46,7 @@ package final class FaultFolder: DiskFolder {
   package func remove() { disk.removeDirectory(path) }
 }
 
-/// A folder of the system.
+/// A folder of the system: here a process that is killed still closes its files.
 package final class SystemFolder: DiskFolder {
   package let path: String
 
@@ -46,6 +54,8 @@ package final class SystemFolder: DiskFolder {
     self.path = path
     try work { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
   }
+
+  package func undoing(_ body: () -> Void) { body() }
 
   package func wipe() throws(QueueError) {
     try work {

@@ -9,6 +9,9 @@ package protocol ExplorationDisk: AnyObject {
   func add(_ order: OrderDocument, account: String, to storage: any SyncStorage) throws(QueueError)
   /// Every entry, quarantined ones too.
   func entries(_ storage: any SyncStorage) throws(QueueError) -> [Entry]
+  /// The last process that had it open is killed: `close` drops its connection, and nothing that the connection does
+  /// at its end reaches the disk.
+  func kill(_ close: () -> Void)
   /// The app was deleted. The vault stays.
   func wipe() throws(QueueError)
   /// A backup of everything; no process runs.

@@ -35,6 +35,7 @@ package final class SQLiteDisk: ExplorationDisk {
     return try file.queue.allEntries()
   }
 
+  package func kill(_ close: () -> Void) { folder.undoing(close) }
   package func wipe() throws(QueueError) { try folder.wipe() }
   package func takeImage() throws(QueueError) { try folder.takeImage() }
   package func restoreImage() throws(QueueError) -> Bool { try folder.restoreImage() }

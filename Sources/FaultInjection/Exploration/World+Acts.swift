@@ -272,7 +272,7 @@ extension World {
     }
     let old = phone.shadow
     phone.shadow = Shadow(checker, knobs.limits)
-    previousShadows[phone.number] = old
+    previousShadows[phone.number].append(old)
     beginLineage(phone)
     phone.isFresh = true
     plan(.launch, at: now + 1_000, phone.number)
@@ -300,7 +300,7 @@ extension World {
       return checker.broken(.prefix, "a restored disk cannot be used: \(error)")
     }
     // What the vault kept since then comes back as well.
-    previousShadows[phone.number] = phone.shadow
+    previousShadows[phone.number].append(phone.shadow)
     phone.shadow = Shadow(checker, knobs.limits)
     phone.shadow.restore(image)
     beginLineage(phone)

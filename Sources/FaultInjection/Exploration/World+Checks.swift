@@ -312,9 +312,9 @@ extension World {
 
   // MARK: Waiting
 
-  /// Whatever waits has a timer.
+  /// Whatever waits has a timer, in the app: its extension does not know whether the app is still there.
   func checkTimer(_ process: Process, hasThrown: Bool) {
-    guard process.timerAt == nil, !hasThrown else { return }
+    guard process.timerAt == nil, !hasThrown, process.role == 0 else { return }
     let shadow = process.phone.shadow
     guard shadow.queued + shadow.quarantined > 0 else { return }
     guard !processes.contains(where: { $0 !== process && $0.phone === process.phone && $0.isAlive }) else {

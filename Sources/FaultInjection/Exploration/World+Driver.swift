@@ -57,7 +57,8 @@ extension World {
       for entry in try phone.disk.entries(base) {
         let sale = Names.transaction(entry.key)
         let present = phone.shadow.row(sale)
-        let before = previousShadows[phone.number].map { $0.row(sale) } ?? present
+        let earlier = previousShadows[phone.number].reversed().lazy.map { $0.row(sale) }
+        let before = earlier.first { $0.place > 0 } ?? present
         // A mirror of something that was here; perhaps a stale one, of a vault that was locked when it was settled, and
         // whose tombstone had to make room since.
         guard present.state == .none, before.place > 0 else { continue }
@@ -76,7 +77,12 @@ extension World {
     guard process.isAlive else { return }
     tell("phone \(process.phone.number + 1): \(process.role == 0 ? "the app" : "the extension") dies")
     process.forget()
-    process.storage.close()
+    let phone = process.phone
+    if processes.contains(where: { $0.phone === phone && $0.isAlive }) {
+      process.storage.close()
+    } else {
+      phone.disk.kill { process.storage.close() }
+    }
   }
 
   func killAll(_ phone: Phone) {

@@ -36,8 +36,9 @@ package final class World {
   var backupOfBackend: Int?
   /// Orders of purchases that wait for somebody, by the place of their act.
   var orderOfAct: [Int: Int] = [:]
-  /// Of each phone: what was on its disk before the app was deleted.
-  var previousShadows: [Shadow?] = []
+  /// Of each phone: what was on its disk before the app was deleted or an image restored, the latest last. A vault may
+  /// bring back what was in any of them.
+  var previousShadows: [[Shadow]] = []
   /// What was in the queues when the faults stopped.
   var expected: [(phone: Int, sale: Int)] = []
   /// Of a planted bug: what it has called finish for.
@@ -110,7 +111,7 @@ package final class World {
       let disk = try disks(limits, knobs.hasVault)
       let shadow = Shadow(checker, knobs.limits)
       phones.append(Phone(number, plant?.wrap(disk) ?? disk, shadow, knobs))
-      previousShadows.append(nil)
+      previousShadows.append([])
     }
     for role in 0...1 {
       for phone in phones {

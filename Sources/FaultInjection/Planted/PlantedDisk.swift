@@ -39,6 +39,7 @@ final class PlantedDisk: ExplorationDisk {
   func takeImage() throws(QueueError) { try inner.takeImage() }
   func restoreImage() throws(QueueError) -> Bool { try inner.restoreImage() }
   func remove() { inner.remove() }
+  func kill(_ close: () -> Void) { inner.kill(close) }
 
   func wipe() throws(QueueError) {
     (unwritten, unburied, hidden) = (nil, [], [])

@@ -74,24 +74,26 @@ extension MemoryStorage: SyncStorage {
   // MARK: Lanes
 
   package func lanes() -> [Lane] {
-    turns.filter { $0.value.contains { $0.state == .queued } }.keys.sorted { $0.text < $1.text }
+    var found: [Lane] = []
+    for line in lines where line.contains(where: { $0.entry?.state == .queued }) { found.append(line.lane) }
+    return found
   }
 
   package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) -> [Entry] {
     var found: [Entry] = []
-    guard let turns = turns[lane] else { return found }
-    turns.forEach { entry in
-      if entry.state == .queued, entry.readyAt <= now { found.append(entry) }
+    guard let line = line(lane) else { return found }
+    line.forEach { record in
+      if record.isReady(now), let entry = record.entry { found.append(entry) }
       return found.count < limit
     }
     return found
   }
 
   package func nextReadyAt(in lane: Lane) -> Timestamp? {
-    guard let turns = turns[lane] else { return nil }
+    guard let line = line(lane) else { return nil }
     var next: Timestamp?
-    turns.forEach { entry in
-      if entry.isPostponed { next = min(next ?? entry.readyAt, entry.readyAt) }
+    line.forEach { record in
+      if let moment = record.postponedTo { next = min(next ?? moment, moment) }
       return true
     }
     return next
@@ -178,7 +180,8 @@ extension MemoryStorage: SyncStorage {
   package func acknowledge(
     _ settled: [SettledClaim], now: Timestamp
   ) throws(QueueError) -> [Tombstone] {
-    let before = settled.contains { $0.orderNumber != nil } ? book : nil
+    // One that is refused changes nothing; of several, those before it would stand.
+    let before = settled.count { $0.orderNumber != nil } > 1 ? book : nil
     do throws(QueueError) {
       for claim in settled {
         guard let number = claim.orderNumber, let entry = record(claim.key)?.entry else { continue }
@@ -267,20 +270,33 @@ extension MemoryStorage: SyncStorage {
   }
 
   package func deviceLaneHolds(throughPlace place: Int64) -> Bool {
-    turns[.device]?.contains { $0.place <= place } ?? false
+    line(.device)?.contains { ($0.entry?.place ?? .max) <= place } ?? false
   }
 
   package func endClaim(of account: String) { claims.removeAll { $0.account == account } }
 }
 
 extension MemoryStorage.Turns {
-  fileprivate func contains(where fits: (Entry) -> Bool) -> Bool {
+  fileprivate func contains(where fits: (MemoryStorage.Record) -> Bool) -> Bool {
     var isFound = false
-    forEach { entry in
-      isFound = fits(entry)
+    forEach { record in
+      isFound = fits(record)
       return !isFound
     }
     return isFound
+  }
+}
+
+// An entry is large: what is asked of each is read where it stands.
+extension MemoryStorage.Record {
+  fileprivate func isReady(_ now: Timestamp) -> Bool {
+    entry?.state == .queued && (entry?.readyAt ?? now) <= now
+  }
+
+  /// The moment for which it waits, which may have passed; nil for none.
+  fileprivate var postponedTo: Timestamp? {
+    guard entry?.state == .queued, let moment = entry?.readyAt, moment.milliseconds != 0 else { return nil }
+    return moment
   }
 }
 

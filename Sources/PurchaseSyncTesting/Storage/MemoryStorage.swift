@@ -13,7 +13,8 @@ package final class MemoryStorage {
   private var records: [EntryKey: Record] = [:]
   /// The one that was asked for last: the machine asks for the same one many times in a row.
   private var lastRecord: Record?
-  private(set) var turns: [Lane: Turns] = [:]
+  /// By the text of the lane: few, and looked through at each event.
+  private(set) var lines: [Turns] = []
   /// Those with a tombstone, in the order in which they were settled.
   private var buried: [Record] = []
   var retry = RetryState()
@@ -63,17 +64,26 @@ package final class MemoryStorage {
     private struct Turn {
       let record: Record
       let place: Int64
-      /// Nil if it has left, also if it has come back at another place.
-      var entry: Entry? { record.entry?.place == place ? record.entry : nil }
+      /// False if it has left, also if it has come back at another place.
+      var isThere: Bool { record.entry?.place == place }
     }
 
+    let lane: Lane
+    private let text: String
     private var all: [Turn] = []
     private var start = 0
+
+    init(_ lane: Lane) {
+      self.lane = lane
+      text = lane.text
+    }
+
+    func isBefore(_ other: Turns) -> Bool { text < other.text }
 
     func append(_ record: Record, at place: Int64) { all.append(Turn(record: record, place: place)) }
 
     func dropFront() {
-      while start < all.count, all[start].record.entry?.place != all[start].place { start += 1 }
+      while start < all.count, !all[start].isThere { start += 1 }
       if start == all.count {
         all.removeAll(keepingCapacity: true)
         start = 0
@@ -83,11 +93,11 @@ package final class MemoryStorage {
       }
     }
 
-    /// The entries in their order, until `body` returns false.
-    func forEach(_ body: (Entry) -> Bool) {
+    /// The records of the entries in their order, until `body` returns false.
+    func forEach(_ body: (Record) -> Bool) {
       var index = start
       while index < all.count {
-        if let entry = all[index].entry, !body(entry) { return }
+        if all[index].isThere, !body(all[index].record) { return }
         index += 1
       }
     }
@@ -176,10 +186,12 @@ package final class MemoryStorage {
     return entry
   }
 
+  func line(_ lane: Lane) -> Turns? { lines.first { $0.lane == lane } }
+
   private func turns(of lane: Lane) -> Turns {
-    if let known = turns[lane] { return known }
-    let new = Turns()
-    turns[lane] = new
+    if let known = line(lane) { return known }
+    let new = Turns(lane)
+    lines.insert(new, at: lines.firstIndex { new.isBefore($0) } ?? lines.count)
     return new
   }
 
@@ -223,7 +235,7 @@ package final class MemoryStorage {
     record.settled = record.said
     record.said = nil
     record.watch = PoisonWatch()
-    turns[entry.lane]?.dropFront()
+    line(entry.lane)?.dropFront()
     if buried.count > limits.tombstones { dropTombstones() }
     return tombstone
   }
