@@ -19,31 +19,89 @@ struct PlantSearch {
     var seeds: Int
   }
 
+  /// What came of looking for one.
+  struct Row: Encodable {
+    var plant: String
+    var summary: String
+    /// Which invariant it broke; nil if it was not found.
+    var invariant: Int?
+    var seeds: Int?
+    var acts: Int?
+    var runs: Int?
+    var seconds: Double
+    var replay: String?
+
+    /// A story is small with so many acts.
+    var isGood: Bool { invariant != nil && (acts ?? 0) <= PlantSearch.smallest }
+  }
+
   func execute(_ name: String) throws -> Int32 {
     let plants = Plant.allCases.filter { name == "all" || $0.rawValue == name }
-    var rows = [["planted bug", "invariant", "seeds", "acts", "runs", "seconds"]]
-    var stories: [String] = []
-    var isGood = true
-    for plant in plants {
-      let begin = Date()
-      guard let (found, story) = try smallest(plant) else {
-        rows.append([plant.rawValue, "not found", "", "", "", ""])
-        isGood = false
-        continue
-      }
-      let acts = story.shrinking.places.count
-      if acts > Self.smallest { isGood = false }
-      rows.append([
-        plant.rawValue, String(found.failure.violation.invariant.rawValue), String(found.seeds), String(acts),
-        String(story.shrinking.runs), String(Double(Int(Date().timeIntervalSince(begin) * 10)) / 10),
-      ])
-      if plants.count == 1 { stories += try story.lines() } else { stories.append(story.replay) }
+    let progress = Progress(count: plants.count, isShown: true)
+    var rows: [Row] = []
+    var stories: [FailureStory] = []
+    for plant in plants where !Interruption.shared.isAsked {
+      let (row, story) = try look(for: plant)
+      if Interruption.shared.isAsked { break }
+      rows.append(row)
+      if let story { stories.append(story) }
+      progress.step()
     }
-    TextTable.lines(rows).forEach(Terminal.line)
-    Terminal.line("found elsewhere, in disk images: " + Plant.elsewhere.joined(separator: "; "))
-    stories.forEach(Terminal.line)
-    Terminal.line(isGood ? "every planted bug was found" : "not every planted bug was found, or made small")
+    progress.end()
+    let coverage = name == "all" && rows.count == plants.count ? PlantCoverage(rows) : nil
+    let isGood = rows.allSatisfy(\.isGood) && coverage?.isWhole ?? true
+    if options.json {
+      Terminal.json(Document(plants: rows, notBroken: coverage?.missing.map(\.rawValue) ?? [], good: isGood))
+    } else {
+      tell(rows, stories, coverage)
+      Terminal.line(isGood ? "every planted bug was found" : "not every planted bug was found, or made small")
+    }
+    if let directory = options.stories {
+      for story in stories {
+        let line = try story.file(below: directory)
+        if options.json { Terminal.error(line) } else { Terminal.line(line) }
+      }
+    }
+    if let code = Interruption.shared.exitCode { return code }
     return isGood ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  private struct Document: Encodable {
+    var plants: [Row]
+    /// Invariants that no planted bug breaks.
+    var notBroken: [Int]
+    var good: Bool
+  }
+
+  private func tell(_ rows: [Row], _ stories: [FailureStory], _ coverage: PlantCoverage?) {
+    var table = [["planted bug", "invariant", "seeds", "acts", "runs", "seconds"]]
+    for row in rows {
+      func text(_ number: Int?) -> String { number.map(String.init) ?? "" }
+      table.append([
+        row.plant, row.invariant.map(String.init) ?? "not found", text(row.seeds), text(row.acts),
+        text(row.runs), Table.seconds(row.seconds),
+      ])
+    }
+    TextTable.lines(table).forEach(Terminal.line)
+    Terminal.line("found elsewhere, in disk images: " + Plant.elsewhere.joined(separator: "; "))
+    if rows.count == 1 {
+      stories.flatMap { $0.lines() }.forEach(Terminal.line)
+    } else {
+      stories.map(\.replay).forEach(Terminal.line)
+    }
+    coverage?.lines.forEach(Terminal.line)
+  }
+
+  private func look(for plant: Plant) throws -> (Row, FailureStory?) {
+    let begin = ProcessInfo.processInfo.systemUptime
+    let found = try smallest(plant)
+    var row = Row(
+      plant: plant.rawValue, summary: plant.summary, seconds: ProcessInfo.processInfo.systemUptime - begin)
+    guard let (found, story) = found else { return (row, nil) }
+    row.invariant = found.failure.violation.invariant.rawValue
+    (row.seeds, row.acts, row.runs) = (found.seeds, story.shrinking.places.count, story.shrinking.runs)
+    row.replay = story.replay
+    return (row, story)
   }
 
   /// The first finding whose story is small; else the smallest of a few.
