@@ -2,32 +2,26 @@ import FaultInjection
 
 /// Whether each invariant is broken by a planted bug at least (invariant 30): one that nothing breaks may be one that
 /// nobody looks at.
-struct PlantCoverage {
-  /// By invariant: the planted bugs that broke it.
-  private let plants: [Invariant: [String]]
+struct PlantCoverage: Equatable {
+  private var broken: Set<Invariant> = []
 
   init(_ rows: [PlantSearch.Row]) {
-    var plants: [Invariant: [String]] = [:]
-    for row in rows {
-      guard let invariant = row.invariant.flatMap(Invariant.init(rawValue:)) else { continue }
-      plants[invariant, default: []].append(row.plant)
-    }
-    self.plants = plants
+    broken = Set(rows.compactMap { $0.invariant.flatMap(Invariant.init(rawValue:)) })
   }
 
-  /// Those that no planted bug broke, and that nobody says are broken elsewhere.
-  var missing: [Invariant] {
-    Invariant.allCases.filter { plants[$0] == nil && Invariant.brokenElsewhere[$0] == nil }
-  }
+  /// More of what a planted bug broke, in other lives than the first that failed.
+  mutating func add(_ sum: ExplorationSum) { broken.formUnion(sum.brokenInvariants.keys) }
+
+  /// Those that no planted bug broke.
+  var missing: [Invariant] { Invariant.allCases.filter { !broken.contains($0) } }
 
   var isWhole: Bool { missing.isEmpty }
 
-  /// A line for each invariant that no planted bug broke.
+  /// One that says that all are, or one for each that is not.
   var lines: [String] {
-    Invariant.allCases.compactMap { invariant in
-      guard plants[invariant] == nil else { return nil }
-      let head = "invariant \(invariant.rawValue) is broken by no planted bug"
-      return Invariant.brokenElsewhere[invariant].map { head + " here: \($0)" } ?? head
+    guard isWhole else {
+      return missing.map { "invariant \($0.rawValue) is broken by no planted bug: \($0.sentence)" }
     }
+    return ["each of the \(Invariant.allCases.count) invariants is broken by a planted bug"]
   }
 }

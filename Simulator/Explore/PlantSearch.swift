@@ -8,6 +8,8 @@ struct PlantSearch {
 
   /// A story is small with so many acts.
   private static let smallest = 12
+  /// So many lives at a time, where all failures count and not only the first.
+  private static let more: UInt64 = 64
   /// Where bugs of a kind are likely; the swarm finds the rest.
   private static let profiles: [ExplorationProfile] = [
     .swarm, .crash, .accounts, .store, .subscriptions, .network,
@@ -47,8 +49,8 @@ struct PlantSearch {
       if let story { stories.append(story) }
       progress.step()
     }
+    let coverage = name == "all" && rows.count == plants.count ? try cover(rows) : nil
     progress.end()
-    let coverage = name == "all" && rows.count == plants.count ? PlantCoverage(rows) : nil
     let isGood = rows.allSatisfy(\.isGood) && coverage?.isWhole ?? true
     if options.json {
       Terminal.json(Document(plants: rows, notBroken: coverage?.missing.map(\.rawValue) ?? [], good: isGood))
@@ -64,6 +66,24 @@ struct PlantSearch {
     }
     if let code = Interruption.shared.exitCode { return code }
     return isGood ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  /// The first life that fails may break another invariant than the one that a bug is made for: then more of them.
+  private func cover(_ rows: [Row]) throws(QueueError) -> PlantCoverage {
+    var coverage = PlantCoverage(rows)
+    for invariant in coverage.missing {
+      for profile in Self.profiles where coverage.missing.contains(invariant) {
+        let explorer = Explorer(profile, options.storage, invariant.plant, jobs: options.jobs)
+        var next = options.from
+        while next < options.from + UInt64(options.seeds), coverage.missing.contains(invariant),
+          !Interruption.shared.isAsked
+        {
+          coverage.add(try explorer.run(next..<next + Self.more))
+          next += Self.more
+        }
+      }
+    }
+    return coverage
   }
 
   private struct Document: Encodable {
@@ -104,21 +124,35 @@ struct PlantSearch {
     return (row, story)
   }
 
-  /// The first finding whose story is small; else the smallest of a few.
+  /// The first finding if its story is small; else the smallest of those that fail soonest: little has happened then.
   private func smallest(_ plant: Plant) throws(QueueError) -> (Found, FailureStory)? {
-    guard let first = try find(plant, from: options.from) else { return nil }
-    var best: (Found, FailureStory)?
-    var next: Found? = first
-    for _ in 0..<8 {
-      guard var found = next else { break }
-      found.seeds = first.seeds
-      let explorer = Explorer(found.profile, options.storage, plant, jobs: options.jobs)
-      let story = try FailureStory(explorer.exploration, options.storage, found.failure)
-      if story.shrinking.places.count < best?.1.shrinking.places.count ?? .max { best = (found, story) }
-      if story.shrinking.places.count <= Self.smallest { break }
-      next = try find(plant, from: found.failure.seed + 1)
+    guard var found = try find(plant, from: options.from) else { return nil }
+    let explorer = Explorer(found.profile, options.storage, plant, jobs: options.jobs)
+    var best = try FailureStory(explorer.exploration, options.storage, found.failure)
+    guard best.shrinking.places.count > Self.smallest else { return (found, best) }
+    for failure in try soonest(explorer, from: found.failure.seed + 1).prefix(8) {
+      let story = try FailureStory(explorer.exploration, options.storage, failure)
+      guard story.shrinking.places.count < best.shrinking.places.count else { continue }
+      (found.failure, best) = (failure, story)
+      if best.shrinking.places.count <= Self.smallest { break }
     }
-    return best
+    return (found, best)
+  }
+
+  /// Failures, with those first before which the fewest acts were done.
+  private func soonest(
+    _ explorer: Explorer, from begin: UInt64
+  ) throws(QueueError) -> [ExplorationSum.Failure] {
+    var failures: [ExplorationSum.Failure] = []
+    for batch in 0..<8 {
+      let first = begin + UInt64(batch) * Self.more
+      failures += try explorer.run(first..<first + Self.more).broken
+    }
+    let exploration = explorer.exploration
+    let counted = failures.map { failure in
+      (failure, acts: exploration.acts(of: failure.seed).count { $0.at <= failure.violation.at })
+    }
+    return counted.sorted { ($0.acts, $0.0.seed) < ($1.acts, $1.0.seed) }.map(\.0)
   }
 
   private func find(_ plant: Plant, from begin: UInt64) throws(QueueError) -> Found? {
