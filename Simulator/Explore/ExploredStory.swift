@@ -39,6 +39,8 @@ struct ExploredStory {
   var charges = StoryCharges()
   private var hasImage = false
   private var hasBackup = false
+  private var hasOrderSinceBackup = false
+  private var wasRestored = false
 
   /// - Parameters:
   ///   - acts: In order, each with its place in the schedule, by which others name it.
@@ -121,6 +123,10 @@ struct ExploredStory {
     signedIn = allUsers.sorted()
     launch = Scenario.Launch(signedIn: signedIn.map(StoryCharges.account))
     if hadFaults { launch.before.append(.faults([])) }
+    // By its answer the phone hears that the backend's ledger is another one.
+    if wasRestored, let account = launch.signedIn.first {
+      launch.does.append(.buy(product: Scenario.coins, account: account))
+    }
     launches.append(launch)
     for other in allAppleIDs.sorted() where other != appleID {
       launch.before = []
@@ -150,8 +156,10 @@ struct ExploredStory {
       happen(.payment(storeAccount: account, asksToBuy: true, interruptions: 0))
     }
     let product = isSubscription ? "basic.monthly" : buying.product == 0 ? Scenario.gems : Scenario.coins
+    let hasOrder = buying.hasOrder && user >= 0
+    if hasOrder { hasOrderSinceBackup = true }
     launch.does.append(
-      buying.hasOrder && user >= 0
+      hasOrder
         ? .buy(product: product, account: StoryCharges.account(user)) : .buyWithoutOrder(product: product))
     if isSubscription { charges.subscribers.insert(appleID) }
     if buying.waits > 0 {
@@ -215,9 +223,18 @@ struct ExploredStory {
   mutating func backUp() {
     happen(.backendBackedUp)
     hasBackup = true
+    hasOrderSinceBackup = false
   }
 
-  mutating func restoreBackup() { if hasBackup { happen(.backendRestored) } }
+  /// The backend of a life keeps the orders, which the backend of a story has in the same file.
+  mutating func restoreBackup() {
+    guard hasBackup else { return }
+    guard !hasOrderSinceBackup else {
+      return leaveOut("a backend that is restored from a backup, and still knows later orders")
+    }
+    happen(.backendRestored)
+    wasRestored = true
+  }
 
   // MARK: Faults
 
