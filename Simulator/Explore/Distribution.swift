@@ -18,13 +18,25 @@ struct Distribution: Encodable, Equatable {
     var count: Int
   }
 
-  /// - Parameter labels: One for each of `counts`.
-  private init(_ name: String, _ unit: String, _ counts: [Int], most: String, label: (Int) -> String) {
+  /// - Parameters:
+  ///   - groups: Where bars begin that hold several of `counts`; none: one for each.
+  ///   - label: Of one of `counts`.
+  private init(
+    _ name: String, _ unit: String, _ counts: [Int], most: String, groups: [Int]? = nil,
+    label: (Int) -> String
+  ) {
     self.name = name
     self.unit = unit
     self.most = most
-    let used = counts.lastIndex { $0 > 0 }
-    bars = used.map { last in (0...last).map { Bar(label: label($0), count: counts[$0]) } } ?? []
+    let begins = groups ?? Array(counts.indices)
+    let ends = begins.dropFirst() + [counts.count]
+    bars = zip(begins, ends).map { begin, end in
+      let isOne = end == begin + 1
+      return Bar(
+        label: isOne ? label(begin) : "\(label(begin)) to \(label(end - 1))",
+        count: counts[begin..<end].reduce(0, +))
+    }
+    bars.removeLast(bars.reversed().prefix { $0.count == 0 }.count)
     let all = counts.reduce(0, +)
     func quantile(_ percent: Int) -> String {
       var sum = 0
@@ -55,7 +67,7 @@ struct Distribution: Encodable, Equatable {
       },
       Distribution(
         "queue length", "entries that were there when one more came", figures.lengths,
-        most: String(figures.longestQueue)
+        most: String(figures.longestQueue), groups: Array(0..<8) + [8, 12, 16, 24, 32, 48, lengths]
       ) { $0 == lengths ? "\(lengths) and more" : String($0) },
     ]
   }
