@@ -12,29 +12,42 @@ struct DeterminismCheck {
   /// A bug that tests plant, to see that it is found.
   var hasOwnRandomness = false
 
-  /// Lives until both processes are compared.
-  private var batch: Int { options.storage == .memory ? 2_000 : 100 }
-
   private var jobs: Int { max(1, (options.jobs > 0 ? options.jobs : Jobs.usualWidth) / 2) }
 
   func execute() throws -> Int32 {
     var done = 0
+    // Lives until both processes are compared: as many as take about a second.
+    var batch = 16
     let progress = Progress(count: options.seeds, isShown: true)
     while done < options.seeds, !Interruption.shared.isAsked {
       let begin = options.from + UInt64(done)
+      let started = ProcessInfo.processInfo.systemUptime
       let count = min(batch, options.seeds - done)
-      if let divergence = try divergence(begin..<begin + UInt64(count)) {
-        progress.clear()
-        Terminal.line(divergence)
-        return ExitCode.promiseBroken
+      do {
+        if let divergence = try divergence(begin..<begin + UInt64(count)) {
+          progress.clear()
+          Terminal.line(divergence)
+          return ExitCode.promiseBroken
+        }
+      } catch {
+        // The other process ends with this one, and says nothing then.
+        guard Interruption.shared.isAsked else { throw error }
+        break
       }
       done += count
+      batch = Self.batch(behind: count, after: ProcessInfo.processInfo.systemUptime - started)
       progress.step(by: count)
     }
     progress.end()
     Terminal.line("\(done) seeds are the same run in two processes")
     if let code = Interruption.shared.exitCode { return code }
     return ExitCode.ok
+  }
+
+  /// As many lives as take about a second, if so many took so long; never much more than before.
+  static func batch(behind count: Int, after seconds: Double) -> Int {
+    let fitting = Double(count) / max(seconds, 0.001)
+    return Int(min(max(fitting, 1), Double(count) * 4, 100_000))
   }
 
   /// What differs first in these; nil for nothing.

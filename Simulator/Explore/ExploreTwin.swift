@@ -102,7 +102,7 @@ struct Fingerprint: Sendable, Hashable {
       let exploration = lives()
       var seed = seeds.lowerBound + UInt64(job)
       do throws(QueueError) {
-        while seed < seeds.upperBound {
+        while seed < seeds.upperBound, !Interruption.shared.isAsked {
           found.add(Fingerprint(try exploration.live(seed)))
           seed += UInt64(jobs)
         }

@@ -51,12 +51,13 @@ struct PlantSearch {
     }
     let coverage = name == "all" && rows.count == plants.count ? try cover(rows) : nil
     progress.end()
-    let isGood = rows.allSatisfy(\.isGood) && coverage?.isWhole ?? true
+    let isWhole = rows.count == plants.count
+    let isGood = isWhole && rows.allSatisfy(\.isGood) && coverage?.isWhole ?? true
     if options.json {
       Terminal.json(Document(plants: rows, notBroken: coverage?.missing.map(\.rawValue) ?? [], good: isGood))
     } else {
       tell(rows, stories, coverage)
-      Terminal.line(isGood ? "every planted bug was found" : "not every planted bug was found, or made small")
+      Terminal.line(Self.verdict(isWhole ? nil : rows.count, isGood))
     }
     if let directory = options.stories {
       for story in stories {
@@ -66,6 +67,12 @@ struct PlantSearch {
     }
     if let code = Interruption.shared.exitCode { return code }
     return isGood ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  /// - Parameter ended: After how many somebody ended it; nil if nobody did.
+  private static func verdict(_ ended: Int?, _ isGood: Bool) -> String {
+    if let ended { return "ended after \(ended) of \(Plant.allCases.count) planted bugs" }
+    return isGood ? "every planted bug was found" : "not every planted bug was found, or made small"
   }
 
   /// The first life that fails may break another invariant than the one that a bug is made for: then more of them.

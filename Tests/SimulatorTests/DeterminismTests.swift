@@ -49,6 +49,13 @@ import Testing
       Set(draws.map(\.stream)).isSuperset(of: ["knobs", "people", "network", "store", "app", "machine"]))
   }
 
+  @Test func `a batch of lives takes about a second`() {
+    #expect(DeterminismCheck.batch(behind: 16, after: 0.5) == 32)
+    #expect(DeterminismCheck.batch(behind: 16, after: 0.001) == 64)
+    #expect(DeterminismCheck.batch(behind: 16, after: 90) == 1)
+    #expect(DeterminismCheck.batch(behind: 90_000, after: 0) == 100_000)
+  }
+
   // MARK: Naming it
 
   private func draw(
