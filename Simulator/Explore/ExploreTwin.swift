@@ -10,6 +10,7 @@ struct ExploreTwin {
   func execute() -> Int32 {
     let exploration = options.lives()
     do throws(QueueError) {
+      try ExploredDisks.prepare(options.storage)
       switch options.what {
       case .lives:
         let seeds = options.from..<options.from + UInt64(options.seeds)
