@@ -22,6 +22,7 @@ enum Command: Equatable {
   case app(AppOptions)
   case backend(BackendOptions)
   case crashImagesWorker(CrashImagesWorkerOptions)
+  case exploreTwin(ExploreTwinOptions)
   case benchLoad(BenchLoadOptions)
   case benchUpload(UploadLoad)
 
@@ -46,6 +47,7 @@ enum Command: Equatable {
     case "app": return AppOptions.parse(rest).map(Command.app)
     case "backend": return BackendOptions.parse(rest).map(Command.backend)
     case "crash-images-worker": return CrashImagesWorkerOptions.parse(rest).map(Command.crashImagesWorker)
+    case "explore-twin": return ExploreTwinOptions.parse(rest).map(Command.exploreTwin)
     case "bench-load": return BenchLoadOptions.parse(rest).map(Command.benchLoad)
     case "bench-upload": return UploadLoad.parse(rest).map(Command.benchUpload)
     default: break
@@ -88,6 +90,7 @@ enum Command: Equatable {
     case .app(let options): return await SimulatedApp(options: options).execute()
     case .backend(let options): return await BackendCommand(options: options).execute()
     case .crashImagesWorker(let options): return CrashImagesWorker(options: options).execute()
+    case .exploreTwin(let options): return ExploreTwin(options: options).execute()
     case .benchLoad(let options): return BenchLoad(options: options).execute()
     case .benchUpload(let load): return await load.execute()
     }

@@ -6,11 +6,15 @@ import PurchaseQueue
 struct ExploreCommand {
   let options: ExploreOptions
 
+  /// So many failures are made small stories; the others keep their seed.
+  private static let told = 3
+
   func execute() -> Int32 {
+    Interruption.shared.watch()
     do {
+      try ExplorePlaces.check(options)
       try ExploredDisks.prepare(options.storage)
-      if options.printsHashes { return try printHashes() }
-      if options.checkDeterminism { return try checkDeterminism() }
+      if options.checkDeterminism { return try DeterminismCheck(options: options).execute() }
       if let plant = options.plant { return try PlantSearch(options: options).execute(plant) }
       return try explore()
     } catch {
@@ -20,95 +24,83 @@ struct ExploreCommand {
   }
 
   private func explore() throws -> Int32 {
-    let begin = Date()
-    let explorer = Explorer(options.profile, options.storage, jobs: options.jobs)
-    var sum = ExplorationSum()
-    if let minutes = options.minutes {
-      sum = try exploreFor(minutes, explorer, begin)
-    } else {
-      sum = try explorer.run(options.from..<(options.from + UInt64(options.seeds)))
-    }
-    let seconds = Date().timeIntervalSince(begin)
+    let explorer = Explorer(
+      options.profile, options.storage, jobs: options.jobs, countsKnobs: options.report != nil)
+    if !options.json { Terminal.line(heading) }
+    let begin = ProcessInfo.processInfo.systemUptime
+    let progress = ExploreProgress(options.limits)
+    let sum = try explorer.run(options.limits) { progress.show($0) }
+    progress.clear()
+    let seconds = ProcessInfo.processInfo.systemUptime - begin
     let report = ExploreReport(options: options, sum: sum, seconds: seconds)
-    if options.json { Terminal.line(try report.json()) } else { report.lines.forEach(Terminal.line) }
-    if let failure = sum.failure {
-      try FailureStory(explorer.exploration, options.storage, failure).lines().forEach(tell)
+    if options.json { Terminal.json(report.document) } else { report.lines.forEach(Terminal.line) }
+    let stories = try tell(sum, explorer)
+    if let path = options.report {
+      let page = ExplorePage(report, stories: stories, command: ReportFile.commandLine, madeAt: Date())
+      guard ReportFile.write(to: path, { try ReportPage.html(page) }) else { return ExitCode.internal }
+    }
+    if let code = Interruption.shared.exitCode {
+      Terminal.error("purchase-simulator: ended after \(sum.seeds) lives")
+      return code
     }
     return report.isGood ? ExitCode.ok : ExitCode.promiseBroken
   }
 
+  private var heading: String {
+    let length = options.minutes.map { "\($0) min" } ?? "\(options.seeds) seeds"
+    return "profile \(options.profile.rawValue) on \(options.storage.rawValue), \(length) from "
+      + "\(options.from)"
+  }
+
+  /// The first failures as small stories: told, and as files of `story`. Whoever wants to leave does not wait for that.
+  private func tell(_ sum: ExplorationSum, _ explorer: Explorer) throws -> [FailureStory] {
+    guard !Interruption.shared.isAsked else { return [] }
+    let wanted = options.report == nil && options.stories == nil ? 1 : Self.told
+    var stories: [FailureStory] = []
+    for failure in sum.broken.prefix(wanted) {
+      let story = try FailureStory(explorer.exploration, options.storage, failure)
+      story.lines().forEach(tell)
+      if let directory = options.stories { try tell(story.file(below: directory)) }
+      stories.append(story)
+    }
+    return stories
+  }
+
   private func tell(_ line: String) { if options.json { Terminal.error(line) } else { Terminal.line(line) } }
+}
 
-  /// In batches, with a line of progress for whoever watches.
-  private func exploreFor(_ minutes: Int, _ explorer: Explorer, _ begin: Date) throws -> ExplorationSum {
-    var sum = ExplorationSum()
-    var next = options.from
-    while Date().timeIntervalSince(begin) < Double(minutes) * 60 {
-      sum.add(try explorer.run(next..<(next + 2_000)))
-      next += 2_000
-      let seconds = Date().timeIntervalSince(begin)
-      if Terminal.errorIsTerminal {
-        let rate = { (count: Int) in String(Int(Double(count) / seconds)) }
-        let hit = sum.marks.count { $0 > 0 }
-        Terminal.error(
-          "\(sum.seeds) seeds, \(rate(sum.seeds))/s, \(rate(sum.figures.purchases)) purchases/s, "
-            + "\(hit) of \(sum.marks.count) marks, \(sum.failures) failures")
+/// Whether what is to be written has a place: said before hours of work, not behind them.
+enum ExplorePlaces {
+  static func check(_ options: ExploreOptions) throws {
+    if let report = options.report {
+      let folder = URL(fileURLWithPath: report).deletingLastPathComponent().path
+      try check(folder, for: report)
+    }
+    if let stories = options.stories {
+      do {
+        try FileManager.default.createDirectory(atPath: stories, withIntermediateDirectories: true)
+      } catch {
+        throw ExplorePlaceError(description: "\(stories) cannot be made: \(error.localizedDescription)")
       }
-      if sum.failures > 100 { break }
-    }
-    return sum
-  }
-
-  // MARK: Determinism
-
-  private func hashes() throws(QueueError) -> [String] {
-    let exploration = Explorer(options.profile, options.storage, jobs: 1).exploration
-    var lines: [String] = []
-    for seed in options.from..<(options.from + UInt64(options.seeds)) {
-      let life = try exploration.live(seed)
-      lines.append("\(seed) \(life.events) \(life.hash)")
-    }
-    return lines
-  }
-
-  private func printHashes() throws -> Int32 {
-    for line in try hashes() { Terminal.line(line) }
-    return ExitCode.ok
-  }
-
-  /// Every seed twice, here and in another process, whose hashing is seeded differently.
-  private func checkDeterminism() throws -> Int32 {
-    let own = try hashes()
-    let other = try ChildOutput(of: [
-      "explore", "--print-hashes", "--seeds", String(options.seeds), "--from", String(options.from),
-      "--profile", options.profile.rawValue, "--storage", options.storage.rawValue,
-    ]).lines
-    guard own.count == other.count else {
-      Terminal.error("purchase-simulator: the other process ended early")
-      return ExitCode.internal
-    }
-    for (left, right) in zip(own, other) where left != right {
-      Terminal.line("seed \(left.prefix { $0 != " " }) is not the same run twice: \(left) and \(right)")
-      try firstDivergence(UInt64(left.prefix { $0 != " " }) ?? 0)
-      return ExitCode.promiseBroken
-    }
-    Terminal.line("\(own.count) seeds are the same run in two processes")
-    return ExitCode.ok
-  }
-
-  /// Bisects to the first event after which the two runs differ, and names it.
-  private func firstDivergence(_ seed: UInt64) throws {
-    let exploration = Explorer(options.profile, options.storage, jobs: 1).exploration
-    let (_, lines) = try exploration.story(of: seed)
-    let other = try ChildOutput(of: [
-      "replay", "--seed", String(seed), "--profile", options.profile.rawValue, "--storage",
-      options.storage.rawValue,
-    ]).lines.filter { $0.hasPrefix("day ") }
-    for (left, right) in zip(lines, other) where left != right {
-      Terminal.line("first difference:\n  \(left)\n  \(right)")
-      return
+      try check(stories, for: stories)
     }
   }
+
+  private static func check(_ folder: String, for path: String) throws {
+    var isFolder: ObjCBool = false
+    let isThere = unsafe FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder)
+    guard isThere, isFolder.boolValue else {
+      throw ExplorePlaceError(description: "\(path) could not be written: there is no folder \(folder)")
+    }
+    guard FileManager.default.isWritableFile(atPath: folder) else {
+      throw ExplorePlaceError(description: "\(path) could not be written: nobody may write to \(folder)")
+    }
+  }
+}
+
+/// Why there is no place for a file.
+struct ExplorePlaceError: Error, CustomStringConvertible {
+  var description: String
 }
 
 /// `replay`: one world, told.

@@ -1,7 +1,6 @@
 import FaultInjection
-import Foundation
 
-/// What an exploration found, as text and as JSON.
+/// What an exploration found: whether it is good, as text, and as a document for programs.
 struct ExploreReport {
   let options: ExploreOptions
   let sum: ExplorationSum
@@ -12,84 +11,140 @@ struct ExploreReport {
 
   var rarelyExercised: [Invariant] {
     guard isLarge else { return [] }
-    return Invariant.allCases.filter { sum.exercised[$0.rawValue] < $0.minimum }
+    return Invariant.allCases.filter { sum.exercised($0) < $0.minimum }
   }
 
+  /// Marks that no life hit, of those that can be.
   var missedMarks: [Mark] {
-    guard isLarge else { return [] }
-    // The vault of a disk in memory keeps orders only.
-    return Mark.allCases.filter {
-      sum.marks[$0.rawValue] == 0 && !($0 == .vaultRestored && options.storage == .memory)
-    }
+    Mark.allCases.filter { sum.hits($0) == 0 && !isOutOfReach($0) }
   }
 
-  var isGood: Bool { sum.failures == 0 && rarelyExercised.isEmpty && missedMarks.isEmpty }
+  /// The vault of a disk in memory keeps orders only.
+  func isOutOfReach(_ mark: Mark) -> Bool { mark == .vaultRestored && options.storage == .memory }
 
-  private func rate(_ count: Int) -> Int { Int(Double(count) / max(seconds, 0.001)) }
+  var isGood: Bool {
+    sum.failures == 0 && rarelyExercised.isEmpty && (missedMarks.isEmpty || !isLarge)
+  }
+
+  func rate(_ count: Int) -> Int { Int(Double(count) / max(seconds, 0.001)) }
+
+  var distributions: [Distribution] { Distribution.all(of: sum.figures) }
+
+  // MARK: Text
 
   var lines: [String] {
     let purchases = sum.figures.purchases
-    let rates = "\(rate(sum.seeds)) worlds/s, \(rate(purchases)) purchases/s, \(rate(sum.events)) events/s"
-    var lines: [String] = [
-      "\(sum.seeds) worlds of profile \(options.profile.rawValue) on \(options.storage.rawValue), "
-        + "\(purchases) purchases, \(sum.events) events in \(rounded(seconds)) s: " + rates,
-      "",
+    var lines = [
+      "\(sum.seeds) lives, \(purchases) purchases, \(sum.events) events in \(Table.seconds(seconds)) s: "
+        + "\(rate(sum.seeds)) lives/s, \(rate(purchases)) purchases/s, \(rate(sum.events)) events/s",
+      "", " exercised  invariant",
     ]
-    lines += TextTable.lines(
-      [["invariant", "", "exercised"]]
-        + Invariant.allCases.map {
-          [String($0.rawValue), $0.sentence, String(sum.exercised.isEmpty ? 0 : sum.exercised[$0.rawValue])]
-        })
+    for invariant in Invariant.allCases { lines += Self.lines(of: invariant, sum) }
     lines += ["", "elsewhere: " + Invariant.elsewhere.joined(separator: "; "), ""]
-    lines.append(
-      "marks: "
-        + Mark.allCases.map { "\($0) \(sum.marks.isEmpty ? 0 : sum.marks[$0.rawValue])" }.joined(
-          separator: ", "))
-    lines += [
-      "", "time to delivery (up to): " + deliveries, "attempts: " + counts(sum.figures.attempts, from: 1),
-    ]
-    lines.append("queue length when one more came: " + counts(sum.figures.lengths, from: 0))
-    for invariant in rarelyExercised {
-      lines.append("invariant \(invariant.rawValue) was exercised too rarely")
+    lines += distributions.map {
+      "\($0.name): median \($0.median), 99 % \($0.almostAll), most \($0.most) (\($0.unit))"
     }
-    for mark in missedMarks { lines.append("mark \(mark) was not hit") }
-    for failure in sum.broken.sorted(by: { $0.seed < $1.seed }).prefix(20) {
+    lines += ["", "marks: " + Mark.allCases.map { "\($0) \(sum.hits($0))" }.joined(separator: ", "), ""]
+    if !missedMarks.isEmpty {
+      let names = missedMarks.map { "\($0)" }.joined(separator: ", ")
+      lines.append("not hit: \(names)" + (isLarge ? "" : "; that counts from 1000 seeds of the swarm"))
+    }
+    for invariant in rarelyExercised {
+      lines.append(
+        "invariant \(invariant.rawValue) was exercised too rarely: \(sum.exercised(invariant)) times, not "
+          + "\(invariant.minimum)")
+    }
+    for failure in sum.broken {
       lines.append("seed \(failure.seed): \(failure.violation.invariant.rawValue), \(failure.violation.what)")
     }
-    lines.append(sum.failures == 0 ? "no invariant was broken" : "\(sum.failures) worlds broke an invariant")
-    return lines
+    return lines + [verdict]
   }
 
-  private var deliveries: String {
-    sum.figures.deliveries.enumerated().filter { $0.element > 0 }
-      .map { "\(1 << $0.offset) s \($0.element)" }.joined(separator: ", ")
-  }
-
-  private func counts(_ all: [Int], from first: Int) -> String {
-    all.enumerated().filter { $0.element > 0 }.map { "\($0.offset + first): \($0.element)" }
-      .joined(separator: ", ")
-  }
-
-  private func rounded(_ value: Double) -> String { String(Double(Int(value * 10)) / 10) }
-
-  func json() throws -> String {
-    var document: [String: Any] = [
-      "seeds": sum.seeds, "purchases": sum.figures.purchases, "events": sum.events, "seconds": seconds,
-      "failures": sum.failures, "profile": options.profile.rawValue, "storage": options.storage.rawValue,
-      "secondsToDelivery": sum.figures.deliveries, "attempts": sum.figures.attempts,
-      "queueLengths": sum.figures.lengths, "good": isGood,
-    ]
-    document["exercised"] = Dictionary(
-      uniqueKeysWithValues: Invariant.allCases.map {
-        (String($0.rawValue), sum.exercised.isEmpty ? 0 : sum.exercised[$0.rawValue])
-      })
-    document["marks"] = Dictionary(
-      uniqueKeysWithValues: Mark.allCases.map { ("\($0)", sum.marks.isEmpty ? 0 : sum.marks[$0.rawValue]) })
-    if let failure = sum.failure {
-      document["failingSeed"] = failure.seed
-      document["brokenInvariant"] = failure.violation.invariant.rawValue
+  private static func lines(of invariant: Invariant, _ sum: ExplorationSum) -> [String] {
+    let sentence = WrappedText.lines(invariant.sentence, width: 64)
+    let broken = sum.brokenInvariants[invariant].map { ["BROKEN in \($0) lives"] } ?? []
+    let head =
+      Table.left(String(sum.exercised(invariant)), 10) + Table.left(String(invariant.rawValue), 4) + "  "
+    return (sentence + broken).enumerated().map {
+      ($0 == 0 ? head : String(repeating: " ", count: 16)) + $1
     }
-    let data = try JSONSerialization.data(withJSONObject: document, options: [.sortedKeys])
-    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// One line.
+  var verdict: String {
+    if sum.failures > 0 { return "\(sum.failures) of \(sum.seeds) lives broke an invariant" }
+    let what = "no invariant was broken"
+    if !rarelyExercised.isEmpty { return what + ", but some were exercised too rarely" }
+    return isGood ? what : what + ", but not every mark was hit"
+  }
+
+  // MARK: For programs
+
+  var document: ExploreDocument { ExploreDocument(self) }
+}
+
+/// What `--json` prints of an exploration.
+struct ExploreDocument: Encodable {
+  struct InvariantRow: Encodable {
+    var number: Int
+    var sentence: String
+    var exercised: Int
+    /// How many lives broke it.
+    var broken: Int
+  }
+
+  struct FailureRow: Encodable {
+    var seed: UInt64
+    var invariant: Int
+    var what: String
+  }
+
+  var profile: String
+  var storage: String
+  var from: UInt64
+  var seeds: Int
+  var purchases: Int
+  var events: Int
+  var seconds: Double
+  var seedsPerSecond: Int
+  var purchasesPerSecond: Int
+  var good: Bool
+  var verdict: String
+  var failures: Int
+  /// The first ones.
+  var failing: [FailureRow]
+  var invariants: [InvariantRow]
+  var exercisedTooRarely: [Int]
+  /// Hits by name.
+  var marks: [String: Int]
+  var missedMarks: [String]
+  var distributions: [Distribution]
+
+  init(_ report: ExploreReport) {
+    let (options, sum) = (report.options, report.sum)
+    profile = options.profile.rawValue
+    storage = options.storage.rawValue
+    from = options.from
+    seeds = sum.seeds
+    purchases = sum.figures.purchases
+    events = sum.events
+    seconds = report.seconds
+    seedsPerSecond = report.rate(sum.seeds)
+    purchasesPerSecond = report.rate(sum.figures.purchases)
+    good = report.isGood
+    verdict = report.verdict
+    failures = sum.failures
+    failing = sum.broken.map {
+      FailureRow(seed: $0.seed, invariant: $0.violation.invariant.rawValue, what: $0.violation.what)
+    }
+    invariants = Invariant.allCases.map {
+      InvariantRow(
+        number: $0.rawValue, sentence: $0.sentence, exercised: sum.exercised($0),
+        broken: sum.brokenInvariants[$0] ?? 0)
+    }
+    exercisedTooRarely = report.rarelyExercised.map(\.rawValue)
+    marks = Dictionary(uniqueKeysWithValues: Mark.allCases.map { ("\($0)", sum.hits($0)) })
+    missedMarks = report.missedMarks.map { "\($0)" }
+    distributions = report.distributions
   }
 }

@@ -3,54 +3,6 @@ import FaultInjection
 import Foundation
 import PurchaseQueue
 
-/// The sum of many worlds.
-struct ExplorationSum: Sendable {
-  var seeds = 0
-  var events = 0
-  var exercised: [Int] = []
-  var marks: [Int] = []
-  var figures = FaultInjection.Figures()
-  /// The failing one with the smallest seed.
-  var failure: Failure?
-  var failures = 0
-  /// The first ones of each thread, by seed.
-  var broken: [Failure] = []
-
-  struct Failure: Sendable {
-    var seed: UInt64
-    var violation: Violation
-  }
-
-  mutating func add(_ life: Life) {
-    seeds += 1
-    events += life.events
-    add(life.exercised, life.marks)
-    figures.add(life.figures)
-    guard let violation = life.violation else { return }
-    failures += 1
-    let new = Failure(seed: life.seed, violation: violation)
-    if life.seed < failure?.seed ?? .max { failure = new }
-    if broken.count < 20 { broken.append(new) }
-  }
-
-  private mutating func add(_ exercised: [Int], _ marks: [Int]) {
-    if self.exercised.isEmpty { self.exercised = Array(repeating: 0, count: exercised.count) }
-    if self.marks.isEmpty { self.marks = Array(repeating: 0, count: marks.count) }
-    for index in exercised.indices { self.exercised[index] += exercised[index] }
-    for index in marks.indices { self.marks[index] += marks[index] }
-  }
-
-  mutating func add(_ other: ExplorationSum) {
-    seeds += other.seeds
-    events += other.events
-    failures += other.failures
-    if !other.exercised.isEmpty { add(other.exercised, other.marks) }
-    figures.add(other.figures)
-    broken += other.broken
-    if let found = other.failure, found.seed < failure?.seed ?? .max { failure = found }
-  }
-}
-
 /// Where the disks of explored phones come from.
 enum ExploredDisks {
   /// To be called by a command before it makes the first of them.
@@ -84,18 +36,35 @@ enum ExploredDisks {
   }()
 }
 
+/// Which lives are to be lived, and when that is enough.
+struct ExploreLimits: Sendable {
+  var from: UInt64 = 1
+  /// How many; nil: as many as there is time for.
+  var seeds: UInt64?
+  /// For how long, in seconds; nil: until they are through.
+  var seconds: Double?
+  /// No new life begins after so many that broke an invariant.
+  var failures = Int.max
+}
+
 /// Runs seeds on several threads, each the same as alone.
 final class Explorer: Sendable {
   private let profile: ExplorationProfile
   private let storage: ExploredStorage
   private let plant: Plant?
   private let jobs: Int
+  /// Whether it is to be counted how the knobs were drawn.
+  private let countsKnobs: Bool
 
-  init(_ profile: ExplorationProfile, _ storage: ExploredStorage, _ plant: Plant? = nil, jobs: Int) {
+  init(
+    _ profile: ExplorationProfile, _ storage: ExploredStorage, _ plant: Plant? = nil, jobs: Int,
+    countsKnobs: Bool = false
+  ) {
     self.profile = profile
     self.storage = storage
     self.plant = plant
     self.jobs = jobs > 0 ? jobs : ProcessInfo.processInfo.activeProcessorCount
+    self.countsKnobs = countsKnobs
   }
 
   var exploration: Exploration {
@@ -104,51 +73,88 @@ final class Explorer: Sendable {
 
   /// All of them, or until one fails, if that is asked for.
   func run(_ seeds: Range<UInt64>, stopsAtFailure: Bool = false) throws(QueueError) -> ExplorationSum {
-    let results = Results(jobs)
-    let (count, jobs) = (UInt64(seeds.count), UInt64(self.jobs))
-    DispatchQueue.concurrentPerform(iterations: self.jobs) { job in
-      var sum = ExplorationSum()
+    var limits = ExploreLimits(from: seeds.lowerBound, seeds: UInt64(seeds.count))
+    if stopsAtFailure { limits.failures = 1 }
+    return try run(limits)
+  }
+
+  /// `watch` hears of the sum so far now and then, from any thread and never twice at a time.
+  ///
+  /// Ends early when somebody asks to (`Interruption`): the sum is then that of the lives that came to their end.
+  func run(
+    _ limits: ExploreLimits, watch: @escaping @Sendable (ExplorationSum) -> Void = { _ in }
+  ) throws(QueueError) -> ExplorationSum {
+    let work = ExploreWork(limits, watch)
+    DispatchQueue.concurrentPerform(iterations: jobs) { _ in
       let exploration = self.exploration
-      // Neighbouring seeds go to different threads, in turn.
-      var offset = UInt64(job)
-      do throws(QueueError) {
-        while offset < count {
-          sum.add(try exploration.live(seeds.lowerBound + offset))
-          if stopsAtFailure, sum.failure != nil || results.hasFailed { break }
-          offset += jobs
+      while let share = work.next() {
+        do throws(QueueError) {
+          var sum = ExplorationSum()
+          for seed in share where !work.isOver {
+            let life = try exploration.live(seed)
+            sum.add(life)
+            if countsKnobs { sum.knobs.add(Knobs(seed: seed, profile: profile)) }
+            if life.violation != nil { work.failed() }
+          }
+          work.add(sum)
+        } catch {
+          work.stop(error)
         }
-        results.put(sum, nil, job)
-      } catch {
-        results.put(sum, error, job)
       }
     }
-    return try results.sum()
+    return try work.sum()
   }
 }
 
-private final class Results: Sendable {
+/// Seeds, handed out in small shares to whoever has none, and what came of them.
+private final class ExploreWork: Sendable {
+  /// Small enough that all threads end together, and large enough that they do not wait for each other.
+  private static let share: UInt64 = 8
+
+  private let limits: ExploreLimits
+  private let watch: @Sendable (ExplorationSum) -> Void
+  private let started = ProcessInfo.processInfo.systemUptime
   private let lock = NSLock()
-  private nonisolated(unsafe) var sums: [ExplorationSum?]
+  private nonisolated(unsafe) var next_ = UInt64(0)
+  private nonisolated(unsafe) var all = ExplorationSum()
+  private nonisolated(unsafe) var failures = 0
   private nonisolated(unsafe) var error: QueueError?
-  private nonisolated(unsafe) var failed = false
 
-  init(_ count: Int) { unsafe sums = Array(repeating: nil, count: count) }
+  init(_ limits: ExploreLimits, _ watch: @escaping @Sendable (ExplorationSum) -> Void) {
+    (self.limits, self.watch) = (limits, watch)
+  }
 
-  var hasFailed: Bool { lock.withLock { unsafe failed } }
+  /// Nothing more is to begin.
+  var isOver: Bool {
+    if Interruption.shared.isAsked { return true }
+    if let seconds = limits.seconds, ProcessInfo.processInfo.systemUptime - started >= seconds { return true }
+    return lock.withLock { unsafe error != nil || failures >= limits.failures }
+  }
 
-  func put(_ sum: ExplorationSum, _ error: QueueError?, _ job: Int) {
-    lock.withLock {
-      unsafe sums[job] = sum
-      if let error { unsafe self.error = error }
-      if sum.failure != nil { unsafe failed = true }
+  func next() -> Range<UInt64>? {
+    guard !isOver else { return nil }
+    return lock.withLock {
+      let begin = unsafe next_
+      let end = min(begin + Self.share, limits.seeds ?? .max)
+      guard begin < end else { return nil }
+      unsafe next_ = end
+      return limits.from + begin..<limits.from + end
     }
   }
 
+  func add(_ sum: ExplorationSum) {
+    lock.withLock {
+      unsafe all.add(sum)
+      unsafe watch(all)
+    }
+  }
+
+  func failed() { lock.withLock { unsafe failures += 1 } }
+  func stop(_ error: QueueError) { lock.withLock { unsafe self.error = error } }
+
   func sum() throws(QueueError) -> ExplorationSum {
-    let (found, error) = lock.withLock { unsafe (sums, self.error) }
+    let (sum, error) = lock.withLock { unsafe (all, self.error) }
     if let error { throw error }
-    var sum = ExplorationSum()
-    for part in found { if let part { sum.add(part) } }
     return sum
   }
 }

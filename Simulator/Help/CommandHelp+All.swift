@@ -79,19 +79,34 @@ extension CommandHelp {
     name: "explore", arguments: "[options]",
     summary: "live many lives of a purchase, and hold each to the invariants",
     options: """
-        --seeds N             so many lives (default: 1000), from the one of --from N
-                              (default: 1)
+        --seeds N             so many lives (default: 1000)
+        --from N              the first one's seed (default: 1); a commit's 40
+                              hexadecimal digits are a number too: its first 15
         --profile NAME        calm, network, crash, accounts, subscriptions, store or
                               swarm (default)
         --storage KIND        memory (default), or sqlite: the real queue
         --jobs N              threads (default: one per core)
         --minutes N           as many lives as fit into that time
-        --plant NAME|all      plant this bug, and find it
-        --check-determinism   every life twice, in two processes
+        --failures N          no new life after so many that broke an invariant
+                              (default: 100)
+        --report FILE         a page with the verdict, what was seen how often, and
+                              the failures
+        --stories DIR         each of the first failures as a file for story
+        --plant NAME|all      plant this bug, and find it; all: each of them, and
+                              each invariant has to be broken by one
+        --check-determinism   every life twice, in two processes; the first random
+                              number that differs is named
         --json                one JSON document
       """,
-    examples: ["explore --seeds 10000", "explore --plant all", "explore --storage sqlite --seeds 100"],
-    exits: "  1    an invariant is broken, a mark was not hit, or a planted bug not found",
+    examples: [
+      "explore --seeds 10000", "explore --minutes 60 --report out.html", "explore --plant all",
+      "explore --storage sqlite --seeds 100", "explore --check-determinism --from $(git rev-parse HEAD)",
+    ],
+    exits: """
+        1    an invariant is broken, or was exercised too rarely; a mark was not hit;
+             a planted bug was not found, or breaks nothing; two runs differ
+       70    it could not be done: no folder for the page or the stories
+      """,
     parse: { ExploreOptions.parse($0).map(Command.explore) })
 
   private static let replay = CommandHelp(

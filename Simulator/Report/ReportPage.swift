@@ -7,7 +7,15 @@ enum ReportPage {
 
   /// The page with the report in it, as UTF-8.
   static func html(_ report: Report) throws -> Data {
-    let template = Data(PackageResources.report_html)
+    try html(report, in: Data(PackageResources.report_html))
+  }
+
+  /// The same of an exploration.
+  static func html(_ page: ExplorePage) throws -> Data {
+    try html(page, in: Data(PackageResources.explore_html))
+  }
+
+  private static func html(_ report: some Encodable, in template: Data) throws -> Data {
     guard let place = template.range(of: placeholder) else { throw ReportPageError.noPlaceForData }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

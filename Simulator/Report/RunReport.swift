@@ -69,8 +69,12 @@ enum ReportFile {
 
   /// False where it could not be written, which is said.
   static func write(_ report: Report, to path: String) -> Bool {
+    write(to: path) { try ReportPage.html(report) }
+  }
+
+  static func write(to path: String, _ html: () throws -> Data) -> Bool {
     do {
-      try ReportPage.html(report).write(to: URL(fileURLWithPath: path), options: .atomic)
+      try html().write(to: URL(fileURLWithPath: path), options: .atomic)
       return true
     } catch {
       Terminal.error("purchase-simulator: \(path) could not be written: \(error.localizedDescription)")

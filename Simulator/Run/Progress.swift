@@ -14,8 +14,8 @@ final class Progress: Sendable {
     show()
   }
 
-  func step() {
-    lock.withLock { unsafe done += 1 }
+  func step(by count: Int = 1) {
+    lock.withLock { unsafe done += count }
     show()
   }
 

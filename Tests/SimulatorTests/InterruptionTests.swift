@@ -43,6 +43,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [["--minutes", "60"], ["--seeds", "100000000"]])
+  func `an exploration that somebody ends shows what it has seen`(length: [String]) throws {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = RunTests.binary
+    process.arguments = ["explore", "--jobs", "2"] + length
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    // From its first line on it listens.
+    var text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    #expect(text.hasPrefix("profile swarm on memory, "))
+    kill(process.processIdentifier, SIGINT)
+    text += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 130)
+    #expect(text.contains("no invariant was broken"))
+  }
+
   @Test func `children end when the one that started them is killed`() throws {
     try TemporaryDirectory.with("Killed") { directory in
       let (process, output) = try start(in: directory)

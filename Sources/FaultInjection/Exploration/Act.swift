@@ -72,10 +72,20 @@ package struct Buying: Sendable {
   package enum ProofMix: UInt8, Sendable {
     case signed, receipt, both
   }
+
+  package init(
+    phone: Int, product: Int, hasOrder: Bool, forgetsToken: Bool, proofs: ProofMix, waits: Int64,
+    poison: Poison
+  ) {
+    (self.phone, self.product, self.hasOrder) = (phone, product, hasOrder)
+    (self.forgetsToken, self.proofs, self.waits, self.poison) = (forgetsToken, proofs, waits, poison)
+  }
 }
 
 /// An act and its moment, in milliseconds since the beginning of its world.
 package struct PlannedAct: Sendable {
   package var at: Int64
   package var act: Act
+
+  package init(at: Int64, act: Act) { (self.at, self.act) = (at, act) }
 }

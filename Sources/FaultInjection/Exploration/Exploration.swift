@@ -5,7 +5,10 @@ package struct Life: Sendable {
   package var seed: UInt64
   package var violation: Violation?
   package var events: Int
+  /// Of everything that happened, and of how many numbers were drawn.
   package var hash: UInt64
+  /// How many random numbers it took.
+  package var draws: Int
   package var exercised: [Int]
   package var marks: [Int]
   package var figures: Figures
@@ -16,6 +19,8 @@ package struct Exploration {
   package var profile: ExplorationProfile
   package var plant: Plant?
   package var disks: DiskMaker
+  /// A planted bug of the exploration itself, for tests only: two processes draw different numbers. See `DrawLog`.
+  package var hasOwnRandomness = false
 
   package init(profile: ExplorationProfile, plant: Plant? = nil, disks: @escaping DiskMaker) {
     self.profile = profile
@@ -31,7 +36,7 @@ package struct Exploration {
     defer { world.remove() }
     let violation = world.run(stopAt: last)
     return Life(
-      seed: seed, violation: violation, events: world.eventCount, hash: world.runHash,
+      seed: seed, violation: violation, events: world.eventCount, hash: world.runHash, draws: world.draws,
       exercised: world.exercised, marks: world.marks, figures: world.measured)
   }
 
@@ -45,10 +50,22 @@ package struct Exploration {
     return (violation, world.toldStory)
   }
 
+  /// Every number that it draws.
+  package func draws(of seed: UInt64) throws(QueueError) -> [Draw] {
+    let log = DrawLog(hasOwnRandomness: hasOwnRandomness)
+    let world = try world(seed, keeping: nil, log: log)
+    defer { world.remove() }
+    _ = world.run()
+    return log.draws
+  }
+
   private func world(
-    _ seed: UInt64, keeping places: [Int]?, story: Story? = nil
+    _ seed: UInt64, keeping places: [Int]?, story: Story? = nil, log: DrawLog? = nil
   ) throws(QueueError) -> World {
-    try World(Knobs(seed: seed, profile: profile), keeping: places, plant: plant, disks: disks, story: story)
+    let log = log ?? (hasOwnRandomness ? DrawLog(keepsDraws: false, hasOwnRandomness: true) : nil)
+    return try World(
+      Knobs(seed: seed, profile: profile, log: log), keeping: places, plant: plant, disks: disks,
+      story: story, log: log)
   }
 
   /// The acts of a seed.

@@ -30,15 +30,18 @@ package struct Knobs: Sendable {
   package var faults: [(fault: Fault, count: Int, milliseconds: Int64, permille: Int)] = []
   /// How many of each act.
   package var acts: [(name: StaticString, count: Int)] = []
+  /// How many random numbers that took.
+  package private(set) var draws = 0
 
-  package init(seed: UInt64, profile: ExplorationProfile) {
+  package init(seed: UInt64, profile: ExplorationProfile, log: DrawLog? = nil) {
     self.seed = seed
     self.profile = profile
-    var random = RandomStream(seed: seed, "knobs")
+    var random = RandomStream(seed: seed, "knobs", log: log)
     drawSizes(&random)
     drawPurchases(&random)
     drawFaults(&random)
     drawActs(&random)
+    draws = random.count
   }
 
   package var limits: QueueLimits {

@@ -26,14 +26,14 @@ final class Phone {
   /// What the next opening has to find: the same, a fresh install, or the image.
   var isFresh = true
 
-  init(_ number: Int, _ disk: any ExplorationDisk, _ shadow: Shadow, _ knobs: Knobs) {
+  init(_ number: Int, _ disk: any ExplorationDisk, _ shadow: Shadow, _ knobs: Knobs, _ log: DrawLog?) {
     self.number = number
     self.disk = disk
     self.shadow = shadow
     storeAccount = number % knobs.storeAccounts
     user = number % knobs.accounts
     signedIn = 1 << user
-    machineSeeds = RandomStream(seed: knobs.seed, "machine", number)
+    machineSeeds = RandomStream(seed: knobs.seed, "machine", number, log: log)
   }
 
   func isSignedIn(_ account: Int) -> Bool { signedIn & 1 << account != 0 }

@@ -3,21 +3,37 @@ import PurchaseSync
 /// The random numbers of one component of a world: what one of them draws never changes what another gets.
 package struct RandomStream: Sendable {
   private var source: RandomSource
+  /// How many numbers it has drawn.
+  package private(set) var count = 0
+  private let tap: DrawTap?
 
-  /// The stream of that name in the world of that seed; of several alike, the one with that number.
-  package init(seed: UInt64, _ name: StaticString, _ number: Int = 0) {
+  /// The stream of that name in the world of that seed; of several alike, the one with that number. What it draws is
+  /// written down in `log`, if there is one.
+  package init(seed: UInt64, _ name: StaticString, _ number: Int = 0, log: DrawLog? = nil) {
     var mixed = seed
     for byte in name.description.utf8 { mixed = (mixed ^ UInt64(byte)) &* 0x100_0000_01B3 }
     var scatter = RandomSource(seed: mixed &+ UInt64(number) &* 0x9E37_79B9)
     source = RandomSource(seed: scatter.next())
+    tap = log?.tap(name, number)
+  }
+
+  private mutating func draw(_ bound: Int?) -> UInt64 {
+    var bits = source.next()
+    count &+= 1
+    if let tap { tap.drew(&bits, count, bound) }
+    return bits
   }
 
   /// 64 bits.
-  package mutating func next() -> UInt64 { source.next() }
+  package mutating func next() -> UInt64 { draw(nil) }
 
   /// 0 or more, less than `bound`, which is at least 1.
   package mutating func below(_ bound: Int) -> Int {
-    Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(max(bound, 1))).high)
+    Int(truncatingIfNeeded: Self.reduced(draw(bound), below: bound))
+  }
+
+  static func reduced(_ bits: UInt64, below bound: Int) -> UInt64 {
+    bits.multipliedFullWidth(by: UInt64(max(bound, 1))).high
   }
 
   /// Both ends included.

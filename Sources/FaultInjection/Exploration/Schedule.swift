@@ -1,15 +1,17 @@
 /// All that will be done to a world, by time. Drawn before it begins: the world can then be run again with a part of it.
 package struct Schedule: Sendable {
   package private(set) var acts: [PlannedAct] = []
+  /// How many random numbers that took.
+  package private(set) var draws = 0
 
-  package init(_ knobs: Knobs) {
-    var random = RandomStream(seed: knobs.seed, "people")
+  package init(_ knobs: Knobs, log: DrawLog? = nil) {
+    var random = RandomStream(seed: knobs.seed, "people", log: log)
     var phone = 0
     for _ in 0..<knobs.purchases {
       phone = random.below(knobs.phones)
       add(.buy(Self.buying(phone, knobs, &random)), knobs, &random)
     }
-    var fate = RandomStream(seed: knobs.seed, "fate")
+    var fate = RandomStream(seed: knobs.seed, "fate", log: log)
     for (fault, count, milliseconds, permille) in knobs.faults {
       for _ in 0..<count {
         let phone = fate.chance(500) ? -1 : fate.below(knobs.phones)
@@ -24,6 +26,7 @@ package struct Schedule: Sendable {
     let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
     acts = order.map { acts[$0] }
     nameTargets(knobs)
+    draws = random.count + fate.count
   }
 
   private mutating func add(_ act: Act, _ knobs: Knobs, _ random: inout RandomStream) {

@@ -192,8 +192,7 @@ extension World {
     switch event {
     case .delivered(let outcome): told(outcome, process)
     case .queued(let key, let match):
-      let shadow = process.phone.shadow
-      figures.lengths[min(15, max(0, shadow.queued - 1))] += 1
+      figures.queued(behind: process.phone.shadow.queued - 1)
       if case .proposed = match.kind { checker.mark(.proposed) }
       if match.lane == .device { checker.mark(.deviceLane) }
       tell("phone \(process.phone.number + 1): \(key.rawValue.dropFirst(11)) is queued, \(match.lane.text)")

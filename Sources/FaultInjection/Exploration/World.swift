@@ -55,6 +55,10 @@ package final class World {
   var figures = Figures()
   /// The events of the run, for people; empty unless somebody wants them.
   var story: Story?
+  /// Where what is drawn is written down; nil unless somebody wants it.
+  let drawLog: DrawLog?
+  /// How many numbers were drawn before it began.
+  private let drawnBefore: Int
 
   /// No hour of some dozen purchases holds so many events, and no life.
   private static let mostOfAnHour = 20_000
@@ -74,12 +78,16 @@ package final class World {
 
   /// A world whose acts are those of its schedule with these places; nil for all.
   package init(
-    _ knobs: Knobs, keeping places: [Int]? = nil, plant: Plant? = nil, disks: DiskMaker, story: Story? = nil
+    _ knobs: Knobs, keeping places: [Int]? = nil, plant: Plant? = nil, disks: DiskMaker, story: Story? = nil,
+    log: DrawLog? = nil
   ) throws(QueueError) {
     self.knobs = knobs
     self.plant = plant
     self.story = story
-    let schedule = Schedule(knobs).acts
+    drawLog = log
+    let planned = Schedule(knobs, log: log)
+    let schedule = planned.acts
+    drawnBefore = knobs.draws + planned.draws
     if let places {
       var kept: [PlannedAct] = []
       var isKept = [Bool](repeating: false, count: schedule.count)
@@ -94,10 +102,10 @@ package final class World {
     }
     policy = plant?.policy ?? RetryPolicy()
     store = LeanStore(storeAccounts: knobs.storeAccounts)
-    network = RandomStream(seed: knobs.seed, "network")
-    answers = RandomStream(seed: knobs.seed, "backend")
-    shop = RandomStream(seed: knobs.seed, "store")
-    app = RandomStream(seed: knobs.seed, "app")
+    network = RandomStream(seed: knobs.seed, "network", log: log)
+    answers = RandomStream(seed: knobs.seed, "backend", log: log)
+    shop = RandomStream(seed: knobs.seed, "store", log: log)
+    app = RandomStream(seed: knobs.seed, "app", log: log)
     saleOfAct = Array(repeating: -1, count: schedule.count)
     backend.forgetsTransactions = plant == .backendForgetsTransactions
     try begin(disks)
@@ -110,7 +118,7 @@ package final class World {
       if plant == .tombstonesUnbounded { limits.tombstones = 1 << 20 }
       let disk = try disks(limits, knobs.hasVault)
       let shadow = Shadow(checker, knobs.limits)
-      phones.append(Phone(number, plant?.wrap(disk) ?? disk, shadow, knobs))
+      phones.append(Phone(number, plant?.wrap(disk) ?? disk, shadow, knobs, drawLog))
       previousShadows.append([])
     }
     for role in 0...1 {
@@ -145,6 +153,7 @@ package final class World {
       now = max(now, next.at)
       checker.event += 1
       checker.now = now
+      if let drawLog { drawLog.begin(event: checker.event, at: now) }
       hash.add(now ^ Int64(next.kind.rawValue) << 56)
       hash.add(Int64(next.a) << 32 ^ Int64(next.c))
       happen(next)
@@ -196,7 +205,17 @@ package final class World {
   package func remove() { for phone in phones { phone.disk.remove() } }
 
   package var eventCount: Int { checker.event }
-  package var runHash: UInt64 { hash.value }
+  /// Of all that happened, and of how many numbers each stream drew.
+  package var runHash: UInt64 {
+    var hash = hash
+    for count in drawCounts { hash.add(Int64(count)) }
+    return hash.value
+  }
+  /// How many random numbers the run took.
+  package var draws: Int { drawCounts.reduce(0, +) }
+  private var drawCounts: [Int] {
+    [drawnBefore, network.count, answers.count, shop.count, app.count] + phones.map(\.machineSeeds.count)
+  }
   package var exercised: [Int] { checker.exercised }
   package var marks: [Int] { checker.marks }
   package var measured: Figures { figures }
@@ -208,27 +227,42 @@ package final class World {
 }
 
 /// What a run says of how well it went.
-package struct Figures: Sendable {
-  /// From the charge to the settling verdict on the phone, in powers of two seconds.
+package struct Figures: Sendable, Hashable {
+  /// From the charge to the settling verdict on the phone, by whole seconds: none, 1, 2 and 3, 4 to 7, and so on; in the
+  /// last, 2^22 seconds and more.
   package var deliveries = [Int](repeating: 0, count: 24)
   /// Attempts that an entry took: 1, 2, … the last for more.
   package var attempts = [Int](repeating: 0, count: 16)
   /// Entries in a queue when one more came: 0, 1, … the last for more.
-  package var lengths = [Int](repeating: 0, count: 16)
+  package var lengths = [Int](repeating: 0, count: 65)
+  /// In milliseconds.
+  package var longestDelivery: Int64 = 0
+  package var mostAttempts = 0
+  package var longestQueue = 0
   package var purchases = 0
 
   package init() {}
 
-  mutating func delivered(after milliseconds: Int64, attempts count: Int) {
+  package mutating func delivered(after milliseconds: Int64, attempts count: Int) {
     let seconds = UInt64(max(milliseconds, 0) / 1_000)
     deliveries[min(23, 64 - seconds.leadingZeroBitCount)] += 1
     attempts[min(15, max(count, 1) - 1)] += 1
+    longestDelivery = max(longestDelivery, milliseconds)
+    mostAttempts = max(mostAttempts, count)
+  }
+
+  package mutating func queued(behind count: Int) {
+    lengths[min(64, max(0, count))] += 1
+    longestQueue = max(longestQueue, count)
   }
 
   package mutating func add(_ other: Figures) {
     for index in deliveries.indices { deliveries[index] += other.deliveries[index] }
     for index in attempts.indices { attempts[index] += other.attempts[index] }
     for index in lengths.indices { lengths[index] += other.lengths[index] }
+    longestDelivery = max(longestDelivery, other.longestDelivery)
+    mostAttempts = max(mostAttempts, other.mostAttempts)
+    longestQueue = max(longestQueue, other.longestQueue)
     purchases += other.purchases
   }
 }

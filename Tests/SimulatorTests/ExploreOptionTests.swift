@@ -1,0 +1,156 @@
+import FaultInjection
+import Testing
+
+@testable import purchase_simulator
+
+/// What somebody may ask `explore` for, and what of it makes no sense.
+@Suite struct ExploreOptionTests {
+  @Test(arguments: [
+    (["--seeds", "0"], "--seeds needs 1 to"), (["--minutes", "0"], "--minutes needs 1 to"),
+    (["--failures", "0"], "--failures needs 1 to"), (["--jobs", "0"], "--jobs needs 1 to 64"),
+    (["--seeds", "-4"], "--seeds needs a whole number, not '-4'"),
+    (["--minutes", "-1"], "--minutes needs a whole number, not '-1'"),
+    (["--from", "-1"], "or a commit of 40 hexadecimal digits, not '-1'"),
+    (["--from", "12fe"], "or a commit of 40 hexadecimal digits, not '12fe'"),
+    (["--from", String(repeating: "g", count: 40)], "or a commit of 40"),
+    (["--from", "18446744073709551615"], "or a commit of 40"),
+    (["--seeds", "9", "--minutes", "1"], "--minutes and --seeds do not go together"),
+    (["--plant", "all", "--minutes", "1"], "--plant and --minutes do not go together"),
+    (["--plant", "newestFirst", "--report", "x.html"], "--plant and --report do not go together"),
+    (["--check-determinism", "--report", "x.html"], "--check-determinism and --report do not go together"),
+    (["--report"], "--report needs a value"), (["--stores", "x"], "did you mean '--stories'?"),
+    (["--print-hashes"], "explore has no option '--print-hashes'"),
+  ])
+  func `what makes no sense is told`(arguments: [String], said: String) {
+    guard case .failure(let error) = ExploreOptions.parse(arguments) else {
+      Issue.record("accepted")
+      return
+    }
+    #expect(error.message.contains(said), "\(error.message)")
+  }
+
+  @Test func `a commit is the number of its first fifteen digits, in every line that replays it`() throws {
+    let commit = "0123456789abcdef0123456789ABCDEF01234567"
+    let options = try ExploreOptions.parse(["--from", commit, "--seeds", "5"]).get()
+    #expect(options.from == 0x01_2345_6789_abcd_e)
+    let result = try CommandResult(of: ["explore", "--from", commit, "--seeds", "2", "--profile", "calm"])
+    #expect(result.output.hasPrefix("profile calm on memory, 2 seeds from 5124095576030430\n"))
+    let replay = FailureStory.replay(seed: options.from, .swarm, .memory, nil, keep: [], stopAt: 7)
+    #expect(
+      replay == "purchase-simulator replay --seed 5124095576030430 --profile swarm --storage memory"
+        + " --keep none --stop-at 7")
+    guard case .success = Command.parse(Array(replay.split(separator: " ").map(String.init).dropFirst()))
+    else {
+      Issue.record("nobody can replay that")
+      return
+    }
+  }
+
+  @Test func `a number of forty digits is a commit, one of twenty is a number`() throws {
+    #expect(try ExploreOptions.seed(String(repeating: "1", count: 40)) == 0x111_1111_1111_1111)
+    #expect(try ExploreOptions.seed("9223372036854775807") == UInt64(Int64.max))
+  }
+
+  @Test(arguments: [
+    (["--report", "/nowhere/at/all.html"], "there is no folder /nowhere/at"),
+    (["--stories", "/dev/null/stories"], "/dev/null/stories cannot be made"),
+  ])
+  func `a place that is not there is said before the work, not behind it`(
+    arguments: [String], said: String
+  ) throws {
+    let result = try CommandResult(of: ["explore", "--seeds", "1000000"] + arguments)
+    #expect(result.status == 70 && result.output.isEmpty)
+    #expect(result.errors.contains(said), "\(result.errors)")
+  }
+
+  @Test func `progress is what there is so far, how fast, and what is left`() throws {
+    var sum = try Explorer(.calm, .memory, jobs: 1).run(1..<5)
+    let words = ExploreProgress.words(sum, of: ExploreLimits(seeds: 12), after: 2)
+    #expect(words.hasPrefix("4 seeds, 2/s, \(sum.figures.purchases / 2) purchases/s, "))
+    #expect(words.hasSuffix("of \(Mark.allCases.count) marks, 0 failed, 0:04 left"))
+    #expect(ExploreProgress.words(sum, of: ExploreLimits(seconds: 65), after: 0).hasSuffix(", 1:05 left"))
+    sum.seeds = 20
+    #expect(ExploreProgress.words(sum, of: ExploreLimits(seconds: 60), after: 90).hasSuffix(", 0:00 left"))
+  }
+}
+
+/// Several threads, a limit, and what they say of it.
+@Suite struct ExplorerTests {
+  @Test(arguments: [1, 2, 5])
+  func `as many threads as anybody likes find the same`(jobs: Int) throws {
+    let alone = try Explorer(.swarm, .memory, jobs: 1).run(1..<31)
+    let together = try Explorer(.swarm, .memory, jobs: jobs).run(1..<31)
+    #expect(alone.seeds == 30 && together.seeds == 30)
+    #expect(alone.exercised == together.exercised && alone.marks == together.marks)
+    #expect(alone.figures == together.figures && alone.events == together.events)
+  }
+
+  @Test func `no new life begins after so many failures`() throws {
+    let explorer = Explorer(.swarm, .memory, .finishBeforeAcknowledgement, jobs: 1)
+    let sum = try explorer.run(ExploreLimits(from: 1, seeds: 10_000, failures: 3))
+    #expect(sum.failures == 3 && sum.seeds < 100)
+    #expect(
+      sum.broken.map(\.seed) == sum.broken.map(\.seed).sorted() && sum.failure?.seed == sum.broken.first?.seed
+    )
+    #expect(sum.brokenInvariants.values.reduce(0, +) == 3)
+  }
+
+  @Test func `no time is no life`() throws {
+    let sum = try Explorer(.swarm, .memory, jobs: 2).run(ExploreLimits(seconds: 0))
+    #expect(sum.seeds == 0 && sum.marksHit == 0 && sum.failure == nil)
+    #expect(sum.exercised(.oneCredit) == 0 && sum.hits(.busy) == 0)
+    // Nothing to divide by.
+    #expect(Distribution.all(of: sum.figures).allSatisfy { $0.median == "none" && $0.bars.isEmpty })
+  }
+
+  @Test func `the knobs of each life are counted, if that is asked for`() throws {
+    let sum = try Explorer(.swarm, .memory, jobs: 2, countsKnobs: true).run(1..<21)
+    var tally = KnobTally()
+    for seed in 1..<21 { tally.add(Knobs(seed: UInt64(seed), profile: .swarm)) }
+    #expect(sum.knobs == tally && tally.worlds == 20)
+    for knob in KnobTally.Knob.allCases {
+      #expect(tally.values(of: knob).map(\.worlds).reduce(0, +) == 20, "\(knob)")
+    }
+    #expect(tally.faults.allSatisfy { $0 <= 20 } && tally.faults.contains { $0 > 0 })
+    #expect(try Explorer(.swarm, .memory, jobs: 1).run(1..<3).knobs.worlds == 0)
+  }
+}
+
+/// The figures of a run as bars.
+@Suite struct DistributionTests {
+  private func deliveries(_ milliseconds: Int64...) -> Distribution {
+    var figures = FaultInjection.Figures()
+    for time in milliseconds { figures.delivered(after: time, attempts: 1) }
+    return Distribution.all(of: figures)[0]
+  }
+
+  @Test(
+    arguments: [
+      (0, "under 1 s"), (999, "under 1 s"), (1_000, "under 2 s"), (1_999, "under 2 s"), (2_000, "under 4 s"),
+      (3_999, "under 4 s"), (4_000, "under 8 s"), (31_999, "under 32 s"), (32_000, "under 0:01:04"),
+      (4_095_999, "under 1:08:16"), (4_096_000, "under 2:16:32"), (131_071_999, "under 1 day 12:24:32"),
+      (4_194_303_999, "under 48 days 13:05:04"), (4_194_304_000, "48 days 13:05:04 and more"),
+      (.max, "48 days 13:05:04 and more"), (-5, "under 1 s"),
+    ] as [(Int64, String)])
+  func `a time is in the bar whose label is true of it`(milliseconds: Int64, label: String) {
+    let bars = deliveries(milliseconds).bars
+    #expect(bars.last == Distribution.Bar(label: label, count: 1))
+    #expect(bars.dropLast().allSatisfy { $0.count == 0 })
+  }
+
+  @Test func `median, almost all and the most are those of what was counted`() {
+    var times = Array(repeating: Int64(1_500), count: 98)
+    times += [5_000, 100_000]
+    var figures = FaultInjection.Figures()
+    for (index, time) in times.enumerated() { figures.delivered(after: time, attempts: index == 0 ? 40 : 2) }
+    for length in [0, 0, 3, 80] { figures.queued(behind: length) }
+    let all = Distribution.all(of: figures)
+    #expect(all.map(\.count) == [100, 100, 4])
+    #expect(all.map(\.median) == ["under 2 s", "2", "0"])
+    #expect(all.map(\.almostAll) == ["under 8 s", "2", "64 and more"])
+    #expect(all.map(\.most) == ["0:01:40", "40", "80"])
+    #expect(all[1].bars.last == Distribution.Bar(label: "16 and more", count: 1))
+    #expect(all[2].bars.suffix(3).map(\.label) == ["32 to 47", "48 to 63", "64 and more"])
+    #expect(all[2].bars.map(\.count) == [2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+  }
+}
