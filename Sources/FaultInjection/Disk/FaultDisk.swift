@@ -60,10 +60,11 @@ package final class FaultDisk: @unchecked Sendable {
 
   func write(_ bytes: UnsafeRawBufferPointer, to file: Int, at offset: Int, isScratch: Bool = false) {
     guard bytes.count > 0 else { return }
-    if isScratch || !keepsLog {
-      unsafe image.files[file, default: FileContent()].write(bytes, at: offset)
-    } else if bytes.count >= 4096, unsafe FileContent.isZero(bytes) {
+    if !isScratch, bytes.count >= 4096, unsafe FileContent.isZero(bytes) {
+      // As where a log is made longer ahead of its need: zeros take no memory.
       perform(.clear(file: file, offset: offset, count: bytes.count))
+    } else if isScratch || !keepsLog {
+      unsafe image.files[file, default: FileContent()].write(bytes, at: offset)
     } else {
       perform(.write(file: file, offset: offset, bytes: unsafe [UInt8](bytes)))
     }
@@ -94,8 +95,10 @@ package final class FaultDisk: @unchecked Sendable {
   /// Puts other files into the directory, instead of those that are there. Nobody has one of them open.
   package func replaceContents(of directory: String, with contents: [String: FileContent]) {
     let prefix = directory + "/"
-    for (path, file) in image.names where path.hasPrefix(prefix) {
-      image.names[path] = nil
+    for path in image.names.keys where path.hasPrefix(prefix) { image.names[path] = nil }
+    // Those too that had lost their name before: nobody is in the midst of anything.
+    let named = Set(image.names.values)
+    for file in image.files.keys where !named.contains(file) {
       image.files[file] = nil
       nodes[file] = nil
     }

@@ -37,6 +37,7 @@ import PurchaseSync
     guard unsafe !isInstalled else { return true }
     // Counting SQLite's memory takes a lock at every allocation; nobody asks for the counts here.
     purchase_sqlite3_config_flag(SQLITE_CONFIG_MEMSTATUS, 0)
+    keepFreedMemory()
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     unsafe vfs.initialize(to: sqlite3_vfs())
     unsafe vfs.pointee.iVersion = 2
@@ -47,6 +48,17 @@ import PurchaseSync
     unsafe isInstalled = unsafe sqlite3_vfs_register(vfs, 1) == SQLITE_OK
     if unsafe isInstalled { unsafe Files.system = FaultFiles() }
     return unsafe isInstalled
+  }
+
+  /// Connections come and go by the thousand: memory that glibc gives back to the system at each close comes back as
+  /// pages that have to be cleared first. Elsewhere than with glibc nothing happens.
+  private static func keepFreedMemory() {
+    guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "mallopt") else { return }
+    typealias SetOption = @convention(c) (CInt, CInt) -> CInt
+    let mallopt = unsafe unsafeBitCast(symbol, to: SetOption.self)
+    // M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h, which Swift does not import.
+    _ = mallopt(-1, 1 << 29)
+    _ = mallopt(-3, 1 << 29)
   }
 
   private static let name: StaticString = "purchase-fault"
