@@ -20,22 +20,26 @@ extension SyncEngine {
     isParked = true
     opened?.machine.parked()
     stopTimer()
+    let surroundings = configuration.surroundings
     // A number that is none waits for nothing.
-    let deadline = ContinuousClock.now.advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
-    while isParked, !work.isEmpty, ContinuousClock.now < deadline {
+    let deadline = surroundings.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
+    while isParked, !work.isEmpty, surroundings.uptime() < deadline {
       do {
-        try await Task.sleep(for: .milliseconds(10))
+        try await surroundings.sleep(10)
       } catch {
         break
       }
     }
     // What ends may begin something else; a foreground that comes meanwhile ends this.
-    while isParked, let next = work.values.first {
-      for task in work.values { task.cancel() }
+    while isParked, let next = underWay.first {
+      for task in underWay { task.cancel() }
       await next.value
     }
     if isParked { maintain() }
   }
+
+  /// Oldest first: one run is to follow from one seed.
+  private var underWay: [Task<Void, Never>] { work.keys.sorted().compactMap { work[$0] } }
 
   /// Ends timers and requests, waits until they have ended, and closes the file: when this returns, another engine can
   /// open it. What is queued stays queued.
@@ -44,8 +48,8 @@ extension SyncEngine {
   public func shutdown() async {
     isShutDown = true
     stopTimer()
-    while let next = work.values.first {
-      for task in work.values { task.cancel() }
+    while let next = underWay.first {
+      for task in underWay { task.cancel() }
       await next.value
     }
     guard opened != nil else { return events.finish() }

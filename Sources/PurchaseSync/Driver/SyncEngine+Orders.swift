@@ -8,7 +8,7 @@ extension SyncEngine {
   ///
   /// Throws `queueFull` while nothing has happened yet, if there is no room for one more purchase.
   public func begin(product: String, quantity: Int = 1, account: String) async throws(SyncError) -> Order {
-    let proposed = UUID().uuidString
+    let proposed = configuration.surroundings.uuid().uuidString
     let key = try withFile { (file) throws(QueueError) in
       try file.request(
         account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting,

@@ -76,7 +76,7 @@ extension SyncEngine {
         let details = try TransactionDetails(text: entry.details, key: entry.key)
         claims.append(details.claim(orderNumber: entry.orderNumber))
       }
-      guard let device = try file.device(proposing: UUID()) else {
+      guard let device = try file.device(proposing: configuration.surroundings.uuid()) else {
         throw .cannotOpen(path: file.queue.path, reason: "the vault that names this device is locked")
       }
       return Upload(
@@ -112,7 +112,10 @@ extension SyncEngine {
     }
     let body: Data
     do {
-      guard let device = try withFile({ (file) throws(QueueError) in try file.device(proposing: UUID()) })
+      guard
+        let device = try withFile({ (file) throws(QueueError) in
+          try file.device(proposing: configuration.surroundings.uuid())
+        })
       else { return .failed(.retry(reason: "the vault is locked", retryAfterMilliseconds: nil)) }
       body = try JSONEncoder().encode(DeviceClaimDocument(device: device))
     } catch {

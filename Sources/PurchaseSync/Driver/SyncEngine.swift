@@ -10,9 +10,9 @@ import PurchaseSQLite
 /// An actor on a thread of its own: waiting for the disk holds no thread of the cooperative pool. Nothing here is a
 /// singleton; one file is opened once per process.
 public actor SyncEngine {
-  private let executor = BlockingExecutor(label: "purchase-sync")
+  private let executor: InjectedExecutor
   /// The engine's own thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned() }
 
   let configuration: SyncConfiguration
   let store: any AppStore
@@ -54,8 +54,10 @@ public actor SyncEngine {
   ) {
     self.configuration = configuration
     self.store = store
+    executor = InjectedExecutor(configuration.surroundings.executor())
     self.transport = BoundedTransport(
-      transport: transport, milliseconds: configuration.requestMilliseconds)
+      transport: transport, milliseconds: configuration.requestMilliseconds,
+      patience: configuration.surroundings.patience)
     self.credentials = credentials
   }
 
