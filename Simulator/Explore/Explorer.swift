@@ -65,7 +65,7 @@ enum ExploredDisks {
     }
   }
 
-  private static let parent: String = {
+  static let parent: String = {
     let memory = "/dev/shm"
     let isThere = FileManager.default.isWritableFile(atPath: memory)
     return isThere ? memory : FileManager.default.temporaryDirectory.path

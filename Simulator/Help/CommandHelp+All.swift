@@ -89,10 +89,17 @@ extension CommandHelp {
         --plant NAME|all      plant this bug, and find it
         --check-determinism   every life twice, in two processes
         --json                one JSON document
+        --shell               the real engine with its tasks, on one run queue; takes
+                              --seeds, --from, --jobs (processes), --plant and
+                              --check-determinism
       """,
     examples: ["explore --seeds 10000", "explore --plant all", "explore --storage sqlite --seeds 100"],
     exits: "  1    an invariant is broken, a mark was not hit, or a planted bug not found",
-    parse: { ExploreOptions.parse($0).map(Command.explore) })
+    parse: {
+      $0.contains("--shell")
+        ? ShellOptions.parse($0, of: "explore").map(Command.shell)
+        : ExploreOptions.parse($0).map(Command.explore)
+    })
 
   private static let replay = CommandHelp(
     name: "replay", arguments: "--seed N [options]",
@@ -102,9 +109,14 @@ extension CommandHelp {
         --profile NAME, --storage KIND, --plant NAME   as in explore
         --keep PLACES     only these acts of it, as a failure prints them
         --stop-at N       up to this event
+        --shell           a life of explore --shell; takes --seed and --plant
       """, examples: ["replay --seed 7 --profile swarm"],
     exits: "  1    an invariant is broken in it",
-    parse: { ReplayOptions.parse($0).map(Command.replay) })
+    parse: {
+      $0.contains("--shell")
+        ? ShellOptions.parse($0, of: "replay").map(Command.shell)
+        : ReplayOptions.parse($0).map(Command.replay)
+    })
 
   private static let scenarios = CommandHelp(
     name: "scenarios", arguments: "[--long | --json | --show NAME]",
