@@ -15,7 +15,11 @@ extension ShellWorld {
     let product = people.below(2)
     let account = Names.accounts[people.below(knobs.accounts)]
     if people.chance(knobs.withoutOrder) {
-      start(process) { await self.pay(product, nil, process, engine) }
+      buyers += 1
+      start(process) { [self] in
+        defer { buyers -= 1 }
+        await pay(product, nil, process, engine)
+      }
       return
     }
     order(product, account, process, engine)
@@ -29,7 +33,9 @@ extension ShellWorld {
     let number = process.begins.count
     let before = queue.owner
     queue.owner = process.number
+    buyers += 1
     process.begins[number] = Task { [self] in
+      defer { buyers -= 1 }
       let order = await begin(product, account, process, engine)
       process.begins[number] = nil
       guard let order, process.isAlive else { return }

@@ -57,6 +57,8 @@ final class ShellWorld: @unchecked Sendable {
   /// The faults are over.
   var isHealed = false
   var bought = 0
+  /// People who are buying.
+  var buyers = 0
   /// Of each order that was handed out: how often.
   var ordersHandedOut: [String: Int] = [:]
   /// Requests with claims, of all processes.

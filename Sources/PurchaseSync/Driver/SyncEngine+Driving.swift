@@ -85,7 +85,7 @@ extension SyncEngine {
 
   /// A file that is not what it was is opened anew, at the latest in a while: nobody may ask for it until then. What was
   /// in flight is sent again by the next machine; answers to this one are nobody's.
-  private func failed(_ error: QueueError) -> SyncError {
+  func failed(_ error: QueueError) -> SyncError {
     if error.asksForReopening, opened != nil {
       opened = nil
       lookAgain()
@@ -166,6 +166,7 @@ extension SyncEngine {
   /// The earliest counts, by a clock that nobody sets: after a jump of the wall clock, the moment of an earlier timer
   /// says nothing about when it fires.
   private func setTimer(_ due: Timestamp) {
+    guard !isShutDown else { return }
     let horizon = max(0, configuration.retry.horizonMilliseconds)
     let delay = min(max(0, due.milliseconds(since: configuration.now())), horizon)
     let fires = configuration.surroundings.uptime().advanced(by: .milliseconds(delay))

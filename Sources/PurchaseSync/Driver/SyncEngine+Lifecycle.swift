@@ -53,6 +53,7 @@ extension SyncEngine {
       await next.value
     }
     guard opened != nil else { return events.finish() }
+    releaseRequests()
     maintain()
     events.finish()
     opened = nil

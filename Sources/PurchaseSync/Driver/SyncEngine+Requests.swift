@@ -139,6 +139,7 @@ extension SyncEngine {
     product: String, quantity: Int, account: String, key: String
   ) async throws(SyncError) -> OrderDocument {
     let authorization = try await authorization(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
     let body: Data
     do {
       body = try JSONEncoder().encode(OrderRequest(productID: product, quantity: quantity))
@@ -152,9 +153,10 @@ extension SyncEngine {
   }
 
   func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
+    let authorization = try await authorization(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
     let request = BackendRequest(
-      method: "GET", path: "v1/orders?state=open",
-      headers: ["Authorization": try await authorization(of: account)], body: Data())
+      method: "GET", path: "v1/orders?state=open", headers: ["Authorization": authorization], body: Data())
     return try Self.document(await answer(to: request), account: account, as: OrderListDocument.self).orders
   }
 

@@ -33,6 +33,8 @@ package struct TimeLimit: Sendable {
     let (patience, limit) = (self.patience, min(max(0, milliseconds), Self.longest))
     let (answers, first) = AsyncStream.makeStream(of: Answer?.self, bufferingPolicy: .bufferingOldest(1))
     let working = Task {
+      // Whoever asked may have gone before this began: then nothing is asked any more, least of all after `shutdown`.
+      guard !Task.isCancelled else { return first.finish() }
       do {
         first.yield(try await work())
       } catch {
