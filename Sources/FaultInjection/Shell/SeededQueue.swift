@@ -118,6 +118,9 @@ final class SeededQueue: @unchecked Sendable {
 
   var nextDue: Int64? { alarms.first?.due }
 
+  /// Nothing is due until then.
+  func pass(until moment: Int64) { now = max(now, min(moment, nextDue ?? moment)) }
+
   // MARK: Waiting
 
   /// Passes so many milliseconds, whatever happens.

@@ -63,7 +63,9 @@ package enum ShellInvariant: String, CaseIterable, Sendable {
   /// How often it has to be looked at in a thousand seeds.
   package var minimum: Int {
     switch self {
-    case .failedEnqueue, .retryAfter, .refunds, .parkHolds, .cancelReturns: 100
+    case .failedEnqueue: 20
+    case .retryAfter: 50
+    case .prefix, .refunds, .parkHolds, .cancelReturns: 100
     default: 500
     }
   }

@@ -30,6 +30,7 @@ final class ShellProcess: @unchecked Sendable {
   var floor: Int64 = 0
   /// Calls of `begin`, by their number.
   var begins: [Int: Task<Void, Never>] = [:]
+  var begun = 0
   /// Timers that were set; of the planted bug that loses some.
   var timersSet = 0
   /// The first answer to an upload; of the planted cache.

@@ -37,6 +37,7 @@ extension ShellWorld {
       await answer(to: request, process)
     } onCancel: {
       // Left behind by whoever waited: what still comes is nobody's.
+      if process.parking > 0, !lane.isEmpty { self.checker.mark(.parkCancelledUpload) }
       self.ended(send, lane)
     }
     ended(send, lane)

@@ -30,7 +30,8 @@ extension ShellWorld {
   }
 
   private func order(_ product: Int, _ account: String, _ process: ShellProcess, _ engine: SyncEngine) {
-    let number = process.begins.count
+    process.begun += 1
+    let number = process.begun
     let before = queue.owner
     queue.owner = process.number
     buyers += 1

@@ -28,7 +28,9 @@ extension ShellWorld {
   /// What waits for a launch: outcomes that another process was told of, and what had no room because a request for an
   /// order died with its process: its room is free a day later.
   private func launchAgain() throws {
-    try run(until: queue.now + 25 * Self.hour) { false }
+    let nextDay = queue.now + 25 * Self.hour
+    try run(until: nextDay) { false }
+    queue.pass(until: nextDay)
     tell(nil, "the app is launched again")
     for process in processes where process.name == "app" && process.isRunning {
       shutdown(process) { [self] in relaunch(process) }
