@@ -15,6 +15,8 @@ struct ShellKnobs {
   /// How often a call that hangs ignores its cancellation as well, in permille.
   var deaf: Int
   var entries: Int
+  /// Whether proofs are too long for the queue: they are read from the store when they are sent.
+  var isByReference: Bool
   var withoutOrder: Int
   /// How many of each act.
   var acts: [(act: ShellAct, count: Int)] = []
@@ -32,6 +34,7 @@ struct ShellKnobs {
     credentials = random.pick([0, 0, 150])
     deaf = random.pick([0, 300, 1_000])
     entries = random.chance(250) ? random.between(1, 3) : 64
+    isByReference = random.chance(150)
     withoutOrder = random.pick([0, 0, 300])
     for act in ShellAct.allCases where random.chance(act.permille) {
       acts.append((act, random.between(1, act.most)))
@@ -45,7 +48,8 @@ struct ShellKnobs {
     [
       "seed \(seed): \(purchases) purchases of \(accounts) accounts in \(length) ms, latency up to \(latency) ms",
       "permille: network \(network), store \(store), credentials \(credentials), deaf \(deaf), stalls \(stalls), "
-        + "without order \(withoutOrder)", "room for \(entries)",
+        + "without order \(withoutOrder)",
+      "room for \(entries)" + (isByReference ? ", proofs by reference" : ""),
       acts.map { "\($0.act) \($0.count)" }.joined(separator: ", "),
     ].filter { !$0.isEmpty }
   }

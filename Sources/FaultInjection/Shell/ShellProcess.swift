@@ -20,7 +20,10 @@ final class ShellProcess: @unchecked Sendable {
   var parking = 0
   /// `park` has returned, and no foreground came since.
   var isParked = false
+  /// What is out is left alone until then, after the latest call of `park`; nil if that is not known.
+  var leftAloneUntil: Int64?
   var foregrounds = 0
+  var foregroundsAtPark = 0
   var listings = 0
   var isOpening = true
   var streamsOpened = 0

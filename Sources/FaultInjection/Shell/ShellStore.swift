@@ -7,6 +7,11 @@ struct ShellStore: AppStore {
   let process: ShellProcess
 
   func unfinished() async throws -> StoreListing { try await world.list(process) }
+  func receipt() async throws -> [UInt8]? {
+    try await world.wait(world.shopWay(), process)
+    return [0]
+  }
+
   func refreshReceipt() async throws -> [UInt8]? {
     try await world.wait(world.shopWay(), process)
     return nil

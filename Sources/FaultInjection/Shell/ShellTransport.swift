@@ -37,7 +37,7 @@ extension ShellWorld {
       await answer(to: request, process)
     } onCancel: {
       // Left behind by whoever waited: what still comes is nobody's.
-      if process.parking > 0, !lane.isEmpty { self.checker.mark(.parkCancelledUpload) }
+      if !lane.isEmpty { self.cancelled(process) }
       self.ended(send, lane)
     }
     ended(send, lane)
@@ -50,6 +50,16 @@ extension ShellWorld {
     let out = inFlight[lane, default: []]
     checker.expect(.oneInFlight, out.isEmpty, "\(process.name) sends a second request of lane \(lane)")
     inFlight[lane, default: []].append((send, process.number))
+  }
+
+  /// Somebody cancelled an upload: the engine goes to the background, or ends.
+  private func cancelled(_ process: ShellProcess) {
+    guard process.parking > 0, process.isAlive, !process.isEnding else { return }
+    checker.mark(.parkCancelledUpload)
+    guard let until = process.leftAloneUntil, knobs.stalls == 0 else { return }
+    checker.expect(
+      .parkHolds, queue.now >= until, "an upload is cancelled \(until - queue.now) ms before its time is over"
+    )
   }
 
   private func ended(_ send: Int, _ lane: String) {

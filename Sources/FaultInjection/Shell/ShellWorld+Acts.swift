@@ -37,7 +37,11 @@ extension ShellWorld {
     case .park: park(process, engine)
     case .parkTwice:
       park(process, engine)
-      later(Int64(people.below(3_000))) { [self] in if process.isRunning { park(process, engine) } }
+      later(Int64(people.below(3_000))) { [self] in
+        guard process.isRunning else { return }
+        wake(.foreground, process, engine)
+        park(process, engine)
+      }
     case .secondEngine: runExtension()
     case .signOut: signOut()
     case .wake: wake(people.pick([.foreground, .networkBack, .userAsked]), process, engine)
@@ -112,6 +116,10 @@ extension ShellWorld {
     let before = queue.owner
     queue.owner = process.number
     let task = Task { [self] in
+      // Of two without a foreground between them, either decides.
+      let isAlone = process.parking == 1 || process.foregrounds > process.foregroundsAtPark
+      process.foregroundsAtPark = process.foregrounds
+      process.leftAloneUntil = isAlone ? queue.now + Int64(seconds * 1_000) : nil
       await engine.park(within: seconds)
       process.parking -= 1
       guard process.isAlive else { return }
@@ -121,6 +129,7 @@ extension ShellWorld {
     if people.chance(150) {
       later(Int64(people.below(1_500))) { [self] in
         if process.isRunning, process.parking > 0 { checker.mark(.parkCancelled) }
+        process.leftAloneUntil = nil
         task.cancel()
       }
     }

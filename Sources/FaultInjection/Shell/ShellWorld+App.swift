@@ -79,9 +79,18 @@ extension ShellWorld {
   private func pay(_ product: Int, _ order: Int?, _ process: ShellProcess, _ engine: SyncEngine) async {
     let sheet = Int64(people.below(200))
     var sale: Int?
-    later(sheet) { [self] in sale = charge(product, order) }
+    later(sheet) { [self] in
+      let paid = charge(product, order)
+      sale = paid
+      // Whoever runs by then is told, as by the store's updates.
+      guard !process.isRunning, let other = processes.last(where: \.isRunning), let engine = other.engine
+      else {
+        return
+      }
+      start(other) { await self.handOver(paid, other, engine) }
+    }
     await queue.pause(sheet + Int64(people.below(50)))
-    guard process.isAlive, let sale else { return }
+    guard process.isRunning, let sale else { return }
     await handOver(sale, process, engine)
   }
 
@@ -108,6 +117,9 @@ extension ShellWorld {
       guard process.isAlive else { return }
       if case .queue(.queueFull) = error { checker.mark(.queueFull) }
       refused.insert(sale)
+      if process.isEnding, let other = processes.last(where: \.isRunning), let next = other.engine {
+        start(other) { await self.handOver(sale, other, next) }
+      }
       tell(process, "did not take \(Names.id(sale)): \(error)")
     }
     if plant == .finishInADefer {

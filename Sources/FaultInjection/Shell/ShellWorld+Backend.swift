@@ -70,6 +70,10 @@ extension ShellWorld {
       return told
     }
     if !isHealed, network.chance(knobs.network / 4) {
+      if network.chance(300) {
+        told.verdict = .unknownTransaction
+        return told
+      }
       told.retryAfter = network.chance(500) ? 5 : nil
       return told
     }

@@ -121,7 +121,14 @@ extension ShellWorld {
     if process.isParked { checker.broken(.parkHolds, "\(process.name) sends in the background") }
     do {
       let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
-      for claim in upload.claims { check(claim, authorization) }
+      for claim in upload.claims {
+        check(claim, authorization)
+        guard upload.proof == nil else { continue }
+        // The backend asks the store about what it has seen before.
+        let key = claim.environment + "/" + claim.transactionID
+        checker.expect(
+          .sendAfterEnqueue, watch?.content.stones[key] != nil, "\(key) is sent without a proof")
+      }
     } catch {
       checker.broken(.ownName, "an upload cannot be read: \(error)")
     }

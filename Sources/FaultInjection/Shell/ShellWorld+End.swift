@@ -59,20 +59,21 @@ extension ShellWorld {
   /// Why it is not over; nil if it is.
   private func pending() -> (what: String, isForNextLaunch: Bool)? {
     if buyers > 0 { return ("somebody is buying", false) }
-    let isSmall = knobs.entries < 64
+    // What another process began, and did not end, is taken up at the next look.
+    let isShared = processes.count { $0.directory == directory } > 1
+    let canWait = isShared || knobs.entries < 64
     for sale in store.sales.indices {
-      if store.sales[sale].isListed { return ("\(Names.id(sale)) is unfinished in the store", isSmall) }
+      if store.sales[sale].isListed { return ("\(Names.id(sale)) is unfinished in the store", canWait) }
       if !isOnRecord[sale], !discarded.contains(sale) {
-        return ("\(Names.id(sale)) is not delivered", isSmall)
+        return ("\(Names.id(sale)) is not delivered", canWait)
       }
     }
     guard let content = watch?.content else {
       return store.sales.isEmpty ? nil : ("there is no file", false)
     }
-    if let key = content.rows.keys.min() { return ("\(key) is queued", isSmall) }
-    let isShared = processes.count { $0.directory == directory } > 1
+    if let key = content.rows.keys.min() { return ("\(key) is queued", canWait) }
     for (key, stone) in content.stones.sorted(by: { $0.key < $1.key }) {
-      if stone.owesFinish { return ("the finish of \(key) is owed", false) }
+      if stone.owesFinish { return ("the finish of \(key) is owed", isShared) }
       if stone.isUnseen { return ("the app has not confirmed \(key)", isShared) }
     }
     for sale in store.sales.indices where told[sale] == nil && !discarded.contains(sale) {

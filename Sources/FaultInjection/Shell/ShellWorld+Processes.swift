@@ -55,7 +55,9 @@ extension ShellWorld {
 
   private func configuration(_ process: ShellProcess) -> SyncConfiguration {
     var configuration = SyncConfiguration(
-      path: process.path, limits: QueueLimits(entries: knobs.entries), now: { [unowned self] in now })
+      path: process.path,
+      limits: QueueLimits(entries: knobs.entries, proofBytes: knobs.isByReference ? 4 : 1 << 20),
+      now: { [unowned self] in now })
     configuration.surroundings = surroundings(process)
     configuration.hook = { [unowned self] name in passed(name, process) }
     configuration.log = { [unowned self] record in logged(record, process) }

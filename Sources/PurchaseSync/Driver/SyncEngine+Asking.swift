@@ -22,8 +22,9 @@ extension SyncEngine {
     let (limit, isTooLong) = configuration.storeMilliseconds.multipliedReportingOverflow(by: 10)
     let patience = TimeLimit(
       milliseconds: isTooLong ? .max : limit, patience: configuration.surroundings.patience)
-    let answer = await patience.answer { () async throws -> [UInt8]?? in
-      .some(try await store.refreshReceipt())
+    let answer = try await call { _ in
+      .success(
+        await patience.answer { () async throws -> [UInt8]?? in .some(try await store.refreshReceipt()) })
     }
     guard let answer else { throw .store(reason: "the receipt could not be refreshed") }
     guard let bytes = answer else { return }

@@ -52,6 +52,7 @@ extension SyncEngine {
       for task in underWay { task.cancel() }
       await next.value
     }
+    await endCalls()
     guard opened != nil else { return events.finish() }
     releaseRequests()
     maintain()

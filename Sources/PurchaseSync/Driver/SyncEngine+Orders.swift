@@ -32,7 +32,14 @@ extension SyncEngine {
     configuration.hook?("order.requesting")
     let document: OrderDocument
     do throws(SyncError) {
-      document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
+      document = try await call { engine in
+        do throws(SyncError) {
+          return .success(
+            try await engine.requestOrder(product: product, quantity: quantity, account: account, key: key))
+        } catch {
+          return .failure(error)
+        }
+      }
     } catch {
       // Nobody pays now, so the room is free again; the request stays, and is taken up by the next call.
       release(key)
@@ -88,7 +95,13 @@ extension SyncEngine {
   /// Fetches the account's open orders from the backend into the journal: after a reinstall without a vault, or on a
   /// second device.
   public func fetchOrders(of account: String) async throws(SyncError) {
-    let documents = try await requestOpenOrders(account: account)
+    let documents = try await call { engine in
+      do throws(SyncError) {
+        return .success(try await engine.requestOpenOrders(account: account))
+      } catch {
+        return .failure(error)
+      }
+    }
     try withFile { (file) throws(QueueError) in try file.take(documents, account: account) }
   }
 }

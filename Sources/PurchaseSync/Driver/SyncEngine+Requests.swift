@@ -38,6 +38,8 @@ extension SyncEngine {
     var proof: Proof?
     /// Whether the backend is to ask the store by id: an entry that never had a proof.
     var needsNoProof: Bool
+    /// Whether it can: something that was settled before, and of which there is news.
+    var isUpdate: Bool
     var claims: [Claim]
   }
 
@@ -49,8 +51,11 @@ extension SyncEngine {
     var proof = upload.proof
     if proof == nil, !upload.needsNoProof {
       proof = await proofFromStore(of: upload.key)
-      // Queued by reference, and the store does not hold the transaction just now.
-      guard proof != nil else { return .failure(Task.isCancelled ? .interrupted : .proofMissing) }
+      // Queued by reference, and the store does not hold the transaction just now. Of an update it was told at once that
+      // it is done, and never will again: the backend has seen it, and asks by id.
+      guard proof != nil || upload.isUpdate && !Task.isCancelled else {
+        return .failure(Task.isCancelled ? .interrupted : .proofMissing)
+      }
     }
     let request = UploadRequest(
       device: upload.device, proof: proof.map { ProofDocument($0) }, claims: upload.claims)
@@ -81,7 +86,8 @@ extension SyncEngine {
       }
       return Upload(
         key: head.key, device: device, proof: try Self.firstProof(of: head, in: file),
-        needsNoProof: head.proofs.isEmpty, claims: claims)
+        needsNoProof: head.proofs.isEmpty, isUpdate: try file.queue.tombstone(head.key) != nil,
+        claims: claims)
     }
   }
 

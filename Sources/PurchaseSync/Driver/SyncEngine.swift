@@ -26,6 +26,7 @@ public actor SyncEngine {
   /// When the timer fires, by a clock that nobody sets.
   var timerFires: ContinuousClock.Instant?
   var work: [Int: Task<Void, Never>] = [:]
+  var calls: [Int: Call] = [:]
   var nextWork = 0
   var isShutDown = false
   /// The app is in the background: a machine that is made meanwhile sends nothing either.
