@@ -13,7 +13,22 @@ extension ShellWorld {
   func plan() {
     for _ in 0..<knobs.purchases { later(moment()) { [self] in buy() } }
     for (act, count) in knobs.acts {
-      for _ in 0..<count { later(moment()) { [self] in if !isHealed { perform(act) } } }
+      for _ in 0..<count {
+        // Some wait for a call of an engine, and come while that is out.
+        let waits = people.chance(400)
+        later(moment()) { [self] in
+          if waits { armed.append(act) } else if !isHealed { perform(act) }
+        }
+      }
+    }
+  }
+
+  /// An engine calls something outside: what waited for that comes now, or in a moment.
+  func strike() {
+    guard !isHealed, !armed.isEmpty else { return }
+    let act = armed.removeFirst()
+    later(Int64(people.pick([0, 0, 1, 3, people.below(knobs.latency + 1)]))) { [self] in
+      if !isHealed { perform(act) }
     }
   }
 

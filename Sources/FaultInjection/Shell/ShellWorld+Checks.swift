@@ -103,6 +103,7 @@ extension ShellWorld {
   /// Anything that an engine does outside.
   func checkCalls(_ process: ShellProcess, _ what: @autoclosure () -> String) {
     checker.expect(.nothingAfterShutdown, !process.hasEnded, "\(process.name) has ended, and \(what())")
+    strike()
   }
 
   /// A lane is about to be sent.

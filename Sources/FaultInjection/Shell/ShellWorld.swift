@@ -57,6 +57,8 @@ final class ShellWorld: @unchecked Sendable {
   /// The faults are over.
   var isHealed = false
   var bought = 0
+  /// What happens when an engine next calls something outside.
+  var armed: [ShellAct] = []
   /// People who are buying.
   var buyers = 0
   /// Of each order that was handed out: how often.
