@@ -51,11 +51,11 @@ extension ShellWorld {
       start(process) { await engine.shutdown() }
     case .park: park(process, engine)
     case .parkTwice:
-      park(process, engine)
-      later(Int64(people.below(3_000))) { [self] in
+      park(process, engine, within: 1)
+      // Back for an instant, and away again.
+      later(Int64(people.below(1_000))) { [self] in
         guard process.isRunning else { return }
-        wake(.foreground, process, engine)
-        park(process, engine)
+        park(process, engine, within: 4, afterForeground: true)
       }
     case .secondEngine: runExtension()
     case .signOut: signOut()
@@ -119,10 +119,12 @@ extension ShellWorld {
 
   // MARK: Background
 
-  private func park(_ process: ShellProcess, _ engine: SyncEngine) {
-    let seconds = Double(people.pick([0, 1, 4]))
+  private func park(
+    _ process: ShellProcess, _ engine: SyncEngine, within fixed: Double? = nil, afterForeground: Bool = false
+  ) {
+    let seconds = fixed ?? Double(people.pick([0, 1, 4]))
     let begin = queue.now
-    let foregrounds = process.foregrounds
+    let foregrounds = process.foregrounds + (afterForeground ? 1 : 0)
     process.parking += 1
     tell(process, "goes to the background within \(Int(seconds)) s")
     if inFlight.values.contains(where: { $0.contains { $0.process == process.number } }) {
@@ -131,6 +133,7 @@ extension ShellWorld {
     let before = queue.owner
     queue.owner = process.number
     let task = Task { [self] in
+      if afterForeground { await toForeground(process, engine, .foreground) }
       // Of two without a foreground between them, either decides.
       let isAlone = process.parking == 1 || process.foregrounds > process.foregroundsAtPark
       process.foregroundsAtPark = process.foregrounds
@@ -167,17 +170,21 @@ extension ShellWorld {
   }
 
   func wake(_ reason: WakeReason, _ process: ShellProcess, _ engine: SyncEngine) {
-    start(process) { [self] in
-      if reason == .foreground {
-        process.foregrounds += 1
-        process.isParked = false
-        if process.parking > 0 { checker.mark(.foregroundWhileParking) }
-      }
-      if queue.count(.timer, of: process.number) > 0 { checker.mark(.timerRacedWake) }
-      tell(process, "wakes: \(reason)")
-      do { try await engine.wake(reason) } catch {
-        if process.isAlive { tell(process, "cannot wake: \(error)") }
-      }
+    start(process) { await self.toForeground(process, engine, reason) }
+  }
+
+  private func toForeground(_ process: ShellProcess, _ engine: SyncEngine, _ reason: WakeReason) async {
+    if reason == .foreground {
+      process.foregrounds += 1
+      process.isParked = false
+      if process.parking > 0 { checker.mark(.foregroundWhileParking) }
+    }
+    if queue.count(.timer, of: process.number) > 0 { checker.mark(.timerRacedWake) }
+    tell(process, "wakes: \(reason)")
+    do {
+      try await engine.wake(reason)
+    } catch {
+      if process.isAlive { tell(process, "cannot wake: \(error)") }
     }
   }
 

@@ -5,7 +5,10 @@ extension SyncEngine {
   /// Waiting lanes are looked at before their time, and the store is asked again. Call it with `.foreground` each time
   /// the app becomes active, and with `.signedIn` whenever an account has credentials, new or again.
   public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
-    if reason == .foreground { isParked = false }
+    if reason == .foreground {
+      isParked = false
+      foregrounds += 1
+    }
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
     listStore()
   }
@@ -20,10 +23,12 @@ extension SyncEngine {
     isParked = true
     opened?.machine.parked()
     stopTimer()
+    // After a foreground, and another background, what is out has the time of that one.
+    let visit = foregrounds
     let surroundings = configuration.surroundings
     // A number that is none waits for nothing.
     let deadline = surroundings.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
-    while isParked, !work.isEmpty, surroundings.uptime() < deadline {
+    while isParked, visit == foregrounds, !work.isEmpty, surroundings.uptime() < deadline {
       do {
         try await surroundings.sleep(10)
       } catch {
@@ -31,11 +36,11 @@ extension SyncEngine {
       }
     }
     // What ends may begin something else; a foreground that comes meanwhile ends this.
-    while isParked, let next = underWay.first {
+    while isParked, visit == foregrounds, let next = underWay.first {
       for task in underWay { task.cancel() }
       await next.value
     }
-    if isParked { maintain() }
+    if isParked, visit == foregrounds { maintain() }
   }
 
   /// Oldest first: one run is to follow from one seed.

@@ -31,6 +31,8 @@ public actor SyncEngine {
   var isShutDown = false
   /// The app is in the background: a machine that is made meanwhile sends nothing either.
   var isParked = false
+  /// How often it came back from there.
+  var foregrounds = 0
   /// Why lanes were said to wait, for as long as they do.
   var waits: [Lane: String] = [:]
   /// A listing of the store is under way; one more was asked for meanwhile.
