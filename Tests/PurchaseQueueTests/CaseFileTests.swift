@@ -50,7 +50,9 @@ import Testing
       _ = try queue.enqueue(new, now: noon)
       try queue.acknowledge(
         [Settlement(key: new.key, outcome: "granted", owesFinish: true, isUnseen: true)], now: noon)
-      _ = try queue.enqueue(new, now: noon)
+      var news = new
+      news.isUpdate = true
+      _ = try queue.enqueue(news, now: noon)
       try queue.discard(new.key, by: "kim", reason: "not worth it", now: noon)
       let tombstone = try #require(try queue.tombstone(new.key))
       #expect(tombstone.outcome == "granted" && tombstone.isUnseen && tombstone.isFinishOwed)

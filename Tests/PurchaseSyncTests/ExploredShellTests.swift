@@ -193,4 +193,19 @@ import Testing
       await engine.shutdown()
     }
   }
+
+  @Test func `purchases whose proofs are too long go up one by one, each with its own`() async throws {
+    try await EngineWorld.with { world in
+      var world = world
+      world.configuration.limits = QueueLimits(proofBytes: 10)
+      let engine = try await world.open()
+      await engine.park()
+      for _ in 1...3 { try await world.buy(engine) }
+      try await engine.wake(.foreground)
+      try await world.finishAll(engine)
+      await engine.shutdown()
+      try world.expectAllDelivered(3)
+      #expect(try world.uploads() == 3)
+    }
+  }
 }

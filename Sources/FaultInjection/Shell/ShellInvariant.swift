@@ -33,7 +33,7 @@ package enum ShellInvariant: String, CaseIterable, Sendable {
     case .conservation: "what was paid is unfinished in the store, durable in the file, or settled on record"
     case .oneCredit: "at most one credit per transaction and order, each with its cause"
     case .finishAfterAcknowledgement: "finish only after the acknowledgement is durable"
-    case .sendAfterEnqueue: "no send before a durable enqueue"
+    case .sendAfterEnqueue: "no send before a durable enqueue, or with another's proof"
     case .ownName: "claims go up in their lane's name, and are credited to their order's account"
     case .cap: "the cap is never exceeded"
     case .attempts: "attempts are durable before the send, and only grow"

@@ -124,11 +124,18 @@ extension ShellWorld {
       let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
       for claim in upload.claims {
         check(claim, authorization)
-        guard upload.proof == nil else { continue }
-        // The backend asks the store about what it has seen before.
         let key = claim.environment + "/" + claim.transactionID
-        checker.expect(
-          .sendAfterEnqueue, watch?.content.stones[key] != nil, "\(key) is sent without a proof")
+        if let proof = upload.proof {
+          let own = store.transaction(
+            Names.order(claim.transactionID), bySignature: true, isPaying: true, lacksNewest: false, at: 0)
+          checker.expect(
+            .sendAfterEnqueue, proof.data == String(decoding: own.proof.bytes, as: UTF8.self),
+            "\(key) is sent with the proof of another")
+        } else {
+          // The backend asks the store about what it has seen before.
+          checker.expect(
+            .sendAfterEnqueue, watch?.content.stones[key] != nil, "\(key) is sent without a proof")
+        }
       }
     } catch {
       checker.broken(.ownName, "an upload cannot be read: \(error)")

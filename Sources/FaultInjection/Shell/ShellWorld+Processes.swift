@@ -73,7 +73,8 @@ extension ShellWorld {
       uptime: { begin.advanced(by: .milliseconds(queue.now)) },
       sleep: { milliseconds in
         process.timersSet += 1
-        if plant == .timerNeverRings, process.timersSet % 3 == 0 {
+        // Not the looks of `park`, whether it is over.
+        if plant == .timerNeverRings, milliseconds > 10, process.timersSet % 3 == 0 {
           return try await queue.sleep(400 * 86_400_000, .world)
         }
         if plant == .sleepIgnoresCancellation { return await queue.pause(milliseconds, .timer) }

@@ -88,7 +88,9 @@ final class ShellWorld: @unchecked Sendable {
 
   /// Everything that can be seen from outside is part of the run's hash, and of its story.
   func tell(_ process: ShellProcess?, _ line: @autoclosure () -> String) {
-    let line = (process.map { $0.name + ": " } ?? "") + line()
+    // Where the file lies is another place in each process.
+    let line = ((process.map { $0.name + ": " } ?? "") + line())
+      .replacingOccurrences(of: parent, with: "…")
     var word: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in line.utf8 { word = (word ^ UInt64(byte)) &* 0x100_0000_01B3 }
     queue.tell(word)
