@@ -63,9 +63,9 @@ package enum ShellInvariant: String, CaseIterable, Sendable {
   /// How often it has to be looked at in a thousand seeds.
   package var minimum: Int {
     switch self {
-    case .failedEnqueue: 20
+    case .failedEnqueue: 5
     case .retryAfter: 50
-    case .prefix, .refunds, .parkHolds, .cancelReturns: 100
+    case .prefix, .refunds, .parkHolds, .cancelReturns: 60
     default: 500
     }
   }
