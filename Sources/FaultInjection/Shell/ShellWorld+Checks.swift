@@ -158,8 +158,10 @@ extension ShellWorld {
     checker.expect(.ownName, name == authorization, "\(key) of \(row.lane) is sent in another name")
     sends[sale, default: 0] += 1
     let count = sends[sale] ?? 0
+    // What was given up while its upload was out had its attempt on a row that is gone, and may be here again as news.
     checker.expect(
-      .attempts, row.attempts >= count, "\(key) is sent \(count) times, with \(row.attempts) attempts")
+      .attempts, row.attempts >= count || discarded.contains(sale),
+      "\(key) is sent \(count) times, with \(row.attempts) attempts")
   }
 
   func checkFinish(_ sale: Int, _ process: ShellProcess) {
