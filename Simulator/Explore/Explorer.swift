@@ -29,7 +29,7 @@ enum ExploredDisks {
     return try SystemFolder(parent + "/explore-" + UUID().uuidString)
   }
 
-  private static let parent: String = {
+  static let parent: String = {
     let memory = "/dev/shm"
     let isThere = FileManager.default.isWritableFile(atPath: memory)
     return isThere ? memory : FileManager.default.temporaryDirectory.path

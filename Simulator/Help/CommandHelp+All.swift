@@ -97,6 +97,9 @@ extension CommandHelp {
         --check-determinism   every life twice, in two processes; the first random
                               number that differs is named
         --json                one JSON document
+        --shell               the real engine with its tasks, on one run queue; takes
+                              --seeds, --from, --jobs (processes), --plant and
+                              --check-determinism
       """,
     examples: [
       "explore --seeds 10000", "explore --minutes 60 --report out.html", "explore --plant all",
@@ -107,7 +110,11 @@ extension CommandHelp {
              a planted bug was not found, or breaks nothing; two runs differ
        70    it could not be done: no folder for the page or the stories
       """,
-    parse: { ExploreOptions.parse($0).map(Command.explore) })
+    parse: {
+      $0.contains("--shell")
+        ? ShellOptions.parse($0, of: "explore").map(Command.shell)
+        : ExploreOptions.parse($0).map(Command.explore)
+    })
 
   private static let replay = CommandHelp(
     name: "replay", arguments: "--seed N [options]",
@@ -117,9 +124,14 @@ extension CommandHelp {
         --profile NAME, --storage KIND, --plant NAME   as in explore
         --keep PLACES     only these acts of it, as a failure prints them
         --stop-at N       up to this event
+        --shell           a life of explore --shell; takes --seed and --plant
       """, examples: ["replay --seed 7 --profile swarm"],
     exits: "  1    an invariant is broken in it",
-    parse: { ReplayOptions.parse($0).map(Command.replay) })
+    parse: {
+      $0.contains("--shell")
+        ? ShellOptions.parse($0, of: "replay").map(Command.shell)
+        : ReplayOptions.parse($0).map(Command.replay)
+    })
 
   private static let scenarios = CommandHelp(
     name: "scenarios", arguments: "[--long | --json | --show NAME]",

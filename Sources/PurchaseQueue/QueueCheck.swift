@@ -23,7 +23,14 @@ public struct CheckReport: Hashable, Sendable {
 public enum QueueCheck {
   /// Checks the file of an open queue on a thread outside the cooperative pool.
   public static func inBackground(path: String) async -> Result<CheckReport, QueueError> {
-    await BlockingExecutor.offThePool {
+    await inBackground(path: path) { BlockingExecutor.beside($0) }
+  }
+
+  /// The same on a thread that somebody else brings.
+  package static func inBackground(
+    path: String, by beside: @Sendable (@escaping @Sendable () -> Void) -> Void
+  ) async -> Result<CheckReport, QueueError> {
+    await BlockingExecutor.offThePool(by: beside) {
       do throws(QueueError) {
         return .success(try run(path: path))
       } catch {

@@ -93,6 +93,11 @@ extension QueueFile {
       totals.tombstones -= 1
       if earlier?.tombstone.isUnseen == true { totals.unseen -= 1 }
       if earlier?.tombstone.isFinishOwed == true { tombstone.isFinishOwed = true }
+      // Given up is the news alone: what the backend said before has not reached the app yet.
+      if let earlier = earlier?.tombstone, earlier.isUnseen, !tombstone.isUnseen {
+        tombstone.outcome = earlier.outcome
+        tombstone.isUnseen = true
+      }
       _ = try isInserted()
     }
     totals.tombstones += 1

@@ -26,7 +26,9 @@ import Testing
   private static func filled() throws -> DiskImage {
     let disk = FaultDisk()
     let file = try open(disk)
-    _ = try file.save(order("7"), account: "alice", answering: "asked", now: noon)
+    let asked = try file.request(
+      account: "alice", product: "gems", quantity: 1, proposing: "asked", waiting: [], now: noon)
+    _ = try file.save(order("7"), account: "alice", answering: asked, now: noon)
     for (key, number) in [("a", "7" as String?), ("b", nil)] {
       let proof = Proof(kind: "proof", bytes: Array(repeating: UInt8(key.utf8.first ?? 0), count: 2_000))
       let new = NewEntry(

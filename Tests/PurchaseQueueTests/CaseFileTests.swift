@@ -43,6 +43,23 @@ import Testing
     }
   }
 
+  @Test func `news that is given up leaves the earlier outcome to the app`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      let new = entry("a", order: "7")
+      _ = try queue.enqueue(new, now: noon)
+      try queue.acknowledge(
+        [Settlement(key: new.key, outcome: "granted", owesFinish: true, isUnseen: true)], now: noon)
+      var news = new
+      news.isUpdate = true
+      _ = try queue.enqueue(news, now: noon)
+      try queue.discard(new.key, by: "kim", reason: "not worth it", now: noon)
+      let tombstone = try #require(try queue.tombstone(new.key))
+      #expect(tombstone.outcome == "granted" && tombstone.isUnseen && tombstone.isFinishOwed)
+      #expect(try queue.caseFile(for: new.key)?.history.last?.what == "discarded by kim: not worth it")
+    }
+  }
+
   @Test func `the last 32 events are kept, each in one short line`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)

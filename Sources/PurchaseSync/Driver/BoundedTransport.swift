@@ -4,11 +4,19 @@
 /// left behind, and its answer is nobody's: the same upload is sent again.
 struct BoundedTransport: BackendTransport {
   let transport: any BackendTransport
-  let milliseconds: Int64
+  let limit: TimeLimit
+
+  init(
+    transport: any BackendTransport, milliseconds: Int64,
+    patience: @escaping @Sendable (Int64) async throws -> Void = Surroundings.system.patience
+  ) {
+    self.transport = transport
+    limit = TimeLimit(milliseconds: milliseconds, patience: patience)
+  }
 
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     let transport = self.transport
-    let result = await TimeLimit.answer(withinMilliseconds: milliseconds) {
+    let result = await limit.answer {
       () async -> Result<BackendResponse, TransportError>? in
       do throws(TransportError) {
         return .success(try await transport.send(request))

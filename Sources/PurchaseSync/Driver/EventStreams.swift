@@ -25,7 +25,7 @@ struct EventStreams {
 
   mutating func send(_ event: SyncEvent) {
     if !isHeard { keep(event) }
-    for continuation in continuations.values { continuation.yield(event) }
+    for number in continuations.keys.sorted() { continuations[number]?.yield(event) }
   }
 
   /// But for outcomes: those are in the file until they are confirmed.
@@ -38,7 +38,7 @@ struct EventStreams {
   mutating func close(_ number: Int) { continuations[number] = nil }
 
   mutating func finish() {
-    for continuation in continuations.values { continuation.finish() }
+    for number in continuations.keys.sorted() { continuations[number]?.finish() }
     continuations = [:]
   }
 }

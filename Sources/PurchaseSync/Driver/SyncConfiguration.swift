@@ -25,6 +25,8 @@ public struct SyncConfiguration: Sendable {
   public var log: (@Sendable (SyncLogRecord) -> Void)?
   /// Told at each boundary between two durable steps, with its name. Nil outside of tests and the simulator.
   package var hook: (@Sendable (String) -> Void)?
+  /// Thread, clock, sleep and chance: the system's own outside of the simulator.
+  package var surroundings = Surroundings.system
 
   /// A set-up; what is not said has the documented defaults.
   public init(

@@ -20,8 +20,11 @@ extension SyncEngine {
   public func refreshReceipt() async throws(SyncError) {
     let store = self.store
     let (limit, isTooLong) = configuration.storeMilliseconds.multipliedReportingOverflow(by: 10)
-    let answer = await TimeLimit.answer(withinMilliseconds: isTooLong ? .max : limit) {
-      () async throws -> [UInt8]?? in .some(try await store.refreshReceipt())
+    let patience = TimeLimit(
+      milliseconds: isTooLong ? .max : limit, patience: configuration.surroundings.patience)
+    let answer = try await call { _ in
+      .success(
+        await patience.answer { () async throws -> [UInt8]?? in .some(try await store.refreshReceipt()) })
     }
     guard let answer else { throw .store(reason: "the receipt could not be refreshed") }
     guard let bytes = answer else { return }

@@ -16,9 +16,9 @@ extension SyncEngine {
   /// The account's own: never that of whoever is signed in now. A closure of the app may hang as a store does.
   func credential(of account: String) async -> Credential {
     let credentials = self.credentials
-    let answer = await TimeLimit.answer(withinMilliseconds: configuration.credentialMilliseconds) {
-      () async -> String?? in .some(await credentials(account))
-    }
+    let limit = TimeLimit(
+      milliseconds: configuration.credentialMilliseconds, patience: configuration.surroundings.patience)
+    let answer = await limit.answer { () async -> String?? in .some(await credentials(account)) }
     switch answer {
     case .some(.some(let token)): return .authorization("Bearer " + token)
     case .some(.none): return .none
@@ -32,7 +32,9 @@ extension SyncEngine {
     case .account(let account): return await credential(of: account)
     case .device:
       do {
-        let device = try withFile { (file) throws(QueueError) in try file.device(proposing: UUID()) }
+        let device = try withFile { (file) throws(QueueError) in
+          try file.device(proposing: configuration.surroundings.uuid())
+        }
         return device.map { .authorization("Device " + $0.uuidString) } ?? .late
       } catch {
         report(error)

@@ -23,7 +23,7 @@ extension SyncEngine {
 
   private func openOnce() throws(SyncError) {
     let configuration = self.configuration
-    let seed = UInt64.random(in: .min ... .max)
+    let seed = configuration.surroundings.random()
     opened = try Self.storing { () throws(QueueError) in
       let queue = try QueueFile(
         path: configuration.path, limits: configuration.limits, vault: configuration.vault,
@@ -85,7 +85,7 @@ extension SyncEngine {
 
   /// A file that is not what it was is opened anew, at the latest in a while: nobody may ask for it until then. What was
   /// in flight is sent again by the next machine; answers to this one are nobody's.
-  private func failed(_ error: QueueError) -> SyncError {
+  func failed(_ error: QueueError) -> SyncError {
     if error.asksForReopening, opened != nil {
       opened = nil
       lookAgain()
@@ -166,15 +166,17 @@ extension SyncEngine {
   /// The earliest counts, by a clock that nobody sets: after a jump of the wall clock, the moment of an earlier timer
   /// says nothing about when it fires.
   private func setTimer(_ due: Timestamp) {
+    guard !isShutDown else { return }
     let horizon = max(0, configuration.retry.horizonMilliseconds)
     let delay = min(max(0, due.milliseconds(since: configuration.now())), horizon)
-    let fires = ContinuousClock.now.advanced(by: .milliseconds(delay))
+    let fires = configuration.surroundings.uptime().advanced(by: .milliseconds(delay))
     if let timerFires, timerFires <= fires { return }
     timer?.cancel()
     timerFires = fires
+    let sleep = configuration.surroundings.sleep
     timer = Task { [weak self] in
       do {
-        try await Task.sleep(for: .milliseconds(delay))
+        try await sleep(delay)
       } catch {
         return  // Cancelled: another timer, or shutdown.
       }
@@ -230,9 +232,9 @@ extension SyncEngine {
 
   /// Reads every value of the file beside it, once after the start, and sets apart what is damaged.
   private func checkFile() {
-    let path = configuration.path
+    let (path, elsewhere) = (configuration.path, configuration.surroundings.elsewhere)
     run { engine in
-      switch await QueueCheck.inBackground(path: path) {
+      switch await QueueCheck.inBackground(path: path, by: elsewhere) {
       case .success(let report): await engine.setApart(report)
       case .failure(let error): await engine.report(.queue(error))
       }

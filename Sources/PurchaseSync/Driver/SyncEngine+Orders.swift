@@ -8,7 +8,20 @@ extension SyncEngine {
   ///
   /// Throws `queueFull` while nothing has happened yet, if there is no room for one more purchase.
   public func begin(product: String, quantity: Int = 1, account: String) async throws(SyncError) -> Order {
-    let proposed = UUID().uuidString
+    // Another process may take the order of a request that both found unanswered: then this one asks for another.
+    for _ in 0..<Self.requestsPerOrder {
+      if let order = try await beginOnce(product: product, quantity: quantity, account: account) {
+        return order
+      }
+    }
+    throw .backendUnreachable(reason: "other processes took each order that was made")
+  }
+
+  private static var requestsPerOrder: Int { 8 }
+
+  /// Nil if the order that came is somebody else's by now.
+  private func beginOnce(product: String, quantity: Int, account: String) async throws(SyncError) -> Order? {
+    let proposed = configuration.surroundings.uuid().uuidString
     let key = try withFile { (file) throws(QueueError) in
       try file.request(
         account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting,
@@ -19,7 +32,14 @@ extension SyncEngine {
     configuration.hook?("order.requesting")
     let document: OrderDocument
     do throws(SyncError) {
-      document = try await requestOrder(product: product, quantity: quantity, account: account, key: key)
+      document = try await call { engine in
+        do throws(SyncError) {
+          return .success(
+            try await engine.requestOrder(product: product, quantity: quantity, account: account, key: key))
+        } catch {
+          return .failure(error)
+        }
+      }
     } catch {
       // Nobody pays now, so the room is free again; the request stays, and is taken up by the next call.
       release(key)
@@ -31,13 +51,24 @@ extension SyncEngine {
     }
   }
 
-  /// The error of the request is what the app hears of; a reservation that stays ends by its time.
+  /// The error of the request is what the app hears of; a reservation that stays ends by its time. The room is free for
+  /// what the store keeps.
   private func release(_ key: String) {
     guard !isShutDown else { return }
     do throws(SyncError) {
       try withFile { (file) throws(QueueError) in try file.queue.cancelReservation(key) }
+      perform(try step { (machine, now) throws(QueueError) in machine.roomIsFree(now: now) })
     } catch {
       report(error)
+    }
+  }
+
+  /// Before the file is closed: who still waits for an order will be told that it is closed, and pays nothing.
+  func releaseRequests() {
+    do throws(QueueError) {
+      for key in requesting.sorted() { try opened?.file.queue.cancelReservation(key) }
+    } catch {
+      report(failed(error))
     }
   }
 
@@ -64,7 +95,13 @@ extension SyncEngine {
   /// Fetches the account's open orders from the backend into the journal: after a reinstall without a vault, or on a
   /// second device.
   public func fetchOrders(of account: String) async throws(SyncError) {
-    let documents = try await requestOpenOrders(account: account)
+    let documents = try await call { engine in
+      do throws(SyncError) {
+        return .success(try await engine.requestOpenOrders(account: account))
+      } catch {
+        return .failure(error)
+      }
+    }
     try withFile { (file) throws(QueueError) in try file.take(documents, account: account) }
   }
 }

@@ -38,6 +38,8 @@ extension SyncEngine {
     var proof: Proof?
     /// Whether the backend is to ask the store by id: an entry that never had a proof.
     var needsNoProof: Bool
+    /// Whether it can: something that was settled before, and of which there is news.
+    var isUpdate: Bool
     var claims: [Claim]
   }
 
@@ -49,8 +51,11 @@ extension SyncEngine {
     var proof = upload.proof
     if proof == nil, !upload.needsNoProof {
       proof = await proofFromStore(of: upload.key)
-      // Queued by reference, and the store does not hold the transaction just now.
-      guard proof != nil else { return .failure(Task.isCancelled ? .interrupted : .proofMissing) }
+      // Queued by reference, and the store does not hold the transaction just now. Of an update it was told at once that
+      // it is done, and never will again: the backend has seen it, and asks by id.
+      guard proof != nil || upload.isUpdate && !Task.isCancelled else {
+        return .failure(Task.isCancelled ? .interrupted : .proofMissing)
+      }
     }
     let request = UploadRequest(
       device: upload.device, proof: proof.map { ProofDocument($0) }, claims: upload.claims)
@@ -76,12 +81,13 @@ extension SyncEngine {
         let details = try TransactionDetails(text: entry.details, key: entry.key)
         claims.append(details.claim(orderNumber: entry.orderNumber))
       }
-      guard let device = try file.device(proposing: UUID()) else {
+      guard let device = try file.device(proposing: configuration.surroundings.uuid()) else {
         throw .cannotOpen(path: file.queue.path, reason: "the vault that names this device is locked")
       }
       return Upload(
         key: head.key, device: device, proof: try Self.firstProof(of: head, in: file),
-        needsNoProof: head.proofs.isEmpty, claims: claims)
+        needsNoProof: head.proofs.isEmpty, isUpdate: try file.queue.tombstone(head.key) != nil,
+        claims: claims)
     }
   }
 
@@ -112,7 +118,10 @@ extension SyncEngine {
     }
     let body: Data
     do {
-      guard let device = try withFile({ (file) throws(QueueError) in try file.device(proposing: UUID()) })
+      guard
+        let device = try withFile({ (file) throws(QueueError) in
+          try file.device(proposing: configuration.surroundings.uuid())
+        })
       else { return .failed(.retry(reason: "the vault is locked", retryAfterMilliseconds: nil)) }
       body = try JSONEncoder().encode(DeviceClaimDocument(device: device))
     } catch {
@@ -136,6 +145,7 @@ extension SyncEngine {
     product: String, quantity: Int, account: String, key: String
   ) async throws(SyncError) -> OrderDocument {
     let authorization = try await authorization(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
     let body: Data
     do {
       body = try JSONEncoder().encode(OrderRequest(productID: product, quantity: quantity))
@@ -149,9 +159,10 @@ extension SyncEngine {
   }
 
   func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
+    let authorization = try await authorization(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
     let request = BackendRequest(
-      method: "GET", path: "v1/orders?state=open",
-      headers: ["Authorization": try await authorization(of: account)], body: Data())
+      method: "GET", path: "v1/orders?state=open", headers: ["Authorization": authorization], body: Data())
     return try Self.document(await answer(to: request), account: account, as: OrderListDocument.self).orders
   }
 

@@ -4,6 +4,10 @@ import PurchaseQueue
 
 /// The engine's calls of the store. Each may fail or hang; none shows a prompt.
 extension SyncEngine {
+  private var storeLimit: TimeLimit {
+    TimeLimit(milliseconds: configuration.storeMilliseconds, patience: configuration.surroundings.patience)
+  }
+
   /// Takes over what the store holds. One that fails is asked again at the next wake-up. Asked for while it runs, it
   /// runs once more: the first may have begun before what is asked for now.
   func listStore() {
@@ -13,9 +17,9 @@ extension SyncEngine {
       listing = .runningAndWanted
       return
     }
-    let (store, limit) = (self.store, configuration.storeMilliseconds)
+    let (store, limit) = (self.store, storeLimit)
     run { engine in
-      let listed = await TimeLimit.answer(withinMilliseconds: limit) { try await store.unfinished() }
+      let listed = await limit.answer { try await store.unfinished() }
       await engine.took(listed)
     }
   }
@@ -73,7 +77,7 @@ extension SyncEngine {
 
   func finish(_ tombstone: Tombstone) {
     configuration.hook?("finish.calling")
-    let (store, limit, generation) = (self.store, configuration.storeMilliseconds, self.generation)
+    let (store, limit, generation) = (self.store, storeLimit, self.generation)
     run { engine in
       let end = await Self.finish(tombstone, in: store, within: limit)
       await engine.finishEnded(tombstone.key, end, generation)
@@ -81,7 +85,7 @@ extension SyncEngine {
   }
 
   private static func finish(
-    _ tombstone: Tombstone, in store: any AppStore, within limit: Int64
+    _ tombstone: Tombstone, in store: any AppStore, within limit: TimeLimit
   ) async -> FinishEnd {
     let id: String
     do throws(QueueError) {
@@ -89,9 +93,7 @@ extension SyncEngine {
     } catch {
       return .failed
     }
-    switch await TimeLimit.answer(
-      withinMilliseconds: limit, of: { try await store.finish(transactionID: id) })
-    {
+    switch await limit.answer(of: { try await store.finish(transactionID: id) }) {
     case .finished: return .finished
     case .notListed: return .notListed
     case nil: return .failed
@@ -107,9 +109,9 @@ extension SyncEngine {
 
   /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.
   func readReceipt(for key: EntryKey) {
-    let (store, limit, generation) = (self.store, configuration.storeMilliseconds, self.generation)
+    let (store, limit, generation) = (self.store, storeLimit, self.generation)
     run { engine in
-      let read = await TimeLimit.answer(withinMilliseconds: limit) { try await store.receipt() }
+      let read = await limit.answer { try await store.receipt() }
       guard let bytes = read else { return }
       guard Self.holds(key, bytes) else { return }
       await engine.feed(generation) { (machine, now) throws(QueueError) in
@@ -130,8 +132,8 @@ extension SyncEngine {
 
   /// The proof of an entry that was queued without its bytes.
   func proofFromStore(of key: EntryKey) async -> Proof? {
-    let (store, limit) = (self.store, configuration.storeMilliseconds)
-    let listed = await TimeLimit.answer(withinMilliseconds: limit) { try await store.unfinished() }
+    let store = self.store
+    let listed = await storeLimit.answer { try await store.unfinished() }
     return listed?.transactions.first { $0.key == key }?.proof
   }
 }

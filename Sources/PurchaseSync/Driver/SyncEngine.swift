@@ -10,9 +10,9 @@ import PurchaseSQLite
 /// An actor on a thread of its own: waiting for the disk holds no thread of the cooperative pool. Nothing here is a
 /// singleton; one file is opened once per process.
 public actor SyncEngine {
-  private let executor = BlockingExecutor(label: "purchase-sync")
+  private let executor: InjectedExecutor
   /// The engine's own thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned() }
 
   let configuration: SyncConfiguration
   let store: any AppStore
@@ -26,10 +26,13 @@ public actor SyncEngine {
   /// When the timer fires, by a clock that nobody sets.
   var timerFires: ContinuousClock.Instant?
   var work: [Int: Task<Void, Never>] = [:]
+  var calls: [Int: Call] = [:]
   var nextWork = 0
   var isShutDown = false
   /// The app is in the background: a machine that is made meanwhile sends nothing either.
   var isParked = false
+  /// How often it came back from there.
+  var foregrounds = 0
   /// Why lanes were said to wait, for as long as they do.
   var waits: [Lane: String] = [:]
   /// A listing of the store is under way; one more was asked for meanwhile.
@@ -54,8 +57,10 @@ public actor SyncEngine {
   ) {
     self.configuration = configuration
     self.store = store
+    executor = InjectedExecutor(configuration.surroundings.executor())
     self.transport = BoundedTransport(
-      transport: transport, milliseconds: configuration.requestMilliseconds)
+      transport: transport, milliseconds: configuration.requestMilliseconds,
+      patience: configuration.surroundings.patience)
     self.credentials = credentials
   }
 

@@ -1,17 +1,40 @@
 /// An answer that may never come: of the store, whose calls fail and hang.
-package enum TimeLimit {
+package struct TimeLimit: Sendable {
+  /// How long it may take.
+  package var milliseconds: Int64
+  /// Waits so long.
+  package var patience: @Sendable (Int64) async throws -> Void
+
+  package init(
+    milliseconds: Int64,
+    patience: @escaping @Sendable (Int64) async throws -> Void = Surroundings.system.patience
+  ) {
+    self.milliseconds = milliseconds
+    self.patience = patience
+  }
+
   /// A century: in nanoseconds it is a number still.
   private static var longest: Int64 { 36_500 * 86_400_000 }
+
+  /// As `answer(of:)`, by the system's clock.
+  package static func answer<Answer: Sendable>(
+    withinMilliseconds limit: Int64, of work: @escaping @Sendable () async throws -> Answer?
+  ) async -> Answer? {
+    await TimeLimit(milliseconds: limit).answer(of: work)
+  }
 
   /// The answer, or nil if that throws or takes longer, or if the caller is cancelled.
   ///
   /// What is still under way is cancelled and left behind: unlike a task group, this does not wait for work that
   /// ignores its cancellation.
-  package static func answer<Answer: Sendable>(
-    withinMilliseconds limit: Int64, of work: @escaping @Sendable () async throws -> Answer?
+  package func answer<Answer: Sendable>(
+    of work: @escaping @Sendable () async throws -> Answer?
   ) async -> Answer? {
+    let (patience, limit) = (self.patience, min(max(0, milliseconds), Self.longest))
     let (answers, first) = AsyncStream.makeStream(of: Answer?.self, bufferingPolicy: .bufferingOldest(1))
     let working = Task {
+      // Whoever asked may have gone before this began: then nothing is asked any more, least of all after `shutdown`.
+      guard !Task.isCancelled else { return first.finish() }
       do {
         first.yield(try await work())
       } catch {
@@ -20,7 +43,7 @@ package enum TimeLimit {
     }
     let timer = Task {
       do {
-        try await Task.sleep(nanoseconds: UInt64(min(max(0, limit), longest)) * 1_000_000)
+        try await patience(limit)
       } catch {
         return  // The answer came first, or nobody waits any more.
       }

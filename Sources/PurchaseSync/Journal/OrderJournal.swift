@@ -122,9 +122,11 @@ struct OrderJournal {
     }
   }
 
-  func endRequest(_ key: String) throws(QueueError) {
+  /// False if it has ended already.
+  func endRequest(_ key: String) throws(QueueError) -> Bool {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare("DELETE FROM order_requests WHERE idempotency_key=?").run([.text(key)])
+      return file.connection.changes > 0
     }
   }
 

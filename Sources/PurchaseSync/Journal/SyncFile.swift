@@ -38,18 +38,21 @@ package final class SyncFile {
   }
 
   /// Commits an order that was asked for, then mirrors it. A vault that fails costs the binding after a reinstall, not
-  /// the purchase.
+  /// the purchase. Nil, and nothing is changed, if the request has its answer already: another process had found it
+  /// unanswered too, and has the order.
   package func save(
     _ document: OrderDocument, account: String, answering key: String, now: Timestamp
-  ) throws(QueueError) -> Order {
+  ) throws(QueueError) -> Order? {
     let order = Order(document, account: account)
-    try queue.transaction { () throws(QueueError) in
+    let isMine = try queue.transaction { () throws(QueueError) in
       try self.queue.cancelReservation(key)
+      guard try self.journal.endRequest(key) else { return false }
       let until = document.expiresAt ?? now.adding(milliseconds: Self.reservationTime)
       try self.queue.reserve(order.number, until: until, now: now)
       try self.merge(order)
-      try self.journal.endRequest(key)
+      return true
     }
+    guard isMine else { return nil }
     queue.hook?("order.committed")
     mirror(document, account: account)
     return order
