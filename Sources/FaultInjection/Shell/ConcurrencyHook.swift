@@ -12,8 +12,10 @@ import Foundation
 /// It belongs to the process: a process that explores shells does nothing else. Sleep does not come this way (in 6.3 it
 /// goes to Dispatch directly), so the engine's sleep is brought in.
 enum ConcurrencyHook {
-  private typealias Original = @convention(thin) (UnownedJob) -> Void
-  private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
+  /// As C calls them, which is how Swift calls these on the systems that we run on: the compiler (6.3.1, optimising)
+  /// crashes over the runtime's own types, functions that take a function.
+  private typealias Original = @convention(c) (UnsafeRawPointer) -> Void
+  private typealias Hook = @convention(c) (UnsafeRawPointer, Original) -> Void
 
   /// Where jobs go; nil gives them back to the system.
   nonisolated(unsafe) private static var queue: SeededQueue?
@@ -41,10 +43,10 @@ enum ConcurrencyHook {
       if let queue = unsafe ConcurrencyHook.queue, let thread = unsafe ConcurrencyHook.thread,
         pthread_equal(thread, pthread_self()) != 0
       {
-        queue.enqueue(job)
+        queue.enqueue(unsafe unsafeBitCast(job, to: UnownedJob.self))
       } else {
         unsafe ConcurrencyHook.strangers += 1
-        original(job)
+        unsafe original(job)
       }
     }
     return true
