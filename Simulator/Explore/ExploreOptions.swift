@@ -86,7 +86,7 @@ struct ExploreOptions: Equatable {
     ("--check-determinism", ["--minutes", "--failures", "--report", "--stories", "--json"]),
   ]
 
-  private static func positive(
+  static func positive(
     _ option: String, _ arguments: inout Arguments
   ) throws(Command.UsageError) -> Int {
     let number: Int = try arguments.number(of: option)

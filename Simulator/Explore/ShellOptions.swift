@@ -43,8 +43,10 @@ struct ShellOptions: Equatable {
       case ("--seed", .replay): options.from = try arguments.number(of: argument)
       case ("--worker", .explore): options.task = .work
       case ("--stride", .work): options.stride = try arguments.number(of: argument)
-      case ("--seeds", .explore), ("--seeds", .work): options.seeds = try arguments.number(of: argument)
-      case ("--from", .explore), ("--from", .work): options.from = try arguments.number(of: argument)
+      case ("--seeds", .explore), ("--seeds", .work):
+        options.seeds = try ExploreOptions.positive(argument, &arguments)
+      case ("--from", .explore), ("--from", .work):
+        options.from = try ExploreOptions.seed(try arguments.value(of: argument))
       case ("--jobs", .explore): options.jobs = max(1, try arguments.number(of: argument))
       case ("--check-determinism", .explore): options.checkDeterminism = true
       default:

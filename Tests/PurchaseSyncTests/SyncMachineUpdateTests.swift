@@ -31,6 +31,23 @@ import Testing
     #expect(try run.arrive(refund(of: "100", token: 1)).count == 1, "no news any more")
   }
 
+  @Test(arguments: [true, false])
+  func `an answer to what was given up while it was out is not about the news that came since`(
+    isAnswered: Bool
+  ) throws {
+    var run = try MachineRun()
+    #expect(try run.arrive(bought("100", token: 1)).sent == [["100"]])
+    // As a discard: the entry leaves, and a tombstone stays.
+    _ = try run.storage.acknowledge([SettledClaim(key: key("100"), verdict: .lapsed)], now: run.now)
+    run.machine.discarded(key("100"))
+    _ = try run.arrive(refund(of: "100", token: 1))
+    let answer = isAnswered ? run.reply(["100": .granted]) : try run.fail(alice, .retry(reason: "reset", retryAfterMilliseconds: nil))
+    #expect(answer.delivered == [] && answer.finished == [])
+    #expect(run.entry("100")?.attempts == (isAnswered ? 1 : 0), "the news is here, and goes up by itself")
+    if !isAnswered { #expect(run.letPass(inDays(1)).sent == [["100"]]) }
+    #expect(run.reply(["100": .refunded]).delivered.map(\.verdict) == [.refunded])
+  }
+
   @Test func `a redelivery is finished at once while its news is under way`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)

@@ -49,6 +49,7 @@ extension SyncEngine {
     try withFile { (file) throws(QueueError) in
       _ = try file.queue.discard(key, by: person, reason: reason, now: now)
     }
+    opened?.machine.discarded(key)
     listStore()
   }
 

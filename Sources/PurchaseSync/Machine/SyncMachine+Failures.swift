@@ -13,7 +13,7 @@ extension SyncMachine {
   private mutating func took(
     _ failure: UploadFailure, of lane: Lane, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let sent = sent(in: lane).map(\.key)
+    let sent = sent(in: lane).map(\.key).filter { givenUp.remove($0) == nil }
     lanes[lane]?.activity = .idle
     note(now)
     var backoff = lanes[lane, default: LaneState()].backoff

@@ -24,6 +24,7 @@ extension SyncMachine {
       actions.append(.storageFailed(error))
     }
     if !arrivedMeanwhile.isEmpty { for entry in answer.sent { arrivedMeanwhile[entry.key] = nil } }
+    if !givenUp.isEmpty { givenUp.subtract(answer.sent.map(\.key)) }
     // Only now: what makes room meanwhile looks at all lanes, and would send again what has yet to be set aside.
     lanes[lane]?.ended(backoff)
     if hasSettled || hasOwedUpdates { actions += takeRoom(now: now) }
@@ -41,6 +42,7 @@ extension SyncMachine {
     var settled: [SettledClaim] = []
     var matches: [SyncAction] = []
     for index in answer.sent.indices where answer.isSettled(index) {
+      if givenUp.contains(answer.sent[index].key) { continue }
       settled.append(try claim(answer, index, besides: settled, &matches))
     }
     guard !settled.isEmpty else { return false }
@@ -91,6 +93,7 @@ extension SyncMachine {
   ) throws(QueueError) {
     for index in answer.sent.indices where !answer.isSettled(index) {
       let entry = answer.sent[index]
+      if givenUp.contains(entry.key) { continue }
       guard let verdict = answer.verdicts[index] else {
         actions += try missed(entry.key, now: now)
         continue

@@ -74,6 +74,13 @@ extension SyncMachine {
     }
   }
 
+  /// Somebody gave the entry up. An answer about it that is still to come is about nothing that is here.
+  package mutating func discarded(_ key: EntryKey) {
+    precondition(isStarted, "entries are given up in a machine that has started")
+    arrivedMeanwhile[key] = nil
+    if lanes.values.contains(where: { $0.sent.contains { $0.key == key } }) { givenUp.insert(key) }
+  }
+
   /// A receipt was read in which the transaction is.
   package mutating func proofFound(
     _ proof: Proof, for key: EntryKey, now: Timestamp

@@ -15,6 +15,7 @@ package import PurchaseQueue
 /// | foreground, network, sign-in, a user who asks | `woken` |
 /// | the app goes to the background | `parked` |
 /// | the app saw an outcome | `outcomeConfirmed` |
+/// | somebody gave an entry up | `discarded` |
 ///
 /// Time comes in as an argument, and randomness as a seed. A storage error leaves the stored state as it was. It is
 /// thrown where nothing has happened yet, and is an action where something has (`attempt`): what was done before it is
@@ -34,6 +35,9 @@ package struct SyncMachine<Storage: SyncStorage> {
   var claims: [String: Claiming] = [:]
   /// What the store said of transactions while they were out: of news among it, their verdicts know nothing.
   var arrivedMeanwhile: [EntryKey: StoreTransaction] = [:]
+  /// Entries that somebody gave up while they were out: what is here under their keys by now is news of them, and the
+  /// answer is not about that.
+  var givenUp: Set<EntryKey> = []
   /// Entries whose wait the backend asked for: a newer proof does not shorten it.
   var askedToWait: Set<EntryKey> = []
   var epoch: String?
