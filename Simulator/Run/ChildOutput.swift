@@ -20,7 +20,7 @@ struct ChildOutput {
     process.standardInput = source
     process.standardOutput = output
     process.standardError = complaint
-    try process.run()
+    try process.begin()
     try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try source.fileHandleForWriting.close()
     // Reading one after the other cannot block the child, whose complaints are short.

@@ -57,7 +57,7 @@ final class ChildProcess: Sendable {
       onLine.map { LineReader(pipe.fileHandleForReading, onLine: $0) }
     }
     do {
-      try process.run()
+      try process.begin()
     } catch {
       throw ChildError(description: "a child process could not be started: \(error.localizedDescription)")
     }

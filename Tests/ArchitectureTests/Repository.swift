@@ -36,6 +36,10 @@ enum Repository {
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     do {
+      #if os(Linux)
+        // As `Process.begin` of the simulator, which says why.
+        _ = Data(count: 1 << 16)
+      #endif
       try process.run()
     } catch {
       return nil

@@ -41,7 +41,10 @@ import Testing
     _ = try run.storage.acknowledge([SettledClaim(key: key("100"), verdict: .lapsed)], now: run.now)
     run.machine.discarded(key("100"))
     _ = try run.arrive(refund(of: "100", token: 1))
-    let answer = isAnswered ? run.reply(["100": .granted]) : try run.fail(alice, .retry(reason: "reset", retryAfterMilliseconds: nil))
+    let answer =
+      isAnswered
+      ? run.reply(["100": .granted])
+      : try run.fail(alice, .retry(reason: "reset", retryAfterMilliseconds: nil))
     #expect(answer.delivered == [] && answer.finished == [])
     #expect(run.entry("100")?.attempts == (isAnswered ? 1 : 0), "the news is here, and goes up by itself")
     if !isAnswered { #expect(run.letPass(inDays(1)).sent == [["100"]]) }

@@ -1,5 +1,7 @@
 import Foundation
 
+@testable import purchase_simulator
+
 /// As much of headless Chromium as a look at a page needs.
 enum Browser {
   static let path = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
@@ -26,7 +28,7 @@ enum Browser {
       ] + flags + ["--dump-dom", url]
     process.standardOutput = output
     process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
-    try process.run()
+    try process.begin()
     let dom = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import purchase_simulator
+
 /// What `purchase-simulator` did, run as a person runs it.
 struct CommandResult {
   var status: Int32
@@ -16,7 +18,7 @@ struct CommandResult {
     process.standardOutput = output
     process.standardError = errors
     process.standardInput = source
-    try process.run()
+    try process.begin()
     try source.fileHandleForWriting.write(contentsOf: input)
     try source.fileHandleForWriting.close()
     let text = output.fileHandleForReading.readDataToEndOfFile()

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import purchase_simulator
+
 /// Somebody presses Ctrl-C, or the terminal goes away.
 @Suite(.timeLimit(.minutes(4))) struct InterruptionTests {
   /// A run that takes a while, with its temporary files in a folder of the test.
@@ -14,7 +16,7 @@ import Testing
     process.environment = environment
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.begin()
     return (process, output)
   }
 
@@ -51,7 +53,7 @@ import Testing
     process.arguments = ["explore", "--jobs", "2"] + length
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.begin()
     // From its first line on it listens.
     var text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     #expect(text.hasPrefix("profile swarm on memory, "))
@@ -117,7 +119,7 @@ extension FileManager {
     process.environment = ["TMPDIR": "/dev/null/nowhere"]
     process.standardOutput = FileHandle.nullDevice
     process.standardError = errors
-    try process.run()
+    try process.begin()
     let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 70)

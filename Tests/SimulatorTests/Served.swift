@@ -44,7 +44,7 @@ enum Served {
     process.executableURL = RunTests.binary
     process.arguments = ["serve", "--port", "0"]
     process.standardOutput = output
-    try process.run()
+    try process.begin()
     var text = ""
     while !text.contains("Ctrl-C") {
       let data = output.fileHandleForReading.availableData

@@ -37,7 +37,7 @@ struct WalkTests {
     let said = Pipe()
     walk.standardOutput = said
     walk.standardError = said
-    try walk.run()
+    try walk.begin()
     let answers = said.fileHandleForReading.readDataToEndOfFile()
     walk.waitUntilExit()
     #expect(walk.terminationStatus == 0, "\(String(decoding: answers, as: UTF8.self).suffix(500))")
