@@ -1,7 +1,7 @@
 /// What `crash-images` is asked to do.
 struct CrashImagesOptions: Equatable {
   /// The longest sequences of operations.
-  var depth = 1
+  var depth = 2
   var json = false
   var seed: UInt64 = 1
   /// The most states at one place.

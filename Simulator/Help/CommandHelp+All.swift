@@ -60,7 +60,7 @@ extension CommandHelp {
     name: "crash-images", arguments: "[options]",
     summary: "cut the power after every write, and open what can be left",
     options: """
-        --depth N         up to so many operations in a row: 1, 2 or 3 (default: 1)
+        --depth N         up to so many operations in a row: 1, 2 or 3 (default: 2)
         --seed N          what sampled images and SQLite's random numbers follow from
                           (default: 1)
         --cap N           at most so many states at one place (default: 160)
@@ -71,7 +71,7 @@ extension CommandHelp {
         --replay IMAGE    one image or fault, as a failure prints it, with what leads
                           to it
         --json            one document
-      """, examples: ["crash-images", "crash-images --depth 2 --json", "crash-images --only enqueue,settle"],
+      """, examples: ["crash-images", "crash-images --depth 3 --json", "crash-images --only enqueue,settle"],
     exits: "  1    something was lost, or a control lost nothing",
     parse: { CrashImagesOptions.parse($0).map(Command.crashImages) })
 

@@ -22,7 +22,7 @@ extension QueueFile {
   public func discard(
     _ key: EntryKey, by person: String, reason: String, now: Timestamp
   ) throws(QueueError) -> Tombstone? {
-    let settlement = Settlement(key: key, outcome: "discarded")
+    let settlement = Settlement(key: key, outcome: Tombstone.discarded)
     let note = "discarded by \(person): \(reason)"
     return try end([settlement], note: note, now: now) { (_) throws(QueueError) in }.first
   }
@@ -94,8 +94,10 @@ extension QueueFile {
       if earlier?.tombstone.isUnseen == true { totals.unseen -= 1 }
       if earlier?.tombstone.isFinishOwed == true { tombstone.isFinishOwed = true }
       // Given up is the news alone: what the backend said before has not reached the app yet.
-      if let earlier = earlier?.tombstone, earlier.isUnseen, !tombstone.isUnseen {
-        tombstone.outcome = earlier.outcome
+      if new.outcome == Tombstone.discarded, let earlier, earlier.isWhole, earlier.tombstone.isUnseen,
+        !tombstone.isUnseen
+      {
+        tombstone.outcome = earlier.tombstone.outcome
         tombstone.isUnseen = true
       }
       _ = try isInserted()

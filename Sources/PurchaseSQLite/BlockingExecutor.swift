@@ -9,10 +9,14 @@ package final class BlockingExecutor: SerialExecutor {
     queue = DispatchQueue(label: label)
   }
 
-  package func enqueue(_ job: consuming ExecutorJob) {
-    let unowned = UnownedJob(job)
-    queue.async { unsafe unowned.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  // What systems before iOS 17 and macOS 14 call.
+  package func enqueue(_ job: UnownedJob) {
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
+
+  // What later ones call.
+  @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
+  package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 
   // Safe as long as the actor that returns it from `unownedExecutor` keeps this object in a `let`.
   @safe package func asUnownedSerialExecutor() -> UnownedSerialExecutor {

@@ -96,9 +96,11 @@ import Testing
 
     var count: Int { lock.withLock { jobs } }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
+    func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
+
+    func enqueue(_ job: UnownedJob) {
       lock.withLock { jobs += 1 }
-      let job = UnownedJob(job)
       queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
   }

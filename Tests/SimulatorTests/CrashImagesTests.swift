@@ -31,7 +31,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(4)))
   func `no image of any operation loses a commit, and those of both controls do`() throws {
-    let (status, document) = try run(["--cap", "12", "--no-faults"])
+    let (status, document) = try run(["--depth", "1", "--cap", "12", "--no-faults"])
     #expect(status == 0 && document.holds && document.failures.isEmpty)
     #expect(document.rows.map(\.name) == ["1 operation", "control wal-normal", "control rollback-full"])
     let production = try #require(document.rows.first)

@@ -35,6 +35,8 @@ import Testing
       (41_443, .swarm),
       // The app died while its extension lived: what waits is the next launch's.
       (200_145, .crash),
+      // What was out when the faults stopped was parked for its last failure, and has a day then.
+      (71_733_682_357_122_045, .swarm),
     ] as [(UInt64, ExplorationProfile)])
   func `what failed once does not fail again`(seed: UInt64, profile: ExplorationProfile) throws {
     let life = try Explorer(profile, .memory, jobs: 1).exploration.live(seed)

@@ -49,7 +49,9 @@ extension World {
       let now = deviceNow(phone).milliseconds
       let shadow = phone.shadow
       count += shadow.queued
-      if shadow.quarantined > 0 { wait = 24 * Self.hour }
+      // A request that is out and never answered may be the last that its entry needs to be parked.
+      let isOut = processes[phone.number].uploads.contains { $0 >= 0 }
+      if shadow.quarantined > 0 || isOut { wait = 24 * Self.hour }
       for row in shadow.rows where row.state == .queued { wait = max(wait, row.readyAt - now) }
       wait = max(wait, processes[phone.number].floorAsSaid - now, storedFloor(phone) - now)
       for floor in processes[phone.number].floorOfLane { wait = max(wait, floor - now) }

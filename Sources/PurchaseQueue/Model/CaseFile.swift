@@ -93,7 +93,7 @@ public struct CaseFile: Hashable, Sendable, Codable {
   }
 
   private static func advice(_ tombstone: Tombstone) -> String {
-    if tombstone.outcome == "discarded" {
+    if tombstone.outcome == Tombstone.discarded {
       return "It was given up undelivered; the history says by whom and why."
     }
     if tombstone.isUnseen { return "It is settled, and the app has not shown the outcome yet. Open the app." }

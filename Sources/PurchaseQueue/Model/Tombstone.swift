@@ -3,6 +3,9 @@
 /// Bounded by `QueueLimits.tombstones` and `tombstoneMilliseconds`; one with a duty is never dropped. It is not the
 /// safety device: that is the receiver's idempotence.
 public struct Tombstone: Hashable, Sendable {
+  /// The outcome of what somebody gave up.
+  package static let discarded = "discarded"
+
   /// The entry's name.
   public var key: EntryKey
   /// Whose it was.

@@ -30,9 +30,8 @@ extension SyncEngine {
     requesting.insert(key)
     defer { requesting.remove(key) }
     configuration.hook?("order.requesting")
-    let document: OrderDocument
     do throws(SyncError) {
-      document = try await call { engine in
+      let document = try await call { engine in
         do throws(SyncError) {
           return .success(
             try await engine.requestOrder(product: product, quantity: quantity, account: account, key: key))
@@ -40,23 +39,29 @@ extension SyncEngine {
           return .failure(error)
         }
       }
+      guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+      configuration.hook?("order.received")
+      return try withFile { (file) throws(QueueError) in
+        try file.save(document, account: account, answering: key, now: configuration.now())
+      }
     } catch {
       // Nobody pays now, so the room is free again; the request stays, and is taken up by the next call.
       release(key)
       throw error
-    }
-    configuration.hook?("order.received")
-    return try withFile { (file) throws(QueueError) in
-      try file.save(document, account: account, answering: key, now: configuration.now())
     }
   }
 
   /// The error of the request is what the app hears of; a reservation that stays ends by its time. The room is free for
   /// what the store keeps.
   private func release(_ key: String) {
+    do throws(QueueError) {
+      // Also while the engine ends: the next one is to have the room.
+      try opened?.file.queue.cancelReservation(key)
+    } catch {
+      return report(failed(error))
+    }
     guard !isShutDown else { return }
     do throws(SyncError) {
-      try withFile { (file) throws(QueueError) in try file.queue.cancelReservation(key) }
       perform(try step { (machine, now) throws(QueueError) in machine.roomIsFree(now: now) })
     } catch {
       report(error)

@@ -38,7 +38,7 @@ extension SyncEngine {
     var proof: Proof?
     /// Whether the backend is to ask the store by id: an entry that never had a proof.
     var needsNoProof: Bool
-    /// Whether it can: something that was settled before, and of which there is news.
+    /// Whether it can: all of it was settled by the backend before, and there is news of it.
     var isUpdate: Bool
     var claims: [Claim]
   }
@@ -50,10 +50,12 @@ extension SyncEngine {
     }
     var proof = upload.proof
     if proof == nil, !upload.needsNoProof {
-      proof = await proofFromStore(of: upload.key)
+      let listed = await proofsFromStore()
+      proof = listed?[upload.key]
       // Queued by reference, and the store does not hold the transaction just now. Of an update it was told at once that
-      // it is done, and never will again: the backend has seen it, and asks by id.
-      guard proof != nil || upload.isUpdate && !Task.isCancelled else {
+      // it is done, and never will again: the backend has seen it, and asks by id. A store that did not answer says
+      // nothing.
+      guard proof != nil || upload.isUpdate && listed != nil && !Task.isCancelled else {
         return .failure(Task.isCancelled ? .interrupted : .proofMissing)
       }
     }
@@ -84,11 +86,23 @@ extension SyncEngine {
       guard let device = try file.device(proposing: configuration.surroundings.uuid()) else {
         throw .cannotOpen(path: file.queue.path, reason: "the vault that names this device is locked")
       }
+      let proof = try Self.firstProof(of: head, in: file)
+      let isMissing = proof == nil && !head.proofs.isEmpty
       return Upload(
-        key: head.key, device: device, proof: try Self.firstProof(of: head, in: file),
-        needsNoProof: head.proofs.isEmpty, isUpdate: try file.queue.tombstone(head.key) != nil,
-        claims: claims)
+        key: head.key, device: device, proof: proof, needsNoProof: head.proofs.isEmpty,
+        isUpdate: isMissing ? try Self.areUpdates(entries, in: file) : false, claims: claims)
     }
+  }
+
+  /// Whether the backend has seen all of them.
+  private static func areUpdates(_ entries: [Entry], in file: SyncFile) throws(QueueError) -> Bool {
+    for entry in entries {
+      guard let tombstone = try file.queue.tombstone(entry.key), tombstone.outcome != Tombstone.discarded
+      else {
+        return false
+      }
+    }
+    return true
   }
 
   private static func firstProof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Proof? {

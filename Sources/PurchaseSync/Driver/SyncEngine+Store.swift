@@ -130,10 +130,13 @@ extension SyncEngine {
     }
   }
 
-  /// The proof of an entry that was queued without its bytes.
-  func proofFromStore(of key: EntryKey) async -> Proof? {
+  /// The proofs of what the store lists, for entries that were queued without their bytes; nil if it does not answer.
+  func proofsFromStore() async -> [EntryKey: Proof]? {
     let store = self.store
     let listed = await storeLimit.answer { try await store.unfinished() }
-    return listed?.transactions.first { $0.key == key }?.proof
+    return listed.map { listed in
+      Dictionary(
+        listed.transactions.map { ($0.key, $0.proof) }, uniquingKeysWith: { first, _ in first })
+    }
   }
 }

@@ -13,7 +13,10 @@ extension SyncMachine {
   private mutating func took(
     _ failure: UploadFailure, of lane: Lane, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let sent = sent(in: lane).map(\.key).filter { givenUp.remove($0) == nil }
+    let all = sent(in: lane).map(\.key)
+    let sent = all.filter { givenUp.remove($0) == nil }
+    // What is left of a company did not fail alone.
+    let wasAlone = all.count == 1
     lanes[lane]?.activity = .idle
     note(now)
     var backoff = lanes[lane, default: LaneState()].backoff
@@ -24,17 +27,17 @@ extension SyncMachine {
       lanes[lane]?.backoff = backoff
       // The lane forgets it when the process dies; the entries do not.
       if let asked = backoff.notBefore { try wait(sent, until: asked, reason, now: now) }
-      return try failed(sent, lane, reason, now: now)
+      return try failed(sent, wasAlone, lane, reason, now: now)
     case .backendBusy(let reason, let retryAfter):
       retry.pace.failed(
         retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
       backoff.failed(now: now, policy: policy, using: &random)
       lanes[lane]?.backoff = backoff
-      return try failed(sent, lane, reason, now: now)
+      return try failed(sent, wasAlone, lane, reason, now: now)
     case .backendFault(let reason):
       backoff.refused(now: now, policy: policy, using: &random)
       lanes[lane]?.backoff = backoff
-      return try [.emit(.backendFault(reason: reason))] + failed(sent, lane, reason, now: now)
+      return try [.emit(.backendFault(reason: reason))] + failed(sent, wasAlone, lane, reason, now: now)
     case .signInNeeded:
       if lanes[lane]?.hasSignedIn == true { return sendNext(lane, now: now) }
       lanes[lane]?.activity = .signInNeeded
@@ -63,7 +66,7 @@ extension SyncMachine {
   }
 
   private mutating func failed(
-    _ sent: [EntryKey], _ lane: Lane, _ reason: String, now: Timestamp
+    _ sent: [EntryKey], _ wasAlone: Bool, _ lane: Lane, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     var watches: [EntryKey: PoisonWatch] = [:]
     for key in sent {
@@ -74,7 +77,7 @@ extension SyncMachine {
     try keepRetry(watches, now: now)
     var actions: [SyncAction] = []
     // Only the head is judged, and only when it went alone: what failed in company may be another's fault.
-    if let head = sent.first, let watch = watches[head], sent.count == 1 {
+    if let head = sent.first, let watch = watches[head], wasAlone {
       actions += try judge(head, watch, lane, reason, now: now)
     }
     let opens = lanes[lane]?.backoff.opensAt(now: now, policy: policy) ?? now

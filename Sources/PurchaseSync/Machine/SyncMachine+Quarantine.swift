@@ -10,6 +10,8 @@ extension SyncMachine {
       guard due <= now else { return [.wake(at: due)] }
     }
     let parked = try storage.quarantined()
+    // Damaged entries count as well, and cannot be tried.
+    guard !parked.isEmpty else { return [] }
     try storage.keep(QuarantineTrial(at: now, appVersion: appVersion))
     // A first one is only noted: it has just come here.
     guard trial != nil else { return [.wake(at: quarantineDue(now))] }
@@ -45,7 +47,7 @@ extension SyncMachine {
   mutating func park(
     _ key: EntryKey, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let isFirst = try !storage.hasQuarantined()
+    let isFirst = try storage.quarantined().isEmpty
     if try storage.quarantine(key, reason: reason, now: now) {
       let actions =
         [.emit(.quarantined(key, reason: reason)), .wake(at: quarantineDue(now))] + roomIsFree(now: now)
