@@ -47,6 +47,25 @@ import Testing
     }
   }
 
+  @Test func `an order that is another's in this install is not given to what the vault brings back`()
+    async throws
+  {
+    try await withTemporaryDirectory { directory in
+      let vault = DirectoryVault(directory: directory + "/vault")
+      var bound = entry("a")
+      bound.orderNumber = "19"
+      _ = try QueueFile(path: directory + "/first", vault: vault, now: noon).enqueue(bound, now: noon)
+      var other = entry("b")
+      other.orderNumber = "19"
+      // Without its vault, as when that is locked at the first opening.
+      _ = try QueueFile(path: directory + "/second", now: noon).enqueue(other, now: noon)
+      let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
+      #expect(try second.entry(EntryKey(rawValue: "b"))?.orderNumber == "19")
+      let restored = try #require(try second.entry(EntryKey(rawValue: "a")))
+      #expect(restored.orderNumber == nil)
+    }
+  }
+
   @Test func `an item that outlived its purchase is removed, and does not bring it back`() async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault")

@@ -75,9 +75,13 @@ extension QueueFile {
   }
 
   private func restore(_ mirror: VaultMirror, _ proofs: [Proof], now: Timestamp) throws(QueueError) {
+    let key = EntryKey(rawValue: mirror.key)
+    var orderNumber = mirror.orderNumber
+    // An order has one entry: in this install it is another's by now, and the receiver is to say whose it is.
+    if let number = orderNumber, let holder = try holder(ofOrder: number), holder != key { orderNumber = nil }
     let new = NewEntry(
-      key: EntryKey(rawValue: mirror.key), lane: Lane(text: mirror.lane), orderNumber: mirror.orderNumber,
-      details: mirror.details, proofs: proofs)
+      key: key, lane: Lane(text: mirror.lane), orderNumber: orderNumber, details: mirror.details,
+      proofs: proofs)
     // Another process that opened the file at the same moment may have been faster, and even have settled it.
     let known = try storedEntry(new.key)
     if let known, known.isWhole, known.entry.state != .damaged { return }
