@@ -56,6 +56,23 @@ import Testing
     #expect(run.reply(lane, ["102": .rejected]).sent == [], "each is tried once")
   }
 
+  @Test func `several that never work take turns, however many of them stand before the last`() throws {
+    var run = try MachineRun()
+    let ids = ["100", "101", "102", "103"]
+    for id in ids { run.storage.book.add(UInt8(100 + (Int(id) ?? 0) % 100)) }
+    for id in ids { _ = try run.arrive(bought(id, token: UInt8(100 + (Int(id) ?? 0) % 100))) }
+    // Two days in which nothing of this lane is answered.
+    let end = run.now.adding(milliseconds: inDays(2))
+    var isOut = true
+    while run.now < end {
+      if isOut { _ = try run.fail(alice, .retry(reason: "HTTP 500", retryAfterMilliseconds: nil)) }
+      isOut = !run.letPass(3_600_000).sent.isEmpty
+    }
+    let attempts = ids.map { run.entry($0)?.attempts ?? 0 }
+    let (most, fewest) = (attempts.max() ?? 0, attempts.min() ?? 0)
+    #expect(fewest >= 8 && most - fewest <= 8, "\(attempts)")
+  }
+
   // MARK: The budget
 
   @Test func `two processes of one installation share its budget`() throws {

@@ -171,7 +171,10 @@ struct MachineWalkObserver {
   mutating func sends(_ sent: [Entry], in lane: Lane, at now: Timestamp, isOut: Bool) {
     expect(!isOut, "14: a second request of lane \(lane.text)")
     expect(!sent.isEmpty, "an upload of nothing")
-    let ready = storage.readyEntries(in: lane, now: now, limit: .max)
+    // Each that never waited comes before each that did; of these, the one whose wait ended first.
+    let ready = storage.readyEntries(in: lane, now: now, limit: .max).sorted {
+      ($0.readyAt, $0.place) < ($1.readyAt, $1.place)
+    }
     expect(ready.first?.key == sent.first?.key, "5: \(sent[0].key.id) is not the head of \(lane.text)")
     expect(
       zip(ready, sent).allSatisfy { $0.key == $1.key } && sent.count <= ready.count,

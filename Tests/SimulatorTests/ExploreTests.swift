@@ -39,6 +39,8 @@ import Testing
       (71_733_682_357_122_045, .swarm),
       // What a lying backend had bound to a wrong order is kept by one phone, and another had heard of its refund only.
       (1_120_535_837_441_469_807, .swarm),
+      // Poison that stood first came due again and again before what stood behind it.
+      (80_331, .swarm), (99_046, .swarm),
     ] as [(UInt64, ExplorationProfile)])
   func `what failed once does not fail again`(seed: UInt64, profile: ExplorationProfile) throws {
     let life = try Explorer(profile, .memory, jobs: 1).exploration.live(seed)
