@@ -12,7 +12,7 @@ extension QueueFile {
   public func head(of lane: Lane) throws(QueueError) -> Entry? {
     while true {
       let stored = try read { () throws(SQLiteError) in
-        try statements.entries.head.first([.text(lane.text)]) { StoredEntry($0) }
+        try statements.turns.head.first([.text(lane.text)]) { StoredEntry($0) }
       }
       guard let stored else { return nil }
       if try setApartDamaged([stored], of: lane) { continue }
@@ -25,7 +25,7 @@ extension QueueFile {
   public func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, proofs: [Proof])? {
     while true {
       let stored = try read { () throws(SQLiteError) in
-        try statements.entries.peek.first([.text(lane.text)]) {
+        try statements.turns.peek.first([.text(lane.text)]) {
           (row: StoredEntry($0), checksum: $0.optionalInteger(15), bytes: $0.bytes(16))
         }
       }
@@ -49,36 +49,46 @@ extension QueueFile {
     }
   }
 
-  /// The first entries of a lane in order, at most `limit`; without those in quarantine, and, if a moment is given,
-  /// without those that are postponed beyond it.
-  public func entries(
-    in lane: Lane, readyBy moment: Timestamp? = nil, limit: Int = 100
+  /// The first entries of a lane by place, at most `limit`; without those in quarantine.
+  public func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
+    try entries(of: lane, statements.turns.first, [.text(lane.text), .integer(Int64(limit))])
+  }
+
+  /// The first entries of a lane that may be sent by `moment`, at most `limit`, in the order in which they take their
+  /// turn: those that were never postponed by place, then those that were, the longest due first. So what fails again
+  /// and again keeps nothing waiting that stands behind it.
+  public func entries(in lane: Lane, readyBy moment: Timestamp, limit: Int = 100) throws(QueueError)
+    -> [Entry]
+  {
+    let values: [SQLValue] = [
+      .text(lane.text), .integer(Int64(limit)), .integer(moment.milliseconds),
+    ]
+    return try entries(of: lane, statements.turns.ready, values)
+  }
+
+  private func entries(
+    of lane: Lane, _ statement: PreparedStatement, _ values: [SQLValue]
   ) throws(QueueError) -> [Entry] {
-    let latest = SQLValue.integer(moment?.milliseconds ?? .max)
     while true {
-      let stored = try read { () throws(SQLiteError) in
-        try statements.entries.inLane.all([.text(lane.text), .integer(Int64(limit)), latest]) {
-          StoredEntry($0)
-        }
-      }
+      let stored = try read { () throws(SQLiteError) in try statement.all(values) { StoredEntry($0) } }
       if try setApartDamaged(stored, of: lane) { continue }
       return stored.map(\.entry)
     }
   }
 
-  /// The entry to be sent now, over all lanes, in constant time: the first that is not postponed, or one whose
-  /// moment has come, whichever was queued earlier. Nil if there is none.
+  /// The entry to be sent now, over all lanes, in constant time: the first that was never postponed; if there is
+  /// none, the one whose moment came first. Nil if there is none.
   public func nextReady(now: Timestamp) throws(QueueError) -> Entry? {
     var unfit: Int64?
     while true {
       let (ready, postponed) = try read { () throws(SQLiteError) in
         (
-          try statements.entries.firstReady.first { $0.optionalInteger(0) } ?? nil,
-          try statements.entries.firstPostponed.first { (place: $0.integer(0), readyAt: $0.integer(1)) }
+          try statements.turns.firstReady.first { $0.optionalInteger(0) } ?? nil,
+          try statements.turns.firstPostponed.first { (place: $0.integer(0), readyAt: $0.integer(1)) }
         )
       }
       let due = postponed.flatMap { $0.readyAt <= now.milliseconds ? $0.place : nil }
-      guard let place = [ready, due].compactMap({ $0 }).min() else { return nil }
+      guard let place = ready ?? due else { return nil }
       let stored = try read { () throws(SQLiteError) in
         try statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
       }
@@ -93,14 +103,14 @@ extension QueueFile {
   /// When the next postponed entry becomes ready, if any is postponed.
   public func nextReadyAt() throws(QueueError) -> Timestamp? {
     try read { () throws(SQLiteError) in
-      try statements.entries.firstPostponed.first { Timestamp(milliseconds: $0.integer(1)) }
+      try statements.turns.firstPostponed.first { Timestamp(milliseconds: $0.integer(1)) }
     }
   }
 
   /// When the first postponed entry of a lane becomes ready, if any is postponed there.
   package func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? {
     try read { () throws(SQLiteError) in
-      try statements.entries.firstPostponedInLane.first([.text(lane.text)]) {
+      try statements.turns.firstPostponedInLane.first([.text(lane.text)]) {
         $0.optionalInteger(0).map(Timestamp.init(milliseconds:))
       }
     } ?? nil
@@ -118,7 +128,7 @@ extension QueueFile {
 
   /// The lanes in which an entry waits for its turn.
   public func lanes() throws(QueueError) -> [Lane] {
-    try read { () throws(SQLiteError) in try statements.entries.lanes.all { Lane(text: $0.text(0)) } }
+    try read { () throws(SQLiteError) in try statements.turns.lanes.all { Lane(text: $0.text(0)) } }
   }
 
   func storedEntry(_ key: EntryKey) throws(QueueError) -> StoredEntry? {

@@ -114,7 +114,7 @@ struct QueueModel {
     let postponed = turns.filter { $0.element.readyAt > 0 }
       .min { ($0.element.readyAt, $0.offset) < ($1.element.readyAt, $1.offset) }
     let due = postponed.flatMap { $0.element.readyAt <= now ? $0 : nil }
-    return [ready, due].compactMap { $0 }.min { $0.offset < $1.offset }?.element.key
+    return (ready ?? due)?.element.key
   }
 
   // MARK: Room

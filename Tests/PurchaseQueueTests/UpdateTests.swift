@@ -56,9 +56,16 @@ import Testing
         return try queue.entries(in: .device, readyBy: moment, limit: 2).map(\.key.rawValue)
       }
       #expect(try ready(0) == ["5", "6"])
-      #expect(try ready(1) == ["1", "5"])
+      #expect(try ready(1) == ["5", "6"])
+      for key in ["5", "6"] {
+        _ = try queue.acknowledge([Settlement(key: EntryKey(rawValue: key))], now: noon)
+      }
+      #expect(try ready(1) == ["1"])
       #expect(try ready(9) == ["1", "2"])
-      #expect(try queue.entries(in: .device, limit: 2).map(\.key.rawValue) == ["1", "2"])
+      // The first waits again, and is due behind those that have waited longer.
+      try queue.postpone(EntryKey(rawValue: "1"), until: noon.adding(milliseconds: 8_000), now: noon)
+      #expect(try ready(9) == ["2", "3"])
+      #expect(try queue.entries(in: .device, limit: 2).map(\.key.rawValue) == ["1", "2"], "by place")
     }
   }
 }

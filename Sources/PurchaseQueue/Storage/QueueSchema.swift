@@ -30,7 +30,7 @@ enum QueueSchema {
       checksum INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX entries_ready ON entries(lane, place) WHERE state = 'queued' AND ready_at = 0;
-    CREATE INDEX entries_postponed ON entries(lane, place) WHERE state = 'queued' AND ready_at <> 0;
+    CREATE INDEX entries_postponed ON entries(lane, place, ready_at) WHERE state = 'queued' AND ready_at <> 0;
     CREATE INDEX entries_by_readiness ON entries(ready_at, place) WHERE state = 'queued' AND ready_at <> 0;
     CREATE TABLE proofs(
       id INTEGER PRIMARY KEY,

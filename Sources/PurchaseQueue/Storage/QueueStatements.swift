@@ -3,6 +3,7 @@ import PurchaseSQLite
 /// Every statement of the queue, each compiled once.
 struct QueueStatements {
   let entries: EntryStatements
+  let turns: TurnStatements
   let proofs: ProofStatements
   let tombstones: TombstoneStatements
   let room: RoomStatements
@@ -10,6 +11,7 @@ struct QueueStatements {
 
   init(_ connection: borrowing Connection) {
     entries = EntryStatements(connection)
+    turns = TurnStatements(connection)
     proofs = ProofStatements(connection)
     tombstones = TombstoneStatements(connection)
     room = RoomStatements(connection)
@@ -17,86 +19,26 @@ struct QueueStatements {
   }
 }
 
-/// Statements of the table `entries`. An entry that waits for its turn is in one of two indexes: `entries_ready`, or
-/// `entries_postponed`, which costs nothing while nothing is postponed.
+/// Statements of the table `entries`.
 struct EntryStatements {
   let insert: PreparedStatement
   let byKey: PreparedStatement
   let byPlace: PreparedStatement
-  let peek: PreparedStatement
-  let head: PreparedStatement
-  let inLane: PreparedStatement
-  let firstReady: PreparedStatement
-  let firstPostponed: PreparedStatement
-  let firstPostponedInLane: PreparedStatement
   let all: PreparedStatement
-  let lanes: PreparedStatement
   let update: PreparedStatement
   let delete: PreparedStatement
   /// The key of an order's entry or tombstone.
   let ofOrder: PreparedStatement
 
-  private static let ready = "state='queued' AND ready_at=0"
-  private static let postponed = "state='queued' AND ready_at<>0"
-  /// A table of one column and row: the place of the lane's first entry.
-  private static let first = """
-    (SELECT min(place) AS first FROM (
-      SELECT min(place) AS place FROM entries WHERE lane=?1 AND \(ready)
-      UNION ALL SELECT min(place) FROM entries WHERE lane=?1 AND \(postponed)))
-    """
-
   init(_ connection: borrowing Connection) {
     let entry = StoredEntry.columns
-    let (ready, postponed) = (Self.ready, Self.postponed)
     // In two steps: in one, SQLite would take the key from the index and not from the row.
     let placeOfKey = "SELECT place FROM entries WHERE key=?"
-    // The index says which rows, and each column comes from its row: so damage to either is seen.
-    let columns = entry.split(separator: ", ").map { "row." + $0 }.joined(separator: ", ")
     insert = PreparedStatement(
       connection, "INSERT INTO entries(\(entry)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
     byKey = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=(\(placeOfKey))")
     byPlace = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
-    head = PreparedStatement(
-      connection,
-      "SELECT \(columns) FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first WHERE first IS NOT NULL"
-    )
-    // The text of the proofs begins with the number of the first.
-    peek = PreparedStatement(
-      connection,
-      """
-      SELECT \(columns), proofs.checksum, proofs.bytes \
-      FROM \(Self.first) LEFT JOIN entries AS row ON row.place=first \
-      LEFT JOIN proofs ON proofs.id=CAST(row.proofs AS INTEGER) WHERE first IS NOT NULL
-      """)
-    inLane = PreparedStatement(
-      connection,
-      """
-      SELECT \(columns) FROM (
-        SELECT place FROM (
-          SELECT place FROM entries WHERE lane=?1 AND \(ready) ORDER BY place LIMIT ?2)
-        UNION ALL SELECT place FROM (
-          SELECT place FROM entries WHERE lane=?1 AND \(postponed) AND ready_at<=?3 ORDER BY place LIMIT ?2)
-        ORDER BY place LIMIT ?2) AS found
-      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
-      """)
-    firstReady = PreparedStatement(
-      connection,
-      """
-      WITH RECURSIVE \(Self.skip(ready))
-      SELECT min(first) FROM (
-        SELECT (SELECT min(place) FROM entries WHERE lane=found.lane AND \(ready)) AS first FROM found)
-      """)
-    firstPostponed = PreparedStatement(
-      connection, "SELECT place, ready_at FROM entries WHERE \(postponed) ORDER BY ready_at, place LIMIT 1")
-    firstPostponedInLane = PreparedStatement(
-      connection, "SELECT min(ready_at) FROM entries WHERE lane=? AND \(postponed)")
     all = PreparedStatement(connection, "SELECT \(entry) FROM entries ORDER BY place")
-    lanes = PreparedStatement(
-      connection,
-      """
-      WITH RECURSIVE \(Self.skip(ready)), \(Self.skip(postponed, as: "late"))
-      SELECT lane FROM found WHERE lane IS NOT NULL UNION SELECT lane FROM late WHERE lane IS NOT NULL
-      """)
     // The values of a whole row are bound; place and key never change, and not naming the key spares its index.
     update = PreparedStatement(
       connection,
@@ -112,17 +54,6 @@ struct EntryStatements {
       SELECT key FROM entries WHERE order_number=?1 UNION ALL \
       SELECT key FROM tombstones WHERE order_number=?1 LIMIT 1
       """)
-  }
-
-  /// A table of lanes, found by skipping through an index: one seek a lane, however long the lanes are.
-  private static func skip(_ condition: String, as name: String = "found") -> String {
-    """
-    \(name)(lane) AS (
-      SELECT min(lane) FROM entries WHERE \(condition)
-      UNION ALL
-      SELECT (SELECT min(lane) FROM entries WHERE \(condition) AND lane>\(name).lane) FROM \(name)
-      WHERE \(name).lane IS NOT NULL)
-    """
   }
 }
 

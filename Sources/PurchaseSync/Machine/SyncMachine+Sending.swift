@@ -41,8 +41,7 @@ extension SyncMachine {
     case .sending, .signInNeeded: return
     case .idle: break
     }
-    let ready = Self.inTurn(
-      try storage.readyEntries(in: lane, now: now, limit: Self.claimsPerUpload))
+    let ready = try storage.readyEntries(in: lane, now: now, limit: Self.claimsPerUpload)
     guard let head = ready.first else {
       if known == nil { lanes[lane] = state }
       if let next = try storage.nextReadyAt(in: lane) { actions.append(.wake(at: soonest(next, now))) }
@@ -68,14 +67,6 @@ extension SyncMachine {
     lanes[lane] = state
     actions.append(.emit(.uploading(keys)))
     actions.append(.send(lane: lane, entries: run))
-  }
-
-  /// Those that never had to wait in their order, then those that did, the longest due first. By place alone, a few
-  /// that never work would come due again and again before whatever stands behind them.
-  private static func inTurn(_ ready: [Entry]) -> [Entry] {
-    guard ready.count > 1, ready.contains(where: { $0.readyAt.milliseconds != 0 }) else { return ready }
-    // Who never had to wait is ready since 0.
-    return ready.sorted { ($0.readyAt, $0.place) < ($1.readyAt, $1.place) }
   }
 
   /// What another process of this installation has spent counts too: the file knows, since each request that costs is

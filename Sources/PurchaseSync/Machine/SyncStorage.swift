@@ -24,7 +24,8 @@ package protocol SyncStorage: AnyObject, MatchSource {
 
   /// The lanes in which an entry waits for its turn.
   func lanes() throws(QueueError) -> [Lane]
-  /// The first entries of a lane that may be sent by now, in order.
+  /// The first entries of a lane that may be sent by now, in their turn: those that never had to wait by place, then
+  /// those that did, the longest due first.
   func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry]
   /// When the first postponed entry of a lane becomes ready, or became; nil if none is postponed.
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp?

@@ -81,12 +81,17 @@ extension MemoryStorage: SyncStorage {
 
   package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) -> [Entry] {
     var found: [Entry] = []
+    var due: [Entry] = []
     guard let line = line(lane) else { return found }
     line.forEach { record in
-      if record.isReady(now), let entry = record.entry { found.append(entry) }
+      if record.isReady(now), let entry = record.entry {
+        if entry.readyAt.milliseconds == 0 { found.append(entry) } else { due.append(entry) }
+      }
       return found.count < limit
     }
-    return found
+    guard !due.isEmpty else { return found }
+    due.sort { ($0.readyAt, $0.place) < ($1.readyAt, $1.place) }
+    return Array((found + due).prefix(limit))
   }
 
   package func nextReadyAt(in lane: Lane) -> Timestamp? {

@@ -1,0 +1,96 @@
+import PurchaseSQLite
+
+/// Statements of whose turn it is. An entry that waits for its turn is in one of two indexes: `entries_ready`, or
+/// `entries_postponed`, which costs nothing while nothing is postponed.
+struct TurnStatements {
+  let peek: PreparedStatement
+  let head: PreparedStatement
+  /// The first of a lane by place.
+  let first: PreparedStatement
+  /// Those of a lane that may be sent, in their turn.
+  let ready: PreparedStatement
+  let firstReady: PreparedStatement
+  let firstPostponed: PreparedStatement
+  let firstPostponedInLane: PreparedStatement
+  let lanes: PreparedStatement
+
+  private static let isReady = "state='queued' AND ready_at=0"
+  private static let isPostponed = "state='queued' AND ready_at<>0"
+  /// A table of one column and row: the place of the lane's first entry.
+  private static let firstOfLane = """
+    (SELECT min(place) AS first FROM (
+      SELECT min(place) AS place FROM entries WHERE lane=?1 AND \(isReady)
+      UNION ALL SELECT min(place) FROM entries WHERE lane=?1 AND \(isPostponed)))
+    """
+
+  init(_ connection: borrowing Connection) {
+    let (isReady, isPostponed) = (Self.isReady, Self.isPostponed)
+    // The index says which rows, and each column comes from its row: so damage to either is seen.
+    let columns = StoredEntry.columns.split(separator: ", ").map { "row." + $0 }.joined(separator: ", ")
+    head = PreparedStatement(
+      connection,
+      """
+      SELECT \(columns) FROM \(Self.firstOfLane) LEFT JOIN entries AS row ON row.place=first \
+      WHERE first IS NOT NULL
+      """)
+    // The text of the proofs begins with the number of the first.
+    peek = PreparedStatement(
+      connection,
+      """
+      SELECT \(columns), proofs.checksum, proofs.bytes \
+      FROM \(Self.firstOfLane) LEFT JOIN entries AS row ON row.place=first \
+      LEFT JOIN proofs ON proofs.id=CAST(row.proofs AS INTEGER) WHERE first IS NOT NULL
+      """)
+    first = PreparedStatement(
+      connection,
+      """
+      SELECT \(columns) FROM (
+        SELECT place FROM (
+          SELECT place FROM entries WHERE lane=?1 AND \(isReady) ORDER BY place LIMIT ?2)
+        UNION ALL SELECT place FROM (
+          SELECT place FROM entries WHERE lane=?1 AND \(isPostponed) ORDER BY place LIMIT ?2)
+        ORDER BY place LIMIT ?2) AS found
+      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
+      """)
+    ready = PreparedStatement(
+      connection,
+      """
+      SELECT \(columns) FROM (
+        SELECT place, due FROM (
+          SELECT place, 0 AS due FROM entries WHERE lane=?1 AND \(isReady) ORDER BY place LIMIT ?2)
+        UNION ALL SELECT place, due FROM (
+          SELECT place, ready_at AS due FROM entries WHERE lane=?1 AND \(isPostponed) AND ready_at<=?3
+          ORDER BY ready_at, place LIMIT ?2)
+        ORDER BY due, place LIMIT ?2) AS found
+      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.due, found.place
+      """)
+    firstReady = PreparedStatement(
+      connection,
+      """
+      WITH RECURSIVE \(Self.skip(isReady))
+      SELECT min(first) FROM (
+        SELECT (SELECT min(place) FROM entries WHERE lane=found.lane AND \(isReady)) AS first FROM found)
+      """)
+    firstPostponed = PreparedStatement(
+      connection, "SELECT place, ready_at FROM entries WHERE \(isPostponed) ORDER BY ready_at, place LIMIT 1")
+    firstPostponedInLane = PreparedStatement(
+      connection, "SELECT min(ready_at) FROM entries WHERE lane=? AND \(isPostponed)")
+    lanes = PreparedStatement(
+      connection,
+      """
+      WITH RECURSIVE \(Self.skip(isReady)), \(Self.skip(isPostponed, as: "late"))
+      SELECT lane FROM found WHERE lane IS NOT NULL UNION SELECT lane FROM late WHERE lane IS NOT NULL
+      """)
+  }
+
+  /// A table of lanes, found by skipping through an index: one seek a lane, however long the lanes are.
+  private static func skip(_ condition: String, as name: String = "found") -> String {
+    """
+    \(name)(lane) AS (
+      SELECT min(lane) FROM entries WHERE \(condition)
+      UNION ALL
+      SELECT (SELECT min(lane) FROM entries WHERE \(condition) AND lane>\(name).lane) FROM \(name)
+      WHERE \(name).lane IS NOT NULL)
+    """
+  }
+}
