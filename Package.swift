@@ -67,7 +67,7 @@ let package = Package(
       ],
       path: "Simulator",
       exclude: ["Report/report.png"],  // The readme's picture.
-      resources: [.embedInCode("Report/report.html"), .embedInCode("Report/explore.html")],
+      resources: ["report.html", "explore.html", "page.css", "page.js"].map { .embedInCode("Report/\($0)") },
       swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection"]),

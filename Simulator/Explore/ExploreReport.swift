@@ -78,21 +78,33 @@ struct ExploreReport {
     return isGood ? what : what + ", but not every mark was hit"
   }
 
+  var invariants: [ExploredInvariant] {
+    let rare = rarelyExercised
+    return Invariant.allCases.map {
+      ExploredInvariant(
+        number: $0.rawValue, sentence: $0.sentence, exercised: sum.exercised($0),
+        broken: sum.brokenInvariants[$0] ?? 0, isRare: rare.contains($0))
+    }
+  }
+
   // MARK: For programs
 
   var document: ExploreDocument { ExploreDocument(self) }
 }
 
+/// How an exploration went for one invariant.
+struct ExploredInvariant: Encodable {
+  var number: Int
+  var sentence: String
+  var exercised: Int
+  /// How many lives broke it.
+  var broken: Int
+  /// It was exercised too rarely to say anything.
+  var isRare: Bool
+}
+
 /// What `--json` prints of an exploration.
 struct ExploreDocument: Encodable {
-  struct InvariantRow: Encodable {
-    var number: Int
-    var sentence: String
-    var exercised: Int
-    /// How many lives broke it.
-    var broken: Int
-  }
-
   struct FailureRow: Encodable {
     var seed: UInt64
     var invariant: Int
@@ -113,7 +125,7 @@ struct ExploreDocument: Encodable {
   var failures: Int
   /// The first ones.
   var failing: [FailureRow]
-  var invariants: [InvariantRow]
+  var invariants: [ExploredInvariant]
   var exercisedTooRarely: [Int]
   /// Hits by name.
   var marks: [String: Int]
@@ -137,11 +149,7 @@ struct ExploreDocument: Encodable {
     failing = sum.broken.map {
       FailureRow(seed: $0.seed, invariant: $0.violation.invariant.rawValue, what: $0.violation.what)
     }
-    invariants = Invariant.allCases.map {
-      InvariantRow(
-        number: $0.rawValue, sentence: $0.sentence, exercised: sum.exercised($0),
-        broken: sum.brokenInvariants[$0] ?? 0)
-    }
+    invariants = report.invariants
     exercisedTooRarely = report.rarelyExercised.map(\.rawValue)
     marks = Dictionary(uniqueKeysWithValues: Mark.allCases.map { ("\($0)", sum.hits($0)) })
     missedMarks = report.missedMarks.map { "\($0)" }

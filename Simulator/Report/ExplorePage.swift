@@ -18,7 +18,7 @@ struct ExplorePage: Encodable {
   /// Shown on top.
   var figures: [Report.Figure]
   var distributions: [Distribution]
-  var invariants: [InvariantRow]
+  var invariants: [ExploredInvariant]
   /// Which invariants are seen to elsewhere.
   var elsewhere: [String]
   var marks: [MarkRow]
@@ -28,16 +28,6 @@ struct ExplorePage: Encodable {
   var failureCount: Int
   /// The first ones.
   var failures: [Failure]
-
-  struct InvariantRow: Encodable {
-    var number: Int
-    var sentence: String
-    var exercised: Int
-    /// How many lives broke it.
-    var broken: Int
-    /// It was exercised too rarely to say anything.
-    var isRare: Bool
-  }
 
   struct MarkRow: Encodable {
     var name: String
@@ -95,12 +85,7 @@ extension ExplorePage {
       .init(name: "failures", value: "\(sum.failures)"),
     ]
     distributions = report.distributions
-    let rare = report.rarelyExercised
-    invariants = Invariant.allCases.map {
-      InvariantRow(
-        number: $0.rawValue, sentence: $0.sentence, exercised: sum.exercised($0),
-        broken: sum.brokenInvariants[$0] ?? 0, isRare: rare.contains($0))
-    }
+    invariants = report.invariants
     elsewhere = Invariant.elsewhere
     marks = Mark.allCases.map {
       MarkRow(

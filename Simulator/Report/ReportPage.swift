@@ -2,24 +2,39 @@ import Foundation
 
 /// The report as one file that needs nothing else: no network, no other file.
 enum ReportPage {
-  /// What stands in the template where the data belong.
-  static let placeholder = Data("REPORT_JSON".utf8)
+  /// What stands in a template where something belongs.
+  enum Placeholder: String {
+    case style = "PAGE_STYLE"
+    case script = "PAGE_SCRIPT"
+    case report = "REPORT_JSON"
+  }
 
   /// The page with the report in it, as UTF-8.
   static func html(_ report: Report) throws -> Data {
-    try html(report, in: Data(PackageResources.report_html))
+    try html(report, in: PackageResources.report_html)
   }
 
   /// The same of an exploration.
   static func html(_ page: ExplorePage) throws -> Data {
-    try html(page, in: Data(PackageResources.explore_html))
+    try html(page, in: PackageResources.explore_html)
   }
 
-  private static func html(_ report: some Encodable, in template: Data) throws -> Data {
-    guard let place = template.range(of: placeholder) else { throw ReportPageError.noPlaceForData }
+  /// The report goes in last: what looks like a placeholder in it stays as it is.
+  private static func html(_ report: some Encodable, in template: [UInt8]) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return template[..<place.lowerBound] + inert(try encoder.encode(report)) + template[place.upperBound...]
+    var page = Data(template)
+    try put(Data(PackageResources.page_css), at: .style, of: &page)
+    try put(Data(PackageResources.page_js), at: .script, of: &page)
+    try put(inert(try encoder.encode(report)), at: .report, of: &page)
+    return page
+  }
+
+  private static func put(_ content: Data, at placeholder: Placeholder, of page: inout Data) throws {
+    guard let place = page.range(of: Data(placeholder.rawValue.utf8)) else {
+      throw ReportPageError.noPlace(placeholder.rawValue)
+    }
+    page.replaceSubrange(place, with: content)
   }
 
   /// JSON that neither ends the script it stands in nor begins markup.
@@ -50,5 +65,6 @@ enum ReportPage {
 
 /// The template is not what the code expects.
 enum ReportPageError: Error {
-  case noPlaceForData
+  /// It lacks this placeholder.
+  case noPlace(String)
 }

@@ -47,6 +47,25 @@ import Testing
     try entry.proofs.contains { try file.queue.proof($0) != nil }
   }
 
+  /// Once for each operation of the disk that `body` makes: it fails, and `check` finds a disk that is well again.
+  private static func failEachOperation(
+    of image: DiskImage, in body: (FaultDisk) throws -> Void, then check: (FaultDisk) throws -> Void
+  ) throws {
+    var ordinal = 0
+    while true {
+      ordinal += 1
+      let disk = FaultDisk(image)
+      FaultVFS.begin(on: disk, seed: 1)
+      disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
+      try body(disk)
+      let hasFailed = disk.failures > 0
+      disk.fail(nil)
+      try check(disk)
+      if !hasFailed { break }
+    }
+    demand(ordinal > 50)
+  }
+
   #if os(Linux) || os(macOS)
     @Test func `a disk that fails during a salvage costs nothing that the next one would save`() async {
       await #expect(processExitsWith: .success) {
@@ -56,26 +75,18 @@ import Testing
         // The mark of somebody who met a page that he could not read.
         image.files[900] = FileContent()
         image.names[FailingDiskTests.path + "-damage"] = 900
-        var ordinal = 0
-        while true {
-          ordinal += 1
-          let disk = FaultDisk(image)
-          FaultVFS.begin(on: disk, seed: 1)
-          disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
+        try FailingDiskTests.failEachOperation(of: image) { _ in
           do throws(QueueError) {
             _ = try QueueFile(path: FailingDiskTests.path, now: FailingDiskTests.noon)
           } catch {
             if case .damaged = error { preconditionFailure("\(error)") }
           }
-          let hasFailed = disk.failures > 0
-          disk.fail(nil)
+        } then: { disk in
           let file = try FailingDiskTests.open(disk)
           try demand(file.queue.allEntries().map(\.key.rawValue) == ["a", "b"])
           let orders = try file.queue.connection.prepare("SELECT number FROM orders").all { $0.text(0) }
           demand(orders == ["7"])
-          if !hasFailed { break }
         }
-        demand(ordinal > 50)
       }
     }
 
@@ -84,15 +95,9 @@ import Testing
         demand(FaultVFS.install())
         var image = try FailingDiskTests.filled()
         (image.names, image.files) = ([:], [:])
-        var ordinal = 0
-        while true {
-          ordinal += 1
-          let disk = FaultDisk(image)
-          FaultVFS.begin(on: disk, seed: 1)
-          disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
+        try FailingDiskTests.failEachOperation(of: image) { disk in
           do { _ = try FailingDiskTests.open(disk) } catch is QueueError {}
-          let hasFailed = disk.failures > 0
-          disk.fail(nil)
+        } then: { disk in
           let file = try FailingDiskTests.open(disk)
           let entries = try file.queue.allEntries()
           demand(entries.map(\.key.rawValue) == ["a", "b"])
@@ -101,9 +106,7 @@ import Testing
             $0.optionalText(0)
           }
           demand(bound == ["a"])
-          if !hasFailed { break }
         }
-        demand(ordinal > 50)
       }
     }
 

@@ -11,6 +11,25 @@ import Testing
 
   // MARK: Orders
 
+  /// An engine with room for one entry, whose request for an order is on its way and held there.
+  private func withHeldRequest(
+    isDeaf: Bool = false,
+    _ body: (EngineWorld, Gate, SyncEngine, Task<Order, any Error>) async throws -> Void
+  ) async throws {
+    try await EngineWorld.with { world in
+      var world = world
+      world.configuration.limits = QueueLimits(entries: 1)
+      let gate = Gate()
+      gate.close()
+      let engine = try await world.open(
+        transport: GatedTransport(
+          inner: world.transport, gate: gate, path: "v1/orders", ignoresCancellation: isDeaf))
+      let request = Task { try await engine.begin(product: EngineWorld.product, account: "alice") }
+      try await until { gate.arrivals == 1 }
+      try await body(world, gate, engine, request)
+    }
+  }
+
   @Test func `two processes that ask for an order at the same time get two`() async throws {
     try await EngineWorld.with { world in
       let gate = Gate()
@@ -31,16 +50,7 @@ import Testing
   }
 
   @Test func `the room of a request that failed goes to what the store keeps`() async throws {
-    try await EngineWorld.with { world in
-      var world = world
-      world.configuration.limits = QueueLimits(entries: 1)
-      let gate = Gate()
-      gate.close()
-      let engine = try await world.open(
-        transport: GatedTransport(
-          inner: world.transport, gate: gate, path: "v1/orders", ignoresCancellation: false))
-      let request = Task { try await engine.begin(product: EngineWorld.product, account: "alice") }
-      try await until { gate.arrivals == 1 }
+    try await withHeldRequest() { world, gate, engine, request in
       let paid = try await world.pay()
       await #expect(throws: SyncError.queue(.queueFull(.entries, needed: 2, allowed: 1))) {
         try await engine.receive(paid)
@@ -57,16 +67,7 @@ import Testing
 
   @Test(arguments: [true, false])
   func `a request for an order ends with its engine, and its room is free`(isDeaf: Bool) async throws {
-    try await EngineWorld.with { world in
-      var world = world
-      world.configuration.limits = QueueLimits(entries: 1)
-      let gate = Gate()
-      gate.close()
-      let engine = try await world.open(
-        transport: GatedTransport(
-          inner: world.transport, gate: gate, path: "v1/orders", ignoresCancellation: isDeaf))
-      let request = Task { try await engine.begin(product: EngineWorld.product, account: "alice") }
-      try await until { gate.arrivals == 1 }
+    try await withHeldRequest(isDeaf: isDeaf) { world, gate, engine, request in
       await engine.shutdown()
       let result = await request.result
       #expect(throws: SyncError.self) { try result.get() }

@@ -92,7 +92,7 @@ import Testing
         answers: { _ in StoreAnswer(.genuine(StoreReport([signed]))) })
       let verdict = try #require(judged.verdicts.first)
       return (
-        "\(Self.word(ruling)) \(order.map { "order-\($0 + 1)" } ?? "-")",
+        "\(ruling.verdict.rawValue) \(order.map { "order-\($0 + 1)" } ?? "-")",
         "\(verdict.verdict.rawValue) \(verdict.orderNumber ?? "-")"
       )
     }
@@ -121,19 +121,6 @@ import Testing
       case .none: break
       }
       return claim
-    }
-
-    private static func word(_ ruling: LeanBackend.Ruling) -> String {
-      switch ruling {
-      case .granted: "granted"
-      case .duplicate: "duplicate"
-      case .otherOwner: "otherOwner"
-      case .lapsed: "lapsed"
-      case .refunded: "refunded"
-      case .pending: "pending"
-      case .unknown: "unknownTransaction"
-      case .rejected: "rejected"
-      }
     }
   }
 

@@ -1,3 +1,5 @@
+import PurchaseSync
+
 /// The backend in numbers: orders, the ledger, what it heard of. Its rules are those of `BackendModel`, and a test
 /// holds the two together.
 struct LeanBackend {
@@ -46,6 +48,20 @@ struct LeanBackend {
       switch self {
       case .granted, .duplicate, .otherOwner, .lapsed, .refunded: true
       case .pending, .unknown, .rejected: false
+      }
+    }
+
+    /// The word of the protocol.
+    var verdict: Verdict {
+      switch self {
+      case .granted: .granted
+      case .duplicate: .duplicate
+      case .otherOwner: .otherOwner
+      case .lapsed: .lapsed
+      case .refunded: .refunded
+      case .pending: .pending
+      case .unknown: .unknownTransaction
+      case .rejected: .rejected
       }
     }
   }

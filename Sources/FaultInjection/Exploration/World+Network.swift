@@ -174,18 +174,8 @@ extension World {
     }
     let (ruling, order) = ruling(on: claim, upload)
     told.orderNumber = order.map { String($0 + 1) }
-    switch ruling {
-    case .granted: told.verdict = .granted
-    case .duplicate: told.verdict = .duplicate
-    case .otherOwner: told.verdict = .otherOwner
-    case .lapsed: told.verdict = .lapsed
-    case .refunded: told.verdict = .refunded
-    case .pending: break
-    case .unknown: told.verdict = .unknownTransaction
-    case .rejected(let reason):
-      told.verdict = .rejected
-      told.reason = reason
-    }
+    told.verdict = ruling.verdict
+    if case .rejected(let reason) = ruling { told.reason = reason }
     return told
   }
 

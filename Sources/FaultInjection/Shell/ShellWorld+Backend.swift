@@ -90,22 +90,9 @@ extension ShellWorld {
     if ruling.isSettled { isOnRecord[sale] = true }
     checkCredit(sale, before: before)
     told.orderNumber = order.map { String($0 + 1) }
-    told.verdict = Verdict(rawValue: word(of: ruling))
+    told.verdict = ruling.verdict
     if case .rejected(let reason) = ruling { told.reason = reason }
     return told
-  }
-
-  private func word(of ruling: LeanBackend.Ruling) -> String {
-    switch ruling {
-    case .granted: "granted"
-    case .duplicate: "duplicate"
-    case .otherOwner: "otherOwner"
-    case .lapsed: "lapsed"
-    case .refunded: "refunded"
-    case .pending: "pending"
-    case .unknown: "unknownTransaction"
-    case .rejected: "rejected"
-    }
   }
 
   private func checkCredit(_ sale: Int, before: Int) {
