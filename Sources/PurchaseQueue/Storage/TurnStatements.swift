@@ -16,6 +16,9 @@ struct TurnStatements {
 
   private static let isReady = "state='queued' AND ready_at=0"
   private static let isPostponed = "state='queued' AND ready_at<>0"
+  /// The index says which rows, and each column comes from its row: so damage to either is seen.
+  private static let columns = StoredEntry.columns.split(separator: ", ").map { "row." + $0 }
+    .joined(separator: ", ")
   /// A table of one column and row: the place of the lane's first entry.
   private static let firstOfLane = """
     (SELECT min(place) AS first FROM (
@@ -25,8 +28,7 @@ struct TurnStatements {
 
   init(_ connection: borrowing Connection) {
     let (isReady, isPostponed) = (Self.isReady, Self.isPostponed)
-    // The index says which rows, and each column comes from its row: so damage to either is seen.
-    let columns = StoredEntry.columns.split(separator: ", ").map { "row." + $0 }.joined(separator: ", ")
+    let columns = Self.columns
     head = PreparedStatement(
       connection,
       """

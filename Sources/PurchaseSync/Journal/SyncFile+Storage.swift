@@ -140,7 +140,12 @@ extension SyncFile: SyncStorage {
   }
 
   package func retryState() throws(QueueError) -> RetryState {
-    try notes.fact("retry", as: RetryState.self) ?? RetryState()
+    guard let text = try queue.fact("retry") else { return RetryState() }
+    // Asked for before each upload, and mostly what it was.
+    if let known = lastRetryState, known.text == text { return known.state }
+    let state = notes.decoded(text, as: RetryState.self) ?? RetryState()
+    lastRetryState = (text, state)
+    return state
   }
 
   package func keep(

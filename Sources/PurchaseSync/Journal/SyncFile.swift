@@ -8,6 +8,8 @@ package final class SyncFile {
   let notes: SyncNotes
   /// The app receipt that was decoded last, and what is in it.
   var lastReceipt: (proof: Proof, keys: [EntryKey])?
+  /// The retry state that was read last, and the text that said it.
+  var lastRetryState: (text: String, state: RetryState)?
 
   /// Takes an open queue, makes its own tables beside it, and fetches from the vault what an earlier install left.
   package init(queue: QueueFile) throws(QueueError) {

@@ -16,7 +16,11 @@ struct SyncNotes {
 
   /// A named value; nil if there is none, or if it is not what was written: then it is begun anew.
   func fact<Value: Decodable>(_ name: String, as: Value.Type) throws(QueueError) -> Value? {
-    guard let text = try file.fact(name) else { return nil }
+    try file.fact(name).flatMap { decoded($0, as: Value.self) }
+  }
+
+  /// What the text of a fact says; nil if it is not what was written.
+  func decoded<Value: Decodable>(_ text: String, as: Value.Type) -> Value? {
     do {
       return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
     } catch {

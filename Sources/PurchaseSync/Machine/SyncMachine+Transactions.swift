@@ -10,8 +10,12 @@ extension SyncMachine {
     precondition(isStarted, "transactions arrive at a machine that has started")
     note(now)
     let key = transaction.key
-    let match = try OrderMatcher.match(transaction, named: key, from: storage)
     let before = try storage.entry(key)
+    // Most of what is redelivered: nothing to match, and nothing to write.
+    if before == nil, let tombstone = try storage.tombstone(key) {
+      return try redelivered(transaction, tombstone, now: now)
+    }
+    let match = try OrderMatcher.match(transaction, named: key, from: storage)
     let enqueued: Enqueued
     do throws(QueueError) {
       enqueued = try storage.enqueue(

@@ -113,8 +113,11 @@ extension MemoryStorage: SyncStorage {
   }
 
   package func clampPostponed(to latest: Timestamp, now: Timestamp) {
-    for entry in allEntries where entry.isPostponed && entry.readyAt > latest {
-      record(entry.key)?.entry?.readyAt = latest
+    for line in lines {
+      line.forEach { record in
+        if let moment = record.postponedTo, moment > latest { record.entry?.readyAt = latest }
+        return true
+      }
     }
   }
 
@@ -215,7 +218,7 @@ extension MemoryStorage: SyncStorage {
   package func tombstone(_ key: EntryKey) -> Tombstone? { record(key)?.tombstone }
 
   package func tombstonesWithDuties() -> [Tombstone] {
-    dutyCount == 0 ? [] : allTombstones.filter { $0.isFinishOwed || $0.isUnseen }
+    dutyCount == 0 ? [] : tombstones { $0.isFinishOwed || $0.isUnseen }
   }
 
   package func storeAccount(of tombstone: Tombstone) -> String? {
@@ -303,9 +306,4 @@ extension MemoryStorage.Record {
     guard entry?.state == .queued, let moment = entry?.readyAt, moment.milliseconds != 0 else { return nil }
     return moment
   }
-}
-
-extension Entry {
-  /// Whether it waits for a moment, which may have passed.
-  fileprivate var isPostponed: Bool { state == .queued && readyAt.milliseconds != 0 }
 }

@@ -133,10 +133,14 @@ package final class MemoryStorage {
   package var allEntries: [Entry] { records.values.compactMap(\.entry).sorted { $0.place < $1.place } }
 
   /// Every tombstone, the oldest first.
-  package var allTombstones: [Tombstone] {
-    records.values.compactMap(\.tombstone).sorted {
-      ($0.settledAt, $0.key.rawValue) < ($1.settledAt, $1.key.rawValue)
+  package var allTombstones: [Tombstone] { tombstones { _ in true } }
+
+  func tombstones(where isAsked: (Tombstone) -> Bool) -> [Tombstone] {
+    var found: [Tombstone] = []
+    for record in buried {
+      if let tombstone = record.tombstone, isAsked(tombstone) { found.append(tombstone) }
     }
+    return found.sorted { ($0.settledAt, $0.key.rawValue) < ($1.settledAt, $1.key.rawValue) }
   }
 
   // MARK: Records
