@@ -73,6 +73,23 @@ import Testing
     #expect(fewest >= 8 && most - fewest <= 8, "\(attempts)")
   }
 
+  @Test func `what is left of a company did not fail alone, and is not set aside for it`() throws {
+    var run = try MachineRun(orders: [])
+    _ = try run.arrive(bought("100", proof: "one receipt"))
+    for id in ["101", "102"] {
+      _ = try run.arrive(bought(id, proof: id == "102" ? "its own" : "one receipt"))
+    }
+    let lost = UploadFailure.retry(reason: "lost", retryAfterMilliseconds: nil)
+    _ = try run.fail(.device, lost)
+    // It has failed for long enough to be in the way of the third, had it been alone.
+    run.now = run.now.adding(milliseconds: run.machine.policy.poisonBlockingMilliseconds)
+    #expect(run.fire().sent == [["100", "101"]])
+    run.machine.discarded(key("101"))
+    let events = try run.fail(.device, lost).events
+    #expect(!events.contains { if case .setAside = $0 { true } else { false } }, "\(events)")
+    #expect(run.entry("100")?.readyAt == Timestamp(milliseconds: 0))
+  }
+
   // MARK: The budget
 
   @Test func `two processes of one installation share its budget`() throws {

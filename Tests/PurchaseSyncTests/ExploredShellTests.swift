@@ -157,16 +157,20 @@ import Testing
 
   // MARK: Proofs by reference
 
-  /// Lists the truth once after it is told to, and nothing from then on: a store that has let go of a transaction.
-  private struct ForgettingStore: AppStore {
+  /// Lists the truth once after it is told to fade, and from then on nothing, as one that has let go of a transaction,
+  /// or fails.
+  private struct FadingStore: AppStore {
     let inner: MockStoreClient
-    let listings: Gate
-    let isForgetting: Gate
+    let isSilent: Bool
+    let fading = Gate()
+    let listings = Gate()
 
     func unfinished() async throws -> StoreListing {
-      let isForgotten = isForgetting.arrivals > 0 && !listings.isFirst()
+      let hasFaded = fading.arrivals > 0 && !listings.isFirst()
       let listing = try await inner.unfinished()
-      return isForgotten ? StoreListing(account: listing.account, transactions: []) : listing
+      guard hasFaded else { return listing }
+      if isSilent { throw URLError(.timedOut) }
+      return StoreListing(account: listing.account, transactions: [])
     }
 
     func finish(transactionID: String) async throws -> FinishResult {
@@ -174,11 +178,14 @@ import Testing
     }
   }
 
-  @Test func `a refund whose proof is too long goes up, though the store has let go of it`() async throws {
+  /// A purchase whose proof is too long is delivered and refunded, and the store fades once it has told of that.
+  private func withLongRefund(
+    isSilent: Bool, _ body: (EngineWorld, SyncEngine) async throws -> Void
+  ) async throws {
     try await EngineWorld.with { world in
       var world = world
       world.configuration.limits = QueueLimits(proofBytes: 10)
-      let store = ForgettingStore(inner: world.store, listings: Gate(), isForgetting: Gate())
+      let store = FadingStore(inner: world.store, isSilent: isSilent)
       let engine = try await world.open(store: store)
       let order = try await engine.begin(product: EngineWorld.product, account: "alice")
       let paid = try await world.pay(token: order.accountToken)
@@ -187,11 +194,28 @@ import Testing
       _ = try world.server.withStore { (model) throws(StoreModelError) in
         try model.refund(transactionID: paid.transactionID, now: Timestamp.wallClock())
       }
-      _ = store.isForgetting.isFirst()
+      _ = store.fading.isFirst()
       try await engine.wake(.foreground)
+      try await body(world, engine)
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `a refund whose proof is too long goes up, though the store has let go of it`() async throws {
+    try await withLongRefund(isSilent: false) { world, engine in
       try await until { try await engine.snapshot().outcomes.map(\.verdict) == [.refunded] }
       try await world.finishAll(engine)
-      await engine.shutdown()
+    }
+  }
+
+  @Test func `a store that does not answer has let go of nothing: no claim goes up without its proof`()
+    async throws
+  {
+    try await withLongRefund(isSilent: true) { world, engine in
+      try await until {
+        try await engine.snapshot().lanes.contains { if case .waiting = $0.state { true } else { false } }
+      }
+      #expect(try world.uploads() == 1, "that of the purchase")
     }
   }
 

@@ -30,13 +30,15 @@ extension SyncFile {
       queue.hook?("vault.list-failed")
       return
     }
+    guard !items.isEmpty else { return }
+    // An entry that the queue restored from the vault says to which transaction its order belongs.
+    let owners = Dictionary(grouping: try queue.allEntries(), by: \.orderNumber)
     for item in items {
       guard let mirrored = Self.decode(item) else { continue }
       let order = Order(mirrored.document, account: mirrored.account)
       let known = try journal.row(number: order.number)
       guard known?.boundTo == nil else { continue }
-      // An entry that the queue restored from the vault says to which transaction the order belongs.
-      let owners = try queue.allEntries().filter { $0.orderNumber == order.number }
+      let owners = owners[order.number, default: []]
       guard known == nil || !owners.isEmpty else { continue }
       try queue.transaction { () throws(QueueError) in
         if known == nil { try self.merge(order) }
