@@ -138,10 +138,10 @@ extension World {
         if verdict == .granted { figures.delivered(after: storeNow - paid, attempts: row.attempts) }
       }
     }
-    if wasKept {
-      for floor in pendingFloors where shadow.row(floor.sale).state == .queued {
-        phone.floors.append((floor.sale, floor.until))
-      }
+    for floor in pendingFloors {
+      if wasKept, shadow.row(floor.sale).state == .queued { phone.floors.append((floor.sale, floor.until)) }
+      // What could not be kept with the entry, the lane may keep to in memory.
+      if !wasKept { process.floorAsSaid = max(process.floorAsSaid, floor.until) }
     }
     pendingFloors.removeAll(keepingCapacity: true)
   }

@@ -80,7 +80,7 @@ extension World {
       // What is set aside under a full cap leaves no room to come back to.
       if row.state == .quarantined, isFull(phones[number]) { continue }
       // A receipt that lacks it proves nothing, and another comes only with its Apple ID.
-      if row.receipt >= 0, !store.holds(receipt: row.receipt, sale) { continue }
+      if row.receipt >= 0, !row.isSigned, !store.holds(receipt: row.receipt, sale) { continue }
       checker.expect(
         .delivered, row.state == .none || row.isUpdate,
         "\(Names.id(sale)) is not delivered: \(pending()?.description ?? "and nothing says why")")
@@ -167,6 +167,7 @@ extension World {
     if let end = store.sales[sale].expiresAt, end < storeNow { return }
     // Of its refunds only notifications tell, which are the backend's own.
     if store.sales[sale].proofs == .receipt, store.sales[sale].wasRefunded { return }
+    if store.sales[sale].newsIsFinished { return }
     // A phone still has it: `pending` says whether it may.
     if phones.contains(where: { $0.shadow.row(sale).state != .none }) { return }
     let epoch = "epoch-\(min(backend.epoch, 9))"
@@ -194,7 +195,7 @@ extension World {
         // An old image holds a receipt that has lost it since: it is kept, tried daily, and somebody is told.
         // So is what a lying backend had bound to the wrong order.
         let isAside = row.state == .quarantined || row.wasSetAside
-        if isAside, isOnRecord[sale], row.receipt >= 0 || hasLied {
+        if isAside, isOnRecord[sale], row.receipt >= 0 && !row.isSigned || hasLied {
           checker.mark(.keptForSomebody)
           continue
         }
@@ -219,7 +220,7 @@ extension World {
     }
     for sale in store.sales.indices where store.sales[sale].isListed {
       // It waits for room that entries take which nobody can deliver yet.
-      let isNobodys = !phones.contains { $0.storeAccount == store.sales[sale].buyer }
+      let isNobodys = !phones.contains { store.lists(sale, to: $0.number, as: $0.storeAccount) }
       if !isOnRecord[sale], phones.contains(where: isFull) || isNobodys && knobs.entries < 64 { continue }
       let isSettled = isOnRecord[sale]
       return Pending(

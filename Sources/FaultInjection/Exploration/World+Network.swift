@@ -54,8 +54,8 @@ extension World {
     uploads.append(
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
-        claims: claims, credential: credential, receipt: hasProof ? head.receipt : -1,
-        isSigned: hasProof && head.receipt < 0, places: places, attempt: head.attempts))
+        claims: claims, credential: credential, receipt: hasProof && !head.isSigned ? head.receipt : -1,
+        isSigned: hasProof && (head.isSigned || head.receipt < 0), places: places, attempt: head.attempts))
     return uploads.count - 1
   }
 

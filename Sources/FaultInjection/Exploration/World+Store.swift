@@ -72,9 +72,7 @@ extension World {
     let unfinished = store.listed[account]
     for _ in 0..<copies {
       for sale in unfinished {
-        if store.sales[Int(sale)].proofs == .receipt, store.sales[Int(sale)].phone != process.phone.number {
-          continue
-        }
+        guard store.lists(Int(sale), to: process.phone.number, as: account) else { continue }
         keys.insert(Names.key(Int(sale)))
         guard arrive(Int(sale), process, listedFor: name) else { return }
       }

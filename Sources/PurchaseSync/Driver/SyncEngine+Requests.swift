@@ -86,7 +86,7 @@ extension SyncEngine {
       guard let device = try file.device(proposing: configuration.surroundings.uuid()) else {
         throw .cannotOpen(path: file.queue.path, reason: "the vault that names this device is locked")
       }
-      let proof = try Self.firstProof(of: head, in: file)
+      let proof = try Self.proof(of: head, in: file)
       let isMissing = proof == nil && !head.proofs.isEmpty
       return Upload(
         key: head.key, device: device, proof: proof, needsNoProof: head.proofs.isEmpty,
@@ -105,8 +105,8 @@ extension SyncEngine {
     return true
   }
 
-  private static func firstProof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Proof? {
-    for reference in entry.proofs {
+  private static func proof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Proof? {
+    for reference in entry.proofs.sorted(by: { $0.isOfItsOwn && !$1.isOfItsOwn }) {
       if let proof = try file.queue.proof(reference) { return proof }
     }
     return nil
@@ -226,4 +226,10 @@ extension ProofDocument {
       kind: kind,
       data: isText ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString())
   }
+}
+
+extension ProofReference {
+  /// Whether it is about one transaction. An app receipt may lack the one that it came with, and be a stale one for
+  /// ever if its Apple ID is gone.
+  fileprivate var isOfItsOwn: Bool { kind != ProofKind.appReceipt.rawValue }
 }

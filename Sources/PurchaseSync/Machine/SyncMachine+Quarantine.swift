@@ -6,6 +6,8 @@ extension SyncMachine {
     guard try storage.hasQuarantined() else { return [] }
     let trial = try storage.quarantineTrial()
     if let trial, trial.appVersion == appVersion {
+      // Another process of this installation had another clock.
+      if trial.at > now { try storage.keep(QuarantineTrial(at: now, appVersion: appVersion)) }
       let due = soonest(trial.at.adding(milliseconds: policy.quarantineRetryMilliseconds), now)
       guard due <= now else { return [.wake(at: due)] }
     }

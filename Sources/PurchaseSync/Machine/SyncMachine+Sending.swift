@@ -44,7 +44,12 @@ extension SyncMachine {
     let ready = try storage.readyEntries(in: lane, now: now, limit: Self.claimsPerUpload)
     guard let head = ready.first else {
       if known == nil { lanes[lane] = state }
-      if let next = try storage.nextReadyAt(in: lane) { actions.append(.wake(at: soonest(next, now))) }
+      if let next = try storage.nextReadyAt(in: lane) {
+        let due = soonest(next, now)
+        // Another process of this installation had another clock.
+        if due < next { try storage.clampPostponed(to: due, now: now) }
+        actions.append(.wake(at: due))
+      }
       return
     }
     try readBudget(for: state.backoff)
