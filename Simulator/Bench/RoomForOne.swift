@@ -39,7 +39,9 @@ final class RoomForOne: SyncStorage {
 
   func lanes() -> [Lane] { present.map { [$0.lane] } ?? [] }
 
-  func readyEntries(in lane: Lane, now: Timestamp, limit: Int) -> [Entry] { present.map { [$0] } ?? [] }
+  func readyEntries(in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool) -> [Entry] {
+    present.map { [$0] } ?? []
+  }
 
   func nextReadyAt(in lane: Lane) -> Timestamp? { nil }
 
@@ -109,6 +111,8 @@ final class RoomForOne: SyncStorage {
 
   func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) {}
 
+  func oweUpdate(of key: EntryKey) {}
+
   func queueOwedUpdates(now: Timestamp) -> OwedUpdates { OwedUpdates(queued: [], areWaiting: false) }
 
   func deviceClaims() -> [DeviceClaimant] { [] }
@@ -119,7 +123,7 @@ final class RoomForOne: SyncStorage {
 
   func deviceLaneHolds(throughPlace place: Int64) -> Bool { false }
 
-  func endClaim(of account: String) {}
+  func endClaim(of account: String, throughPlace place: Int64) {}
 }
 
 extension RoomForOne: MatchSource {

@@ -54,14 +54,14 @@ extension QueueFile {
     try entries(of: lane, statements.turns.first, [.text(lane.text), .integer(Int64(limit))])
   }
 
-  /// The first entries of a lane that may be sent by `moment`, at most `limit`, in the order in which they take their
-  /// turn: those that were never postponed by place, then those that were, the longest due first. So what fails again
-  /// and again keeps nothing waiting that stands behind it.
-  public func entries(in lane: Lane, readyBy moment: Timestamp, limit: Int = 100) throws(QueueError)
-    -> [Entry]
-  {
+  /// The first entries of a lane that may be sent by `moment`, at most `limit`: those that were never postponed by
+  /// place, and those that were, the longest due first; these before the others if `dueFirst`. Whoever lets the two
+  /// take turns keeps nothing waiting behind what fails again and again.
+  public func entries(
+    in lane: Lane, readyBy moment: Timestamp, limit: Int = 100, dueFirst: Bool = false
+  ) throws(QueueError) -> [Entry] {
     let values: [SQLValue] = [
-      .text(lane.text), .integer(Int64(limit)), .integer(moment.milliseconds),
+      .text(lane.text), .integer(Int64(limit)), .integer(moment.milliseconds), .integer(dueFirst ? 1 : 0),
     ]
     return try entries(of: lane, statements.turns.ready, values)
   }

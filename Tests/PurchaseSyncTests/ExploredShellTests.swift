@@ -233,4 +233,25 @@ import Testing
       #expect(try world.uploads() == 3)
     }
   }
+
+  // MARK: What cannot be read
+
+  @Test func `one entry of which nothing can be read does not stop the others`() async throws {
+    try await EngineWorld.with { world in
+      let unreadable = EntryKey(rawValue: "Production/1")
+      do {
+        let queue = try QueueFile(path: world.configuration.path, now: Timestamp.wallClock())
+        _ = try queue.enqueue(
+          NewEntry(
+            key: unreadable, lane: alice, details: "{}",
+            proofs: [Proof(kind: "signedTransaction", bytes: Array("a.b.c".utf8))]),
+          now: Timestamp.wallClock())
+      }
+      let engine = try await world.open()
+      try await world.buy(engine, account: "bob")
+      try await until { try world.server.snapshot().charges.map(\.isFinished) == [true] }
+      #expect(try await engine.caseFile(for: unreadable)?.state == "quarantined")
+      await engine.shutdown()
+    }
+  }
 }

@@ -63,8 +63,8 @@ final class FaultyStorage: SyncStorage {
     inner.isNews(transaction, since: tombstone)
   }
   func lanes() -> [Lane] { inner.lanes() }
-  func readyEntries(in lane: Lane, now: Timestamp, limit: Int) -> [Entry] {
-    inner.readyEntries(in: lane, now: now, limit: limit)
+  func readyEntries(in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool) -> [Entry] {
+    inner.readyEntries(in: lane, now: now, limit: limit, dueFirst: dueFirst)
   }
   func nextReadyAt(in lane: Lane) -> Timestamp? { inner.nextReadyAt(in: lane) }
   func entry(_ key: EntryKey) -> Entry? { inner.entry(key) }
@@ -142,7 +142,10 @@ final class FaultyStorage: SyncStorage {
   func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant {
     try write { () throws(QueueError) in inner.keepClaim(of: account) }
   }
-  func endClaim(of account: String) throws(QueueError) {
-    try write { () throws(QueueError) in inner.endClaim(of: account) }
+  func oweUpdate(of key: EntryKey) throws(QueueError) {
+    try write { () throws(QueueError) in inner.oweUpdate(of: key) }
+  }
+  func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) {
+    try write { () throws(QueueError) in inner.endClaim(of: account, throughPlace: place) }
   }
 }

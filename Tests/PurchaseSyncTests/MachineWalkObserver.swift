@@ -31,6 +31,8 @@ struct MachineWalkObserver {
   private var asked: String?
   private var refused: Set<String> = []
   private var entries: [EntryKey: Entry] = [:]
+  /// Lanes that have sent one last that never had to wait.
+  private var wasFresh: Set<Lane> = []
   private var attempts: [Int64: Int] = [:]
   private var orderOf: [EntryKey: String] = [:]
   private var transactionOf: [String: EntryKey] = [:]
@@ -86,7 +88,7 @@ struct MachineWalkObserver {
       if let asked { raise(Self.floor(asked, now)) }
     case .backendFault: failing.insert(lane)
     case .signInNeeded, .interrupted: waiting.insert(lane)
-    case .proofMissing, .laneTaken: break
+    case .proofMissing, .laneTaken, .unreadable: break
     }
   }
 
@@ -140,6 +142,7 @@ struct MachineWalkObserver {
 
   /// What was not stored is forgotten.
   mutating func died() {
+    wasFresh = []
     failing = []
     waiting = []
     told = []
@@ -171,10 +174,14 @@ struct MachineWalkObserver {
   mutating func sends(_ sent: [Entry], in lane: Lane, at now: Timestamp, isOut: Bool) {
     expect(!isOut, "14: a second request of lane \(lane.text)")
     expect(!sent.isEmpty, "an upload of nothing")
-    // Each that never waited comes before each that did; of these, the one whose wait ended first.
-    let ready = storage.readyEntries(in: lane, now: now, limit: .max).sorted {
+    // Those that never waited by place, and those that did by when their wait ended; the two take turns.
+    let all = storage.readyEntries(in: lane, now: now, limit: .max, dueFirst: false)
+    let fresh = all.filter { $0.readyAt.milliseconds == 0 }.sorted { $0.place < $1.place }
+    let due = all.filter { $0.readyAt.milliseconds != 0 }.sorted {
       ($0.readyAt, $0.place) < ($1.readyAt, $1.place)
     }
+    let ready = wasFresh.contains(lane) ? due + fresh : fresh + due
+    if ready.first?.readyAt.milliseconds == 0 { wasFresh.insert(lane) } else { wasFresh.remove(lane) }
     expect(ready.first?.key == sent.first?.key, "5: \(sent[0].key.id) is not the head of \(lane.text)")
     expect(
       zip(ready, sent).allSatisfy { $0.key == $1.key } && sent.count <= ready.count,

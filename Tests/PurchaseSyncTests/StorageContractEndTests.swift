@@ -286,9 +286,10 @@ import Testing
       #expect(try site.storage.deviceClaims() == [claim, empty])
       let again = try site.storage.keepClaim(of: "alice")
       #expect(again.throughPlace > claim.throughPlace)
-      try site.storage.endClaim(of: "bob")
-      try site.storage.endClaim(of: "nobody")
-      #expect(try site.storage.deviceClaims() == [again])
+      try site.storage.endClaim(of: "bob", throughPlace: empty.throughPlace)
+      try site.storage.endClaim(of: "nobody", throughPlace: .max)
+      try site.storage.endClaim(of: "alice", throughPlace: claim.throughPlace)
+      #expect(try site.storage.deviceClaims() == [again], "the wider one stays")
     }
   }
 }

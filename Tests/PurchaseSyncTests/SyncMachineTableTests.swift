@@ -21,6 +21,7 @@ import Testing
   enum Event: String, CaseIterable, Sendable {
     case arrival, redelivery, newProof
     case reply, retry, backendBusy, backendFault, credentialsRefused, proofMissing, laneTaken, interrupted
+    case unreadable
     case timer, foreground, networkBack, userAsked, signedIn, anotherSignedIn, parked
     case storeListed, finishEnded, receiptFound, outcomeSeen, deviceClaimed, claimEnded
   }
@@ -39,6 +40,7 @@ import Testing
     proofMissing        traps   traps     waits     traps
     laneTaken           traps   traps     waits     traps
     interrupted         traps   traps     waits     traps
+    unreadable          traps   traps     rests     traps
     timer               rests   waits     out       asks
     foreground          rests   waits     out       sends
     networkBack         rests   waits     out       asks
@@ -120,6 +122,7 @@ import Testing
     case .proofMissing: return try run.fail(alice, .proofMissing)
     case .laneTaken: return try run.fail(alice, .laneTaken)
     case .interrupted: return try run.fail(alice, .interrupted)
+    case .unreadable: return try run.fail(alice, .unreadable(key("100"), reason: ""))
     case .timer: return run.fire(at: run.now)
     case .foreground: return run.wake(.foreground)
     case .networkBack: return run.wake(.networkBack)

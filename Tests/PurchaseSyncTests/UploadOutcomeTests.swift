@@ -207,6 +207,7 @@ extension UploadClassification {
     case .failure(.proofMissing): "proofMissing"
     case .failure(.laneTaken): "laneTaken"
     case .failure(.interrupted): "interrupted"
+    case .failure(.unreadable): "unreadable"
     }
   }
 }

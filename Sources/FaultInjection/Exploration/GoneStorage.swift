@@ -17,7 +17,9 @@ final class GoneStorage: SyncStorage {
   { throw Self.gone }
   func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) throws(QueueError) { throw Self.gone }
   func lanes() throws(QueueError) -> [Lane] { throw Self.gone }
-  func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry] {
+  func readyEntries(
+    in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool
+  ) throws(QueueError) -> [Entry] {
     throw Self.gone
   }
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? { throw Self.gone }
@@ -57,10 +59,11 @@ final class GoneStorage: SyncStorage {
   func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError) { throw Self.gone }
   func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError) { throw Self.gone }
   func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates { throw Self.gone }
+  func oweUpdate(of key: EntryKey) throws(QueueError) { throw Self.gone }
   func deviceClaims() throws(QueueError) -> [DeviceClaimant] { throw Self.gone }
   func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant { throw Self.gone }
   func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool { throw Self.gone }
-  func endClaim(of account: String) throws(QueueError) { throw Self.gone }
+  func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) { throw Self.gone }
   func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? { throw Self.gone }
   func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction? { throw Self.gone }
   func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] { throw Self.gone }

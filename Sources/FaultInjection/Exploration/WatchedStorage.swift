@@ -135,8 +135,10 @@ final class WatchedStorage: SyncStorage {
   // MARK: Lanes
 
   func lanes() throws(QueueError) -> [Lane] { try base.lanes() }
-  func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry] {
-    try base.readyEntries(in: lane, now: now, limit: limit)
+  func readyEntries(
+    in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool
+  ) throws(QueueError) -> [Entry] {
+    try base.readyEntries(in: lane, now: now, limit: limit, dueFirst: dueFirst)
   }
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? { try base.nextReadyAt(in: lane) }
   func entry(_ key: EntryKey) throws(QueueError) -> Entry? { try base.entry(key) }
@@ -280,6 +282,10 @@ final class WatchedStorage: SyncStorage {
       { _ in shadow.checker.mark(.updateOwed) })
   }
 
+  func oweUpdate(of key: EntryKey) throws(QueueError) {
+    try write({ () throws(QueueError) in try base.oweUpdate(of: key) }, { _ in })
+  }
+
   func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates {
     try write(
       { () throws(QueueError) in try base.queueOwedUpdates(now: now) },
@@ -311,10 +317,18 @@ final class WatchedStorage: SyncStorage {
     try base.deviceLaneHolds(throughPlace: place)
   }
 
-  func endClaim(of account: String) throws(QueueError) {
+  func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) {
     try write(
-      { () throws(QueueError) in try base.endClaim(of: account) },
-      { _ in shadow.claims &= ~(1 << Names.account(account)) })
+      { () throws(QueueError) in try base.endClaim(of: account, throughPlace: place) },
+      { _ in
+        do throws(QueueError) {
+          // A wider one stays.
+          guard try !base.deviceClaims().contains(where: { $0.account == account }) else { return }
+          shadow.claims &= ~(1 << Names.account(account))
+        } catch {
+          shadow.checker.broken(.prefix, "the claims cannot be read")
+        }
+      })
   }
 }
 

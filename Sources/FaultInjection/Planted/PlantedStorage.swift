@@ -83,9 +83,14 @@ final class PlantedStorage: SyncStorage {
 
   func lanes() throws(QueueError) -> [Lane] { try base.lanes() }
 
-  func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry] {
-    guard plant == .newestFirst else { return try base.readyEntries(in: lane, now: now, limit: limit) }
-    return Array(try base.readyEntries(in: lane, now: now, limit: .max).reversed().prefix(limit))
+  func readyEntries(
+    in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool
+  ) throws(QueueError) -> [Entry] {
+    guard plant == .newestFirst else {
+      return try base.readyEntries(in: lane, now: now, limit: limit, dueFirst: dueFirst)
+    }
+    return Array(
+      try base.readyEntries(in: lane, now: now, limit: .max, dueFirst: dueFirst).reversed().prefix(limit))
   }
 
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? { try base.nextReadyAt(in: lane) }
@@ -178,6 +183,8 @@ final class PlantedStorage: SyncStorage {
   func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError) {
     try base.keepLedgerEpoch(epoch, offeringAgain: offeringAgain)
   }
+  func oweUpdate(of key: EntryKey) throws(QueueError) { try base.oweUpdate(of: key) }
+
   func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError) {
     try base.oweUpdate(transaction, now: now)
   }
@@ -195,7 +202,9 @@ final class PlantedStorage: SyncStorage {
   func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {
     try base.deviceLaneHolds(throughPlace: place)
   }
-  func endClaim(of account: String) throws(QueueError) { try base.endClaim(of: account) }
+  func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) {
+    try base.endClaim(of: account, throughPlace: place)
+  }
 }
 
 extension PlantedStorage: MatchSource {

@@ -58,13 +58,13 @@ struct TurnStatements {
       connection,
       """
       SELECT \(columns) FROM (
-        SELECT place, due FROM (
-          SELECT place, 0 AS due FROM entries WHERE lane=?1 AND \(isReady) ORDER BY place LIMIT ?2)
-        UNION ALL SELECT place, due FROM (
-          SELECT place, ready_at AS due FROM entries WHERE lane=?1 AND \(isPostponed) AND ready_at<=?3
-          ORDER BY ready_at, place LIMIT ?2)
-        ORDER BY due, place LIMIT ?2) AS found
-      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.due, found.place
+        SELECT turn, due, place FROM (
+          SELECT ?4 AS turn, 0 AS due, place FROM entries WHERE lane=?1 AND \(isReady) ORDER BY place LIMIT ?2)
+        UNION ALL SELECT turn, due, place FROM (
+          SELECT 1-?4 AS turn, ready_at AS due, place FROM entries
+          WHERE lane=?1 AND \(isPostponed) AND ready_at<=?3 ORDER BY ready_at, place LIMIT ?2)
+        ORDER BY turn, due, place LIMIT ?2) AS found
+      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.turn, found.due, found.place
       """)
     firstReady = PreparedStatement(
       connection,

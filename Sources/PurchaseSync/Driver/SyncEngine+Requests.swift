@@ -14,6 +14,9 @@ extension SyncEngine {
         return uploadEnded(lane, .failure(.laneTaken), generation)
       }
       lease = free
+      if let unreadable = Self.unreadable(entries) {
+        return uploadEnded(lane, .failure(unreadable), generation)
+      }
       upload = try prepare(entries)
     } catch {
       report(error)
@@ -75,6 +78,18 @@ extension SyncEngine {
     }
   }
 
+  /// The first of them of which nothing can be sent.
+  private static func unreadable(_ entries: [Entry]) -> UploadFailure? {
+    for entry in entries {
+      do throws(QueueError) {
+        _ = try TransactionDetails(text: entry.details, key: entry.key)
+      } catch {
+        return .unreadable(entry.key, reason: "what is stored with it cannot be read")
+      }
+    }
+    return nil
+  }
+
   private func prepare(_ entries: [Entry]) throws(SyncError) -> Upload {
     try withFile { (file) throws(QueueError) in
       guard let head = entries.first else { throw .invalid(what: "an upload of nothing") }
@@ -105,8 +120,9 @@ extension SyncEngine {
     return true
   }
 
+  /// An app receipt last: it may lack the transaction that it came with, and stays as it is once its Apple ID is gone.
   private static func proof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Proof? {
-    for reference in entry.proofs.sorted(by: { $0.isOfItsOwn && !$1.isOfItsOwn }) {
+    for reference in entry.proofs.sorted(by: { !$0.isAppReceipt && $1.isAppReceipt }) {
       if let proof = try file.queue.proof(reference) { return proof }
     }
     return nil
@@ -226,10 +242,4 @@ extension ProofDocument {
       kind: kind,
       data: isText ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString())
   }
-}
-
-extension ProofReference {
-  /// Whether it is about one transaction. An app receipt may lack the one that it came with, and be a stale one for
-  /// ever if its Apple ID is gone.
-  fileprivate var isOfItsOwn: Bool { kind != ProofKind.appReceipt.rawValue }
 }

@@ -22,7 +22,7 @@ struct NoteStatements {
       connection,
       """
       INSERT INTO owed_updates(key, details) VALUES(?,?)
-      ON CONFLICT(key) DO UPDATE SET details=excluded.details
+      ON CONFLICT(key) DO UPDATE SET details=coalesce(excluded.details, details)
       """)
     owedUpdates = PreparedStatement(
       connection, "SELECT place, key, details FROM owed_updates ORDER BY place LIMIT ?")
@@ -30,7 +30,7 @@ struct NoteStatements {
     claims = PreparedStatement(
       connection, "SELECT account, through_place FROM device_claims ORDER BY account")
     keepClaim = PreparedStatement(connection, "INSERT OR REPLACE INTO device_claims VALUES(?,?)")
-    endClaim = PreparedStatement(connection, "DELETE FROM device_claims WHERE account=?")
+    endClaim = PreparedStatement(connection, "DELETE FROM device_claims WHERE account=? AND through_place<=?")
     heldInLane = PreparedStatement(
       connection, "SELECT 1 FROM entries WHERE lane=? AND place<=? LIMIT 1")
   }

@@ -89,15 +89,17 @@ struct OrderJournal {
     try write(row)
   }
 
-  /// Forgets what ended long ago: settled, cancelled and expired orders beyond the number, the oldest first.
-  func prune(keeping count: Int, madeAfter moment: Timestamp) throws(QueueError) {
+  /// Forgets what ended long ago: settled, cancelled and expired orders beyond the number, the oldest first. Returns
+  /// their numbers.
+  func prune(keeping count: Int, madeAfter moment: Timestamp) throws(QueueError) -> [String] {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare(
         """
         DELETE FROM orders WHERE state IN ('delivered', 'cancelled', 'expired') AND (created_at<? OR number IN (
           SELECT number FROM orders ORDER BY created_at DESC LIMIT -1 OFFSET ?))
+        RETURNING number
         """
-      ).run([.integer(moment.milliseconds), .integer(Int64(count))])
+      ).all([.integer(moment.milliseconds), .integer(Int64(count))]) { $0.text(0) }
     }
   }
 

@@ -102,8 +102,10 @@ extension SyncFile: SyncStorage {
 
   package func lanes() throws(QueueError) -> [Lane] { try queue.lanes() }
 
-  package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry] {
-    try queue.entries(in: lane, readyBy: now, limit: limit)
+  package func readyEntries(
+    in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool
+  ) throws(QueueError) -> [Entry] {
+    try queue.entries(in: lane, readyBy: now, limit: limit, dueFirst: dueFirst)
   }
 
   package func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? {
@@ -250,6 +252,10 @@ extension SyncFile: SyncStorage {
     }
   }
 
+  package func oweUpdate(of key: EntryKey) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in try self.notes.oweUpdate(key, details: nil) }
+  }
+
   package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates {
     var queued: [EntryKey] = []
     // One at a time: those whose tombstone is gone take no room, however many they are.
@@ -286,7 +292,9 @@ extension SyncFile: SyncStorage {
     try notes.deviceLaneHolds(throughPlace: place)
   }
 
-  package func endClaim(of account: String) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in try self.notes.endClaim(of: account) }
+  package func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      try self.notes.endClaim(of: account, throughPlace: place)
+    }
   }
 }

@@ -67,14 +67,34 @@ extension SyncFile {
     }
     let stored = items.first.flatMap { UUID(uuidString: String(decoding: $0.bytes, as: UTF8.self)) }
     let device = stored ?? proposed
-    if stored == nil {
-      do throws(VaultError) {
-        try queue.protect(Array(device.uuidString.utf8), named: "device")
-      } catch {
-        queue.hook?("vault.device-failed")
-      }
+    if stored == nil { protect(device.uuidString) }
+    // Another process of this installation may have been named meanwhile, and have told its name.
+    let name = try queue.transaction { () throws(QueueError) in
+      if let known = try self.queue.fact("device") { return known }
+      try self.queue.setFact("device", device.uuidString)
+      return device.uuidString
     }
-    try queue.transaction { () throws(QueueError) in try self.queue.setFact("device", device.uuidString) }
-    return device
+    if name != device.uuidString { protectDevice() }
+    return UUID(uuidString: name)
+  }
+
+  private func protect(_ name: String) {
+    do throws(VaultError) {
+      try queue.protect(Array(name.utf8), named: "device")
+    } catch {
+      queue.hook?("vault.device-failed")
+    }
+  }
+
+  /// At each opening: a vault that failed when the device got its name, or that holds what another process proposed,
+  /// has it from now on.
+  func protectDevice() {
+    do {
+      guard queue.hasVault, let name = try queue.fact("device") else { return }
+      let items = try queue.protected(prefix: "device")
+      if items.first?.bytes != Array(name.utf8) { protect(name) }
+    } catch {
+      queue.hook?("vault.device-failed")
+    }
   }
 }

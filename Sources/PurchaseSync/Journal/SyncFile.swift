@@ -17,6 +17,7 @@ package final class SyncFile {
     journal = try OrderJournal(queue)
     notes = SyncNotes(file: queue)
     try restoreOrders()
+    protectDevice()
   }
 
   /// How long room is kept for a purchase whose order names no end: as long as Ask to Buy may take.
@@ -94,10 +95,12 @@ package final class SyncFile {
 
   /// Tidies up; cheap if there is nothing to do.
   package func maintain(now: Timestamp) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in
+    let pruned = try queue.transaction { () throws(QueueError) in
       try self.journal.prune(
         keeping: self.queue.limits.tombstones, madeAfter: now.adding(milliseconds: -Self.orderTime))
     }
+    // Else the next opening would bring them back, open again.
+    if queue.hasVault { for number in pruned { queue.unprotect("order." + number) } }
     try queue.maintain(now: now)
   }
 }

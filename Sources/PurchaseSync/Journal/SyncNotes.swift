@@ -79,9 +79,10 @@ struct SyncNotes {
     var details: String?
   }
 
-  func oweUpdate(_ key: EntryKey, details: String) throws(QueueError) {
+  /// Without details, all of it is owed again; newer ones that are owed already stay.
+  func oweUpdate(_ key: EntryKey, details: String?) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try statements.oweUpdate.run([.text(key.rawValue), .text(details)])
+      try statements.oweUpdate.run([.text(key.rawValue), details.map { .text($0) } ?? .null])
     }
   }
 
@@ -128,9 +129,9 @@ struct SyncNotes {
     }
   }
 
-  func endClaim(of account: String) throws(QueueError) {
+  func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try statements.endClaim.run([.text(account)])
+      try statements.endClaim.run([.text(account), .integer(place)])
     }
   }
 

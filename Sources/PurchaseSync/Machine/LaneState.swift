@@ -19,6 +19,10 @@ struct LaneState: Hashable {
   /// Somebody signed in while a request was out: that its credentials were refused says nothing about the new ones.
   var hasSignedIn = false
 
+  /// Whose turn is next: of those that had to wait, or of those that never had. Neither keeps the other waiting for
+  /// more than one upload, however many they are and however often they come due.
+  var isDueNext = false
+
   /// The answer to what was out has been dealt with.
   mutating func ended(_ backoff: LaneBackoff) {
     activity = .idle

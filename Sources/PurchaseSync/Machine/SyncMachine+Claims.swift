@@ -41,9 +41,15 @@ extension SyncMachine {
         claims[account]?.isTaken = true
         return claimAgain(now: now)
       }
-      try storage.endClaim(of: account)
-      claims[account] = nil
-      return []
+      let place = claims[account]?.throughPlace ?? 0
+      try storage.endClaim(of: account, throughPlace: place)
+      // Another process of this installation may have claimed more since.
+      guard let wider = try storage.deviceClaims().first(where: { $0.account == account }) else {
+        claims[account] = nil
+        return []
+      }
+      claims[account] = Claiming(throughPlace: wider.throughPlace)
+      return claimAgain(now: now)
     case .failed(let failure): return try claimFailed(account, failure, now: now)
     }
   }
@@ -51,6 +57,7 @@ extension SyncMachine {
   private mutating func claimFailed(
     _ account: String, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
+    try readRetry()
     var backoff = claims[account]?.backoff ?? LaneBackoff()
     var faults: [SyncAction] = []
     switch failure {
@@ -68,7 +75,7 @@ extension SyncMachine {
     case .backendFault(let reason):
       backoff.refused(now: now, policy: policy, using: &random)
       faults = [.emit(.backendFault(reason: reason))]
-    case .interrupted, .proofMissing, .laneTaken: return []
+    case .interrupted, .proofMissing, .laneTaken, .unreadable: return []
     }
     claims[account]?.backoff = backoff
     try keepRetry(now: now)
@@ -90,7 +97,7 @@ extension SyncMachine {
     // Asked now, not when the answer is here: what is granted in between may be granted after the backend took it.
     let isLast = try !storage.deviceLaneHolds(throughPlace: state.throughPlace)
     if state.isTaken, !isLast { return [] }
-    try readBudget(for: state.backoff)
+    try readRetry()
     var admitted = retry
     switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
     case .wait(let until): return [.wake(at: soonest(until, now))]

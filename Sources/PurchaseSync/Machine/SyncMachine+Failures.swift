@@ -19,6 +19,16 @@ extension SyncMachine {
     let wasAlone = all.count == 1
     lanes[lane]?.activity = .idle
     note(now)
+    let unread = attempt { (machine) throws(QueueError) in
+      try machine.readRetry()
+      return []
+    }
+    return try unread + after(failure, of: lane, sent, wasAlone, now: now)
+  }
+
+  private mutating func after(
+    _ failure: UploadFailure, of lane: Lane, _ sent: [EntryKey], _ wasAlone: Bool, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
     var backoff = lanes[lane, default: LaneState()].backoff
     switch failure.inLane(lane) {
     case .retry(let reason, let retryAfter):
@@ -44,6 +54,8 @@ extension SyncMachine {
       return [.emit(.signInNeeded(lane))]
     case .proofMissing:
       return try setAside(sent, now: now) + sendNext(lane, now: now)
+    case .unreadable(let key, let reason):
+      return try park(key, reason, now: now) + sendNext(lane, now: now)
     case .laneTaken:
       backoff.failed(now: now, policy: policy, using: &random)
       lanes[lane]?.backoff = backoff

@@ -6,17 +6,22 @@ extension SyncMachine {
   package mutating func replyArrived(lane: Lane, _ reply: UploadReply, now: Timestamp) -> [SyncAction] {
     let answer = UploadAnswer(to: sent(in: lane), reply.verdicts)
     note(now)
+    var actions = attempt { (machine) throws(QueueError) in
+      try machine.readRetry()
+      return []
+    }
     retry.pace.succeeded(now: now, policy: policy)
     var backoff = LaneBackoff()
-    var actions: [SyncAction] = []
     // Of each claim a finish and an outcome, and what is sent next.
     actions.reserveCapacity(2 * answer.sent.count + 3)
     for fault in answer.faults { actions.append(.emit(.backendFault(reason: fault))) }
     var hasSettled = false
     do throws(QueueError) {
       // First: what is settled without it being known under which epoch would not be offered again.
-      if reply.ledgerEpoch != epoch { actions += try epochArrived(reply.ledgerEpoch) }
+      actions += try epochArrived(reply.ledgerEpoch)
       hasSettled = try settle(answer, &actions, now: now)
+      // Another process may have heard of a new one in between, and have offered again what was settled by then.
+      if hasSettled { actions += try epochArrived(reply.ledgerEpoch) }
       try keepRest(of: answer, &actions, now: now)
     } catch {
       backoff.failed(
@@ -46,6 +51,11 @@ extension SyncMachine {
       settled.append(try claim(answer, index, besides: settled, &matches))
     }
     guard !settled.isEmpty else { return false }
+    // Before they are settled: what is noted without them is dropped, what is not noted would be lost.
+    for key in try changedElsewhere(answer) {
+      try storage.oweUpdate(of: key)
+      hasOwedUpdates = true
+    }
     let tombstones = try storage.acknowledge(settled, now: now)
     actions += matches
     if !provenAnew.isEmpty { for claim in settled { provenAnew[claim.key] = nil } }
@@ -60,6 +70,20 @@ extension SyncMachine {
       actions.append(.emit(.delivered(Outcome(tombstones[index]))))
     }
     return true
+  }
+
+  /// Of what is settled: what another process of this installation was handed anew while it was out. Whether that is
+  /// news, the backend is asked once more. What this one was handed, it knows (`arrivedMeanwhile`).
+  private func changedElsewhere(_ answer: UploadAnswer) throws(QueueError) -> [EntryKey] {
+    var changed: [EntryKey] = []
+    for index in answer.sent.indices where answer.isSettled(index) {
+      let sent = answer.sent[index]
+      guard arrivedMeanwhile[sent.key] == nil, let present = try storage.entry(sent.key) else { continue }
+      // A newer app receipt has no place for news.
+      let isNewer = present.proofs.contains { !$0.isAppReceipt && !sent.proofs.contains($0) }
+      if isNewer { changed.append(sent.key) }
+    }
+    return changed
   }
 
   private func claim(
@@ -120,11 +144,11 @@ extension SyncMachine {
     var watch = try storage.watch(of: key)
     guard verdict.verdict == .unknownTransaction else {
       watch.answered()
-      try storage.keep(retry, [key: watch], now: now)
+      try keepRetry([key: watch], now: now)
       return try park(key, "rejected: \(Redaction.line(verdict.reason ?? "without a reason"))", now: now)
     }
     let isLast = watch.wasUnknown(policy: policy)
-    try storage.keep(retry, [key: watch], now: now)
+    try keepRetry([key: watch], now: now)
     if isLast { return try park(key, "no receipt holds it", now: now) }
     try postpone(key, afterFailures: watch.unknownAnswers + 2, verdict, now: now)
     return [.readReceipt(key)]
@@ -137,7 +161,7 @@ extension SyncMachine {
     var watch = try storage.watch(of: entry.key)
     if watch != PoisonWatch() {
       watch.answered()
-      try storage.keep(retry, [entry.key: watch], now: now)
+      try keepRetry([entry.key: watch], now: now)
     }
     try postpone(entry.key, afterFailures: max(4, entry.attempts + 1), verdict, now: now)
   }
@@ -155,8 +179,7 @@ extension SyncMachine {
   private mutating func missed(_ key: EntryKey, now: Timestamp) throws(QueueError) -> [SyncAction] {
     var watch = try storage.watch(of: key)
     watch.failed(now: now)
-    try storage.keep(retry, [key: watch], now: now)
-    keptRetry = retry
+    try keepRetry([key: watch], now: now)
     let judgement = watch.judge(
       behindSince: nil, othersSucceededAt: retry.pace.succeededAt, now: now, policy: policy, using: &random)
     if judgement == .park { return try park(key, "not answered while others are", now: now) }

@@ -41,7 +41,8 @@ extension SyncMachine {
     case .sending, .signInNeeded: return
     case .idle: break
     }
-    let ready = try storage.readyEntries(in: lane, now: now, limit: Self.claimsPerUpload)
+    let ready = try storage.readyEntries(
+      in: lane, now: now, limit: Self.claimsPerUpload, dueFirst: state.isDueNext)
     guard let head = ready.first else {
       if known == nil { lanes[lane] = state }
       if let next = try storage.nextReadyAt(in: lane) {
@@ -52,7 +53,7 @@ extension SyncMachine {
       }
       return
     }
-    try readBudget(for: state.backoff)
+    try readRetry()
     var admitted = retry
     switch admitted.admit(state.backoff, for: state.purpose, now: now, policy: policy) {
     case .wait(let until):
@@ -68,18 +69,21 @@ extension SyncMachine {
     if isNew { keptRetry = admitted }
     state.purpose = .retry
     state.hasSignedIn = false
+    state.isDueNext = head.readyAt.milliseconds == 0
     state.activity = .sending(run)
     lanes[lane] = state
     actions.append(.emit(.uploading(keys)))
     actions.append(.send(lane: lane, entries: run))
   }
 
-  /// What another process of this installation has spent counts too: the file knows, since each request that costs is
-  /// committed before it is sent.
-  mutating func readBudget(for backoff: LaneBackoff) throws(QueueError) {
-    guard backoff.failures > 0 || retry.pace.isFailing else { return }
-    retry.budget = try storage.retryState().budget
-    keptRetry.budget = retry.budget
+  /// What another process of this installation has spent, and what it was asked for, counts too: the file knows, since
+  /// both are committed before the next request. To be called before anything is decided or changed.
+  mutating func readRetry() throws(QueueError) {
+    let stored = try storage.retryState()
+    guard stored != keptRetry else { return }
+    retry.budget = stored.budget
+    retry.pace.heard(stored.pace)
+    keptRetry = stored
   }
 
   /// The head and those behind it that have the same proof; alone, if it has failed in company. Two that have one name

@@ -5,12 +5,11 @@ extension SyncMachine {
   /// The epoch of the backend's ledger came with a reply. Another one than before: the backend was restored from a
   /// backup, and everything settled is offered to it again.
   mutating func epochArrived(_ new: String) throws(QueueError) -> [SyncAction] {
-    guard new != epoch else { return [] }
-    // What another process of this installation has heard meanwhile, the file knows.
+    // The file's counts: another process of this installation may have heard of another one meanwhile. An answer of
+    // before that settles what is not in the ledger any more: then everything is offered once more.
     let known = try storage.ledgerEpoch()
     guard new != known else {
-      epoch = new
-      hasOwedUpdates = true
+      if new != epoch { (epoch, hasOwedUpdates) = (new, true) }
       return []
     }
     let isRestored = known != nil

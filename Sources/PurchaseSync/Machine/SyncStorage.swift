@@ -24,9 +24,9 @@ package protocol SyncStorage: AnyObject, MatchSource {
 
   /// The lanes in which an entry waits for its turn.
   func lanes() throws(QueueError) -> [Lane]
-  /// The first entries of a lane that may be sent by now, in their turn: those that never had to wait by place, then
-  /// those that did, the longest due first.
-  func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry]
+  /// The first entries of a lane that may be sent by now: those that never had to wait by place, and those that did,
+  /// the longest due first. Which of the two come before the others, the machine says.
+  func readyEntries(in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool) throws(QueueError) -> [Entry]
   /// When the first postponed entry of a lane becomes ready, or became; nil if none is postponed.
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp?
   func entry(_ key: EntryKey) throws(QueueError) -> Entry?
@@ -81,6 +81,8 @@ package protocol SyncStorage: AnyObject, MatchSource {
   func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError)
   /// Marks news for which there was no room.
   func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError)
+  /// The same of what another process of this installation was told: all of it is offered again.
+  func oweUpdate(of key: EntryKey) throws(QueueError)
   /// Queues what is owed, oldest first, as long as there is room: without a proof, the backend asks the store.
   func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates
 
@@ -93,7 +95,7 @@ package protocol SyncStorage: AnyObject, MatchSource {
   /// Whether an entry of the device lane, quarantined or not, has this place or an earlier one.
   func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool
   /// The backend took the claim for everything that it covers.
-  func endClaim(of account: String) throws(QueueError)
+  func endClaim(of account: String, throughPlace place: Int64) throws(QueueError)
 }
 
 /// How a claim was settled.
@@ -144,5 +146,12 @@ package struct DeviceClaimant: Sendable, Hashable {
   package init(account: String, throughPlace: Int64) {
     self.account = account
     self.throughPlace = throughPlace
+  }
+}
+
+extension SyncStorage {
+  /// Those that never had to wait first.
+  package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry] {
+    try readyEntries(in: lane, now: now, limit: limit, dueFirst: false)
   }
 }

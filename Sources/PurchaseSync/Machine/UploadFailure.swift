@@ -12,6 +12,8 @@ package enum UploadFailure: Hashable, Sendable {
   case signInNeeded
   /// The proof was queued by reference, and the store does not hold the transaction just now.
   case proofMissing
+  /// What is stored with an entry says nothing that could be sent: nobody's failure but its own.
+  case unreadable(EntryKey, reason: String)
   /// Another process is sending this lane: nobody's failure. It is tried again after a while.
   case laneTaken
   /// The engine itself ended the request: nobody's failure. It is sent again at the next wake-up.

@@ -78,6 +78,14 @@ package struct BackendPace: Hashable, Sendable, Codable {
     notBefore = max(notBefore?.clamped(to: policy.horizonMilliseconds, after: now) ?? floor, floor)
   }
 
+  /// Another process of this installation has kept its own since: it knows of later requests than this one.
+  package mutating func heard(_ other: BackendPace) {
+    let (asked, succeeded) = (notBefore, succeededAt)
+    self = other
+    if let asked { notBefore = max(asked, other.notBefore ?? asked) }
+    if let succeeded { succeededAt = max(succeeded, other.succeededAt ?? succeeded) }
+  }
+
   /// The clock may have jumped: nothing lies beyond the horizon, nothing that happened is still to come.
   package mutating func clamp(now: Timestamp, policy: RetryPolicy) {
     notBefore = notBefore?.clamped(to: policy.horizonMilliseconds, after: now)

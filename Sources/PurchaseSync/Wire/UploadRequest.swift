@@ -51,6 +51,11 @@ public struct ProofKind: RawRepresentable, Hashable, Sendable, Codable {
   public static let signedTransaction = ProofKind(rawValue: "signedTransaction")
 }
 
+extension ProofReference {
+  /// Whether it is about whatever was bought until it was written, and not about one transaction.
+  var isAppReceipt: Bool { kind == ProofKind.appReceipt.rawValue }
+}
+
 /// What an upload asks for: this transaction, for this order or for none.
 public struct Claim: Codable, Sendable, Hashable {
   /// How the claim came to its order.

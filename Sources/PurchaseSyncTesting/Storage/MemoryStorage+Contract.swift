@@ -79,19 +79,19 @@ extension MemoryStorage: SyncStorage {
     return found
   }
 
-  package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) -> [Entry] {
-    var found: [Entry] = []
+  package func readyEntries(in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool) -> [Entry] {
+    var ready: [Entry] = []
     var due: [Entry] = []
-    guard let line = line(lane) else { return found }
+    guard let line = line(lane) else { return ready }
     line.forEach { record in
       if record.isReady(now), let entry = record.entry {
-        if entry.readyAt.milliseconds == 0 { found.append(entry) } else { due.append(entry) }
+        if entry.readyAt.milliseconds == 0 { ready.append(entry) } else { due.append(entry) }
       }
-      return found.count < limit
+      return dueFirst || ready.count < limit
     }
-    guard !due.isEmpty else { return found }
+    guard !due.isEmpty else { return Array(ready.prefix(limit)) }
     due.sort { ($0.readyAt, $0.place) < ($1.readyAt, $1.place) }
-    return Array((found + due).prefix(limit))
+    return Array((dueFirst ? due + ready : ready + due).prefix(limit))
   }
 
   package func nextReadyAt(in lane: Lane) -> Timestamp? {
@@ -250,6 +250,10 @@ extension MemoryStorage: SyncStorage {
     }
   }
 
+  package func oweUpdate(of key: EntryKey) {
+    if !owed.contains(where: { $0.key == key }) { owed.append((key, nil)) }
+  }
+
   package func queueOwedUpdates(now: Timestamp) -> OwedUpdates {
     var queued: [EntryKey] = []
     while let first = owed.first {
@@ -281,7 +285,9 @@ extension MemoryStorage: SyncStorage {
     line(.device)?.contains { ($0.entry?.place ?? .max) <= place } ?? false
   }
 
-  package func endClaim(of account: String) { claims.removeAll { $0.account == account } }
+  package func endClaim(of account: String, throughPlace place: Int64) {
+    claims.removeAll { $0.account == account && $0.throughPlace <= place }
+  }
 }
 
 extension MemoryStorage.Turns {
