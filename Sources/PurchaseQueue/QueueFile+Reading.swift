@@ -66,8 +66,13 @@ extension QueueFile {
     return try entries(of: lane, statements.turns.ready, values)
   }
 
+  /// Those that take their turn, but not before or at that moment.
+  package func entries(postponedBeyond moment: Timestamp) throws(QueueError) -> [Entry] {
+    try entries(of: nil, statements.turns.postponedBeyond, [.integer(moment.milliseconds)])
+  }
+
   private func entries(
-    of lane: Lane, _ statement: PreparedStatement, _ values: [SQLValue]
+    of lane: Lane?, _ statement: PreparedStatement, _ values: [SQLValue]
   ) throws(QueueError) -> [Entry] {
     while true {
       let stored = try read { () throws(SQLiteError) in try statement.all(values) { StoredEntry($0) } }
@@ -158,11 +163,11 @@ extension QueueFile {
   }
 
   /// As `setApartDamaged`, of rows that an index named as queued in this lane.
-  private func setApartDamaged(_ stored: [StoredEntry], of lane: Lane) throws(QueueError) -> Bool {
+  private func setApartDamaged(_ stored: [StoredEntry], of lane: Lane?) throws(QueueError) -> Bool {
     // No place: the index names a row that is not there.
     guard stored.allSatisfy({ $0.entry.place > 0 }) else { throw brokenIndex() }
     if try setApartDamaged(stored) { return true }
-    guard stored.allSatisfy({ $0.entry.lane == lane && $0.entry.state == .queued }) else {
+    guard stored.allSatisfy({ $0.entry.lane == lane ?? $0.entry.lane && $0.entry.state == .queued }) else {
       throw brokenIndex()
     }
     return false

@@ -92,6 +92,24 @@ import Testing
 
   // MARK: The budget
 
+  @Test func `a budget that is spent comes back within the hour, also after the clock went back`() throws {
+    var policy = RetryPolicy()
+    policy.poisonRounds = 1_000
+    var run = try MachineRun(policy: policy)
+    _ = try run.arrive(bought("100", token: 1))
+    let lost = UploadFailure.retry(reason: "lost", retryAfterMilliseconds: nil)
+    repeat {
+      _ = try run.fail(alice, lost)
+      run.now = run.now.adding(milliseconds: 6_000)
+      _ = run.wake(.userAsked)
+      run.now = run.now.adding(milliseconds: 6_000)
+      if !run.isSending(alice) { _ = run.fire(at: run.now) }
+    } while run.isSending(alice)
+    run.now = run.now.adding(milliseconds: -inDays(365))
+    #expect(run.fire(at: run.now).sent == [])
+    #expect(run.letPass(2 * 3_600_000).sent == [["100"]])
+  }
+
   @Test func `two processes of one installation share its budget`() throws {
     var app = try MachineRun()
     _ = try app.arrive(bought("100", token: 1))

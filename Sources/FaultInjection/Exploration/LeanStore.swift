@@ -32,10 +32,6 @@ struct LeanStore {
     var isListed = true
     /// It was finished once: a consumable is then no longer in the next receipt.
     var wasFinished = false
-    /// It changed while it was listed, and nobody has been handed it since.
-    var hasUnseenNews = false
-    /// It was finished before anybody was handed what had changed: of that only the backend's notifications tell.
-    var newsIsFinished = false
   }
 
   /// An app receipt as it was written once.
@@ -104,7 +100,6 @@ struct LeanStore {
   /// Delivers a transaction again, because something about it changed.
   private mutating func announce(_ sale: Int) {
     isStale[sales[sale].buyer] = true
-    sales[sale].hasUnseenNews = true
     // The old interface has no word for it, and the receipt no place.
     guard !sales[sale].isListed, sales[sale].proofs != .receipt else { return }
     if sales[sale].proofs == .both { sales[sale].proofs = .signed }
@@ -115,7 +110,6 @@ struct LeanStore {
   /// Ends redelivery; false if it is not listed for that account.
   mutating func finish(_ sale: Int, as storeAccount: Int) -> Bool {
     guard sales[sale].buyer == storeAccount, sales[sale].isListed else { return false }
-    sales[sale].newsIsFinished = sales[sale].hasUnseenNews
     sales[sale].isListed = false
     sales[sale].wasFinished = true
     listed[storeAccount].removeAll { $0 == sale }
@@ -135,8 +129,6 @@ struct LeanStore {
   mutating func transaction(
     _ number: Int, bySignature: Bool, isPaying: Bool, lacksNewest: Bool, at now: Int64
   ) -> StoreTransaction {
-    // An app receipt has no place for it.
-    if bySignature { sales[number].hasUnseenNews = false }
     let sale = sales[number]
     let proof =
       bySignature ? Self.signature(number) : receiptProof(of: sale.buyer, lacking: lacksNewest ? number : nil)

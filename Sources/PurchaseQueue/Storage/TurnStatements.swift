@@ -12,6 +12,7 @@ struct TurnStatements {
   let firstReady: PreparedStatement
   let firstPostponed: PreparedStatement
   let firstPostponedInLane: PreparedStatement
+  let postponedBeyond: PreparedStatement
   let lanes: PreparedStatement
 
   private static let isReady = "state='queued' AND ready_at=0"
@@ -77,6 +78,12 @@ struct TurnStatements {
       connection, "SELECT place, ready_at FROM entries WHERE \(isPostponed) ORDER BY ready_at, place LIMIT 1")
     firstPostponedInLane = PreparedStatement(
       connection, "SELECT min(ready_at) FROM entries WHERE lane=? AND \(isPostponed)")
+    postponedBeyond = PreparedStatement(
+      connection,
+      """
+      SELECT \(columns) FROM (SELECT place FROM entries WHERE \(isPostponed) AND ready_at>?) AS found
+      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
+      """)
     lanes = PreparedStatement(
       connection,
       """

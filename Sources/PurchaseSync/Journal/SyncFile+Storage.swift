@@ -122,10 +122,8 @@ extension SyncFile: SyncStorage {
 
   package func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
-      for lane in try self.queue.lanes() {
-        for entry in try self.queue.entries(in: lane, limit: .max) where entry.readyAt > latest {
-          try self.queue.postpone(entry.key, until: latest, reason: "the clock went back", now: now)
-        }
+      for entry in try self.queue.entries(postponedBeyond: latest) {
+        try self.queue.postpone(entry.key, until: latest, reason: "the clock went back", now: now)
       }
     }
   }

@@ -16,7 +16,9 @@ extension SyncMachine {
       guard let due = state.due.map({ soonest($0, now) }) else { continue }
       finishing[key]?.due = due
     }
+    try readRetry()
     retry.pace.clamp(now: now, policy: policy)
+    retry.budget.clamp(now: now)
     try keepRetry(now: now)
     try storage.clampPostponed(to: soonest(.distantFuture, now), now: now)
     if let trial = try storage.quarantineTrial(), trial.at > now {

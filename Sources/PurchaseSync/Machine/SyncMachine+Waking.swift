@@ -20,6 +20,8 @@ extension SyncMachine {
     switch reason {
     case .foreground:
       isParked = false
+      // Another process of this installation may have had another clock.
+      wentBack = true
       for lane in sortedLanes { wake(lane, now: now) }
     case .networkBack:
       // Credentials do not come with a network.

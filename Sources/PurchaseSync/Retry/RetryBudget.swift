@@ -48,6 +48,9 @@ package struct RetryBudget: Hashable, Sendable, Codable {
     return true
   }
 
+  /// The clock may have gone back: what was spent counts from now on. Each `spend` would begin that anew.
+  package mutating func clamp(now: Timestamp) { slotBegan = min(slotBegan, now) }
+
   /// When `spend` will return true, if nothing else is spent: `now`, or later, but not beyond the policy's horizon.
   package func nextAllowed(_ purpose: Purpose, now: Timestamp, policy: RetryPolicy) -> Timestamp {
     var budget = self
