@@ -9,9 +9,11 @@ struct CrashImagesCommand {
 
   func execute() async -> Int32 {
     if let replay = options.replay { return ImageReplay(address: replay, seed: options.seed).execute() }
+    Interruption.shared.watch()
     let begin = ContinuousClock.now
     let names = addresses()
     let results = CrashImagesPool(options: options).run(names)
+    if let code = Interruption.shared.exitCode { return code }
     guard let lines = results else { return ExitCode.internal }
     let report = CrashImagesReport(
       lines: lines, wallClock: begin.duration(to: .now), seed: options.seed)
@@ -44,7 +46,7 @@ struct CrashImagesPool {
         do {
           work.end(index, try answers(for: share))
         } catch {
-          Terminal.error("purchase-simulator: a worker failed: \(error)")
+          if !Interruption.shared.isAsked { Terminal.error("purchase-simulator: a worker failed: \(error)") }
           work.end(index, nil)
         }
       }

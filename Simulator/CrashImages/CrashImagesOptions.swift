@@ -31,8 +31,12 @@ struct CrashImagesOptions: Equatable {
         }
       case "--json": options.json = true
       case "--seed": options.seed = try arguments.number(of: argument)
-      case "--cap": options.cap = max(2, try arguments.number(of: argument))
-      case "--jobs": options.jobs = max(1, try arguments.number(of: argument))
+      case "--cap":
+        options.cap = try arguments.number(of: argument)
+        guard (2...1_000_000).contains(options.cap) else {
+          throw Command.UsageError(message: "--cap needs 2 to 1000000")
+        }
+      case "--jobs": options.jobs = try ExploreOptions.jobs(&arguments)
       case "--no-faults": options.hasFaults = false
       case "--only":
         let name = try arguments.value(of: argument)

@@ -32,7 +32,8 @@ struct ExploreCommand {
     let sum = try explorer.run(options.limits) { progress.show($0) }
     progress.clear()
     let seconds = ProcessInfo.processInfo.systemUptime - begin
-    let report = ExploreReport(options: options, sum: sum, seconds: seconds)
+    let report = ExploreReport(
+      options: options, sum: sum, seconds: seconds, wasInterrupted: Interruption.shared.isAsked)
     if options.json { Terminal.json(report.document) } else { report.lines.forEach(Terminal.line) }
     let stories = try tell(sum, explorer)
     if let path = options.report {
@@ -75,6 +76,9 @@ enum ExplorePlaces {
     if let report = options.report {
       let folder = URL(fileURLWithPath: report).deletingLastPathComponent().path
       try check(folder, for: report)
+      if let reason = ReportFile.refusal(of: report) {
+        throw ExplorePlaceError(description: "\(report) could not be written: \(reason)")
+      }
     }
     if let stories = options.stories {
       do {

@@ -56,10 +56,7 @@ struct ExploreOptions: Equatable {
       case "--profile": options.profile = try named(try arguments.value(of: argument), "profile")
       case "--storage": options.storage = try named(try arguments.value(of: argument), "storage")
       case "--jobs":
-        options.jobs = try arguments.number(of: argument)
-        guard (1...64).contains(options.jobs) else {
-          throw Command.UsageError(message: "--jobs needs 1 to 64")
-        }
+        options.jobs = try jobs(&arguments)
       case "--minutes": options.minutes = try positive(argument, &arguments)
       case "--failures": options.failures = try positive(argument, &arguments)
       case "--json": options.json = true
@@ -85,6 +82,13 @@ struct ExploreOptions: Equatable {
     ("--plant", ["--minutes", "--failures", "--report", "--check-determinism"]),
     ("--check-determinism", ["--minutes", "--failures", "--report", "--stories", "--json"]),
   ]
+
+  /// The value of `--jobs`.
+  static func jobs(_ arguments: inout Arguments) throws(Command.UsageError) -> Int {
+    let jobs: Int = try arguments.number(of: "--jobs")
+    guard (1...64).contains(jobs) else { throw Command.UsageError(message: "--jobs needs 1 to 64") }
+    return jobs
+  }
 
   static func positive(
     _ option: String, _ arguments: inout Arguments

@@ -5,6 +5,8 @@ struct ExploreReport {
   let options: ExploreOptions
   let sum: ExplorationSum
   let seconds: Double
+  /// Somebody ended it before its time: it promises nothing.
+  var wasInterrupted = false
 
   /// Runs of fewer seeds say nothing about rare paths.
   private var isLarge: Bool { options.profile == .swarm && sum.seeds >= 1_000 }
@@ -23,7 +25,7 @@ struct ExploreReport {
   func isOutOfReach(_ mark: Mark) -> Bool { mark == .vaultRestored && options.storage == .memory }
 
   var isGood: Bool {
-    sum.failures == 0 && rarelyExercised.isEmpty && (missedMarks.isEmpty || !isLarge)
+    sum.failures == 0 && !wasInterrupted && rarelyExercised.isEmpty && (missedMarks.isEmpty || !isLarge)
   }
 
   func rate(_ count: Int) -> Int { Int(Double(count) / max(seconds, 0.001)) }
@@ -74,6 +76,7 @@ struct ExploreReport {
   var verdict: String {
     if sum.failures > 0 { return "\(sum.failures) of \(sum.seeds) lives broke an invariant" }
     let what = "no invariant was broken"
+    if wasInterrupted { return what + " until it was ended before its time" }
     if !rarelyExercised.isEmpty { return what + ", but some were exercised too rarely" }
     return isGood ? what : what + ", but not every mark was hit"
   }

@@ -6,6 +6,7 @@ struct ShellCommand {
   let options: ShellOptions
 
   func execute() -> Int32 {
+    if options.task == .explore { Interruption.shared.watch() }
     do {
       switch options.task {
       case .replay: return replay()
@@ -15,6 +16,7 @@ struct ShellCommand {
       case .explore: return try explore()
       }
     } catch {
+      if let code = Interruption.shared.exitCode { return code }
       Terminal.error("purchase-simulator: exploring the shell failed: \(error)")
       return ExitCode.internal
     }

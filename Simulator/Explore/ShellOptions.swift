@@ -47,12 +47,18 @@ struct ShellOptions: Equatable {
         options.seeds = try ExploreOptions.positive(argument, &arguments)
       case ("--from", .explore), ("--from", .work):
         options.from = try ExploreOptions.seed(try arguments.value(of: argument))
-      case ("--jobs", .explore): options.jobs = max(1, try arguments.number(of: argument))
+      case ("--jobs", .explore): options.jobs = try ExploreOptions.jobs(&arguments)
       case ("--check-determinism", .explore): options.checkDeterminism = true
       default:
         let nearest = Nearest.name(to: argument, in: known)
         throw Command.UsageError(message: "\(command) --shell has no option '\(argument)'\(nearest)")
       }
+    }
+    if options.checkDeterminism, options.plant != nil {
+      throw Command.UsageError(message: "--plant and --check-determinism do not go together")
+    }
+    guard options.task != .explore || options.from <= UInt64(Int64.max) - UInt64(options.seeds) else {
+      throw Command.UsageError(message: "there are not so many seeds from \(options.from) on")
     }
     return options
   }

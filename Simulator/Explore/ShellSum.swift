@@ -34,6 +34,7 @@ struct ShellSum: Sendable {
     } inOrder: { _, result in
       parts.add(result)
     }
+    try Interruption.shared.check()
     return try parts.sum()
   }
 
@@ -56,8 +57,9 @@ struct ShellSum: Sendable {
       add(try JSONDecoder().decode(ShellWorker.Report.self, from: Data(line.utf8)))
     }
     guard child.status != 0 else { return }
-    guard let begun, child.status != ExitCode.internal else {
-      throw ShellWorkerFailed(complaint: child.complaint)
+    guard let begun, child.status != ExitCode.internal, !child.wasEnded else {
+      throw ShellWorkerFailed(
+        complaint: child.wasEnded ? "somebody ended a worker (signal \(child.status))" : child.complaint)
     }
     seeds += 1
     failures.append(

@@ -72,9 +72,30 @@ enum ReportFile {
     write(to: path) { try ReportPage.html(report) }
   }
 
-  static func write(to path: String, _ html: () throws -> Data) -> Bool {
+  /// Why no report is written there: a page takes the place of another, and of nothing else.
+  static func refusal(of path: String) -> String? {
+    let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    var isFolder: ObjCBool = false
+    guard unsafe FileManager.default.fileExists(atPath: target.path, isDirectory: &isFolder) else {
+      return nil
+    }
+    if path.isEmpty || isFolder.boolValue { return "it is a folder" }
     do {
-      try html().write(to: URL(fileURLWithPath: path), options: .atomic)
+      let values = try target.resourceValues(forKeys: [.isRegularFileKey])
+      return values.isRegularFile == true ? nil : "it is no file"
+    } catch {
+      return error.localizedDescription
+    }
+  }
+
+  static func write(to path: String, _ html: () throws -> Data) -> Bool {
+    if let reason = refusal(of: path) {
+      Terminal.error("purchase-simulator: \(path) could not be written: \(reason)")
+      return false
+    }
+    do {
+      // Where a link leads, not in its place.
+      try html().write(to: URL(fileURLWithPath: path).resolvingSymlinksInPath(), options: .atomic)
       return true
     } catch {
       Terminal.error("purchase-simulator: \(path) could not be written: \(error.localizedDescription)")

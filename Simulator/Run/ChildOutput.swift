@@ -3,6 +3,8 @@ import Foundation
 /// What a program said until it ended: a few lines, which a pipe holds.
 struct ChildOutput {
   var status: Int32
+  /// By a signal of somebody else's: it did not fail by itself.
+  var wasEnded: Bool
   var output: String
   var complaint: String
 
@@ -20,7 +22,10 @@ struct ChildOutput {
     process.standardInput = source
     process.standardOutput = output
     process.standardError = complaint
+    try Interruption.shared.check()
     try process.begin()
+    Children.shared.add(process)
+    defer { Children.shared.remove(process) }
     try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try source.fileHandleForWriting.close()
     // Reading one after the other cannot block the child, whose complaints are short.
@@ -29,6 +34,8 @@ struct ChildOutput {
     self.complaint = told.trimmingCharacters(in: .whitespacesAndNewlines)
     process.waitUntilExit()
     status = process.terminationStatus
+    wasEnded =
+      process.terminationReason == .uncaughtSignal && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(status)
   }
 
   var lines: [String] { output.split(separator: "\n").map(String.init) }

@@ -62,19 +62,10 @@ final class ChildProcess: Sendable {
       throw ChildError(description: "a child process could not be started: \(error.localizedDescription)")
     }
     self.output?.start()
-    Children.shared.add(self)
+    Children.shared.add(process)
   }
 
-  /// SIGKILL: no handler runs in the child, no buffer is flushed.
-  func kill() {
-    let identifier = process.processIdentifier
-    guard identifier > 0, process.isRunning else { return }
-    #if canImport(Darwin)
-      _ = Darwin.kill(identifier, SIGKILL)
-    #else
-      _ = Glibc.kill(identifier, SIGKILL)
-    #endif
-  }
+  func kill() { process.kill() }
 
   /// Its standard input ends: it ends itself, and may write down something before.
   func release() {
@@ -87,7 +78,7 @@ final class ChildProcess: Sendable {
 
   /// Blocks until it has ended, and until its last line was heard.
   func wait() -> End {
-    defer { Children.shared.remove(self) }
+    defer { Children.shared.remove(process) }
     guard hasEnded(within: Self.patience) else {
       kill()
       return .hung
@@ -122,16 +113,28 @@ final class Children: Sendable {
   static let shared = Children()
 
   private let lock = NSLock()
-  private nonisolated(unsafe) var living: [ObjectIdentifier: ChildProcess] = [:]
+  private nonisolated(unsafe) var living: [ObjectIdentifier: Process] = [:]
 
-  func add(_ child: ChildProcess) { lock.withLock { unsafe living[ObjectIdentifier(child)] = child } }
-  func remove(_ child: ChildProcess) {
+  func add(_ child: Process) { lock.withLock { unsafe living[ObjectIdentifier(child)] = child } }
+  func remove(_ child: Process) {
     lock.withLock { _ = unsafe living.removeValue(forKey: ObjectIdentifier(child)) }
   }
 
   func killAll() {
     let all = lock.withLock { unsafe Array(living.values) }
     for child in all { child.kill() }
+  }
+}
+
+extension Process {
+  /// SIGKILL: no handler runs in the child, no buffer is flushed.
+  func kill() {
+    guard processIdentifier > 0, isRunning else { return }
+    #if canImport(Darwin)
+      _ = Darwin.kill(processIdentifier, SIGKILL)
+    #else
+      _ = Glibc.kill(processIdentifier, SIGKILL)
+    #endif
   }
 }
 

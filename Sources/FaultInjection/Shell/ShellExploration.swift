@@ -30,6 +30,11 @@ package struct ShellExploration {
     package var description: String { "Swift's runtime has no hook for its jobs here" }
   }
 
+  /// There was no room for the engine's file: the world has shown nothing.
+  package struct NoFile: Error, CustomStringConvertible {
+    package var description: String
+  }
+
   package func live(_ seed: UInt64) throws -> ShellLife { try run(seed, isTelling: false).life }
 
   /// The same, and a line for each effect.
@@ -44,7 +49,12 @@ package struct ShellExploration {
     guard ConcurrencyHook.lead(to: world.queue) else { throw NoHook() }
     defer { _ = ConcurrencyHook.lead(to: nil) }
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    // An engine that cannot open its file tries again for ever, which would be a life in which nothing is broken.
+    let probe = URL(fileURLWithPath: directory + "/probe")
+    try Data(count: 1 << 20).write(to: probe)
+    try FileManager.default.removeItem(at: probe)
     try world.live()
+    if let reason = world.neverOpened { throw NoFile(description: "no engine could be opened: \(reason)") }
     try FileManager.default.removeItem(atPath: directory)
     if world.queue.stalled > 0 { world.checker.mark(.timerRacedJob) }
     let life = ShellLife(

@@ -38,11 +38,13 @@ extension ShellWorld {
         guard process.isAlive, !process.isEnding else { return await engine.shutdown() }
         process.engine = engine
         process.remains = engine
+        neverOpened = nil
         if watch == nil { beginWatch() }
         start(process) { await self.listen(process) }
         return
       } catch {
         tell(process, "cannot open: \(error)")
+        if watch == nil { neverOpened = "\(error)" }
         await queue.pause(5_000)
       }
     }

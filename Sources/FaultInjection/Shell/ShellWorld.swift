@@ -59,6 +59,8 @@ final class ShellWorld: @unchecked Sendable {
   var bought = 0
   /// What happens when an engine next calls something outside.
   var armed: [ShellAct] = []
+  /// Why no engine could be opened; nil once one was.
+  var neverOpened: String?
   /// People who are buying.
   var buyers = 0
   /// Of each order that was handed out: how often.
