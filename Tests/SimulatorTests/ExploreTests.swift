@@ -41,6 +41,11 @@ import Testing
       (1_120_535_837_441_469_807, .swarm),
       // Poison that stood first came due again and again before what stood behind it.
       (80_331, .swarm), (99_046, .swarm),
+      // A clock that went back in another process; a budget that was spent before it did; a stale receipt beside a
+      // signed transaction; room that was left behind what the store keeps.
+      (1_063_289, .swarm), (1_073_904, .swarm), (1_272_275, .swarm), (87_015, .swarm),
+      // The checker: a Retry-After that could not be stored, room taken by another Apple ID's, an undone refund.
+      (1_224_469, .swarm), (1_004_093, .swarm), (1_435_656, .swarm), (1_276_355, .swarm),
     ] as [(UInt64, ExplorationProfile)])
   func `what failed once does not fail again`(seed: UInt64, profile: ExplorationProfile) throws {
     let life = try Explorer(profile, .memory, jobs: 1).exploration.live(seed)

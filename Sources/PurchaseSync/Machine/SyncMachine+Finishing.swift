@@ -75,7 +75,8 @@ extension SyncMachine {
         return []
       }
     }
-    return actions
+    // What the store keeps has had its turn.
+    return hasOverflow ? actions : actions + goOnWithParked(now: now)
   }
 
   /// Those that failed and are due.

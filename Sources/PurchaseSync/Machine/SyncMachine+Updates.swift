@@ -42,13 +42,19 @@ extension SyncMachine {
     // A purchase that the store keeps for us comes before one that was tried before.
     if hasOverflow {
       isRoomNews = true
-    } else if !stillParked.isEmpty {
-      actions += attempt { (machine) throws(QueueError) in
-        try machine.releaseParked(now: now)
-        return machine.sendAll(now: now)
-      }
+    } else {
+      actions += goOnWithParked(now: now)
     }
     return actions
+  }
+
+  /// A trial of the quarantine that had no room for all of it goes on.
+  mutating func goOnWithParked(now: Timestamp) -> [SyncAction] {
+    guard !stillParked.isEmpty else { return [] }
+    return attempt { (machine) throws(QueueError) in
+      try machine.releaseParked(now: now)
+      return machine.sendAll(now: now)
+    }
   }
 
   /// Something could not be stored here, and is in the store still.
