@@ -7,6 +7,10 @@ extension SyncEngine {
 
   func upload(_ lane: Lane, _ entries: [Entry]) {
     let generation = self.generation
+    // Before the lane is taken: the next upload of it begins within this call.
+    if let unreadable = Self.unreadable(entries) {
+      return uploadEnded(lane, .failure(unreadable), generation)
+    }
     let upload: Upload
     let lease: LaneLease
     do throws(SyncError) {
@@ -14,9 +18,6 @@ extension SyncEngine {
         return uploadEnded(lane, .failure(.laneTaken), generation)
       }
       lease = free
-      if let unreadable = Self.unreadable(entries) {
-        return uploadEnded(lane, .failure(unreadable), generation)
-      }
       upload = try prepare(entries)
     } catch {
       report(error)

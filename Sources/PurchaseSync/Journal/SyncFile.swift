@@ -95,12 +95,12 @@ package final class SyncFile {
 
   /// Tidies up; cheap if there is nothing to do.
   package func maintain(now: Timestamp) throws(QueueError) {
-    let pruned = try queue.transaction { () throws(QueueError) in
-      try self.journal.prune(
+    try queue.transaction { () throws(QueueError) in
+      let pruned = try self.journal.prune(
         keeping: self.queue.limits.tombstones, madeAfter: now.adding(milliseconds: -Self.orderTime))
+      // Before the commit: what a kill left in the vault alone, the next opening would bring back, open again.
+      if self.queue.hasVault { for number in pruned { self.queue.unprotect("order." + number) } }
     }
-    // Else the next opening would bring them back, open again.
-    if queue.hasVault { for number in pruned { queue.unprotect("order." + number) } }
     try queue.maintain(now: now)
   }
 }

@@ -57,14 +57,13 @@ extension SyncMachine {
   private mutating func claimFailed(
     _ account: String, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    try readRetry()
+    var faults = hearRetry()
     var backoff = claims[account]?.backoff ?? LaneBackoff()
-    var faults: [SyncAction] = []
     switch failure {
     case .signInNeeded:
-      if claims[account]?.hasSignedIn == true { return claimAgain(now: now) }
+      if claims[account]?.hasSignedIn == true { return faults + claimAgain(now: now) }
       claims[account]?.needsSignIn = true
-      return [.emit(.signInNeeded(.account(account)))]
+      return faults + [.emit(.signInNeeded(.account(account)))]
     case .retry(_, let retryAfter):
       retry.pace.failed(now: now, policy: policy, using: &random)
       backoff.failed(retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
@@ -74,8 +73,8 @@ extension SyncMachine {
       backoff.failed(now: now, policy: policy, using: &random)
     case .backendFault(let reason):
       backoff.refused(now: now, policy: policy, using: &random)
-      faults = [.emit(.backendFault(reason: reason))]
-    case .interrupted, .proofMissing, .laneTaken, .unreadable: return []
+      faults.append(.emit(.backendFault(reason: reason)))
+    case .interrupted, .proofMissing, .laneTaken, .unreadable: return faults
     }
     claims[account]?.backoff = backoff
     try keepRetry(now: now)

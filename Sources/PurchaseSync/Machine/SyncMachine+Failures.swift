@@ -19,11 +19,7 @@ extension SyncMachine {
     let wasAlone = all.count == 1
     lanes[lane]?.activity = .idle
     note(now)
-    let unread = attempt { (machine) throws(QueueError) in
-      try machine.readRetry()
-      return []
-    }
-    return try unread + after(failure, of: lane, sent, wasAlone, now: now)
+    return try hearRetry() + after(failure, of: lane, sent, wasAlone, now: now)
   }
 
   private mutating func after(

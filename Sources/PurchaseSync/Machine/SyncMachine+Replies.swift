@@ -6,10 +6,7 @@ extension SyncMachine {
   package mutating func replyArrived(lane: Lane, _ reply: UploadReply, now: Timestamp) -> [SyncAction] {
     let answer = UploadAnswer(to: sent(in: lane), reply.verdicts)
     note(now)
-    var actions = attempt { (machine) throws(QueueError) in
-      try machine.readRetry()
-      return []
-    }
+    var actions = hearRetry()
     retry.pace.succeeded(now: now, policy: policy)
     var backoff = LaneBackoff()
     // Of each claim a finish and an outcome, and what is sent next.

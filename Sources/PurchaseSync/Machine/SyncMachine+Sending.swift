@@ -86,6 +86,14 @@ extension SyncMachine {
     keptRetry = stored
   }
 
+  /// The same where an answer is there: it counts, and so does what it asked for, also if the file cannot be read now.
+  mutating func hearRetry() -> [SyncAction] {
+    attempt { (machine) throws(QueueError) in
+      try machine.readRetry()
+      return []
+    }
+  }
+
   /// The head and those behind it that have the same proof; alone, if it has failed in company. Two that have one name
   /// on the wire go one after the other: a verdict could be about either.
   private func run(headedBy head: Entry, _ ready: [Entry]) throws(QueueError) -> [Entry] {
