@@ -42,7 +42,7 @@ extension SyncEngine {
     var proof: Proof?
     /// Whether the backend is to ask the store by id: an entry that never had a proof.
     var needsNoProof: Bool
-    /// Whether it can: all of it was settled by the backend before, and there is news of it.
+    /// Whether it can, if the store lets go of the proof: all of it was settled here before, and there is news of it.
     var isUpdate: Bool
     var claims: [Claim]
   }
@@ -57,8 +57,8 @@ extension SyncEngine {
       let listed = await proofsFromStore()
       proof = listed?[upload.key]
       // Queued by reference, and the store does not hold the transaction just now. Of an update it was told at once that
-      // it is done, and never will again: the backend has seen it, and asks by id. A store that did not answer says
-      // nothing.
+      // it is done, and never will again: the backend asks by id, also about what somebody gave up before it was seen
+      // there. A store that did not answer says nothing.
       guard proof != nil || upload.isUpdate && listed != nil && !Task.isCancelled else {
         return .failure(Task.isCancelled ? .interrupted : .proofMissing)
       }
@@ -110,14 +110,8 @@ extension SyncEngine {
     }
   }
 
-  /// Whether the backend has seen all of them.
   private static func areUpdates(_ entries: [Entry], in file: SyncFile) throws(QueueError) -> Bool {
-    for entry in entries {
-      guard let tombstone = try file.queue.tombstone(entry.key), tombstone.outcome != Tombstone.discarded
-      else {
-        return false
-      }
-    }
+    for entry in entries where try file.queue.tombstone(entry.key) == nil { return false }
     return true
   }
 
