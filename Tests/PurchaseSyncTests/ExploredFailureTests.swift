@@ -110,6 +110,25 @@ import Testing
     #expect(run.letPass(2 * 3_600_000).sent == [["100"]])
   }
 
+  // MARK: The clock
+
+  @Test(arguments: [
+    UploadFailure.retry(reason: "HTTP 500", retryAfterMilliseconds: 7_200_000),
+    .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: 7_200_000),
+  ])
+  func `a wait that was over does not begin anew when the clock goes back`(failure: UploadFailure) throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.fail(alice, failure)
+    // Another process of this installation delivers it: nobody here looks at the wait once it is over.
+    _ = try run.storage.acknowledge([SettledClaim(key: key("100"), verdict: .granted)], now: run.now)
+    run.now = run.now.adding(milliseconds: 3 * 3_600_000)
+    _ = run.wake(.networkBack)
+    run.now = run.now.adding(milliseconds: -inDays(365))
+    #expect(
+      try run.arrive(bought("101", token: 2)).sent == [["101"]] || run.letPass(60_000).sent == [["101"]])
+  }
+
   @Test func `two processes of one installation share its budget`() throws {
     var app = try MachineRun()
     _ = try app.arrive(bought("100", token: 1))

@@ -44,6 +44,8 @@ import Testing
       // A clock that went back in another process; a budget that was spent before it did; a stale receipt beside a
       // signed transaction; room that was left behind what the store keeps.
       (1_063_289, .swarm), (1_073_904, .swarm), (1_272_275, .swarm), (87_015, .swarm),
+      // A Retry-After that was over, and began anew when the clock went back.
+      (2_135_121, .swarm),
       // The checker: a Retry-After that could not be stored, room taken by another Apple ID's, an undone refund.
       (1_224_469, .swarm), (1_004_093, .swarm), (1_435_656, .swarm), (1_276_355, .swarm),
     ] as [(UInt64, ExplorationProfile)])

@@ -20,8 +20,8 @@ final class Phone {
   var armed: (kind: StorageFault, after: Int, count: Int)?
   /// What the backend asked to wait before an entry is sent again, by the phone's clock.
   var floors: [(sale: Int, until: Int64)] = []
-  /// When requests after a failure went out, by the phone's clock, of each process.
-  var spent: [[Int64]] = [[], []]
+  /// When requests after a failure went out, by the phone's clock, of all its processes.
+  var spent: [Int64] = []
   var machineSeeds: RandomStream
   /// What the next opening has to find: the same, a fresh install, or the image.
   var isFresh = true
@@ -66,8 +66,8 @@ final class Process {
   var failingLanes = 0
   var waitingLanes = 0
   var floorOfAll = Int64(0)
-  /// The same as it was said. After a clock that went back and came on again a machine may still keep to it, or not:
-  /// `floorOfAll` is what it has to keep to, this is how long it may.
+  /// The same, and what was said of a lane, as it was said. After a clock that went back, and perhaps came on again, a
+  /// machine may still keep to it, or not: `floorOfAll` is what it has to keep to, this is how long it may.
   var floorAsSaid = Int64(0)
   var floorOfLane = [Int64](repeating: 0, count: Names.lanes.count)
   /// Purchases that this launch paid.

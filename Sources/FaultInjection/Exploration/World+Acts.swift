@@ -250,12 +250,15 @@ extension World {
     // What was over stays over; a day at most, also after the clock went back.
     phone.floors.removeAll { $0.until <= before }
     for index in phone.floors.indices { phone.floors[index].until = min(phone.floors[index].until, latest) }
-    phone.spent = [[], []]
+    phone.spent = []
     for process in processes where process.phone === phone {
       func clamped(_ floor: Int64) -> Int64 { floor <= before ? 0 : min(floor, latest) }
       process.floorOfAll = clamped(process.floorOfAll)
       for lane in process.floorOfLane.indices {
-        process.floorOfLane[lane] = clamped(process.floorOfLane[lane])
+        let floor = process.floorOfLane[lane]
+        process.floorOfLane[lane] = clamped(floor)
+        // A machine learns of the clock at its next event, and keeps to it for a day from then.
+        if floor > latest { process.floorAsSaid = max(process.floorAsSaid, floor) }
       }
     }
   }
@@ -311,7 +314,7 @@ extension World {
   /// What holds within one lineage of disks begins anew.
   private func beginLineage(_ phone: Phone) {
     phone.floors = []
-    phone.spent = [[], []]
+    phone.spent = []
   }
 
   private func restoreBackend() {

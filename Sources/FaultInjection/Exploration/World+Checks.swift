@@ -70,9 +70,9 @@ extension World {
 
   private func spend(_ process: Process, _ now: Int64) {
     let phone = process.phone
-    phone.spent[process.role].append(now)
-    phone.spent[process.role].removeAll { now - $0 >= 3_600_000 || $0 > now }
-    let count = phone.spent[process.role].count
+    phone.spent.append(now)
+    phone.spent.removeAll { now - $0 >= 3_600_000 || $0 > now }
+    let count = phone.spent.count
     if count >= 55 { checker.mark(.budgetSpent) }
     checker.expect(.budget, count <= 60, "\(count) requests after a failure within an hour")
   }
@@ -164,6 +164,14 @@ extension World {
       process.floorOfLane[lane] = 0
     case .signInNeeded, .interrupted: process.waitingLanes |= 1 << lane
     case .proofMissing, .laneTaken, .unreadable: break
+    }
+  }
+
+  /// What the backend asked for is in the file now, and holds for the other process too.
+  func shareFloor(of process: Process) {
+    guard process.floorOfAll > 0, process.isAlive, !process.storage.hasStruck else { return }
+    for other in processes where other.phone === process.phone && other.isAlive && other !== process {
+      other.raiseFloor(to: process.floorOfAll)
     }
   }
 

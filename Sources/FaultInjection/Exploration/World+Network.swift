@@ -261,6 +261,7 @@ extension World {
       try machine.uploadFailed(lane: Names.lanes[upload.lane], failure, now: now)
     }
     if !process.storage.hasStruck, process.isAlive { keepFloors(said, upload, process) }
+    shareFloor(of: process)
     if case .interrupted = failure, process.isAlive, !process.isParked { wake(process, .foreground) }
   }
 
@@ -297,5 +298,6 @@ extension World {
     feed(process) { (machine, now) throws(QueueError) in
       try machine.claimEnded(account: Names.accounts[account], end, now: now)
     }
+    shareFloor(of: process)
   }
 }

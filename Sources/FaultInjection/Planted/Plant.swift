@@ -20,7 +20,7 @@ package enum Plant: String, CaseIterable, Sendable {
   case acknowledgeInTwoCommits, finishOwedForgotten, unseenForgotten, newestFirst, matchByProduct
   case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
     clampForgotten
-  case releasedNeverAgain, claimNotStored, bindsWhatItIsTold
+  case releasedNeverAgain, claimNotStored, bindsWhatItIsTold, retryStateReadOnce
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
 
@@ -71,6 +71,7 @@ package enum Plant: String, CaseIterable, Sendable {
     case .clampForgotten: "nobody sets a clock back by a year"
     case .claimNotStored: "a claim is sent at once, why store it"
     case .bindsWhatItIsTold: "what a verdict says of an order is so"
+    case .retryStateReadOnce: "what was spent is read at launch, and nobody else sends"
     case .releasedNeverAgain: "quarantine is for ever"
     case .backendForgetsTransactions: "the backend grants what it is shown"
     case .keysByInstallation: "the backend's idempotence key is the installation's"

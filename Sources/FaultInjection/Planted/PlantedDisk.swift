@@ -10,7 +10,7 @@ extension Plant {
       .acknowledgeInTwoCommits,
       .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
-      .releasedNeverAgain, .claimNotStored, .bindsWhatItIsTold:
+      .releasedNeverAgain, .claimNotStored, .bindsWhatItIsTold, .retryStateReadOnce:
       PlantedDisk(disk, self)
     default: nil
     }

@@ -7,6 +7,8 @@ final class PlantedStorage: SyncStorage {
   let base: any SyncStorage
   private let plant: Plant
   private let disk: PlantedDisk
+  /// What this process last knew of the backend and of the budget.
+  private var known: RetryState?
   private var keyOfProduct: [String: EntryKey] = [:]
 
   init(_ base: any SyncStorage, _ plant: Plant, _ disk: PlantedDisk) {
@@ -112,13 +114,21 @@ final class PlantedStorage: SyncStorage {
     if plant != .enqueueNotDurable { flush() }
     let isLost = plant == .budgetNotStored
     try base.recordAttempt(plant == .attemptNotStored ? [] : keys, keeping: isLost ? nil : state, now: now)
+    if let state { known = state }
   }
 
-  func retryState() throws(QueueError) -> RetryState { try base.retryState() }
+  func retryState() throws(QueueError) -> RetryState {
+    guard plant == .retryStateReadOnce else { return try base.retryState() }
+    if let known { return known }
+    let first = try base.retryState()
+    known = first
+    return first
+  }
 
   func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) throws(QueueError) {
     flush()
     try base.keep(plant == .budgetNotStored ? try base.retryState() : state, watches, now: now)
+    known = state
   }
 
   func watch(of key: EntryKey) throws(QueueError) -> PoisonWatch { try base.watch(of: key) }

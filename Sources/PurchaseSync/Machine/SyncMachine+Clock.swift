@@ -5,8 +5,21 @@ import PurchaseQueue
 extension SyncMachine {
   /// To be called with the moment of every event.
   mutating func note(_ now: Timestamp) {
-    if now < latest { wentBack = true }
+    if now < latest {
+      wentBack = true
+      forgetWaits(overBy: latest, now: now)
+    }
     latest = now
+  }
+
+  /// What was over stays over: a wait that nobody looked at since would begin anew.
+  private mutating func forgetWaits(overBy moment: Timestamp, now: Timestamp) {
+    for lane in lanes.keys { lanes[lane]?.backoff.forget(overBy: moment) }
+    for account in claims.keys { claims[account]?.backoff.forget(overBy: moment) }
+    for (key, state) in finishing {
+      if let due = state.due, due <= moment { finishing[key]?.due = now }
+    }
+    retry.pace.forget(overBy: moment)
   }
 
   mutating func clampMoments(now: Timestamp) throws(QueueError) -> [SyncAction] {

@@ -86,6 +86,11 @@ package struct BackendPace: Hashable, Sendable, Codable {
     if let succeeded { succeededAt = max(succeeded, other.succeededAt ?? succeeded) }
   }
 
+  /// The clock goes back behind this moment: what was over by then is.
+  package mutating func forget(overBy moment: Timestamp) {
+    if let notBefore, notBefore <= moment { self.notBefore = nil }
+  }
+
   /// The clock may have jumped: nothing lies beyond the horizon, nothing that happened is still to come.
   package mutating func clamp(now: Timestamp, policy: RetryPolicy) {
     notBefore = notBefore?.clamped(to: policy.horizonMilliseconds, after: now)

@@ -75,5 +75,11 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     notBefore = notBefore?.clamped(to: policy.horizonMilliseconds, after: now)
   }
 
+  /// The clock goes back behind this moment: what was over by then is.
+  package mutating func forget(overBy moment: Timestamp) {
+    if let due, due <= moment { self.due = nil }
+    if let notBefore, notBefore <= moment { self.notBefore = nil }
+  }
+
   private mutating func countFailure() { failures = failures < .max ? failures + 1 : failures }
 }
