@@ -69,7 +69,7 @@ final class RoomForOne: SyncStorage {
 
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) -> Bool { false }
 
-  func release(_ key: EntryKey, now: Timestamp) -> Bool { true }
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) -> Bool { true }
 
   func quarantined() -> [EntryKey] { [] }
   func hasQuarantined() -> Bool { false }

@@ -92,7 +92,7 @@ struct ImageJudge {
   ) throws -> String? {
     var ledger = ImageLedger(world)
     for entry in entries.filter({ $0.state == .quarantined }) {
-      guard try file.release(entry.key, now: ImageWorld.noon) else { return "no room to release" }
+      guard try file.release(entry.key, until: nil, now: ImageWorld.noon) else { return "no room to release" }
     }
     for entry in try file.queue.allEntries() where entry.state == .queued {
       // No proof is fine: the entry goes up with what the store has of it.

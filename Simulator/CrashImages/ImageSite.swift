@@ -142,7 +142,7 @@ final class ImageSite {
     case .epoch: try file.keepLedgerEpoch("epoch-\(now.milliseconds)", offeringAgain: true)
     case .release:
       guard let key = try first(.quarantined) else { return }
-      _ = try file.release(key, now: now)
+      _ = try file.release(key, until: nil, now: now)
     default:
       guard let key = try first(.queued) else { return }
       switch kind {

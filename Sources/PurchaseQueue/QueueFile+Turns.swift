@@ -42,6 +42,11 @@ extension QueueFile {
 
   /// Puts a quarantined entry back at its place in its lane. Throws `queueFull` if there is no room for it.
   public func release(_ key: EntryKey, now: Timestamp) throws(QueueError) {
+    try release(key, until: nil, now: now)
+  }
+
+  /// The same; it waits there until that moment, in one commit.
+  package func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) {
     try transaction { () throws(QueueError) in
       guard var entry = try self.entry(key) else { throw QueueError.unknownEntry(key) }
       guard entry.state == .quarantined else { return }
@@ -49,7 +54,7 @@ extension QueueFile {
       totals.count(entry, -1)
       entry.state = .queued
       entry.reason = nil
-      entry.readyAt = Timestamp(milliseconds: 0)
+      entry.readyAt = until ?? Timestamp(milliseconds: 0)
       entry.history.append("released from quarantine", at: now)
       totals.count(entry, 1)
       try self.makeRoomForEntry(&totals, now: now)

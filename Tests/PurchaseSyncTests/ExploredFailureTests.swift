@@ -43,6 +43,27 @@ import Testing
     #expect((2...20).contains(sends), "\(sends) requests")
   }
 
+  @Test(arguments: ["a new proof", "an update", "a new proof after a kill"])
+  func `what the backend asked for holds in quarantine too`(release: String) throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = run.reply(["100": .rejected], retryAfter: 7_200)
+    #expect(run.entry("100")?.state == .quarantined)
+    let asked = run.now.adding(milliseconds: 7_200_000)
+    if release.hasSuffix("kill") { _ = try run.restart(after: 60_000) }
+    if release == "an update" {
+      #expect(try run.restart(appVersion: "2", after: 60_000).sent == [])
+    } else {
+      // The second one as well: a store may sign anew each time it is asked.
+      for number in 1...2 {
+        #expect(try run.arrive(bought("100", token: 1, proof: "signed \(number)")).sent == [])
+      }
+    }
+    #expect(run.entry("100")?.state == .queued)
+    #expect(run.letPass(inDays(1)).sent == [["100"]])
+    #expect(run.now >= asked)
+  }
+
   @Test func `a trial of the quarantine goes on as room frees`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
     for id in ["100", "101", "102"] { _ = try run.purchase(id, token: nil, .rejected) }

@@ -115,8 +115,8 @@ final class FaultyStorage: SyncStorage {
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
     try write { () throws(QueueError) in try inner.quarantine(key, reason: reason, now: now) }
   }
-  func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
-    try write { () throws(QueueError) in try inner.release(key, now: now) }
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
+    try write { () throws(QueueError) in try inner.release(key, until: until, now: now) }
   }
   func keep(_ trial: QuarantineTrial) throws(QueueError) {
     try write { () throws(QueueError) in inner.keep(trial) }

@@ -204,7 +204,7 @@ import Testing
         try site.storage.recordAttempt([key("100"), key("999")], keeping: spent, now: midday)
       }
       #expect(throws: missing) { try site.storage.quarantine(key("999"), reason: "", now: midday) }
-      #expect(throws: missing) { try site.storage.release(key("999"), now: midday) }
+      #expect(throws: missing) { try site.storage.release(key("999"), until: nil, now: midday) }
       #expect(throws: missing) { try site.storage.markFinished(key("999")) }
       #expect(throws: missing) { try site.storage.markSeen(key("999")) }
       #expect(
@@ -254,12 +254,12 @@ import Testing
       #expect(try !storage.quarantine(key("101"), reason: "full", now: midday))
       #expect(try storage.entry(key("101"))?.state == .queued)
       try site.enqueue(bought("102"))
-      #expect(try !storage.release(key("100"), now: midday), "no room")
+      #expect(try !storage.release(key("100"), until: nil, now: midday), "no room")
       #expect(try storage.quarantined() == [key("100")])
       try site.settle("102")
       try storage.markSeen(key("102"))
-      #expect(try storage.release(key("100"), now: midday))
-      #expect(try storage.release(key("100"), now: midday))
+      #expect(try storage.release(key("100"), until: nil, now: midday))
+      #expect(try storage.release(key("100"), until: later, now: midday), "it is back already")
       #expect(try storage.entry(key("100"))?.reason == nil)
       #expect(try site.readyIDs(.device) == ["100", "101"])
       #expect(try storage.quarantined() == [])
@@ -267,10 +267,25 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
+  func `what quarantine gives back may have to wait in its lane`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      #expect(try site.storage.quarantine(key("100"), reason: "forged", now: midday))
+      #expect(try site.storage.release(key("100"), until: later, now: midday))
+      try site.reopen()
+      #expect(try site.storage.entry(key("100"))?.readyAt == later)
+      #expect(try site.readyIDs(.device) == [])
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
   func `the last trial of the quarantine is durable`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       #expect(try site.storage.quarantineTrial() == nil)
-      let trial = QuarantineTrial(at: later, appVersion: "1.2 (3)")
+      var trial = QuarantineTrial(at: later, appVersion: "1.2 (3)")
+      try site.storage.keep(trial)
+      #expect(try site.storage.quarantineTrial() == trial)
+      trial.notBefore = ["Production/100": later]
       try site.storage.keep(trial)
       try site.reopen()
       #expect(try site.storage.quarantineTrial() == trial)

@@ -101,7 +101,8 @@ import Testing
         return Call(name: "quarantine \(id)") {
           "\(try $0.storage.quarantine(key(id), reason: "why", now: now))"
         }
-      case 3: return Call(name: "release \(id)") { "\(try $0.storage.release(key(id), now: now))" }
+      case 3:
+        return Call(name: "release \(id)") { "\(try $0.storage.release(key(id), until: nil, now: now))" }
       case 4:
         return Call(name: "finished \(id)") { site in
           try site.storage.markFinished(key(id))

@@ -39,7 +39,9 @@ final class GoneStorage: SyncStorage {
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
     throw Self.gone
   }
-  func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool { throw Self.gone }
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
+    throw Self.gone
+  }
   func quarantined() throws(QueueError) -> [EntryKey] { throw Self.gone }
   func hasQuarantined() throws(QueueError) -> Bool { throw Self.gone }
   func quarantineTrial() throws(QueueError) -> QuarantineTrial? { throw Self.gone }

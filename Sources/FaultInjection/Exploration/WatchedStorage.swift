@@ -192,15 +192,15 @@ final class WatchedStorage: SyncStorage {
       })
   }
 
-  func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
     try write(
-      { () throws(QueueError) in try base.release(key, now: now) },
+      { () throws(QueueError) in try base.release(key, until: until, now: now) },
       { isFree in
         let sale = Names.transaction(key)
         guard copy isFree, shadow.row(sale).state == .quarantined else { return }
         shadow.checker.mark(.released)
         shadow.set(.queued, of: sale)
-        shadow.change(sale) { $0.readyAt = 0 }
+        shadow.change(sale) { $0.readyAt = until?.milliseconds ?? 0 }
       })
   }
 

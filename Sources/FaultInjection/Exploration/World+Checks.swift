@@ -139,7 +139,7 @@ extension World {
       }
     }
     for floor in pendingFloors {
-      if wasKept, shadow.row(floor.sale).state == .queued { phone.floors.append((floor.sale, floor.until)) }
+      if wasKept, shadow.row(floor.sale).state != .none { phone.floors.append((floor.sale, floor.until)) }
       // What could not be kept with the entry, the lane may keep to in memory.
       if !wasKept { process.floorAsSaid = max(process.floorAsSaid, floor.until) }
     }
@@ -178,7 +178,7 @@ extension World {
   func keepFloors(_ failure: UploadFailure, _ upload: Upload, _ process: Process) {
     guard case .retry(_, let asked?) = failure, asked > 0 else { return }
     let until = deviceNow(process.phone).milliseconds + min(asked, Self.day)
-    for claim in upload.claims where process.phone.shadow.row(claim.sale).state == .queued {
+    for claim in upload.claims where process.phone.shadow.row(claim.sale).state != .none {
       process.phone.floors.removeAll { $0.sale == claim.sale }
       process.phone.floors.append((claim.sale, until))
     }

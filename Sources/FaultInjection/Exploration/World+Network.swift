@@ -166,6 +166,7 @@ extension World {
     if poison == .rejected {
       told.verdict = .rejected
       told.reason = "poison"
+      told.retryAfter = claim.sale % 3 == 0 ? 7_200 : nil
       return told
     }
     if upload.receipt >= 0, !store.holds(receipt: upload.receipt, claim.sale) {

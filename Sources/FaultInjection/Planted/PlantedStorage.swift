@@ -142,9 +142,9 @@ final class PlantedStorage: SyncStorage {
     return true
   }
 
-  func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
     flush()
-    return plant == .releasedNeverAgain ? false : try base.release(key, now: now)
+    return plant == .releasedNeverAgain ? false : try base.release(key, until: until, now: now)
   }
 
   func quarantined() throws(QueueError) -> [EntryKey] { try base.quarantined() }

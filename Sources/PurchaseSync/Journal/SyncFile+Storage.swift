@@ -170,9 +170,11 @@ extension SyncFile: SyncStorage {
     }
   }
 
-  package func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+  package func release(
+    _ key: EntryKey, until: Timestamp?, now: Timestamp
+  ) throws(QueueError) -> Bool {
     do throws(QueueError) {
-      try queue.release(key, now: now)
+      try queue.release(key, until: until, now: now)
       return true
     } catch .queueFull {
       return false

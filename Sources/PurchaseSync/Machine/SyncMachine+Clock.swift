@@ -34,8 +34,9 @@ extension SyncMachine {
     retry.budget.clamp(now: now)
     try keepRetry(now: now)
     try storage.clampPostponed(to: soonest(.distantFuture, now), now: now)
-    if let trial = try storage.quarantineTrial(), trial.at > now {
-      try storage.keep(QuarantineTrial(at: now, appVersion: trial.appVersion))
+    if var trial = try storage.quarantineTrial(), trial.at > now {
+      trial.at = now
+      try storage.keep(trial)
     }
     wentBack = false
     return []

@@ -102,7 +102,9 @@ extension SyncMachine {
       using: &random)
     switch judgement {
     case .keep: return []
-    case .park: return try park(key, "fails while others succeed: \(reason)", now: now)
+    case .park:
+      let asked = lanes[lane]?.backoff.notBefore
+      return try park(key, "fails while others succeed: \(reason)", asked: asked, now: now)
     case .setAside(let due):
       // Those behind it did not fail: they go on by the lane's own pace.
       let until = max(due, lanes[lane]?.backoff.notBefore ?? due)

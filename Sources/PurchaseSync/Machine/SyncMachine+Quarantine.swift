@@ -7,14 +7,14 @@ extension SyncMachine {
     let trial = try storage.quarantineTrial()
     if let trial, trial.appVersion == appVersion {
       // Another process of this installation had another clock.
-      if trial.at > now { try storage.keep(QuarantineTrial(at: now, appVersion: appVersion)) }
+      if trial.at > now { try storage.keep(begun(after: trial, now: now)) }
       let due = soonest(trial.at.adding(milliseconds: policy.quarantineRetryMilliseconds), now)
       guard due <= now else { return [.wake(at: due)] }
     }
     let parked = try storage.quarantined()
     // Damaged entries count as well, and cannot be tried.
     guard !parked.isEmpty else { return [] }
-    try storage.keep(QuarantineTrial(at: now, appVersion: appVersion))
+    try storage.keep(begun(after: trial, now: now))
     // A first one is only noted: it has just come here.
     guard trial != nil else { return [.wake(at: quarantineDue(now))] }
     stillParked = parked
@@ -26,38 +26,60 @@ extension SyncMachine {
   mutating func releaseParked(now: Timestamp) throws(QueueError) {
     while let key = stillParked.first {
       if try storage.entry(key)?.state == .quarantined {
-        guard try storage.release(key, now: now) else { return }
+        let asked = try outstandingWait(of: key, now: now)
+        guard try storage.release(key, until: asked, now: now) else { return }
+        if asked != nil { askedToWait.insert(key) }
       }
       stillParked.removeFirst()
     }
   }
 
+  /// A trial that begins now, and what the backend asked for in the ones before.
+  private func begun(after last: QuarantineTrial?, now: Timestamp) -> QuarantineTrial {
+    var trial = QuarantineTrial(at: now, appVersion: appVersion)
+    trial.notBefore = last?.notBefore?.filter { $0.value > now }
+    return trial
+  }
+
+  /// What the backend asked for when it was parked, if that is not over.
+  private func outstandingWait(of key: EntryKey, now: Timestamp) throws(QueueError) -> Timestamp? {
+    guard let asked = try storage.quarantineTrial()?.notBefore?[key.rawValue], asked > now else { return nil }
+    return soonest(asked, now)
+  }
+
   /// A new proof is a reason to try again; false if there is no room. A store may sign anew each time it is asked, and
   /// parking makes room for which it is asked: so the first one is tried at once, the next ones ever more slowly.
   mutating func releaseProven(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
-    guard try storage.release(key, now: now) else { return false }
     let tries = provenAnew[key, default: 0]
+    let asked = try outstandingWait(of: key, now: now)
+    var until = asked
+    if tries > 0 {
+      let wait = policy.delayMilliseconds(afterFailures: tries + 4, using: &random)
+      until = max(asked ?? now, now.adding(milliseconds: max(wait, 1)))
+    }
+    guard try storage.release(key, until: until, now: now) else { return false }
     provenAnew[key] = tries + 1
-    guard tries > 0 else { return true }
-    let wait = policy.delayMilliseconds(afterFailures: tries + 4, using: &random)
-    try storage.postpone(
-      key, until: now.adding(milliseconds: max(wait, 1)), reason: "proven anew \(tries) times", now: now)
+    if asked != nil { askedToWait.insert(key) }
     return true
   }
 
-  /// To quarantine; set aside for as long if that is full.
+  /// To quarantine; set aside for as long if that is full. `asked` is when the backend wants it again at the earliest.
   mutating func park(
-    _ key: EntryKey, _ reason: String, now: Timestamp
+    _ key: EntryKey, _ reason: String, asked: Timestamp? = nil, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     let isFirst = try storage.quarantined().isEmpty
     if try storage.quarantine(key, reason: reason, now: now) {
       let actions =
         [.emit(.quarantined(key, reason: reason)), .wake(at: quarantineDue(now))] + roomIsFree(now: now)
-      guard isFirst else { return actions }
-      // While it was empty, nothing was tried: its day begins now.
+      guard isFirst || asked != nil else { return actions }
       return actions
         + attempt { (machine) throws(QueueError) in
-          try machine.storage.keep(QuarantineTrial(at: now, appVersion: machine.appVersion))
+          let last = try machine.storage.quarantineTrial()
+          // While it was empty, nothing was tried: its day begins now.
+          var trial = machine.begun(after: last, now: now)
+          if !isFirst, let last { (trial.at, trial.appVersion) = (last.at, last.appVersion) }
+          if let asked { trial.notBefore = (trial.notBefore ?? [:]).merging([key.rawValue: asked]) { $1 } }
+          try machine.storage.keep(trial)
           return []
         }
     }

@@ -139,14 +139,18 @@ extension SyncMachine {
     _ key: EntryKey, _ verdict: ClaimVerdict, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     var watch = try storage.watch(of: key)
+    let asked = verdict.waitMilliseconds.map {
+      now.adding(milliseconds: policy.floorMilliseconds(asked: $0, using: &random))
+    }
     guard verdict.verdict == .unknownTransaction else {
       watch.answered()
       try keepRetry([key: watch], now: now)
-      return try park(key, "rejected: \(Redaction.line(verdict.reason ?? "without a reason"))", now: now)
+      let reason = Redaction.line(verdict.reason ?? "without a reason")
+      return try park(key, "rejected: \(reason)", asked: asked, now: now)
     }
     let isLast = watch.wasUnknown(policy: policy)
     try keepRetry([key: watch], now: now)
-    if isLast { return try park(key, "no receipt holds it", now: now) }
+    if isLast { return try park(key, "no receipt holds it", asked: asked, now: now) }
     try postpone(key, afterFailures: watch.unknownAnswers + 2, verdict, now: now)
     return [.readReceipt(key)]
   }

@@ -48,8 +48,8 @@ package protocol SyncStorage: AnyObject, MatchSource {
 
   /// False if the quarantine is full: the entry stays in its lane.
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool
-  /// Back to its place in its lane; false if there is no room for it.
-  func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool
+  /// Back to its place in its lane, where it waits until that moment, if any; false if there is no room for it.
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool
   func quarantined() throws(QueueError) -> [EntryKey]
   /// Whether anything is parked, without reading it: asked at each event.
   func hasQuarantined() throws(QueueError) -> Bool
@@ -130,6 +130,9 @@ package struct QuarantineTrial: Sendable, Hashable, Codable {
   package var at: Timestamp
   /// The app's version at that time.
   package var appVersion: String
+  /// When the backend wants what is in quarantine again at the earliest, by key, where it said so: neither a new proof
+  /// nor an update of the app comes before it.
+  package var notBefore: [String: Timestamp]?
 
   package init(at: Timestamp, appVersion: String) {
     self.at = at

@@ -155,13 +155,15 @@ extension MemoryStorage: SyncStorage {
     return true
   }
 
-  package func release(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+  package func release(
+    _ key: EntryKey, until: Timestamp?, now: Timestamp
+  ) throws(QueueError) -> Bool {
     let record = try recordOfEntry(key)
     guard record.entry?.state == .quarantined else { return true }
     guard queuedCount + unseenCount < limits.entries else { return false }
     set(.queued, of: record)
     record.entry?.reason = nil
-    record.entry?.readyAt = Timestamp(milliseconds: 0)
+    record.entry?.readyAt = until ?? Timestamp(milliseconds: 0)
     return true
   }
 
