@@ -36,6 +36,13 @@ enum Command: Equatable {
       self.message = message
       self.command = command
     }
+
+    /// Says what is wrong, and where to read more. Returns the exit code.
+    func tell() -> Int32 {
+      let page = command.map { "help \($0)" } ?? "help"
+      Terminal.error("purchase-simulator: \(message)\nTry 'purchase-simulator \(page)'.")
+      return ExitCode.usage
+    }
   }
 
   static func parse(_ arguments: [String]) -> Result<Command, UsageError> {

@@ -95,6 +95,19 @@ import Testing
     #expect(sum.brokenInvariants.values.reduce(0, +) == 3)
   }
 
+  @Test(arguments: [1, 2, 5, 16])
+  func `the first that fail are the same for as many threads as anybody likes`(jobs: Int) throws {
+    let explorer = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: jobs)
+    let first = try explorer.run(1..<1_001, stopsAtFailure: true)
+    #expect(first.failure?.seed == 15)
+    // Nobody goes on for long behind it.
+    #expect(first.seeds < 15 + 8 * (jobs + 1))
+    let alone = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: 1)
+    let limits = ExploreLimits(from: 1, seeds: 1_000, failures: 5)
+    let (expected, some) = (try alone.run(limits).broken, try explorer.run(limits).broken)
+    #expect(expected.count == 5 && some.prefix(5).map(\.seed) == expected.map(\.seed))
+  }
+
   @Test func `no time is no life`() throws {
     let sum = try Explorer(.swarm, .memory, jobs: 2).run(ExploreLimits(seconds: 0))
     #expect(sum.seeds == 0 && sum.marksHit == 0 && sum.failure == nil)
