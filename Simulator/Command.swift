@@ -126,4 +126,11 @@ struct Arguments {
     }
     return number
   }
+
+  /// A file's or a folder's; not empty, as that of a variable that is not set is.
+  mutating func path(of option: String) throws(Command.UsageError) -> String {
+    let path = try value(of: option)
+    guard !path.isEmpty else { throw Command.UsageError(message: "\(option) needs a path, not ''") }
+    return path
+  }
 }

@@ -49,6 +49,7 @@ struct CrashImagesOptions: Equatable {
       }
     }
     try ExploreOptions.check(given, apart)
+    options.only = options.only.unique
     return options
   }
 

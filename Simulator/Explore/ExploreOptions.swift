@@ -64,8 +64,8 @@ struct ExploreOptions: Equatable {
       case "--json": options.json = true
       case "--check-determinism": options.checkDeterminism = true
       case "--plant": options.plant = try plant(try arguments.value(of: argument))
-      case "--report": options.report = try arguments.value(of: argument)
-      case "--stories": options.stories = try arguments.value(of: argument)
+      case "--report": options.report = try arguments.path(of: argument)
+      case "--stories": options.stories = try arguments.path(of: argument)
       default:
         let nearest = Nearest.name(to: argument, in: known)
         throw Command.UsageError(message: "explore has no option '\(argument)'\(nearest)")

@@ -119,10 +119,10 @@ extension CommandHelp {
     })
 
   private static let replay = CommandHelp(
-    name: "replay", arguments: "--seed N [options]",
+    name: "replay", arguments: "[options]",
     summary: "tell one life of explore again; a failure prints how",
     options: """
-        --seed N          which life
+        --seed N          which life (default: 1)
         --profile NAME, --storage KIND, --plant NAME   as in explore
         --keep PLACES     only these acts of it, as a failure prints them, or none
         --stop-at N       up to this event

@@ -119,6 +119,12 @@ import Testing
     #expect(error.message.contains(part), "\(error.message)")
   }
 
+  @Test func `a workload that is named twice is run once`() throws {
+    let options = try CrashImagesOptions.parse(["--only", "settle", "--only", "create", "--only", "settle"])
+      .get()
+    #expect(options.workloads.map(\.name) == ["settle", "create"])
+  }
+
   @Test func `the workloads are all sequences up to the depth, each once`() {
     let (beginnings, operations) = (ImageKind.beginnings.count, ImageKind.operations.count)
     #expect(operations >= 8)
