@@ -9,9 +9,6 @@ import Testing
     (["--seeds", "0"], "--seeds needs 1 to"), (["--minutes", "0"], "--minutes needs 1 to"),
     (["--failures", "0"], "--failures needs 1 to"), (["--jobs", "0"], "--jobs needs 1 to 64"),
     (["--seeds", "-4"], "--seeds needs a whole number, not '-4'"),
-    (
-      ["--seeds", "99999999999999999999"], "--seeds needs a whole number of at most 9223372036854775807, not"
-    ),
     (["--seeds", ""], "--seeds needs a whole number, not ''"),
     (["--report", ""], "--report needs a path, not ''"),
     (["--stories", ""], "--stories needs a path, not ''"),
