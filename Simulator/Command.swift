@@ -36,6 +36,13 @@ enum Command: Equatable {
       self.message = message
       self.command = command
     }
+
+    /// Says what is wrong, and where to read more. Returns the exit code.
+    func tell() -> Int32 {
+      let page = command.map { "help \($0)" } ?? "help"
+      Terminal.error("purchase-simulator: \(message)\nTry 'purchase-simulator \(page)'.")
+      return ExitCode.usage
+    }
   }
 
   static func parse(_ arguments: [String]) -> Result<Command, UsageError> {
@@ -118,5 +125,12 @@ struct Arguments {
       throw Command.UsageError(message: "\(option) needs a whole number, not '\(text)'")
     }
     return number
+  }
+
+  /// A file's or a folder's; not empty, as that of a variable that is not set is.
+  mutating func path(of option: String) throws(Command.UsageError) -> String {
+    let path = try value(of: option)
+    guard !path.isEmpty else { throw Command.UsageError(message: "\(option) needs a path, not ''") }
+    return path
   }
 }

@@ -5,12 +5,15 @@ struct Main {
   static func main() async {
     // Whoever reads what is written may go away: that is an error of the write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    let isHeard = StandardStreams.hold()
     switch Command.parse(Array(CommandLine.arguments.dropFirst())) {
     case .failure(let error):
-      let page = error.command.map { "help \($0)" } ?? "help"
-      Terminal.error("purchase-simulator: \(error.message)\nTry 'purchase-simulator \(page)'.")
-      exit(ExitCode.usage)
+      exit(error.tell())
     case .success(let command):
+      guard isHeard else {
+        Terminal.error("purchase-simulator: standard output cannot be written: it is closed")
+        exit(ExitCode.outputFailed)
+      }
       exit(await command.execute())
     }
   }

@@ -18,6 +18,7 @@ struct CrashImagesCommand {
     let report = CrashImagesReport(
       lines: lines, wallClock: begin.duration(to: .now), seed: options.seed)
     if options.json { Terminal.json(report.document) } else { report.text().forEach(Terminal.line) }
+    if let code = Interruption.shared.exitCode { return code }
     return report.holds ? ExitCode.ok : ExitCode.promiseBroken
   }
 

@@ -11,7 +11,7 @@ struct CrashImagesOptions: Equatable {
   /// Workloads by name; none: all of them.
   var only: [ImageWorkload] = []
   /// An image, or a run with a fault, to be shown.
-  var replay: String?
+  var replay: ImageAddress?
   /// Whether operations of the disk are to fail as well.
   var hasFaults = true
 
@@ -21,8 +21,10 @@ struct CrashImagesOptions: Equatable {
 
   private static func read(_ arguments: [String]) throws(Command.UsageError) -> CrashImagesOptions {
     var options = CrashImagesOptions()
+    var given: Set<String> = []
     var arguments = Arguments(arguments)
     while let argument = arguments.next() {
+      given.insert(argument)
       switch argument {
       case "--depth":
         options.depth = try arguments.number(of: argument)
@@ -38,23 +40,24 @@ struct CrashImagesOptions: Equatable {
         }
       case "--jobs": options.jobs = try ExploreOptions.jobs(&arguments)
       case "--no-faults": options.hasFaults = false
-      case "--only":
-        let name = try arguments.value(of: argument)
-        guard let workload = ImageWorkload(name: name) else {
-          let names = ImageKind.allCases.map(\.rawValue)
-          throw Command.UsageError(
-            message: "there is no workload '\(name)'\(Nearest.name(to: name, in: names))")
-        }
-        options.only.append(workload)
-      case "--replay": options.replay = try arguments.value(of: argument)
+      case "--only": options.only.append(try ImageWorkload.named(try arguments.value(of: argument)))
+      case "--replay": options.replay = try ImageAddress.parse(try arguments.value(of: argument))
       default:
         let known = ["--depth", "--json", "--seed", "--cap", "--jobs", "--only", "--no-faults", "--replay"]
         let nearest = Nearest.name(to: argument, in: known)
         throw Command.UsageError(message: "crash-images has no option '\(argument)'\(nearest)")
       }
     }
+    try ExploreOptions.check(given, apart)
+    options.only = options.only.unique
     return options
   }
+
+  /// What has no sense together with what.
+  private static let apart: [(String, [String])] = [
+    ("--only", ["--depth"]),
+    ("--replay", ["--only", "--depth", "--cap", "--jobs", "--no-faults", "--json"]),
+  ]
 
   var workloads: [ImageWorkload] { only.isEmpty ? ImageWorkload.all(depth: depth) : only }
 }

@@ -36,6 +36,15 @@ struct ImageFaults {
     _ = try run(fault, begun, try essences(of: begun), &tally)
   }
 
+  /// How many operations of the disk can fail so: a fault has one of their numbers, from 1 on.
+  func operations(_ kind: DiskFault.Kind) throws -> Int {
+    let site = try again(try beginning())
+    site.disk.fail(DiskFault(kind, at: .max, lasts: false))
+    try site.run(workload.kinds[workload.kinds.count - 1])
+    defer { site.close() }
+    return site.disk.operations(kind)
+  }
+
   /// The disk before the last operation, and the world around it.
   private func beginning() throws -> ImageSite {
     let (site, _) = try ImagePreparation.site(

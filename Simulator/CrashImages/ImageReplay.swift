@@ -2,11 +2,8 @@ import FaultInjection
 import PurchaseQueue
 
 /// `crash-images --replay`: one image, or one run with a fault, shown with what leads to it.
-///
-/// An image's address is `WORKLOAD@PLACE/FATES` (`CrashState`), with a control before a colon; a fault's is
-/// `WORKLOAD!KIND` and the number of the operation that fails, with `-on` if all behind it fail too.
 struct ImageReplay {
-  let address: String
+  let address: ImageAddress
   let seed: UInt64
 
   func execute() -> Int32 {
@@ -15,57 +12,61 @@ struct ImageReplay {
       return ExitCode.internal
     }
     do {
-      if let fault = Self.fault(address) { return try show(fault.workload, fault.fault) }
-      guard let (workload, discipline, place, state) = Self.image(address) else {
-        Terminal.error("purchase-simulator: --replay takes what crash-images prints, not '\(address)'")
-        return ExitCode.usage
+      switch address {
+      case .fault(let workload, let fault): return try show(workload, fault)
+      case .image(let workload, let discipline, let place, let state):
+        return try show(workload, discipline, place, state)
       }
-      return try show(workload, discipline, place, state)
+    } catch let error as Command.UsageError {
+      return error.tell()
     } catch {
-      Terminal.error("purchase-simulator: \(address) could not be run: \(error)")
+      Terminal.error("purchase-simulator: the replay failed: \(error)")
       return ExitCode.internal
     }
   }
 
-  private static func image(_ text: String) -> (ImageWorkload, ImageDiscipline, Int, CrashState)? {
-    let parts = text.split(separator: "@", maxSplits: 1)
-    guard parts.count == 2, let (workload, discipline) = CrashImagesWorker.address(String(parts[0])) else {
-      return nil
-    }
-    let rest = parts[1].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    guard rest.count == 2, let place = Int(rest[0]), let state = CrashState(text: String(rest[1])) else {
-      return nil
-    }
-    return (workload, discipline, place, state)
-  }
-
-  private static func fault(_ text: String) -> (workload: ImageWorkload, fault: DiskFault)? {
-    let parts = text.split(separator: "!", maxSplits: 1)
-    guard parts.count == 2, let workload = ImageWorkload(name: String(parts[0])) else { return nil }
-    for kind in DiskFault.Kind.allCases {
-      for (mark, lasts) in [("-on", true), ("", false)] {
-        let prefix = kind.rawValue + mark
-        guard parts[1].hasPrefix(prefix), let ordinal = Int(parts[1].dropFirst(prefix.count)) else {
-          continue
-        }
-        return (workload, DiskFault(kind, at: ordinal, lasts: lasts))
-      }
-    }
-    return nil
+  private func nothing(_ message: String) -> Command.UsageError {
+    Command.UsageError(message: message, command: "crash-images")
   }
 
   private func show(_ workload: ImageWorkload, _ fault: DiskFault) throws -> Int32 {
     var tally = ImageTally(workload.name)
-    try ImageFaults(workload: workload, seed: seed, stride: 1).run(fault, &tally)
+    let faults = ImageFaults(workload: workload, seed: seed, stride: 1)
+    let count = try faults.operations(fault.kind)
+    guard fault.ordinal >= 1, fault.ordinal <= count else {
+      let (name, operations) = ("\(workload.name)!\(fault.kind.rawValue)", Counted.text(count, "operation"))
+      throw nothing("there is no fault \(fault.ordinal) of \(name): \(operations) of it can fail so")
+    }
+    try faults.run(fault, &tally)
     for failure in tally.failures { Terminal.line(failure.what) }
     if tally.failures.isEmpty { Terminal.line("nothing is wrong") }
     return tally.failures.isEmpty ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  /// Another seed or another version has other places, and other operations that are not durable there.
+  private func check(
+    _ place: Int, _ state: CrashState, of recorded: ImageRecording, _ name: String
+  ) throws(Command.UsageError) {
+    let places = recorded.begin...recorded.log.count
+    guard places.contains(place) else {
+      throw nothing(
+        "there is no place \(place) in \(name): it has \(places.lowerBound) to \(places.upperBound)")
+    }
+    var replay = CrashReplay(start: recorded.start, log: recorded.log)
+    replay.advance(to: place)
+    let (pending, fates) = (replay.pending.count, state.fates.count)
+    guard fates == pending else {
+      throw nothing(
+        "at place \(place) of \(name) the power can take \(Counted.text(pending, "operation")): behind "
+          + "the slash each has its fate, and there are \(fates)")
+    }
   }
 
   private func show(
     _ workload: ImageWorkload, _ discipline: ImageDiscipline, _ place: Int, _ state: CrashState
   ) throws -> Int32 {
     let recorded = try ImageRecording(workload, discipline, seed: seed)
+    try check(place, state, of: recorded, discipline.name(of: workload))
     let judge = ImageJudge(site: recorded.site, seed: seed)
     var replay = CrashReplay(start: recorded.start, log: recorded.log)
     var timeline: [LogicalState] = []
@@ -77,7 +78,7 @@ struct ImageReplay {
     }
     replay.advance(to: recorded.begin)
     note()
-    while replay.position < min(place, recorded.log.count) {
+    while replay.position < place {
       replay.advance()
       Terminal.line("\(replay.position)  \(recorded.log[replay.position - 1].summary)")
       note()

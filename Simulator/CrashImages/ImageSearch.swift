@@ -119,9 +119,8 @@ struct ImageSearch {
   private func failure(
     _ kind: ImageFailure.Kind, _ what: String, _ state: CrashState, _ replay: CrashReplay
   ) -> ImageFailure {
-    var address = workload.name
-    if discipline != .production { address = discipline.rawValue + ":" + address }
-    return ImageFailure(kind: kind, what: what, replay: "\(address)@\(replay.position)/\(state.text)")
+    let name = discipline.name(of: workload)
+    return ImageFailure(kind: kind, what: what, replay: "\(name)@\(replay.position)/\(state.text)")
   }
 }
 

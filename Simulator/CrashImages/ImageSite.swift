@@ -181,6 +181,11 @@ enum ImageDiscipline: String, CaseIterable, Sendable {
   /// A rollback journal whose removal is not made durable.
   case rollbackFull = "rollback-full"
 
+  /// As the address of an image begins.
+  func name(of workload: ImageWorkload) -> String {
+    self == .production ? workload.name : rawValue + ":" + workload.name
+  }
+
   /// SQL to be run after the opening, on the connection of this harness only.
   var settings: String? {
     switch self {

@@ -39,9 +39,16 @@ struct DeterminismCheck {
       progress.step(by: count)
     }
     progress.end()
-    Terminal.line("\(done) seeds are the same run in two processes")
+    Terminal.line(Self.verdict(done, of: options.seeds))
     if let code = Interruption.shared.exitCode { return code }
     return ExitCode.ok
+  }
+
+  /// - Parameter done: How many were compared until it was over, or until somebody ended it.
+  static func verdict(_ done: Int, of all: Int) -> String {
+    guard done > 0 else { return "ended before any of \(Counted.text(all, "seed")) was compared" }
+    let same = Counted.text(done, "seed is", "seeds are") + " the same run in two processes"
+    return done < all ? same + ", and then it was ended before its time" : same
   }
 
   /// As many lives as take about a second, if so many took so long; never much more than before.

@@ -1,6 +1,5 @@
 import FaultInjection
 import Foundation
-import PurchaseQueue
 
 /// `explore`: worlds from seeds, each held to the invariants.
 struct ExploreCommand {
@@ -41,14 +40,17 @@ struct ExploreCommand {
       guard ReportFile.write(to: path, { try ReportPage.html(page) }) else { return ExitCode.internal }
     }
     if let code = Interruption.shared.exitCode {
-      Terminal.error("purchase-simulator: ended after \(sum.seeds) lives")
+      let lives =
+        sum.seeds == 0
+        ? "before the first life was over" : "after " + Counted.text(sum.seeds, "life", "lives")
+      Terminal.error("purchase-simulator: ended \(lives)")
       return code
     }
     return report.isGood ? ExitCode.ok : ExitCode.promiseBroken
   }
 
   private var heading: String {
-    let length = options.minutes.map { "\($0) min" } ?? "\(options.seeds) seeds"
+    let length = options.minutes.map { "\($0) min" } ?? Counted.text(options.seeds, "seed")
     return "profile \(options.profile.rawValue) on \(options.storage.rawValue), \(length) from "
       + "\(options.from)"
   }
@@ -105,30 +107,4 @@ enum ExplorePlaces {
 /// Why there is no place for a file.
 struct ExplorePlaceError: Error, CustomStringConvertible {
   var description: String
-}
-
-/// `replay`: one world, told.
-struct ReplayCommand {
-  let options: ReplayOptions
-
-  func execute() -> Int32 {
-    let exploration = Exploration(
-      profile: options.profile, plant: options.plant, disks: ExploredDisks.maker(options.storage))
-    do throws(QueueError) {
-      try ExploredDisks.prepare(options.storage)
-      for line in Knobs(seed: options.seed, profile: options.profile).lines { Terminal.line(line) }
-      let (violation, lines) = try exploration.story(
-        of: options.seed, keeping: options.keep, stopAt: options.stopAt)
-      for line in lines { Terminal.line(line) }
-      guard let violation else {
-        Terminal.line("nothing was broken")
-        return ExitCode.ok
-      }
-      Terminal.line(FailureStory.sentence(violation))
-      return ExitCode.promiseBroken
-    } catch {
-      Terminal.error("purchase-simulator: the replay failed: \(error)")
-      return ExitCode.internal
-    }
-  }
 }

@@ -13,6 +13,8 @@ struct ExploreOptions: Equatable {
   var seeds = 1_000
   var from: UInt64 = 1
   var profile = ExplorationProfile.swarm
+  /// Whether somebody asked for that profile: a planted bug is looked for in no other then.
+  var hasOwnProfile = false
   var storage = ExploredStorage.memory
   /// Threads; 0 for one per core.
   var jobs = 0
@@ -62,18 +64,24 @@ struct ExploreOptions: Equatable {
       case "--json": options.json = true
       case "--check-determinism": options.checkDeterminism = true
       case "--plant": options.plant = try plant(try arguments.value(of: argument))
-      case "--report": options.report = try arguments.value(of: argument)
-      case "--stories": options.stories = try arguments.value(of: argument)
+      case "--report": options.report = try arguments.path(of: argument)
+      case "--stories": options.stories = try arguments.path(of: argument)
       default:
         let nearest = Nearest.name(to: argument, in: known)
         throw Command.UsageError(message: "explore has no option '\(argument)'\(nearest)")
       }
     }
+    options.hasOwnProfile = given.contains("--profile")
+    try check(given, apart)
+    return options
+  }
+
+  /// - Parameter apart: Options, each with those that make no sense beside it.
+  static func check(_ given: Set<String>, _ apart: [(String, [String])]) throws(Command.UsageError) {
     for (one, others) in apart where given.contains(one) {
       guard let other = others.first(where: given.contains) else { continue }
       throw Command.UsageError(message: "\(one) and \(other) do not go together")
     }
-    return options
   }
 
   /// What has no sense together with what.
@@ -125,54 +133,5 @@ struct ExploreOptions: Equatable {
     if name == "all" { return name }
     let plant: Plant = try named(name, "planted bug")
     return plant.rawValue
-  }
-}
-
-/// What `replay` is asked to do.
-struct ReplayOptions: Equatable {
-  var seed: UInt64 = 1
-  var profile = ExplorationProfile.swarm
-  var storage = ExploredStorage.memory
-  var plant: Plant?
-  /// The places of the acts that are kept; nil for all.
-  var keep: [Int]?
-  var stopAt = Int.max
-
-  static func parse(_ arguments: [String]) -> Result<ReplayOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in try read(arguments) }
-  }
-
-  private static func read(_ arguments: [String]) throws(Command.UsageError) -> ReplayOptions {
-    var options = ReplayOptions()
-    var arguments = Arguments(arguments)
-    while let argument = arguments.next() {
-      switch argument {
-      case "--seed": options.seed = try arguments.number(of: argument)
-      case "--profile":
-        options.profile = try ExploreOptions.named(try arguments.value(of: argument), "profile")
-      case "--storage":
-        options.storage = try ExploreOptions.named(try arguments.value(of: argument), "storage")
-      case "--plant":
-        options.plant = try ExploreOptions.named(try arguments.value(of: argument), "planted bug")
-      case "--keep": options.keep = try places(try arguments.value(of: argument))
-      case "--stop-at": options.stopAt = try arguments.number(of: argument)
-      default:
-        let known = ["--seed", "--profile", "--storage", "--plant", "--keep", "--stop-at"]
-        let nearest = Nearest.name(to: argument, in: known)
-        throw Command.UsageError(message: "replay has no option '\(argument)'\(nearest)")
-      }
-    }
-    return options
-  }
-
-  private static func places(_ text: String) throws(Command.UsageError) -> [Int] {
-    var places: [Int] = []
-    for word in text.split(separator: ",") where word != "none" {
-      guard let place = Int(word) else {
-        throw Command.UsageError(message: "--keep needs places of acts such as 3,17, not '\(word)'")
-      }
-      places.append(place)
-    }
-    return places
   }
 }

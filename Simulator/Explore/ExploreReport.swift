@@ -37,7 +37,8 @@ struct ExploreReport {
   var lines: [String] {
     let purchases = sum.figures.purchases
     var lines = [
-      "\(sum.seeds) lives, \(purchases) purchases, \(sum.events) events in \(Table.seconds(seconds)) s: "
+      Counted.text(sum.seeds, "life", "lives") + ", " + Counted.text(purchases, "purchase") + ", "
+        + Counted.text(sum.events, "event") + " in \(Table.seconds(seconds)) s: "
         + "\(rate(sum.seeds)) lives/s, \(rate(purchases)) purchases/s, \(rate(sum.events)) events/s",
       "", " exercised  invariant",
     ]
@@ -53,7 +54,8 @@ struct ExploreReport {
     }
     for invariant in rarelyExercised {
       lines.append(
-        "invariant \(invariant.rawValue) was exercised too rarely: \(sum.exercised(invariant)) times, not "
+        "invariant \(invariant.rawValue) was exercised too rarely: "
+          + Counted.text(sum.exercised(invariant), "time") + ", not "
           + "\(invariant.minimum)")
     }
     for failure in sum.broken {
@@ -64,7 +66,8 @@ struct ExploreReport {
 
   private static func lines(of invariant: Invariant, _ sum: ExplorationSum) -> [String] {
     let sentence = WrappedText.lines(invariant.sentence, width: 64)
-    let broken = sum.brokenInvariants[invariant].map { ["BROKEN in \($0) lives"] } ?? []
+    let broken =
+      sum.brokenInvariants[invariant].map { ["BROKEN in " + Counted.text($0, "life", "lives")] } ?? []
     let head =
       Table.left(String(sum.exercised(invariant)), 10) + Table.left(String(invariant.rawValue), 4) + "  "
     return (sentence + broken).enumerated().map {
@@ -74,7 +77,9 @@ struct ExploreReport {
 
   /// One line.
   var verdict: String {
-    if sum.failures > 0 { return "\(sum.failures) of \(sum.seeds) lives broke an invariant" }
+    if sum.failures > 0 {
+      return "\(sum.failures) of \(Counted.text(sum.seeds, "life", "lives")) broke an invariant"
+    }
     let what = "no invariant was broken"
     if wasInterrupted { return what + " until it was ended before its time" }
     if !rarelyExercised.isEmpty { return what + ", but some were exercised too rarely" }

@@ -43,7 +43,8 @@ struct ExploreLimits: Sendable {
   var seeds: UInt64?
   /// For how long, in seconds; nil: until they are through.
   var seconds: Double?
-  /// No new life begins after so many that broke an invariant.
+  /// No life begins whose seed is behind so many that broke an invariant: whatever the number of threads, these are
+  /// the first ones.
   var failures = Int.max
 }
 
@@ -71,7 +72,7 @@ final class Explorer: Sendable {
     Exploration(profile: profile, plant: plant, disks: ExploredDisks.maker(storage))
   }
 
-  /// All of them, or until one fails, if that is asked for.
+  /// All of them; or, if that is asked for, all up to the first one that fails, and some behind it.
   func run(_ seeds: Range<UInt64>, stopsAtFailure: Bool = false) throws(QueueError) -> ExplorationSum {
     var limits = ExploreLimits(from: seeds.lowerBound, seeds: UInt64(seeds.count))
     if stopsAtFailure { limits.failures = 1 }
@@ -90,11 +91,11 @@ final class Explorer: Sendable {
       while let share = work.next() {
         do throws(QueueError) {
           var sum = ExplorationSum()
-          for seed in share where !work.isOver {
+          for seed in share where !work.isOver(for: seed) {
             let life = try exploration.live(seed)
             sum.add(life)
             if countsKnobs { sum.knobs.add(Knobs(seed: seed, profile: profile)) }
-            if life.violation != nil { work.failed() }
+            if life.violation != nil { work.failed(seed) }
           }
           work.add(sum)
         } catch {
@@ -117,26 +118,37 @@ private final class ExploreWork: Sendable {
   private let lock = NSLock()
   private nonisolated(unsafe) var next_ = UInt64(0)
   private nonisolated(unsafe) var all = ExplorationSum()
-  private nonisolated(unsafe) var failures = 0
+  /// Seeds of lives that broke an invariant, in order; no more of them than are asked for.
+  private nonisolated(unsafe) var failing: [UInt64] = []
   private nonisolated(unsafe) var error: QueueError?
 
   init(_ limits: ExploreLimits, _ watch: @escaping @Sendable (ExplorationSum) -> Void) {
     (self.limits, self.watch) = (limits, watch)
   }
 
+  /// This life is not to begin. Another thread may still be on its way to one before it, which counts first.
+  func isOver(for seed: UInt64) -> Bool { isLate || lock.withLock { isBehind(seed) } }
+
   /// Nothing more is to begin.
-  var isOver: Bool {
+  private var isLate: Bool {
     if Interruption.shared.isAsked { return true }
-    if let seconds = limits.seconds, ProcessInfo.processInfo.systemUptime - started >= seconds { return true }
-    return lock.withLock { unsafe error != nil || failures >= limits.failures }
+    guard let seconds = limits.seconds else { return false }
+    return ProcessInfo.processInfo.systemUptime - started >= seconds
+  }
+
+  /// Behind as many failures as are asked for. To be called with the lock held.
+  private func isBehind(_ seed: UInt64) -> Bool {
+    guard unsafe error == nil else { return true }
+    guard unsafe failing.count >= limits.failures, let last = unsafe failing.last else { return false }
+    return seed > last
   }
 
   func next() -> Range<UInt64>? {
-    guard !isOver else { return nil }
+    guard !isLate else { return nil }
     return lock.withLock {
       let begin = unsafe next_
       let end = min(begin + Self.share, limits.seeds ?? .max)
-      guard begin < end else { return nil }
+      guard begin < end, !isBehind(limits.from + begin) else { return nil }
       unsafe next_ = end
       return limits.from + begin..<limits.from + end
     }
@@ -149,7 +161,14 @@ private final class ExploreWork: Sendable {
     }
   }
 
-  func failed() { lock.withLock { unsafe failures += 1 } }
+  func failed(_ seed: UInt64) {
+    lock.withLock {
+      let before = unsafe failing.lastIndex { $0 < seed }
+      unsafe failing.insert(seed, at: before.map { $0 + 1 } ?? 0)
+      if unsafe failing.count > limits.failures { unsafe failing.removeLast() }
+    }
+  }
+
   func stop(_ error: QueueError) { lock.withLock { unsafe self.error = error } }
 
   func sum() throws(QueueError) -> ExplorationSum {

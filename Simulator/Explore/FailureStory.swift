@@ -29,8 +29,13 @@ struct FailureStory {
     "invariant \(violation.invariant.rawValue) is broken (\(violation.invariant.sentence)): \(violation.what)"
   }
 
+  private var head: String {
+    "seed \(seed), shrunk to \(Counted.text(shrinking.places.count, "act")) in "
+      + "\(Counted.text(shrinking.runs, "run")):"
+  }
+
   func lines() -> [String] {
-    ["", "seed \(seed), shrunk to \(shrinking.places.count) acts in \(shrinking.runs) runs:"] + told
+    ["", head] + told
       + [Self.sentence(shrinking.violation), replay]
   }
 
@@ -75,6 +80,6 @@ struct FailureStory {
     scenario.story = ([scenario.story, "Told again by: " + replay].filter { !$0.isEmpty }).joined(
       separator: " ")
     try Data(StoryFile.text(of: scenario).utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-    return "purchase-simulator story \(path)"
+    return TypedCommand.line(["story", TypedCommand.path(path)])
   }
 }

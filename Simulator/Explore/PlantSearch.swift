@@ -3,13 +3,22 @@ import Foundation
 import PurchaseQueue
 
 /// `explore --plant`: each planted bug has to be found, by an invariant, and made a small story.
+///
+/// Looked at are the seeds that are asked for, in one profile after the other, or in the one that is asked for. What is
+/// found is the first of them, whatever the number of threads.
 struct PlantSearch {
   let options: ExploreOptions
+
+  private var seeds: Range<UInt64> { options.from..<options.from + UInt64(options.seeds) }
+
+  private var profiles: [ExplorationProfile] {
+    options.hasOwnProfile ? [options.profile] : Self.profiles
+  }
 
   /// A story is small with so many acts.
   private static let smallest = 12
   /// So many lives at a time, where all failures count and not only the first.
-  private static let more: UInt64 = 64
+  private static let more = 64
   /// Where bugs of a kind are likely; the swarm finds the rest.
   private static let profiles: [ExplorationProfile] = [
     .swarm, .crash, .accounts, .store, .subscriptions, .network,
@@ -27,6 +36,7 @@ struct PlantSearch {
     var summary: String
     /// Which invariant it broke; nil if it was not found.
     var invariant: Int?
+    /// How many lives there are up to the first that breaks it.
     var seeds: Int?
     var acts: Int?
     var runs: Int?
@@ -57,7 +67,7 @@ struct PlantSearch {
       Terminal.json(Document(plants: rows, notBroken: coverage?.missing.map(\.rawValue) ?? [], good: isGood))
     } else {
       tell(rows, stories, coverage)
-      Terminal.line(Self.verdict(isWhole ? nil : rows.count, isGood))
+      Terminal.line(Self.verdict(isWhole ? nil : rows.count, of: plants.count, isGood))
     }
     if let directory = options.stories {
       for story in stories {
@@ -70,23 +80,25 @@ struct PlantSearch {
   }
 
   /// - Parameter ended: After how many somebody ended it; nil if nobody did.
-  private static func verdict(_ ended: Int?, _ isGood: Bool) -> String {
-    if let ended { return "ended after \(ended) of \(Plant.allCases.count) planted bugs" }
-    return isGood ? "every planted bug was found" : "not every planted bug was found, or made small"
+  static func verdict(_ ended: Int?, of all: Int, _ isGood: Bool) -> String {
+    switch ended {
+    case nil: isGood ? "every planted bug was found" : "not every planted bug was found, or made small"
+    case 0: "ended before " + (all == 1 ? "the planted bug" : "any of \(all) planted bugs") + " was found"
+    case let count?: "ended after \(count) of \(all) planted bugs"
+    }
   }
 
   /// The first life that fails may break another invariant than the one that a bug is made for: then more of them.
   private func cover(_ rows: [Row]) throws(QueueError) -> PlantCoverage {
     var coverage = PlantCoverage(rows)
     for invariant in coverage.missing {
-      for profile in Self.profiles where coverage.missing.contains(invariant) {
+      for profile in profiles where coverage.missing.contains(invariant) {
         let explorer = Explorer(profile, options.storage, invariant.plant, jobs: options.jobs)
-        var next = options.from
-        while next < options.from + UInt64(options.seeds), coverage.missing.contains(invariant),
-          !Interruption.shared.isAsked
-        {
-          coverage.add(try explorer.run(next..<next + Self.more))
-          next += Self.more
+        var left = seeds
+        while !left.isEmpty, coverage.missing.contains(invariant), !Interruption.shared.isAsked {
+          let batch = left.prefix(Self.more)
+          coverage.add(try explorer.run(batch))
+          left = batch.upperBound..<left.upperBound
         }
       }
     }
@@ -133,7 +145,7 @@ struct PlantSearch {
 
   /// The first finding if its story is small; else the smallest of those that fail soonest: little has happened then.
   private func smallest(_ plant: Plant) throws(QueueError) -> (Found, FailureStory)? {
-    guard var found = try find(plant, from: options.from) else { return nil }
+    guard var found = try find(plant) else { return nil }
     let explorer = Explorer(found.profile, options.storage, plant, jobs: options.jobs)
     var best = try FailureStory(explorer.exploration, options.storage, found.failure)
     guard best.shrinking.places.count > Self.smallest else { return (found, best) }
@@ -152,8 +164,8 @@ struct PlantSearch {
   ) throws(QueueError) -> [ExplorationSum.Failure] {
     var failures: [ExplorationSum.Failure] = []
     for batch in 0..<8 {
-      let first = begin + UInt64(batch) * Self.more
-      failures += try explorer.run(first..<first + Self.more).broken
+      let first = min(begin + UInt64(batch * Self.more), seeds.upperBound)
+      failures += try explorer.run((first..<seeds.upperBound).prefix(Self.more)).broken
     }
     let exploration = explorer.exploration
     let counted = failures.map { failure in
@@ -162,18 +174,14 @@ struct PlantSearch {
     return counted.sorted { ($0.acts, $0.0.seed) < ($1.acts, $1.0.seed) }.map(\.0)
   }
 
-  private func find(_ plant: Plant, from begin: UInt64) throws(QueueError) -> Found? {
-    var tried = 0
-    let batch = UInt64(max(64, options.seeds / 10))
-    for profile in Self.profiles {
+  /// The first profile that finds it, with the smallest seed that does.
+  private func find(_ plant: Plant) throws(QueueError) -> Found? {
+    for (place, profile) in profiles.enumerated() {
       let explorer = Explorer(profile, options.storage, plant, jobs: options.jobs)
-      var next = begin
-      while next < begin + UInt64(options.seeds) {
-        let sum = try explorer.run(next..<(next + batch), stopsAtFailure: true)
-        tried += sum.seeds
-        if let failure = sum.failure { return Found(failure: failure, profile: profile, seeds: tried) }
-        next += batch
-      }
+      guard let failure = try explorer.run(seeds, stopsAtFailure: true).failure else { continue }
+      // Not those that were lived: several threads are beyond it before they hear of it.
+      let tried = place * options.seeds + Int(failure.seed - options.from) + 1
+      return Found(failure: failure, profile: profile, seeds: tried)
     }
     return nil
   }

@@ -21,6 +21,8 @@ struct ShellOptions: Equatable {
   var checkDeterminism = false
   /// A planted bug to find, or all of them.
   var plant: String?
+  /// Where this process has its files; of `Task.work` only.
+  var directory = ""
 
   private static let known = [
     "--shell", "--seeds", "--from", "--jobs", "--check-determinism", "--plant", "--seed",
@@ -41,7 +43,9 @@ struct ShellOptions: Equatable {
       case ("--shell", _): continue
       case ("--plant", _): options.plant = try plant(try arguments.value(of: argument), options.task)
       case ("--seed", .replay): options.from = try arguments.number(of: argument)
-      case ("--worker", .explore): options.task = .work
+      case ("--worker", .explore):
+        options.task = .work
+        options.directory = try arguments.value(of: argument)
       case ("--stride", .work): options.stride = try arguments.number(of: argument)
       case ("--seeds", .explore), ("--seeds", .work):
         options.seeds = try ExploreOptions.positive(argument, &arguments)

@@ -26,7 +26,9 @@ struct ShellReport {
   var lines: [String] {
     let rate = { (count: Int) in Int(Double(count) / max(seconds, 0.001)) }
     var lines = [
-      "\(sum.seeds) lives of the real engine, \(sum.jobs) jobs, \(sum.choices) choices between jobs in "
+      Counted.text(sum.seeds, "life", "lives") + " of the real engine, " + Counted.text(sum.jobs, "job")
+        + ", "
+        + Counted.text(sum.choices, "choice") + " between jobs in "
         + "\(Double(Int(seconds * 10)) / 10) s: \(rate(sum.seeds)) lives/s, \(rate(sum.jobs)) jobs/s",
       "",
     ]
@@ -44,7 +46,9 @@ struct ShellReport {
     }
     if let failure = sum.failures.first { lines.append(Self.replay(failure.seed)) }
     lines.append(
-      sum.failures.isEmpty ? "no invariant was broken" : "\(sum.failures.count) lives broke an invariant")
+      sum.failures.isEmpty
+        ? "no invariant was broken"
+        : Counted.text(sum.failures.count, "life", "lives") + " broke an invariant")
     return lines
   }
 }

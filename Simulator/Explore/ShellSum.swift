@@ -23,13 +23,13 @@ struct ShellSum: Sendable {
   var failures: [Failure] = []
   var hashes: [Hash] = []
 
-  /// Lives them, neighbouring seeds in different processes.
-  static func gathered(_ options: ShellOptions) throws -> ShellSum {
+  /// Lives them, neighbouring seeds in different processes, which have their files in this directory.
+  static func gathered(_ options: ShellOptions, in directory: String) throws -> ShellSum {
     let width = min(options.jobs, max(1, options.seeds))
     let parts = Parts()
     Jobs.run(width, width: width) { job in
       Result {
-        try ChildOutput(of: arguments(options, job, of: width))
+        try ChildOutput(of: arguments(options, job, of: width, in: directory))
       }
     } inOrder: { _, result in
       parts.add(result)
@@ -38,9 +38,11 @@ struct ShellSum: Sendable {
     return try parts.sum()
   }
 
-  private static func arguments(_ options: ShellOptions, _ job: Int, of width: Int) -> [String] {
+  private static func arguments(
+    _ options: ShellOptions, _ job: Int, of width: Int, in directory: String
+  ) -> [String] {
     let count = (options.seeds - job + width - 1) / width
-    var arguments = ["explore", "--shell", "--worker", "--seeds", String(count)]
+    var arguments = ["explore", "--shell", "--worker", directory, "--seeds", String(count)]
     arguments += ["--from", String(options.from + UInt64(job)), "--stride", String(width)]
     if let plant = options.plant { arguments += ["--plant", plant] }
     return arguments

@@ -17,28 +17,29 @@ struct ShellWorker {
     var what: String?
   }
 
-  static func exploration(_ plant: String?) -> ShellExploration {
-    ShellExploration(below: ExploredDisks.parent, plant: plant.flatMap(ShellPlant.init(rawValue:)))
+  static func exploration(_ plant: String?, below directory: String) -> ShellExploration {
+    ShellExploration(below: directory, plant: plant.flatMap(ShellPlant.init(rawValue:))) {
+      Interruption.shared.isAsked
+    }
   }
 
   /// On a thread of its own, which is the only one that runs jobs meanwhile.
-  static func onItsThread(_ body: @escaping @Sendable () -> Int32) -> Int32 {
-    let (done, status) = (DispatchSemaphore(value: 0), Status())
+  static func onItsThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+    let result = Gathered<Value>()
+    let done = DispatchSemaphore(value: 0)
     let thread = Thread {
-      status.value = body()
+      result.add(body())
       done.signal()
     }
     thread.stackSize = 16 << 20
     thread.start()
     done.wait()
-    return status.value
+    return result.all[0]
   }
-
-  private final class Status: @unchecked Sendable { var value: Int32 = 0 }
 
   func execute() -> Int32 {
     Self.onItsThread { [options] in
-      let exploration = Self.exploration(options.plant)
+      let exploration = Self.exploration(options.plant, below: options.directory)
       let encoder = JSONEncoder()
       do {
         for number in 0..<options.seeds {

@@ -69,7 +69,7 @@ extension CommandHelp {
                           again
         --no-faults       power cuts only, no failing disk
         --replay IMAGE    one image or fault, as a failure prints it, with what leads
-                          to it
+                          to it; takes --seed
         --json            one document
       """, examples: ["crash-images", "crash-images --depth 3 --json", "crash-images --only enqueue,settle"],
     exits: "  1    something was lost, or a control lost nothing",
@@ -92,8 +92,10 @@ extension CommandHelp {
         --report FILE         a page with the verdict, what was seen how often, and
                               the failures
         --stories DIR         each of the first failures as a file for story
-        --plant NAME|all      plant this bug, and find it; all: each of them, and
-                              each invariant has to be broken by one
+        --plant NAME|all      plant this bug, and find it in so many lives of one
+                              profile after the other, or of --profile alone; all:
+                              each of them, and each invariant has to be broken by
+                              one
         --check-determinism   every life twice, in two processes; the first random
                               number that differs is named
         --json                one JSON document
@@ -117,12 +119,12 @@ extension CommandHelp {
     })
 
   private static let replay = CommandHelp(
-    name: "replay", arguments: "--seed N [options]",
+    name: "replay", arguments: "[options]",
     summary: "tell one life of explore again; a failure prints how",
     options: """
-        --seed N          which life
+        --seed N          which life (default: 1)
         --profile NAME, --storage KIND, --plant NAME   as in explore
-        --keep PLACES     only these acts of it, as a failure prints them
+        --keep PLACES     only these acts of it, as a failure prints them, or none
         --stop-at N       up to this event
         --shell           a life of explore --shell; takes --seed and --plant
       """, examples: ["replay --seed 7 --profile swarm"],

@@ -69,7 +69,7 @@ extension ExplorePage {
     isGood = report.isGood
     verdict = report.verdict
     complaints = report.rarelyExercised.map {
-      "invariant \($0.rawValue) was exercised \(sum.exercised($0)) times, not \($0.minimum)"
+      "invariant \($0.rawValue) was exercised \(Counted.text(sum.exercised($0), "time")), not \($0.minimum)"
     }
     figures = [
       .init(name: "profile", value: options.profile.rawValue),

@@ -62,10 +62,8 @@ enum RunReport {
 
 /// The file of a report.
 enum ReportFile {
-  /// As a shell would take it again, if nothing in it needs quoting.
-  static var commandLine: String {
-    (["purchase-simulator"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
-  }
+  /// What was typed, as a shell would take it again.
+  static var commandLine: String { TypedCommand.line(Array(CommandLine.arguments.dropFirst())) }
 
   /// False where it could not be written, which is said.
   static func write(_ report: Report, to path: String) -> Bool {
@@ -77,7 +75,7 @@ enum ReportFile {
     let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     var isFolder: ObjCBool = false
     guard unsafe FileManager.default.fileExists(atPath: target.path, isDirectory: &isFolder) else {
-      return nil
+      return isLink(path) ? "it is a link to nothing" : nil
     }
     if path.isEmpty || isFolder.boolValue { return "it is a folder" }
     do {
@@ -85,6 +83,18 @@ enum ReportFile {
       return values.isRegularFile == true ? nil : "it is no file"
     } catch {
       return error.localizedDescription
+    }
+  }
+
+  /// Whether a link is there, wherever it leads.
+  private static func isLink(_ path: String) -> Bool {
+    do {
+      // Without a slash at its end, which would be what the link leads to.
+      let place = URL(fileURLWithPath: path).path
+      let attributes = try FileManager.default.attributesOfItem(atPath: place)
+      return attributes[.type] as? FileAttributeType == .typeSymbolicLink
+    } catch {
+      return false
     }
   }
 

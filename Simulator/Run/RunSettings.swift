@@ -19,8 +19,8 @@ struct RunSettings: Equatable {
     switch option {
     case "--seed": seed = try arguments.number(of: option)
     case "--json": json = true
-    case "--keep": keep = try arguments.value(of: option)
-    case "--report": report = try arguments.value(of: option)
+    case "--keep": keep = try arguments.path(of: option)
+    case "--report": report = try arguments.path(of: option)
     case "--jobs":
       jobs = try arguments.number(of: option)
       guard (1...64).contains(jobs) else { throw Command.UsageError(message: "--jobs needs 1 to 64") }

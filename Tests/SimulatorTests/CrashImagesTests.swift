@@ -58,21 +58,58 @@ import Testing
     #expect(try run(only + ["--seed", "6", "--jobs", "2"]).document.fingerprint != one)
   }
 
+  /// The last place of a workload with this fate of all that is not durable there: the complaints say what there is.
+  private func end(of name: String, _ fate: String) throws -> String {
+    let places = try CommandResult(of: ["crash-images", "--replay", "\(name)@0/"]).errors
+    let last = try #require(places.firstMatch(of: /it has [0-9]+ to ([0-9]+)/)?.1)
+    let fates = try CommandResult(of: ["crash-images", "--replay", "\(name)@\(last)/"]).errors
+    let pending = fates.firstMatch(of: /the power can take ([0-9]+) operation/).flatMap { Int($0.1) } ?? 0
+    return "\(name)@\(last)/" + String(repeating: fate, count: pending)
+  }
+
   @Test func `an image is shown by its address, and a lost commit ends with 1`() throws {
-    let kept = try CommandResult(of: ["crash-images", "--replay", "enqueue@9999/"])
+    let kept = try CommandResult(of: ["crash-images", "--replay", try end(of: "enqueue", "+")])
     #expect(kept.status == 0 && kept.output.contains("after the call has returned"))
     #expect(kept.output.hasSuffix("nothing is wrong\n"))
-    let all = try CommandResult(of: ["crash-images", "--replay", "wal-normal:enqueue@9999/"])
-    let dropped = String(repeating: "-", count: all.output.components(separatedBy: "\n").count)
-    let lost = try CommandResult(of: ["crash-images", "--replay", "wal-normal:enqueue@9999/\(dropped)"])
+    let address = try end(of: "wal-normal:enqueue", "-")
+    #expect(address.hasSuffix("-"))
+    let lost = try CommandResult(of: ["crash-images", "--replay", address])
     #expect(lost.status == 1 && lost.output.hasSuffix("a commit that had returned is gone\n"))
-    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!full-on2"]).status == 0)
-    #expect(try CommandResult(of: ["crash-images", "--replay", "nonsense"]).status == 64)
+    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!full-on1"]).status == 0)
+    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!ioerr2"]).status == 0)
+  }
+
+  @Test(arguments: [
+    ("nonsense", "--replay takes what crash-images prints"), ("enqueue@x/", "--replay takes what"),
+    ("enqueue@90/?", "--replay takes what"), ("settle!empty1", "--replay takes what"),
+    ("enqeue@90/", "there is no workload 'enqeue'; did you mean 'enqueue'?"),
+    ("settle,create!full1", "there is no workload 'settle,create': create can only come first"),
+    ("wal:enqueue@90/", "there is no control 'wal': there are wal-normal, rollback-full"),
+    ("enqueue@99999/", "there is no place 99999 in enqueue: it has "),
+    ("wal-normal:enqueue@1/", "there is no place 1 in wal-normal:enqueue: it has "),
+    ("settle!ioerr99999", "there is no fault 99999 of settle!ioerr: "),
+    ("settle!full-on0", "there is no fault 0 of settle!full: "),
+  ])
+  func `an image or a fault that is not there is wrong usage, and what there is is said`(
+    address: String, said: String
+  ) throws {
+    let result = try CommandResult(of: ["crash-images", "--replay", address])
+    #expect(result.status == 64 && result.output.isEmpty)
+    #expect(result.errors.contains(said), "\(result.errors)")
+    #expect(result.errors.hasSuffix("Try 'purchase-simulator help crash-images'.\n"))
+  }
+
+  @Test func `an image whose operations are others than those of its place is wrong usage`() throws {
+    let address = try end(of: "wal-normal:enqueue", "-") + "+"
+    let result = try CommandResult(of: ["crash-images", "--replay", address])
+    #expect(result.status == 64 && result.errors.contains("behind the slash each has its fate"))
   }
 
   @Test(arguments: [
     (["--depth", "4"], "1, 2 or 3"), (["--dept"], "did you mean '--depth'?"),
     (["--only", "enqeue"], "did you mean 'enqueue'?"), (["--only", "settle,create"], "no workload"),
+    (["--only", "settle", "--depth", "3"], "--only and --depth do not go together"),
+    (["--replay", "settle!full1", "--json"], "--replay and --json do not go together"),
   ])
   func `wrong usage is answered with what to type instead`(arguments: [String], part: String) {
     guard case .failure(let error) = CrashImagesOptions.parse(arguments) else {
@@ -80,6 +117,12 @@ import Testing
       return
     }
     #expect(error.message.contains(part), "\(error.message)")
+  }
+
+  @Test func `a workload that is named twice is run once`() throws {
+    let options = try CrashImagesOptions.parse(["--only", "settle", "--only", "create", "--only", "settle"])
+      .get()
+    #expect(options.workloads.map(\.name) == ["settle", "create"])
   }
 
   @Test func `the workloads are all sequences up to the depth, each once`() {

@@ -9,6 +9,9 @@ import Testing
     (["--seeds", "0"], "--seeds needs 1 to"), (["--minutes", "0"], "--minutes needs 1 to"),
     (["--failures", "0"], "--failures needs 1 to"), (["--jobs", "0"], "--jobs needs 1 to 64"),
     (["--seeds", "-4"], "--seeds needs a whole number, not '-4'"),
+    (["--seeds", ""], "--seeds needs a whole number, not ''"),
+    (["--report", ""], "--report needs a path, not ''"),
+    (["--stories", ""], "--stories needs a path, not ''"),
     (["--minutes", "-1"], "--minutes needs a whole number, not '-1'"),
     (["--from", "-1"], "or a commit of 40 hexadecimal digits, not '-1'"),
     (["--from", "12fe"], "or a commit of 40 hexadecimal digits, not '12fe'"),
@@ -93,6 +96,19 @@ import Testing
       sum.broken.map(\.seed) == sum.broken.map(\.seed).sorted() && sum.failure?.seed == sum.broken.first?.seed
     )
     #expect(sum.brokenInvariants.values.reduce(0, +) == 3)
+  }
+
+  @Test(arguments: [1, 2, 5, 16])
+  func `the first that fail are the same for as many threads as anybody likes`(jobs: Int) throws {
+    let explorer = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: jobs)
+    let first = try explorer.run(1..<1_001, stopsAtFailure: true)
+    #expect(first.failure?.seed == 15)
+    // Nobody goes on for long behind it.
+    #expect(first.seeds < 15 + 8 * (jobs + 1))
+    let alone = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: 1)
+    let limits = ExploreLimits(from: 1, seeds: 1_000, failures: 5)
+    let (expected, some) = (try alone.run(limits).broken, try explorer.run(limits).broken)
+    #expect(expected.count == 5 && some.prefix(5).map(\.seed) == expected.map(\.seed))
   }
 
   @Test func `no time is no life`() throws {

@@ -53,11 +53,38 @@ import Testing
 
   @Test func `what was broken is said with its invariant, and of how many lives`() throws {
     let broken = try report(exercised: 1, hits: 1, plant: .finishBeforeAcknowledgement)
-    #expect(!broken.isGood && broken.verdict == "2 of 1 lives broke an invariant")
+    #expect(!broken.isGood && broken.verdict == "2 of 1 life broke an invariant")
     #expect(broken.lines.contains("                BROKEN in 2 lives"))
     #expect(broken.lines.contains { $0.hasPrefix("seed 1: 3, ") })
     #expect(broken.document.failing.map(\.seed) == [1, 2])
     #expect(broken.document.invariants.first { $0.number == 3 }?.broken == 2)
+  }
+
+  @Test func `what was counted once is said in the singular`() throws {
+    #expect(Counted.text(0, "act") == "0 acts" && Counted.text(1, "act") == "1 act")
+    #expect(Counted.text(1, "life", "lives") == "1 life" && Counted.text(2, "life", "lives") == "2 lives")
+    var sum = try Explorer(.swarm, .memory, .finishBeforeAcknowledgement, jobs: 1).run(1..<2)
+    sum.exercised[Invariant.oneCredit.rawValue] = 1
+    sum.seeds = 1_000
+    let rare = ExploreReport(options: ExploreOptions(), sum: sum, seconds: 1)
+    #expect(rare.lines.contains("invariant 2 was exercised too rarely: 1 time, not 1000"))
+    sum.seeds = 1
+    let report = ExploreReport(options: ExploreOptions(), sum: sum, seconds: 1)
+    #expect(report.lines.first?.hasPrefix("1 life, ") == true)
+    #expect(report.lines.contains("                BROKEN in 1 life"))
+    #expect(report.verdict == "1 of 1 life broke an invariant")
+    #expect(DeterminismCheck.verdict(1, of: 1) == "1 seed is the same run in two processes")
+  }
+
+  @Test func `what was ended before anything was through does not count to nothing`() {
+    #expect(PlantSearch.verdict(0, of: 48, false) == "ended before any of 48 planted bugs was found")
+    #expect(PlantSearch.verdict(0, of: 1, false) == "ended before the planted bug was found")
+    #expect(PlantSearch.verdict(1, of: 48, false) == "ended after 1 of 48 planted bugs")
+    #expect(PlantSearch.verdict(nil, of: 48, true) == "every planted bug was found")
+    #expect(DeterminismCheck.verdict(0, of: 9) == "ended before any of 9 seeds was compared")
+    #expect(
+      DeterminismCheck.verdict(3, of: 9)
+        == "3 seeds are the same run in two processes, and then it was ended before its time")
   }
 
   @Test func `for programs it is one document`() throws {

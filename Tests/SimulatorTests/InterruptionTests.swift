@@ -6,11 +6,13 @@ import Testing
 /// Somebody presses Ctrl-C, or the terminal goes away.
 @Suite(.timeLimit(.minutes(4))) struct InterruptionTests {
   /// A run that takes a while, with its temporary files in a folder of the test.
-  private func start(in directory: String) throws -> (Process, Pipe) {
+  private func start(
+    in directory: String, _ arguments: [String] = ["run", "--all", "--jobs", "1"]
+  ) throws -> (Process, Pipe) {
     let process = Process()
     let output = Pipe()
     process.executableURL = RunTests.binary
-    process.arguments = ["run", "--all", "--jobs", "1"]
+    process.arguments = arguments
     var environment = ProcessInfo.processInfo.environment
     environment["TMPDIR"] = directory
     process.environment = environment
@@ -62,6 +64,54 @@ import Testing
     process.waitUntilExit()
     #expect(process.terminationStatus == 130)
     #expect(text.contains("no invariant was broken"))
+  }
+
+  /// Starts it, and sends the signal as soon as it has files. Returns how it ended, and what it left behind.
+  private func end(
+    _ arguments: [String], in directory: String, with signal: Int32
+  ) throws -> (status: Int32, reason: Process.TerminationReason, left: [String]) {
+    let (process, output) = try start(in: directory, arguments)
+    while process.isRunning, try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty {
+      sched_yield()
+    }
+    kill(process.processIdentifier, signal)
+    _ = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let left = try FileManager.default.contentsOfDirectory(atPath: directory)
+    return (process.terminationStatus, process.terminationReason, left)
+  }
+
+  /// A short life may be over before the signal comes: then it is another one's turn.
+  @Test(
+    arguments: [["replay", "--shell", "--seed"], ["explore", "--shell", "--seeds", "500", "--from"]],
+    [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+  func `lives of the shell leave nothing behind when somebody ends them`(
+    command: [String], signal: (number: Int32, code: Int32)
+  ) throws {
+    try TemporaryDirectory.with("Shell") { directory in
+      for seed in 1...50 {
+        let end = try end(command + ["\(seed)"], in: directory, with: signal.number)
+        #expect(end.left == [])
+        if end.status == signal.code { return }
+        #expect(end.status == 0)
+      }
+      Issue.record("no life was ended")
+    }
+  }
+
+  @Test func `what a killed life of the shell leaves behind goes with the next one`() throws {
+    try TemporaryDirectory.with("Shell") { directory in
+      var left: [String] = []
+      for seed in 1...50 where left.isEmpty {
+        left = try end(["replay", "--shell", "--seed", "\(seed)"], in: directory, with: SIGKILL).left
+      }
+      #expect(left.count == 1 && left[0].hasPrefix("purchase-simulator-"))
+      let (process, output) = try start(in: directory, ["replay", "--shell"])
+      _ = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+    }
   }
 
   @Test func `children end when the one that started them is killed`() throws {

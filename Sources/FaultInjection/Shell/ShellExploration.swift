@@ -18,11 +18,23 @@ package struct ShellLife: Sendable {
 package struct ShellExploration {
   private let parent: String
   package let plant: ShellPlant?
+  private let isAsked: @Sendable () -> Bool
 
-  /// Files go below this directory, best one in memory, in one of their own.
-  package init(below parent: String, plant: ShellPlant? = nil) {
+  /// - Parameters:
+  ///   - parent: Files go below this directory, best one in memory, in one of their own. A life that throws leaves
+  ///     them there.
+  ///   - isAsked: Whether somebody wants it to end: a life then throws `Ended` before its next step.
+  package init(
+    below parent: String, plant: ShellPlant? = nil, isAsked: @escaping @Sendable () -> Bool = { false }
+  ) {
     self.parent = parent
     self.plant = plant
+    self.isAsked = isAsked
+  }
+
+  /// Somebody wanted the life to end.
+  package struct Ended: Error, CustomStringConvertible {
+    package var description: String { "the life was ended" }
   }
 
   /// This process cannot do it: the runtime has no such hook.
@@ -45,7 +57,7 @@ package struct ShellExploration {
 
   private func run(_ seed: UInt64, isTelling: Bool) throws -> (life: ShellLife, world: ShellWorld) {
     let directory = parent + "/shell-\(ProcessInfo.processInfo.processIdentifier)-\(seed)"
-    let world = ShellWorld(seed: seed, plant: plant, below: directory, isTelling: isTelling)
+    let world = ShellWorld(seed: seed, plant: plant, below: directory, isTelling: isTelling, isAsked)
     guard ConcurrencyHook.lead(to: world.queue) else { throw NoHook() }
     defer { _ = ConcurrencyHook.lead(to: nil) }
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

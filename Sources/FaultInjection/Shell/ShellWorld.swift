@@ -16,6 +16,7 @@ final class ShellWorld: @unchecked Sendable {
   let checker: ShellChecker
   private let parent: String
   private let isTelling: Bool
+  private let isAsked: @Sendable () -> Bool
   private(set) var story: [String] = []
 
   var network: RandomStream
@@ -71,13 +72,17 @@ final class ShellWorld: @unchecked Sendable {
   var lanesSeen: Set<String> = []
   var forgotten: [ForgottenLock] = []
 
-  init(seed: UInt64, plant: ShellPlant?, below parent: String, isTelling: Bool) {
+  init(
+    seed: UInt64, plant: ShellPlant?, below parent: String, isTelling: Bool,
+    _ isAsked: @escaping @Sendable () -> Bool
+  ) {
     knobs = ShellKnobs(seed: seed)
     self.plant = plant
     queue = SeededQueue(seed: seed)
     checker = ShellChecker(queue)
     self.parent = parent
     self.isTelling = isTelling
+    self.isAsked = isAsked
     network = RandomStream(seed: seed, "shell network")
     shop = RandomStream(seed: seed, "shell store")
     people = RandomStream(seed: seed, "shell people")
@@ -128,6 +133,7 @@ final class ShellWorld: @unchecked Sendable {
   func run(until horizon: Int64, _ isDone: () -> Bool) throws {
     var left = 400_000
     while checker.violation == nil, !isDone() {
+      if isAsked() { throw ShellExploration.Ended() }
       guard queue.step(until: horizon) else { return }
       left -= 1
       if left == 0 { return checker.broken(.quiet, "jobs run without end") }
