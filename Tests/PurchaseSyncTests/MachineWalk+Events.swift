@@ -124,7 +124,7 @@ extension MachineWalk {
       .retry(reason: "no answer", retryAfterMilliseconds: nil),
       .retry(reason: "HTTP 500", retryAfterMilliseconds: wait),
       .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: wait), .backendFault(reason: "HTTP 400"),
-      .signInNeeded, .proofMissing, .laneTaken, .interrupted,
+      .signInNeeded, .proofMissing, .laneTaken, .unprepared(reason: "locked"), .interrupted,
     ])
     observer.failed(failure, lane, sent.map(\.key), at: now)
     step("\(lane.text): \(failure)") { (machine, now) throws(QueueError) in

@@ -88,7 +88,7 @@ struct MachineWalkObserver {
       if let asked { raise(Self.floor(asked, now)) }
     case .backendFault: failing.insert(lane)
     case .signInNeeded, .interrupted: waiting.insert(lane)
-    case .proofMissing, .laneTaken, .unreadable: break
+    case .proofMissing, .laneTaken, .unprepared, .unreadable: break
     }
   }
 

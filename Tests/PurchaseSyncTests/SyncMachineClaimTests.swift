@@ -109,6 +109,16 @@ import Testing
     #expect(run.now <= midday.adding(milliseconds: 3_600_000))
   }
 
+  @Test func `a claim of a device without a name waits, and the backend has not failed`() throws {
+    var run = try MachineRun(orders: [])
+    _ = try run.claim("alice")
+    #expect(try run.claimEnded("alice", .failed(.unprepared(reason: "the vault is locked"))).claimed == [])
+    #expect(!run.machine.retry.pace.isFailing)
+    var count = 0
+    while run.now < midday.adding(milliseconds: 10_000), count == 0 { count = run.fire().claimed.count }
+    #expect(count == 1)
+  }
+
   @Test(arguments: [UploadFailure.interrupted, .proofMissing, .laneTaken])
   func `a claim that nobody failed goes up at the next wake-up`(failure: UploadFailure) throws {
     var run = try MachineRun(orders: [])

@@ -100,13 +100,27 @@ import Testing
     #expect(run.letPass(3_600_000).sent == [["100"]])
   }
 
-  @Test func `a lane that another process sends is tried again, and nobody has failed`() throws {
+  @Test(arguments: [UploadFailure.laneTaken, .unprepared(reason: "the vault is locked")])
+  func `what was not sent is tried again ever more slowly, and nobody has failed`(
+    failure: UploadFailure
+  ) throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
-    _ = try run.fail(alice, .laneTaken)
+    _ = try run.fail(alice, failure)
     #expect(run.storage.watch(of: key("100")) == PoisonWatch())
     #expect(!run.machine.retry.pace.isFailing)
     #expect(run.letPass(2_000).sent == [["100"]])
+    let end = run.now.adding(milliseconds: inDays(1))
+    var sends = 0
+    while run.now < end {
+      if run.isSending(alice) { _ = try run.fail(alice, failure) }
+      if !run.letPass(3_600_000).sent.isEmpty { sends += 1 }
+    }
+    #expect((20...80).contains(sends), "\(sends) times in a day")
+    #expect(!run.machine.retry.pace.isFailing)
+    if run.isSending(alice) { _ = try run.fail(alice, failure) }
+    // Somebody has the phone in his hand again.
+    #expect(run.wake(.foreground).sent == [["100"]] || run.letPass(10_000).sent == [["100"]])
   }
 
   @Test func `what the engine itself ended is no failure, and goes up at the next wake-up`() throws {

@@ -21,7 +21,7 @@ import Testing
   enum Event: String, CaseIterable, Sendable {
     case arrival, redelivery, newProof
     case reply, retry, backendBusy, backendFault, credentialsRefused, proofMissing, laneTaken, interrupted
-    case unreadable
+    case unprepared, unreadable
     case timer, foreground, networkBack, userAsked, signedIn, anotherSignedIn, parked
     case storeListed, finishEnded, receiptFound, outcomeSeen, deviceClaimed, claimEnded
   }
@@ -40,6 +40,7 @@ import Testing
     proofMissing        traps   traps     waits     traps
     laneTaken           traps   traps     waits     traps
     interrupted         traps   traps     waits     traps
+    unprepared          traps   traps     waits     traps
     unreadable          traps   traps     rests     traps
     timer               rests   waits     out       asks
     foreground          rests   waits     out       sends
@@ -122,6 +123,7 @@ import Testing
     case .proofMissing: return try run.fail(alice, .proofMissing)
     case .laneTaken: return try run.fail(alice, .laneTaken)
     case .interrupted: return try run.fail(alice, .interrupted)
+    case .unprepared: return try run.fail(alice, .unprepared(reason: ""))
     case .unreadable: return try run.fail(alice, .unreadable(key("100"), reason: ""))
     case .timer: return run.fire(at: run.now)
     case .foreground: return run.wake(.foreground)

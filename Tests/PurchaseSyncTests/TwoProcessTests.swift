@@ -18,6 +18,30 @@ import Testing
     return other
   }
 
+  // MARK: Room
+
+  @Test func `room that another process made is for what the store keeps`() throws {
+    var app = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try app.arrive(bought("100", token: 1))
+    #expect(throws: QueueError.self) { try app.arrive(bought("101", token: 2)) }
+    _ = try app.fail(alice, .laneTaken)
+    _ = try app.listed([key("100"), key("101")])
+    // The other one delivers it, shows it, and tells nobody.
+    _ = try app.storage.acknowledge([SettledClaim(key: key("100"), verdict: .granted)], now: app.now)
+    try app.storage.markSeen(key("100"))
+    var hasAsked = false
+    let end = app.now.adding(milliseconds: 2 * 3_600_000)
+    while app.timer != nil, app.now < end, !hasAsked { hasAsked = app.fire().contains(.listStore) }
+    #expect(hasAsked)
+    #expect(try app.arrive(bought("101", token: 2)).sent == [["101"]])
+    _ = try app.listed([key("101")])
+    _ = app.reply(["101": .granted])
+    _ = try app.finishEnded(key("101"), .finished)
+    _ = try app.listed([])
+    while app.timer != nil, app.now < end { #expect(!app.fire().contains(.listStore), "nothing is kept") }
+    #expect(app.timer == nil)
+  }
+
   // MARK: The ledger's epoch, two processes
 
   @Test func `an answer of before the restoration, that comes after another process heard of it`() throws {

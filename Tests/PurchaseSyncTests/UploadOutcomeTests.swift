@@ -206,6 +206,7 @@ extension UploadClassification {
     case .failure(.signInNeeded): "signInNeeded"
     case .failure(.proofMissing): "proofMissing"
     case .failure(.laneTaken): "laneTaken"
+    case .failure(.unprepared): "unprepared"
     case .failure(.interrupted): "interrupted"
     case .failure(.unreadable): "unreadable"
     }

@@ -163,7 +163,7 @@ extension World {
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = 0
     case .signInNeeded, .interrupted: process.waitingLanes |= 1 << lane
-    case .proofMissing, .laneTaken, .unreadable: break
+    case .proofMissing, .laneTaken, .unprepared, .unreadable: break
     }
   }
 

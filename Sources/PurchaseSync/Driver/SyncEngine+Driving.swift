@@ -115,6 +115,12 @@ extension SyncEngine {
     feed(generation) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
   }
 
+  /// Something could not be taken over: the store is asked when everything is looked at again.
+  func storeKeepsMore() {
+    opened?.machine.storeKeepsMore()
+    lookAgain()
+  }
+
   /// After a storage error: not at once, since most of them last a while.
   func lookAgain() {
     setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))

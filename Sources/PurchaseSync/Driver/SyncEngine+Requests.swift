@@ -18,7 +18,11 @@ extension SyncEngine {
         return uploadEnded(lane, .failure(.laneTaken), generation)
       }
       lease = free
-      upload = try prepare(entries)
+      guard let prepared = try prepare(entries) else {
+        lease.release()
+        return uploadEnded(lane, .failure(.unprepared(reason: Self.namelessDevice)), generation)
+      }
+      upload = prepared
     } catch {
       report(error)
       uploadEnded(lane, .failure(.interrupted), generation)
@@ -91,7 +95,10 @@ extension SyncEngine {
     return nil
   }
 
-  private func prepare(_ entries: [Entry]) throws(SyncError) -> Upload {
+  private static let namelessDevice = "the vault that names this device is locked"
+
+  /// Nil while the device has no name.
+  private func prepare(_ entries: [Entry]) throws(SyncError) -> Upload? {
     try withFile { (file) throws(QueueError) in
       guard let head = entries.first else { throw .invalid(what: "an upload of nothing") }
       var claims: [Claim] = []
@@ -99,9 +106,7 @@ extension SyncEngine {
         let details = try TransactionDetails(text: entry.details, key: entry.key)
         claims.append(details.claim(orderNumber: entry.orderNumber))
       }
-      guard let device = try file.device(proposing: configuration.surroundings.uuid()) else {
-        throw .cannotOpen(path: file.queue.path, reason: "the vault that names this device is locked")
-      }
+      guard let device = try file.device(proposing: configuration.surroundings.uuid()) else { return nil }
       let proof = try Self.proof(of: head, in: file)
       let isMissing = proof == nil && !head.proofs.isEmpty
       return Upload(
@@ -147,7 +152,7 @@ extension SyncEngine {
         let device = try withFile({ (file) throws(QueueError) in
           try file.device(proposing: configuration.surroundings.uuid())
         })
-      else { return .failed(.retry(reason: "the vault is locked", retryAfterMilliseconds: nil)) }
+      else { return .failed(.unprepared(reason: Self.namelessDevice)) }
       body = try JSONEncoder().encode(DeviceClaimDocument(device: device))
     } catch {
       return .failed(.retry(reason: "the device has no name", retryAfterMilliseconds: nil))

@@ -50,7 +50,10 @@ extension SyncEngine {
         case .queue(.queueFull): continue
         // One that is refused for itself must not hold up the others.
         case .queue(.invalid): report(error)
-        default: return report(error)
+        // The rest of the list is asked for again, when everything is looked at again.
+        default:
+          storeKeepsMore()
+          return report(error)
         }
       }
     }

@@ -97,10 +97,8 @@ public actor SyncEngine {
       switch error {
       case .queue(.queueFull): overflows(transaction.key, error)
       case .queue(.invalid): break
-      // The file failed: the store has it still, and is asked when everything is looked at again.
-      default:
-        opened?.machine.storeKeepsMore()
-        lookAgain()
+      // The file failed: the store has it still.
+      default: storeKeepsMore()
       }
       throw error
     }

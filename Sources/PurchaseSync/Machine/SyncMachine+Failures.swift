@@ -52,16 +52,19 @@ extension SyncMachine {
       return try setAside(sent, now: now) + sendNext(lane, now: now)
     case .unreadable(let key, let reason):
       return try park(key, reason, now: now) + sendNext(lane, now: now)
-    case .laneTaken:
-      backoff.failed(now: now, policy: policy, using: &random)
-      lanes[lane]?.backoff = backoff
-      let until = soonest(backoff.opensAt(now: now, policy: policy), now)
-      return [
-        .emit(.waiting(lane, reason: "another process is sending this lane", until: until)), .wake(at: until),
-      ]
+    case .laneTaken: return waitLonger(lane, "another process is sending this lane", now: now)
+    case .unprepared(let reason): return waitLonger(lane, reason, now: now)
     case .interrupted:
       return []
     }
+  }
+
+  /// Nothing was sent, and nobody is to blame: the lane waits, each time longer.
+  private mutating func waitLonger(_ lane: Lane, _ reason: String, now: Timestamp) -> [SyncAction] {
+    lanes[lane]?.backoff.failed(now: now, policy: policy, using: &random)
+    let opens = lanes[lane]?.backoff.opensAt(now: now, policy: policy) ?? now
+    let until = soonest(opens, now)
+    return [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]
   }
 
   private mutating func wait(

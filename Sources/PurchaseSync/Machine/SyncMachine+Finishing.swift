@@ -76,7 +76,7 @@ extension SyncMachine {
       }
     }
     // What the store keeps has had its turn.
-    return hasOverflow ? actions : actions + goOnWithParked(now: now)
+    return actions + (hasOverflow ? waitForRoom(now: now) : goOnWithParked(now: now))
   }
 
   /// Those that failed and are due.

@@ -60,6 +60,24 @@ extension SyncMachine {
   /// Something could not be stored here, and is in the store still.
   mutating func storeKeepsMore() { (hasOverflow, isRoomNews) = (true, true) }
 
+  /// At the cap's pace, as long as it lasts.
+  mutating func waitForRoom(now: Timestamp) -> [SyncAction] {
+    overflowDue = now.adding(milliseconds: policy.capMilliseconds)
+    return askForOverflowAgain(now: now)
+  }
+
+  mutating func askForOverflowAgain(now: Timestamp) -> [SyncAction] {
+    guard hasOverflow, let planned = overflowDue else { return [] }
+    let due = planned.clamped(to: policy.capMilliseconds, after: now)
+    guard due <= now else {
+      overflowDue = due
+      return [.wake(at: due)]
+    }
+    overflowDue = nil
+    isRoomNews = true
+    return []
+  }
+
   /// The store is asked again for what had no room, once nothing is on its way any more: of a thousand that it holds,
   /// one at a time would be a thousand listings.
   mutating func askForOverflow() -> [SyncAction] {

@@ -47,6 +47,9 @@ package struct SyncMachine<Storage: SyncStorage> {
   var hasOverflow = false
   /// There may be room for it, and the store was not asked yet.
   var isRoomNews = false
+  /// When it is asked again though nobody made room here: another process may have, and room that is kept for an order
+  /// ends by itself.
+  var overflowDue: Timestamp?
   /// Something that is owed to the backend waits for room.
   var hasOwedUpdates = false
   /// How often a new proof took an entry out of quarantine.
@@ -114,7 +117,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     }
     actions += sendAll(now: now)
     actions += finishAgain(now: now)
-    return actions + claimAgain(now: now) + askForOverflow()
+    return actions + claimAgain(now: now) + askForOverflowAgain(now: now) + askForOverflow()
   }
 
   /// A step after which others come: its failure must not take back what they or the steps before it did.

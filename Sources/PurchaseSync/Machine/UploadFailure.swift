@@ -16,6 +16,8 @@ package enum UploadFailure: Hashable, Sendable {
   case unreadable(EntryKey, reason: String)
   /// Another process is sending this lane: nobody's failure. It is tried again after a while.
   case laneTaken
+  /// It could not be put together: something that belongs to it cannot be read now, on this device.
+  case unprepared(reason: String)
   /// The engine itself ended the request: nobody's failure. It is sent again at the next wake-up.
   case interrupted
 
