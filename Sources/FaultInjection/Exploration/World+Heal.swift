@@ -200,6 +200,8 @@ extension World {
           checker.mark(.keptForSomebody)
           continue
         }
+        // And where such ones take all the room, there is none to come back to.
+        if row.state == .quarantined, isFull(phone) { continue }
         let wait = row.readyAt - deviceNow(phone).milliseconds
         return Pending(
           invariant: .delivered,
@@ -222,8 +224,11 @@ extension World {
     for sale in store.sales.indices where store.sales[sale].isListed {
       // It waits for room that entries take which nobody can deliver yet.
       let isNobodys = !phones.contains { store.lists(sale, to: $0.number, as: $0.storeAccount) }
-      if !isOnRecord[sale], phones.contains(where: isFull) || isNobodys && knobs.entries < 64 { continue }
       let isSettled = isOnRecord[sale]
+      // Settled where no phone has heard of it, it has to be taken once more.
+      let isKnown = isSettled && phones.contains { $0.shadow.row(sale).isBuried }
+      if !isKnown, phones.contains(where: isFull) { continue }
+      if !isSettled, isNobodys, knobs.entries < 64 { continue }
       return Pending(
         invariant: isSettled ? .finished : .delivered,
         description: "\(Names.id(sale)) is \(isSettled ? "settled" : "paid") and unfinished in the store")

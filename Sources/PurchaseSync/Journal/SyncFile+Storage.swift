@@ -135,8 +135,13 @@ extension SyncFile: SyncStorage {
   ) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       try self.queue.recordAttempt(keys, now: now)
-      if let state { try self.notes.setFact("retry", state) }
+      if let state { try self.write(state) }
     }
+  }
+
+  /// Within a transaction. If that fails, the text in the file is another one, and is read.
+  private func write(_ state: RetryState) throws(QueueError) {
+    lastRetryState = (try notes.setFact("retry", state), state)
   }
 
   package func retryState() throws(QueueError) -> RetryState {
@@ -152,7 +157,7 @@ extension SyncFile: SyncStorage {
     _ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp
   ) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
-      try self.notes.setFact("retry", state)
+      try self.write(state)
       for (key, watch) in watches { try self.notes.keep(watch, of: key) }
     }
   }

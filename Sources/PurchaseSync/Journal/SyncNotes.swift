@@ -28,7 +28,9 @@ struct SyncNotes {
     }
   }
 
-  func setFact(_ name: String, _ value: some Encodable) throws(QueueError) {
+  /// The text that is stored.
+  @discardableResult
+  func setFact(_ name: String, _ value: some Encodable) throws(QueueError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let text: String
@@ -38,6 +40,7 @@ struct SyncNotes {
       throw .invalid(what: "\(name) cannot be written as JSON")
     }
     try file.setFact(name, text)
+    return text
   }
 
   // MARK: Watches

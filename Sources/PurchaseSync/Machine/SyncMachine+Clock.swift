@@ -34,12 +34,19 @@ extension SyncMachine {
     retry.budget.clamp(now: now)
     try keepRetry(now: now)
     try storage.clampPostponed(to: soonest(.distantFuture, now), now: now)
-    if var trial = try storage.quarantineTrial(), trial.at > now {
-      trial.at = now
-      try storage.keep(trial)
+    if let trial = try storage.quarantineTrial() {
+      let clamped = clamped(trial, now: now)
+      if clamped != trial { try storage.keep(clamped) }
     }
     wentBack = false
     return []
+  }
+
+  private func clamped(_ trial: QuarantineTrial, now: Timestamp) -> QuarantineTrial {
+    var trial = trial
+    trial.at = min(trial.at, now)
+    trial.notBefore = trial.notBefore?.mapValues { soonest($0, now) }
+    return trial
   }
 
   /// No timer lies beyond the horizon.

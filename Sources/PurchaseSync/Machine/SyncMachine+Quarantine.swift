@@ -69,23 +69,30 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     let isFirst = try storage.quarantined().isEmpty
     if try storage.quarantine(key, reason: reason, now: now) {
-      let actions =
-        [.emit(.quarantined(key, reason: reason)), .wake(at: quarantineDue(now))] + roomIsFree(now: now)
-      guard isFirst || asked != nil else { return actions }
-      return actions
-        + attempt { (machine) throws(QueueError) in
-          let last = try machine.storage.quarantineTrial()
-          // While it was empty, nothing was tried: its day begins now.
-          var trial = machine.begun(after: last, now: now)
-          if !isFirst, let last { (trial.at, trial.appVersion) = (last.at, last.appVersion) }
-          if let asked { trial.notBefore = (trial.notBefore ?? [:]).merging([key.rawValue: asked]) { $1 } }
-          try machine.storage.keep(trial)
-          return []
-        }
+      var actions: [SyncAction] = [
+        .emit(.quarantined(key, reason: reason)), .wake(at: quarantineDue(now)),
+      ]
+      // Before anybody may release it.
+      if isFirst || asked != nil { actions += noteParked(key, asked, isFirst, now: now) }
+      return actions + roomIsFree(now: now)
     }
     let until = now.adding(milliseconds: policy.quarantineRetryMilliseconds)
     try storage.postpone(key, until: until, reason: reason, now: now)
     return [.emit(.setAside(key, reason: reason, until: until))]
+  }
+
+  private mutating func noteParked(
+    _ key: EntryKey, _ asked: Timestamp?, _ isFirst: Bool, now: Timestamp
+  ) -> [SyncAction] {
+    attempt { (machine) throws(QueueError) in
+      let last = try machine.storage.quarantineTrial()
+      // While it was empty, nothing was tried: its day begins now.
+      var trial = machine.begun(after: last, now: now)
+      if !isFirst, let last { (trial.at, trial.appVersion) = (last.at, last.appVersion) }
+      if let asked { trial.notBefore = (trial.notBefore ?? [:]).merging([key.rawValue: asked]) { $1 } }
+      try machine.storage.keep(trial)
+      return []
+    }
   }
 
   func quarantineDue(_ now: Timestamp) -> Timestamp {
