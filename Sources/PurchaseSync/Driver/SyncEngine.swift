@@ -95,7 +95,9 @@ public actor SyncEngine {
         })
     } catch {
       switch error {
-      case .queue(.queueFull): overflows(transaction.key, error)
+      case .queue(.queueFull):
+        overflows(transaction.key, error)
+        feed(generation) { (machine, now) throws(QueueError) in machine.lackedRoom(now: now) }
       case .queue(.invalid): break
       // The file failed: the store has it still.
       default: storeKeepsMore()

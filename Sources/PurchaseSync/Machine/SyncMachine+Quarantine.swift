@@ -68,31 +68,35 @@ extension SyncMachine {
     _ key: EntryKey, _ reason: String, asked: Timestamp? = nil, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     let isFirst = try storage.quarantined().isEmpty
+    // Before it is there: a kill or a full disk in between would let a new proof come before what was asked for.
+    if asked != nil { try noteParked(key, asked, isFirst, now: now) }
     if try storage.quarantine(key, reason: reason, now: now) {
       var actions: [SyncAction] = [
         .emit(.quarantined(key, reason: reason)), .wake(at: quarantineDue(now)),
       ]
-      // Before anybody may release it.
-      if isFirst || asked != nil { actions += noteParked(key, asked, isFirst, now: now) }
+      if isFirst, asked == nil {
+        actions += attempt { (machine) throws(QueueError) in
+          try machine.noteParked(key, nil, true, now: now)
+          return []
+        }
+      }
       return actions + roomIsFree(now: now)
     }
-    let until = now.adding(milliseconds: policy.quarantineRetryMilliseconds)
+    let tried = now.adding(milliseconds: policy.quarantineRetryMilliseconds)
+    let until = max(tried, asked ?? tried)
     try storage.postpone(key, until: until, reason: reason, now: now)
     return [.emit(.setAside(key, reason: reason, until: until))]
   }
 
   private mutating func noteParked(
     _ key: EntryKey, _ asked: Timestamp?, _ isFirst: Bool, now: Timestamp
-  ) -> [SyncAction] {
-    attempt { (machine) throws(QueueError) in
-      let last = try machine.storage.quarantineTrial()
-      // While it was empty, nothing was tried: its day begins now.
-      var trial = machine.begun(after: last, now: now)
-      if !isFirst, let last { (trial.at, trial.appVersion) = (last.at, last.appVersion) }
-      if let asked { trial.notBefore = (trial.notBefore ?? [:]).merging([key.rawValue: asked]) { $1 } }
-      try machine.storage.keep(trial)
-      return []
-    }
+  ) throws(QueueError) {
+    let last = try storage.quarantineTrial()
+    // While it was empty, nothing was tried: its day begins now.
+    var trial = begun(after: last, now: now)
+    if !isFirst, let last { (trial.at, trial.appVersion) = (last.at, last.appVersion) }
+    if let asked { trial.notBefore = (trial.notBefore ?? [:]).merging([key.rawValue: asked]) { $1 } }
+    try storage.keep(trial)
   }
 
   func quarantineDue(_ now: Timestamp) -> Timestamp {

@@ -123,9 +123,8 @@ extension SyncMachine {
       switch verdict.verdict {
       case .rejected, .unknownTransaction:
         // Said of a proof that has been replaced meanwhile: the newer one is asked about.
-        if verdict.waitMilliseconds == nil, let present = try storage.entry(entry.key),
-          present.proofs != entry.proofs
-        {
+        if let present = try storage.entry(entry.key), present.proofs != entry.proofs {
+          if verdict.waitMilliseconds != nil { try postpone(entry.key, afterFailures: 1, verdict, now: now) }
           continue
         }
         actions += try keep(entry.key, verdict, now: now)

@@ -81,8 +81,11 @@ extension SyncMachine {
   mutating func readRetry() throws(QueueError) {
     let stored = try storage.retryState()
     guard stored != keptRetry else { return }
+    // What is over here (`forgetWaits`) stands in the file as long as nobody here has written it.
+    let over = retry.pace.notBefore == nil ? keptRetry.pace.notBefore : nil
     retry.budget = stored.budget
     retry.pace.heard(stored.pace)
+    if let over, stored.pace.notBefore == over { retry.pace.forget(overBy: over) }
     keptRetry = stored
   }
 

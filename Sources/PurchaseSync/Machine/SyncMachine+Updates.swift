@@ -66,9 +66,16 @@ extension SyncMachine {
     return askForOverflowAgain(now: now)
   }
 
+  /// The same of what was handed over alone: nobody lists the store for it.
+  mutating func lackedRoom(now: Timestamp) -> [SyncAction] {
+    precondition(isStarted, "room is lacking in a machine that has started")
+    note(now)
+    return isParked ? [] : askForOverflowAgain(now: now)
+  }
+
   mutating func askForOverflowAgain(now: Timestamp) -> [SyncAction] {
-    guard hasOverflow, let planned = overflowDue else { return [] }
-    let due = planned.clamped(to: policy.capMilliseconds, after: now)
+    guard hasOverflow, !isRoomNews else { return [] }
+    let due = (overflowDue ?? .distantFuture).clamped(to: policy.capMilliseconds, after: now)
     guard due <= now else {
       overflowDue = due
       return [.wake(at: due)]
@@ -84,6 +91,7 @@ extension SyncMachine {
     guard isRoomNews, !lanes.values.contains(where: { !$0.sent.isEmpty }) else { return [] }
     isRoomNews = false
     hasOverflow = false
+    overflowDue = nil
     return [.listStore]
   }
 }
