@@ -30,7 +30,8 @@ extension SyncEngine {
     defer { if isWanted { listStore() } }
     guard !isShutDown else { return }
     guard let listed else {
-      return report(.store(reason: "the unfinished transactions could not be read"))
+      report(.store(reason: "the unfinished transactions could not be read"))
+      return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
     var keys: Set<EntryKey> = []
     // Why there is no room for one more entry, once that is known.

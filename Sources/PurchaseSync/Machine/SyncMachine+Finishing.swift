@@ -59,6 +59,7 @@ extension SyncMachine {
     precondition(isStarted, "the store is listed for a machine that has started")
     note(now)
     storeAccount = account
+    isAskedForOverflow = false
     var actions: [SyncAction] = []
     for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishOwed {
       if keys.contains(tombstone.key) {

@@ -73,6 +73,14 @@ extension SyncMachine {
     return isParked ? [] : askForOverflowAgain(now: now)
   }
 
+  /// The store did not answer: what it keeps is not known to be less than before.
+  mutating func storeNotListed(now: Timestamp) -> [SyncAction] {
+    precondition(isStarted, "the store is asked for a machine that has started")
+    note(now)
+    if isAskedForOverflow { (hasOverflow, isAskedForOverflow) = (true, false) }
+    return isParked ? [] : askForOverflowAgain(now: now)
+  }
+
   mutating func askForOverflowAgain(now: Timestamp) -> [SyncAction] {
     guard hasOverflow, !isRoomNews else { return [] }
     let due = (overflowDue ?? .distantFuture).clamped(to: policy.capMilliseconds, after: now)
@@ -92,6 +100,7 @@ extension SyncMachine {
     isRoomNews = false
     hasOverflow = false
     overflowDue = nil
+    isAskedForOverflow = true
     return [.listStore]
   }
 }

@@ -47,6 +47,8 @@ package struct SyncMachine<Storage: SyncStorage> {
   var hasOverflow = false
   /// There may be room for it, and the store was not asked yet.
   var isRoomNews = false
+  /// The store was asked for it, and has not answered yet.
+  var isAskedForOverflow = false
   /// When it is asked again though nobody made room here: another process may have, and room that is kept for an order
   /// ends by itself.
   var overflowDue: Timestamp?
