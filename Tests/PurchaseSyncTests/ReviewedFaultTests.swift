@@ -24,6 +24,26 @@ import Testing
     #expect(hasAsked)
   }
 
+  @Test func `a refund that waits for room goes up though another process made it`() throws {
+    var app = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try app.purchase("100", token: 1)
+    _ = try app.finishEnded(key("100"), .finished)
+    _ = try app.confirm(key("100"))
+    _ = try app.arrive(bought("101", token: 2))
+    _ = try app.fail(alice, .signInNeeded)
+    var refund = bought("100", token: 1, proof: "refund of 100")
+    refund.revokedAt = midday
+    _ = try app.arrive(refund)
+    _ = try app.finishEnded(key("100"), .finished)
+    _ = app.wake(.signedIn(account: "alice"))
+    // The other process delivers it, and tells nobody.
+    if app.isSending(alice) { _ = try app.fail(alice, .laneTaken) }
+    _ = try app.storage.acknowledge([SettledClaim(key: key("101"), verdict: .granted)], now: app.now)
+    _ = app.letPass(10_000)
+    try app.storage.markSeen(key("101"))
+    #expect(app.letPass(2 * 3_600_000).sent == [["100"]])
+  }
+
   /// Fails at some of its listings, the first is 1.
   private struct FailingStore: AppStore {
     let inner: MockStoreClient
@@ -64,7 +84,9 @@ import Testing
       let other = try QueueFile(path: world.configuration.path, now: Timestamp.wallClock())
       _ = try other.discard(first.key, by: "kim", reason: "not worth it", now: Timestamp.wallClock())
       try await until {
-        try world.server.snapshot().charges.contains { $0.transactionID == second.transactionID && $0.isFinished }
+        try world.server.snapshot().charges.contains {
+          $0.transactionID == second.transactionID && $0.isFinished
+        }
       }
       await engine.shutdown()
     }
@@ -147,7 +169,9 @@ import Testing
     #expect(sent == [["100"]])
   }
 
-  @Test func `a wait of all lanes that was over stays over, though another process wrote the file since`() throws {
+  @Test func `a wait of all lanes that was over stays over, though another process wrote the file since`()
+    throws
+  {
     var app = try MachineRun()
     app.storage.book.add(9, account: "bob", product: "coins")
     var other = SyncMachine(storage: app.storage, policy: RetryPolicy(), seed: 2)

@@ -74,7 +74,7 @@ extension SyncMachine {
       // Never at the cost of a purchase: it is noted, and queued when there is room.
       try storage.oweUpdate(transaction, now: now)
       hasOwedUpdates = true
-      return startFinish(tombstone)
+      return startFinish(tombstone) + [waitToQueueOwed(now: now)]
     }
   }
 

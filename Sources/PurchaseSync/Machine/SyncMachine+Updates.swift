@@ -24,8 +24,14 @@ extension SyncMachine {
   mutating func queueOwedUpdates(now: Timestamp) throws(QueueError) -> [SyncAction] {
     let owed = try storage.queueOwedUpdates(now: now)
     hasOwedUpdates = owed.areWaiting
-    guard !owed.queued.isEmpty else { return [] }
-    return owed.queued.map { .emit(.updateQueued($0)) } + sendAll(now: now)
+    let waiting = owed.areWaiting ? [waitToQueueOwed(now: now)] : []
+    guard !owed.queued.isEmpty else { return waiting }
+    return owed.queued.map { .emit(.updateQueued($0)) } + sendAll(now: now) + waiting
+  }
+
+  /// As for what the store keeps: another process may make room, and tells nobody.
+  func waitToQueueOwed(now: Timestamp) -> SyncAction {
+    .wake(at: soonest(now.adding(milliseconds: policy.capMilliseconds), now))
   }
 
   /// There may be room again: what the store or the backend has been kept waiting with is asked for again.
