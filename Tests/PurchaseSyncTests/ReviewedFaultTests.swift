@@ -149,6 +149,24 @@ import Testing
     #expect(run.letPass(2 * 3_600_000).sent == [["100"]])
   }
 
+  @Test(arguments: [UploadFailure.unprepared(reason: "the vault is locked"), .laneTaken])
+  func `what never went out costs no budget`(failure: UploadFailure) throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    // Locked in a pocket, in a train: the network comes back each minute.
+    for _ in 0..<45 {
+      if run.isSending(alice) { _ = try run.fail(alice, failure) }
+      _ = run.letPass(60_000)
+      if !run.isSending(alice) { _ = run.wake(.networkBack) }
+      if !run.isSending(alice) { _ = run.letPass(5_000) }
+    }
+    if run.isSending(alice) { _ = try run.fail(alice, failure) }
+    // Unlocked, and open.
+    var sent = run.wake(.foreground).sent
+    if sent.isEmpty { sent = run.letPass(10_000).sent }
+    #expect(sent == [["100"]])
+  }
+
   // MARK: The clock
 
   @Test(arguments: [Verdict.pending, .rejected])
