@@ -74,7 +74,7 @@ extension SyncMachine {
     case .backendFault(let reason):
       backoff.refused(now: now, policy: policy, using: &random)
       faults.append(.emit(.backendFault(reason: reason)))
-    case .unprepared: backoff.failed(now: now, policy: policy, using: &random)
+    case .unprepared: backoff.notSent(now: now, policy: policy, using: &random)
     case .interrupted, .proofMissing, .laneTaken, .unreadable: return faults
     }
     claims[account]?.backoff = backoff

@@ -61,7 +61,7 @@ extension SyncMachine {
 
   /// Nothing was sent, and nobody is to blame: the lane waits, each time longer.
   private mutating func waitLonger(_ lane: Lane, _ reason: String, now: Timestamp) -> [SyncAction] {
-    lanes[lane]?.backoff.failed(now: now, policy: policy, using: &random)
+    lanes[lane]?.backoff.notSent(now: now, policy: policy, using: &random)
     let opens = lanes[lane]?.backoff.opensAt(now: now, policy: policy) ?? now
     let until = soonest(opens, now)
     return [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]

@@ -4,6 +4,8 @@ package import PurchaseQueue
 package struct LaneBackoff: Hashable, Sendable, Codable {
   /// Failures in a row.
   package private(set) var failures: Int
+  /// How often in a row nothing could be sent, since the last failure: nobody's, and no cost of the budget.
+  package private(set) var unsent = 0
   /// When it is time again; nil: at once. A wake-up brings it nearer.
   package private(set) var due: Timestamp?
   /// What the backend asked for, with its jitter. No wake-up shortens it.
@@ -48,6 +50,15 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     notBefore = now.adding(milliseconds: policy.floorMilliseconds(asked: asked, using: &random))
   }
 
+  /// Nothing went out: each time longer.
+  package mutating func notSent(
+    now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+  ) {
+    unsent = unsent < 64 ? unsent + 1 : unsent
+    let rounds = min(failures, 64) + unsent
+    due = now.adding(milliseconds: policy.delayMilliseconds(afterFailures: rounds, using: &random))
+  }
+
   /// The backend refused what it will refuse again: the cap's pace from the first time on.
   package mutating func refused(
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
@@ -81,5 +92,8 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     if let notBefore, notBefore <= moment { self.notBefore = nil }
   }
 
-  private mutating func countFailure() { failures = failures < .max ? failures + 1 : failures }
+  private mutating func countFailure() {
+    failures = failures < .max ? failures + 1 : failures
+    unsent = 0
+  }
 }
