@@ -169,24 +169,6 @@ import Testing
 
   // MARK: The clock
 
-  @Test(arguments: [Verdict.pending, .rejected])
-  func `what an entry waited for, and was over, does not begin anew when the clock goes back`(
-    verdict: Verdict
-  ) throws {
-    var run = try MachineRun()
-    _ = try run.arrive(bought("100", token: 1))
-    _ = run.reply(["100": verdict], retryAfter: 7_200)
-    // Something else is out all the while.
-    _ = try run.arrive(bought("101", token: 2))
-    run.now = run.now.adding(milliseconds: 3 * 3_600_000)
-    _ = run.wake(.networkBack)
-    run.now = run.now.adding(milliseconds: -inDays(365))
-    var sent = run.reply(["101": .granted]).sent
-    if verdict == .rejected { sent += try run.arrive(bought("100", token: 1, proof: "signed anew")).sent }
-    if sent.isEmpty { sent = run.letPass(2 * 3_600_000).sent }
-    #expect(sent == [["100"]])
-  }
-
   @Test func `a wait of all lanes that was over stays over, though another process wrote the file since`()
     throws
   {

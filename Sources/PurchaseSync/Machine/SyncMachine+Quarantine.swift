@@ -9,7 +9,7 @@ extension SyncMachine {
       // Another process of this installation had another clock.
       if trial.at > now { try storage.keep(begun(after: trial, now: now)) }
       let due = soonest(trial.at.adding(milliseconds: policy.quarantineRetryMilliseconds), now)
-      guard due <= now else { return [.wake(at: due)] }
+      guard due <= now else { return try [.wake(at: due)] + goOnAfterWaits(now: now) }
     }
     let parked = try storage.quarantined()
     // Damaged entries count as well, and cannot be tried.
@@ -18,20 +18,35 @@ extension SyncMachine {
     // A first one is only noted: it has just come here.
     guard trial != nil else { return [.wake(at: quarantineDue(now))] }
     stillParked = parked
-    try releaseParked(now: now)
-    return [.wake(at: quarantineDue(now))]
+    return try [.wake(at: quarantineDue(now))] + releaseParked(now: now)
   }
 
-  /// Each once in a trial: those for which there is no room now, when there is.
-  mutating func releaseParked(now: Timestamp) throws(QueueError) {
+  /// Each once in a trial: those for which there is no room now, when there is; those that the backend does not want
+  /// yet, when it does. In their lanes they would take the room of purchases until then.
+  mutating func releaseParked(now: Timestamp) throws(QueueError) -> [SyncAction] {
+    var waiting: [EntryKey] = []
+    defer { stillParked += waiting }
+    parkedWait = nil
     while let key = stillParked.first {
       if try storage.entry(key)?.state == .quarantined {
-        let asked = try outstandingWait(of: key, now: now)
-        guard try storage.release(key, until: asked, now: now) else { return }
-        if asked != nil { askedToWait.insert(key) }
+        if let asked = try outstandingWait(of: key, now: now) {
+          parkedWait = min(parkedWait ?? asked, asked)
+          waiting.append(stillParked.removeFirst())
+          continue
+        }
+        guard try storage.release(key, until: nil, now: now) else { break }
       }
       stillParked.removeFirst()
     }
+    return parkedWait.map { [.wake(at: $0)] } ?? []
+  }
+
+  /// The first of them has waited as long as the backend asked for.
+  private mutating func goOnAfterWaits(now: Timestamp) throws(QueueError) -> [SyncAction] {
+    guard let wait = parkedWait.map({ soonest($0, now) }) else { return [] }
+    guard wait <= now else { return [.wake(at: wait)] }
+    // What the store keeps comes first; they are next when it has been listed.
+    return hasOverflow ? [] : try releaseParked(now: now)
   }
 
   /// A trial that begins now, and what the backend asked for in the ones before.

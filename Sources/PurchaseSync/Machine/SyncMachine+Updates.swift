@@ -58,8 +58,7 @@ extension SyncMachine {
   mutating func goOnWithParked(now: Timestamp) -> [SyncAction] {
     guard !stillParked.isEmpty else { return [] }
     return attempt { (machine) throws(QueueError) in
-      try machine.releaseParked(now: now)
-      return machine.sendAll(now: now)
+      try machine.releaseParked(now: now) + machine.sendAll(now: now)
     }
   }
 

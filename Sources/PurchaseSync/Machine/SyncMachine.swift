@@ -58,6 +58,8 @@ package struct SyncMachine<Storage: SyncStorage> {
   var provenAnew: [EntryKey: Int] = [:]
   /// What the present trial of the quarantine found no room for yet.
   var stillParked: [EntryKey] = []
+  /// When the backend wants the first of these again.
+  var parkedWait: Timestamp?
   var isStarted = false
   var isParked = false
   /// The moment of the last event.
