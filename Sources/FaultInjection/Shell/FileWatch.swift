@@ -27,6 +27,7 @@ final class FileWatch {
   private let version: PreparedStatement
   private let entries: PreparedStatement
   private let tombstones: PreparedStatement
+  private let owed: PreparedStatement
   private let connection: Holder
   private var seen: Int64 = -1
   private(set) var content = Content()
@@ -44,7 +45,11 @@ final class FileWatch {
       connection.connection, "SELECT key, place, lane, state, attempts, order_number FROM entries")
     tombstones = PreparedStatement(
       connection.connection, "SELECT key, outcome, finish_owed, unseen, order_number FROM tombstones")
+    owed = PreparedStatement(connection.connection, "SELECT key FROM owed_updates ORDER BY place LIMIT 1")
   }
+
+  /// The first key of which there is news that waits for room.
+  func owedUpdate() throws(SQLiteError) -> String? { try owed.first { $0.text(0) } }
 
   /// True if something was committed since it was last asked; then `content` is what there is now.
   func look() throws(SQLiteError) -> Bool {

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSync
 
 /// The faults stop, everything has to be delivered, and the engines have to go.
@@ -75,6 +76,11 @@ extension ShellWorld {
     for (key, stone) in content.stones.sorted(by: { $0.key < $1.key }) {
       if stone.owesFinish { return ("the finish of \(key) is owed", isShared) }
       if stone.isUnseen { return ("the app has not confirmed \(key)", isShared) }
+    }
+    do throws(SQLiteError) {
+      if let key = try watch?.owedUpdate() { return ("news of \(key) waits for room", canWait) }
+    } catch {
+      return ("what is owed cannot be read: \(error)", false)
     }
     for sale in store.sales.indices where told[sale] == nil && !discarded.contains(sale) {
       return ("the app was never told of \(Names.id(sale))", isShared)
