@@ -127,6 +127,15 @@ struct MachineRun {
     return []
   }
 
+  /// The timer fires when it is due, until the store is asked for what it keeps; false if it is not.
+  mutating func asksTheStore(within milliseconds: Int64) -> Bool {
+    let end = now.adding(milliseconds: milliseconds)
+    while let timer, timer <= end {
+      if fire().contains(.listStore) { return true }
+    }
+    return false
+  }
+
   /// The process dies: another machine on the same storage.
   mutating func restart(appVersion: String = "", after milliseconds: Int64 = 0) throws -> [SyncAction] {
     now = now.adding(milliseconds: milliseconds)

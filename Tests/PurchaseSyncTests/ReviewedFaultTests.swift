@@ -18,9 +18,7 @@ import Testing
     _ = app.wake(.networkBack)
     _ = try app.storage.acknowledge([SettledClaim(key: key("100"), verdict: .granted)], now: app.now)
     try app.storage.markSeen(key("100"))
-    var hasAsked = false
-    let end = app.now.adding(milliseconds: 2 * 3_600_000)
-    while app.timer != nil, app.now < end, !hasAsked { hasAsked = app.fire().contains(.listStore) }
+    let hasAsked = app.asksTheStore(within: 2 * 3_600_000)
     #expect(hasAsked)
   }
 
