@@ -55,25 +55,37 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
+      dependencies: ["PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
+      swiftSettings: settings),
+    .target(
+      name: "Exploration",
       dependencies: [
-        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "CPurchaseSQLite",
+        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "Bench",
+      dependencies: [
+        "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
+        "PurchaseSyncTesting", "CPurchaseSQLite",
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",
       dependencies: [
-        "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
-        "PurchaseSyncTesting", "FaultInjection", "CPurchaseSQLite",
+        "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
+        "PurchaseSyncTesting", "FaultInjection", "Exploration", "CPurchaseSQLite",
       ],
       path: "Simulator",
       exclude: ["Report/report.png"],  // The readme's picture.
       resources: ["report.html", "explore.html", "page.css", "page.js"].map { .embedInCode("Report/\($0)") },
       swiftSettings: settings),
+    .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
-    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection"]),
+    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection", "TestSupport"]),
     .testTarget(
       name: "AppStoreReceiptsTests",
-      dependencies: ["AppStoreReceipts", "PurchaseSyncTesting"],
+      dependencies: ["AppStoreReceipts", "PurchaseSyncTesting", "TestSupport"],
       exclude: ["Fixtures"],  // Read where they lie, by #filePath.
       swiftSettings: settings),
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
@@ -81,21 +93,26 @@ let package = Package(
       "PurchaseSyncTests",
       [
         "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "PurchaseSyncTesting",
-        "LoopbackHTTP",
+        "LoopbackHTTP", "TestSupport",
       ]),
     test(
       "PurchaseSyncTestingTests",
       [
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
-        "AppStoreReceipts",
+        "AppStoreReceipts", "TestSupport",
       ]),
     test(
       "FaultInjectionTests", ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite"]),
     test(
+      "ExplorationTests",
+      [
+        "Exploration", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "AppStoreReceipts",
+      ]),
+    test(
       "SimulatorTests",
       [
-        "purchase-simulator", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "PurchaseSyncTesting",
-        "FaultInjection", "AppStoreReceipts",
+        "purchase-simulator", "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
+        "PurchaseSyncTesting", "FaultInjection", "Exploration", "TestSupport",
       ]),
     test("ArchitectureTests", []),
   ],

@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseQueue
 
-/// `inspect`: what is in a queue's file, without a change to it, and without a proof or the owner's details.
+/// `inspect`: prints the content of a queue's file, without proofs and details. Changes nothing.
 struct InspectCommand {
   let options: InspectOptions
 
@@ -42,7 +42,7 @@ struct InspectCommand {
     }
     if files.isEmpty {
       let what = InspectText.safe(name)
-      Terminal.error("purchase-simulator: \(options.path) knows no \(what), queued or settled")
+      Terminal.error("purchase-simulator: \(options.path) has no \(what), queued or settled")
     }
     return !files.isEmpty
   }
@@ -58,7 +58,7 @@ struct InspectCommand {
   private static func damage(_ snapshot: QueueSnapshot) -> String {
     let path = snapshot.path
     if let salvage = snapshot.salvage {
-      return "\(path) is damaged: \(salvage.what). What is shown is what the next opening will salvage: "
+      return "\(path) is damaged: \(salvage.what). This is what the next opening will salvage: "
         + "\(salvage.entries) entries and \(salvage.tombstones) tombstones. Nothing was changed"
     }
     let check = snapshot.check
@@ -69,8 +69,9 @@ struct InspectCommand {
       check.tombstones.isEmpty ? nil : "\(check.tombstones.count) tombstones",
       check.pages.isEmpty ? nil : "pages (\(check.pages.joined(separator: "; ")))",
     ].compactMap { $0 }.joined(separator: ", ")
-    return "\(path) is damaged: not as they were written are \(parts). The app sets that apart at its next "
-      + "opening, and redelivery makes it whole. Nothing was changed"
+    return
+      "\(path) is damaged. These have changed since they were written: \(parts). The app isolates them at "
+      + "its next opening, and redelivery restores them. Nothing was changed"
   }
 
   private static func complaint(_ error: QueueError) -> String {

@@ -1,5 +1,7 @@
-/// What `inspect` is asked to do.
-struct InspectOptions: Equatable {
+/// The options of `inspect`.
+struct InspectOptions: Equatable, CommandOptions {
+  static let command = "inspect"
+
   /// Which part of the queue is shown.
   enum Subject: Equatable {
     case everything
@@ -12,32 +14,25 @@ struct InspectOptions: Equatable {
   var subject = Subject.everything
   var json = false
 
-  static func parse(_ arguments: [String]) -> Result<InspectOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in try read(arguments) }
+  static var table: OptionTable<Self> {
+    OptionTable([
+      .value("--case", of: "ID", "the history of one entry: its key, or the part after the slash") {
+        try $0.choose(.entry($1))
+      },
+      .value("--order", of: "NUMBER", "the histories of the entries of one order") {
+        try $0.choose(.order($1))
+      },
+      .flag("--json", \.json, "one document"),
+    ]) { options, word in
+      guard options.path.isEmpty else {
+        throw Command.UsageError(message: "inspect takes one file, not '\(word)' as well")
+      }
+      options.path = word
+    }
   }
 
-  private static func read(_ arguments: [String]) throws(Command.UsageError) -> InspectOptions {
-    var options = InspectOptions()
-    var arguments = Arguments(arguments)
-    while let argument = arguments.next() {
-      switch argument {
-      case "--json": options.json = true
-      case "--case": try options.choose(.entry(try arguments.value(of: argument)))
-      case "--order": try options.choose(.order(try arguments.value(of: argument)))
-      case _ where argument.hasPrefix("-"):
-        let nearest = Nearest.name(to: argument, in: ["--case", "--order", "--json"])
-        throw Command.UsageError(message: "inspect has no option '\(argument)'\(nearest)")
-      default:
-        guard options.path.isEmpty else {
-          throw Command.UsageError(message: "inspect takes one file, not '\(argument)' as well")
-        }
-        options.path = argument
-      }
-    }
-    guard !options.path.isEmpty else {
-      throw Command.UsageError(message: "inspect needs the path of a queue's file")
-    }
-    return options
+  func complete() throws {
+    guard !path.isEmpty else { throw Command.UsageError(message: "inspect needs the path of a queue's file") }
   }
 
   private mutating func choose(_ subject: Subject) throws(Command.UsageError) {

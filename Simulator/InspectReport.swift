@@ -1,6 +1,6 @@
 import PurchaseQueue
 
-/// What `inspect` shows of a whole queue; as JSON, one document.
+/// The content of a whole queue for `inspect`; as JSON, one document.
 struct InspectReport: Encodable {
   /// An entry's case file and its place.
   struct InspectedEntry: Encodable {
@@ -27,7 +27,7 @@ struct InspectReport: Encodable {
     var count: Int
     /// The last ten, newest first.
     var newest: [CaseFile]
-    /// All whose finish is owed or whose outcome is unseen, oldest first.
+    /// All that still have to be finished, or whose outcome is unseen; oldest first.
     var withDuties: [CaseFile]
   }
 
@@ -53,7 +53,7 @@ struct InspectReport: Encodable {
   var lanes: [InspectedLane]
   var tombstones: Tombstones
   var check: Check
-  /// What the next opening has to salvage; absent if nothing.
+  /// The damage that the next opening will salvage; nil for none.
   var salvage: Salvage?
 
   init(_ snapshot: QueueSnapshot) throws(QueueError) {

@@ -1,7 +1,7 @@
 import PurchaseQueue
 
-/// What `inspect` shows, for people. Keys, accounts and orders are somebody else's text: no control character of
-/// theirs reaches the terminal, and long ones are cut.
+/// The output of `inspect` for people. Keys, accounts and orders come from the file, so control characters are removed,
+/// and long texts are cut.
 struct InspectText {
   let text: String
 
@@ -11,7 +11,7 @@ struct InspectText {
     text = sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
   }
 
-  /// Without control characters, but for the ends of lines.
+  /// Replaces control characters, except line breaks.
   static func safe(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map(shown)))
   }
@@ -85,8 +85,8 @@ struct InspectText {
       "  queued \(health.queued), quarantined \(health.quarantined), damaged \(health.damaged), "
         + "reserved \(health.reserved); proofs \(health.bytes) bytes, \(health.reservedBytes) reserved")
     if let next = health.nextReadyAt { lines.append("  next postponed entry is ready at \(next.utc)") }
-    lines.append("  vault: not looked into; \(health.unprotected) entries are marked as unprotected")
-    lines += health.setAside.map { "  set aside: \(safe($0))" }
+    lines.append("  vault: not read; \(health.unprotected) entries are marked as unprotected")
+    lines += health.archived.map { "  archived: \(safe($0))" }
     lines.append("  thorough check: " + (report.check.isClean ? "clean" : "damage found"))
     if let salvage = report.salvage { lines.append("  to be salvaged: \(safe(salvage.what))") }
     return lines

@@ -1,65 +1,71 @@
 import FaultInjection
 import Foundation
+import PurchaseQueue
 import PurchaseSync
 
-/// Who handles the purchase in the simulated app. Each is an honest version of what apps do.
+/// The code that handles purchases in the simulated app. Each client does what real apps do.
 enum Client: String, CaseIterable, Codable {
   case engine
-  /// Uploads, and finishes without waiting for the answer; keeps nothing.
+  /// Uploads, and finishes without waiting for the answer. Keeps nothing.
   case fireAndForget = "fire-and-forget"
-  /// Finishes, then uploads until there is an answer; keeps what is unsent in memory.
+  /// Finishes, then uploads until there is an answer. Keeps unsent purchases in memory.
   case finishFirst = "finish-first"
-  /// Keeps what is unsent in a list file in the app's folder.
+  /// Keeps unsent purchases in a list file in the app's folder.
   case defaultsList = "defaults-list"
-  /// Keeps nothing: the app receipt is read again and sent (R5.4 says why not).
+  /// Keeps nothing: reads the app receipt again and sends it. R5.4 explains why that fails.
   case receiptOnly = "receipt-only"
-  /// Keeps what is unsent in one list in the keychain, and sends it as whoever is signed in.
+  /// Keeps unsent purchases in one list in the keychain, and sends them as the account that is signed in.
   case keychainList = "keychain-list"
 
   var summary: String {
     switch self {
     case .engine: "SyncEngine, as it is embedded"
     case .fireAndForget: "sends, and finishes without waiting for an answer"
-    case .finishFirst: "finishes, then sends until 200; the unsent is in memory"
-    case .defaultsList: "keeps the unsent in a file in the app's folder"
+    case .finishFirst: "finishes, then sends until 200; unsent ones in memory"
+    case .defaultsList: "keeps unsent ones in a file in the app's folder"
     case .receiptOnly: "keeps nothing: sends the app receipt, finishes at 200"
-    case .keychainList: "one list in the keychain, sent as whoever is signed in"
+    case .keychainList: "one list in the keychain, sent by the current account"
     }
   }
 }
 
-/// What the app does with what happens to it. One value is one run of the app.
+/// How the app reacts to events. One value is one launch of the app.
 protocol AppClient: Sendable {
-  /// The app has started: what the store holds is taken up.
+  /// The app has started. It handles what the store holds.
   func launched() async throws
-  /// Before the payment sheet: the order, and the token that goes to the store with the payment.
+  /// Before the payment sheet: makes the order. Returns the token that goes to the store with the payment.
   func order(product: String, account: String) async throws -> UUID?
-  /// The store handed over a transaction that has just been paid; `account` is the buyer's, as far as is known.
+  /// The store handed over a transaction that has just been paid. `account` is the buyer's; nil if unknown.
   func took(_ transaction: StoreTransaction, account: String?) async throws
-  /// Somebody has signed in to the app.
+  /// The account has signed in to the app.
   func signedIn(_ account: String) async throws
-  /// What the device bought is to be this account's.
-  func claim(for account: String) async throws
-  /// Something in the phone's settings has changed: the Apple ID, the clock.
+  /// The account adopts the purchases that the device made before sign-in.
+  func adopt(for account: String) async throws
+  /// A setting of the phone has changed: the Apple ID, the clock.
   func settingsChanged() async throws
-  /// Whether there is nothing left to do.
-  func isDone() async throws -> Bool
+  /// How much is left to do; 0 for nothing. Only changes of the number matter.
+  func workLeft() async throws -> Int
   /// The app is closed.
   func close() async
 }
 
-/// What a client is made of.
+extension AppClient {
+  /// Most apps know no purchases of the device.
+  func adopt(for account: String) async throws {}
+}
+
+/// The parts that every client needs.
 struct AppParts: Sendable {
   let options: AppOptions
-  let failpoints: Failpoints
+  let checkpoints: Checkpoints
   let phone: PhoneState
   let trace: AppTrace
 }
 
 extension AppParts {
-  /// The purchase is where this client keeps it, if it keeps it: the moments of the engine that this is.
+  /// The purchase is where this client keeps it. These are the checkpoints of the engine for that moment.
   func passNoted() {
-    failpoints.pass("enqueue.committed")
-    failpoints.pass("enqueue.mirrored")
+    checkpoints.pass(.enqueueCommitted)
+    checkpoints.pass(.enqueueMirrored)
   }
 }

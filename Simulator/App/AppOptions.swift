@@ -1,82 +1,77 @@
+import AppStoreReceipts
 import FaultInjection
 import Foundation
 
-/// The set-up of the simulated app, by argument.
-struct AppOptions: Equatable {
+/// The options of the hidden command `app`, which runs the simulated app.
+struct AppOptions: Equatable, CommandOptions {
+  static let command = "app"
+
   var client = Client.engine
-  /// The backend, and the store where that has no URL of its own.
+  /// The backend's URL, and the store's where that has none of its own.
   var server = URL(fileURLWithPath: "/")
   var store: URL?
   var container = ""
   var vault = ""
-  /// Who is signed in when it starts.
+  /// The accounts that are signed in at the start.
   var signedIn: [String] = []
-  /// What the person does in this run of the app.
+  /// What the person does in this launch of the app.
   var steps: [AppStep] = []
   /// The most entries of the queue; nil for the documented number.
   var entries: Int?
-  /// Tells on standard error what happens.
+  /// Print messages on standard error.
   var verbose = false
-  /// Tells on standard output what happens, for the report.
+  /// Print what happens on standard output, for the report.
   var isTraced = false
-  /// Where the counts of the failpoints are to be written.
+  /// The file that gets the counts of the checkpoints.
   var counts: String?
   /// How far the phone's clock is ahead, in milliseconds.
   var clockShift: Int64 = 0
   var isVaultLocked = false
   /// Where the app is killed.
-  var crash: Failpoints.Moment?
+  var crash: Checkpoints.Moment?
   /// Every delay of the retry policy is divided by this.
   var timeScale: Int64 = 1_000
-  /// The app is closed after this, whatever is still pending.
+  /// How long the app waits for progress, see `AppPatience`.
   var seconds: Int64 = 20
+  /// The last use of the app does not end before this file exists.
+  var openUntil: String?
 
-  static func parse(_ arguments: [String]) -> Result<AppOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in
-      var options = AppOptions()
-      var arguments = Arguments(arguments)
-      while let argument = arguments.next() {
-        try options.read(argument, &arguments)
-      }
-      return options
-    }
+  static var table: OptionTable<Self> {
+    OptionTable([
+      .value("--client") { $0.client = try .named($1, orSay: "there is no client") },
+      Row(name: "--server") { $0.server = try $1.url(of: "--server") },
+      Row(name: "--store") { $0.store = try $1.url(of: "--store") },
+      .text("--container", \.container), .text("--vault", \.vault),
+      .value("--signed-in") { $0.signedIn = $1.split(separator: ",").map(String.init) },
+      .value("--steps") { $0.steps = try steps($1) },
+      .number("--entries", \.entries), .flag("--verbose", \.verbose), .flag("--trace", \.isTraced),
+      .text("--counts", \.counts), .number("--clock-shift", \.clockShift),
+      .flag("--vault-locked", \.isVaultLocked),
+      Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
+      Row(name: "--crash-at-passage") { $0.crash = .any(hit: try $1.number(of: "--crash-at-passage")) },
+      .number("--time-scale", \.timeScale), .number("--seconds", \.seconds),
+      .text("--open-until", \.openUntil),
+    ])
   }
+  private typealias Row = OptionTable<Self>.Row
 
-  private mutating func read(_ option: String, _ arguments: inout Arguments) throws(Command.UsageError) {
-    switch option {
-    case "--client":
-      guard let client = Client(rawValue: try arguments.value(of: option)) else {
-        throw Command.UsageError(message: "--client: no such client")
-      }
-      self.client = client
-    case "--server": server = try arguments.url(of: option)
-    case "--store": store = try arguments.url(of: option)
-    case "--container": container = try arguments.value(of: option)
-    case "--vault": vault = try arguments.value(of: option)
-    case "--signed-in":
-      signedIn = try arguments.value(of: option).split(separator: ",").map(String.init)
-    case "--steps": steps = try Self.steps(try arguments.value(of: option))
-    case "--entries": entries = try arguments.number(of: option)
-    case "--verbose": verbose = true
-    case "--trace": isTraced = true
-    case "--counts": counts = try arguments.value(of: option)
-    case "--clock-shift": clockShift = try arguments.number(of: option)
-    case "--vault-locked": isVaultLocked = true
-    case "--crash-at": crash = try arguments.passage(of: option)
-    case "--crash-at-passage": crash = .any(hit: try arguments.number(of: option))
-    case "--time-scale": timeScale = try arguments.number(of: option)
-    case "--seconds": seconds = try arguments.number(of: option)
-    default: throw Command.UsageError(message: "app has no option '\(option)'")
-    }
-  }
-
-  /// As in a story: `[{"do": "buy", …}, …]`.
+  /// As in a scenario file: `[{"do": "buy", …}, …]`.
   private static func steps(_ text: String) throws(Command.UsageError) -> [AppStep] {
     do {
-      let nodes = try JSONDecoder().decode([StoryNode].self, from: Data(text.utf8))
-      return try nodes.map { try AppStep(story: $0, at: []) }
+      return try (JSONValue(json: text).array ?? []).map { try AppStep(file: $0, at: []) }
     } catch {
       throw Command.UsageError(message: "--steps needs a JSON array of steps: \(error)")
     }
+  }
+}
+
+extension Arguments {
+  /// `NAME:HIT`, or `NAME` for the first.
+  mutating func passage(of option: String) throws(Command.UsageError) -> Checkpoints.Moment {
+    let parts = try value(of: option).split(separator: ":").map(String.init)
+    guard let name = parts.first, let hit = parts.count > 1 ? Int(parts[1]) : 1 else {
+      throw Command.UsageError(message: "\(option) needs NAME:HIT")
+    }
+    return .passage(of: name, hit: hit)
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the simulated app tells of itself, as JSON lines on standard output: for the report, never for the score.
+/// Events that the simulated app prints as JSON lines on standard output: for the report, never for the score.
 struct AppTrace: Sendable {
   let isOn: Bool
 
@@ -28,18 +28,18 @@ struct AppTrace: Sendable {
     }
   }
 
-  /// Failpoints that a reader of the report wants to see: what is durable now.
-  func passed(_ failpoint: String) {
-    guard isOn, let text = Self.commits[failpoint] else { return }
-    note(.queue, .commit, text, detail: "failpoint \(failpoint)")
+  /// Puts checkpoints into the report after which something is durable.
+  func passed(_ checkpoint: String) {
+    guard isOn, let text = Self.commits[checkpoint] else { return }
+    note(.queue, .commit, text, detail: "checkpoint \(checkpoint)")
   }
 
   private static let commits = [
     "order.committed": "the order is durable", "enqueue.committed": "the purchase is durable",
-    "enqueue.mirrored": "mirrored to the keychain", "attempt.committed": "the attempt is noted",
-    "settle.committed": "settled: tombstone, finish owed", "settle.mirrored": "the mirror is removed",
-    "finish.committed": "finished: nothing is owed", "quarantine.committed": "set aside in quarantine",
+    "enqueue.mirrored": "mirrored to the keychain", "attempt.committed": "the attempt is recorded",
+    "settle.committed": "settled: tombstone, to be finished", "settle.mirrored": "the mirror is removed",
+    "finish.committed": "finished at the store", "quarantine.committed": "moved to quarantine",
     "release.committed": "released from quarantine", "vault.restored": "restored from the keychain",
-    "kept": "noted in the app's list", "removed": "removed from the app's list",
+    "kept": "written to the app's list", "removed": "removed from the app's list",
   ]
 }

@@ -16,21 +16,21 @@ struct EngineClient: AppClient {
     self.store = store
     let phone = parts.phone
     engine = try await SyncEngine.open(
-      Self.configuration(parts), store: FailpointStore(store, parts.failpoints),
-      transport: FailpointTransport(URLSessionTransport(base: parts.options.server), parts.failpoints),
+      Self.configuration(parts), store: CheckpointStore(store, parts.checkpoints),
+      transport: CheckpointTransport(URLSessionTransport(base: parts.options.server), parts.checkpoints),
       credentials: { phone.credential(of: $0) })
     listener = try await Self.listen(engine, parts)
   }
 
   private static func configuration(_ parts: AppParts) -> SyncConfiguration {
-    let (options, phone, failpoints) = (parts.options, parts.phone, parts.failpoints)
+    let (options, phone, checkpoints) = (parts.options, parts.phone, parts.checkpoints)
     let directory = DirectoryVault(directory: options.vault)
     var configuration = SyncConfiguration(
       path: Device.queue(in: options.container),
       vault: options.isVaultLocked ? LockedVault(directory) : directory,
       retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
     if let entries = options.entries { configuration.limits.entries = entries }
-    configuration.hook = { failpoints.pass($0) }
+    configuration.checkpoint = { checkpoints.pass($0) }
     if options.verbose { configuration.log = { Terminal.error("app: \($0)") } }
     return configuration
   }
@@ -66,13 +66,13 @@ struct EngineClient: AppClient {
   }
 
   func signedIn(_ account: String) async throws { try await engine.wake(.signedIn(account: account)) }
-  func claim(for account: String) async throws { try await engine.claimDevicePurchases(for: account) }
+  func adopt(for account: String) async throws { try await engine.adoptDevicePurchases(for: account) }
   func settingsChanged() async throws { try await engine.wake(.foreground) }
 
-  func isDone() async throws -> Bool {
-    let left = try await engine.snapshot()
-    guard left.unsettled == left.quarantined, left.unseen == 0, left.claimsOwed == 0 else { return false }
-    return try await store.unfinished().transactions.isEmpty
+  func workLeft() async throws -> Int {
+    let state = try await engine.snapshot()
+    let left = state.unsettled - state.quarantined + state.unseen + state.adoptionsOwed
+    return left > 0 ? left : try await store.unfinished().transactions.count
   }
 
   func close() async {
@@ -82,18 +82,18 @@ struct EngineClient: AppClient {
 }
 
 extension SyncEvent {
-  /// What it is in a report.
+  /// Its kind in a report.
   fileprivate var kind: Report.Kind {
     switch self {
     case .delivered: .settled
-    case .waiting, .setAside, .signInNeeded: .retry
+    case .waiting, .postponed, .signInNeeded: .retry
     case .failed, .backendFault, .queueFull, .quarantined, .recovered: .fault
     default: .change
     }
   }
 }
 
-/// A keychain before the device was first unlocked.
+/// A keychain before the first unlock of the device.
 struct LockedVault: ReceiptVault {
   private let base: DirectoryVault
 

@@ -1,20 +1,21 @@
 import FaultInjection
 import Foundation
+import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// The naive app of most tutorials: starts the upload, finishes without waiting for the answer, keeps nothing.
+/// The app of most tutorials: starts the upload, finishes without waiting for the answer, and keeps nothing.
 actor FireAndForgetClient: AppClient {
   private let parts: AppParts
   private let store: MockStoreClient
-  private let backend: PlainBackend
+  private let backend: StatusOnlyBackend
   private var uploads: [Task<Void, Never>] = []
 
   init(_ parts: AppParts, _ store: MockStoreClient) {
-    (self.parts, self.store, backend) = (parts, store, PlainBackend(parts.options))
+    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts.options))
   }
 
-  /// The payment queue's observer: whatever the store still holds is delivered at launch.
+  /// The observer of the payment queue: the store delivers at launch all transactions that are not finished.
   func launched() async throws {
     for transaction in try await store.unfinished().transactions {
       try await took(transaction, account: parts.phone.user)
@@ -24,27 +25,25 @@ actor FireAndForgetClient: AppClient {
   func order(product: String, account: String) async throws -> UUID? { nil }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
-    parts.failpoints.pass("enqueue.begin")
-    let (backend, failpoints) = (backend, parts.failpoints)
+    parts.checkpoints.pass(.enqueueBegin)
+    let (backend, checkpoints) = (backend, parts.checkpoints)
     uploads.append(
       Task {
-        // Nobody looks at the answer, as in the tutorials.
-        _ = await backend.upload(PlainUpload(transaction, account: account), as: account)
-        failpoints.pass("upload.received")
+        // The answer is ignored, as in the tutorials.
+        _ = await backend.upload(ClientUpload(transaction, account: account), as: account)
+        checkpoints.pass(.uploadReceived)
       })
-    parts.failpoints.pass("finish.calling")
+    parts.checkpoints.pass(.finishCalling)
     await store.finishOrGoOn(transaction.transactionID)
     parts.passNoted()
   }
 
   func signedIn(_ account: String) async throws {}
-  /// It knows no device.
-  func claim(for account: String) async throws {}
   func settingsChanged() async throws {}
 
-  func isDone() async throws -> Bool {
+  func workLeft() async throws -> Int {
     for upload in uploads { await upload.value }
-    return true
+    return 0
   }
 
   func close() async {}

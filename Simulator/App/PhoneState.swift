@@ -1,43 +1,45 @@
-import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 
-/// Who is signed in to the app, and what the phone's clock says.
+/// The accounts that are signed in to the app, and the phone's clock.
 final class PhoneState: Sendable {
-  private let lock = NSLock()
-  private nonisolated(unsafe) var accounts: Set<String>
-  private nonisolated(unsafe) var current: String?
-  private nonisolated(unsafe) var offset: Int64
+  private struct Accounts {
+    var signedIn: Set<String>
+    var current: String?
+  }
+
+  private let accounts: Locked<Accounts>
+  private let offset: Locked<Int64>
 
   init(signedIn: [String], clockShift: Int64) {
-    unsafe accounts = Set(signedIn)
-    unsafe current = signedIn.first
-    unsafe offset = clockShift
+    accounts = Locked(Accounts(signedIn: Set(signedIn), current: signedIn.first))
+    offset = Locked(clockShift)
   }
 
   /// The bearer token of an account that is signed in.
   func credential(of account: String) -> String? {
-    lock.withLock { unsafe accounts.contains(account) ? "token-" + account : nil }
+    accounts.value.signedIn.contains(account) ? "token-" + account : nil
   }
 
-  /// Whom an app takes for its user that knows one at a time: the first, or who came last.
-  var user: String? { lock.withLock { unsafe current } }
+  /// The current user of an app that knows one at a time: the first, then the last to sign in.
+  var user: String? { accounts.value.current }
 
-  /// From now on the user, also where somebody else is signed in too.
+  /// Signs in, and becomes the current user even if others are signed in too.
   func signIn(_ account: String) {
-    lock.withLock {
-      unsafe accounts.insert(account)
-      unsafe current = account
+    accounts.withLock {
+      $0.signedIn.insert(account)
+      $0.current = account
     }
   }
 
   func signOut(_ account: String) {
-    lock.withLock {
-      unsafe accounts.remove(account)
-      if unsafe current == account { unsafe current = nil }
+    accounts.withLock {
+      $0.signedIn.remove(account)
+      if $0.current == account { $0.current = nil }
     }
   }
 
-  func jump(by milliseconds: Int64) { lock.withLock { unsafe offset += milliseconds } }
+  func jump(by milliseconds: Int64) { offset.withLock { $0 += milliseconds } }
 
-  func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: lock.withLock { unsafe offset }) }
+  func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: offset.value) }
 }

@@ -5,21 +5,21 @@ import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// An app that keeps nothing: the app receipt has it all, or so it is thought (R5.4). It is read and sent with each
-/// purchase and at launch, and read again for each further try, until one is answered with 200; then what was in it is
-/// finished, as Apple tells.
+/// An app that keeps nothing, since it takes the app receipt to be complete (R5.4). It reads and sends the receipt with
+/// each purchase and at launch, and reads it again for each further attempt, until the answer is 200. Then it finishes
+/// the transactions of the receipt, as Apple advises.
 actor ReceiptOnlyClient: AppClient {
   private let parts: AppParts
   private let store: MockStoreClient
-  private let backend: PlainBackend
+  private let backend: StatusOnlyBackend
   private var isSent = true
-  /// What the store has handed over in this run.
+  /// The transactions that the store has handed over in this launch.
   private var unfinished: Set<String> = []
   private var isClosed = false
   private var sender: Task<Void, Never>?
 
   init(_ parts: AppParts, _ store: MockStoreClient) {
-    (self.parts, self.store, backend) = (parts, store, PlainBackend(parts.options))
+    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts.options))
   }
 
   func launched() async throws {
@@ -34,27 +34,25 @@ actor ReceiptOnlyClient: AppClient {
   }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
-    parts.failpoints.pass("enqueue.begin")
+    parts.checkpoints.pass(.enqueueBegin)
     unfinished.insert(transaction.transactionID)
     parts.passNoted()
     send()
   }
 
   func signedIn(_ account: String) async throws { send() }
-  /// It knows no device.
-  func claim(for account: String) async throws {}
   func settingsChanged() async throws { send() }
-  func isDone() async throws -> Bool { isSent && sender == nil }
+  func workLeft() async throws -> Int { isSent && sender == nil ? 0 : 1 }
 
   func close() async {
     isClosed = true
     sender?.cancel()
   }
 
-  /// What was sent is done, whatever the answer says of it: 200 is 200.
-  private func finish(_ upload: PlainUpload) async {
+  /// Finishes everything that was sent: this app reads the status 200 and not the verdicts.
+  private func finish(_ upload: ClientUpload) async {
     for claim in upload.claims where unfinished.remove(claim.transactionID) != nil {
-      parts.failpoints.pass("finish.calling")
+      parts.checkpoints.pass(.finishCalling)
       await store.finishOrGoOn(claim.transactionID)
     }
   }
@@ -68,11 +66,11 @@ actor ReceiptOnlyClient: AppClient {
   private func run() async {
     while !isSent, !isClosed {
       do {
-        // What comes meanwhile is sent in another round.
+        // Purchases that arrive meanwhile are sent in another round.
         isSent = true
         guard let upload = try await upload() else { continue }
         let status = await backend.upload(upload, as: parts.phone.user)
-        parts.failpoints.pass("upload.received")
+        parts.checkpoints.pass(.uploadReceived)
         if status == 200 {
           await finish(upload)
           continue
@@ -88,7 +86,7 @@ actor ReceiptOnlyClient: AppClient {
   }
 
   /// Nil where the receipt holds nothing.
-  private func upload() async throws -> PlainUpload? {
+  private func upload() async throws -> ClientUpload? {
     guard let bytes = try await store.receipt() else { return nil }
     let receipt = try AppReceipt(decoding: bytes)
     let environment = receipt.environment ?? .production
@@ -99,6 +97,6 @@ actor ReceiptOnlyClient: AppClient {
         purchasedAt: Timestamp(milliseconds: purchase.purchaseDate ?? 0), match: .none)
     }
     guard !claims.isEmpty else { return nil }
-    return PlainUpload(proof: Proof(kind: ProofKind.appReceipt.rawValue, bytes: bytes), claims: claims)
+    return ClientUpload(proof: Proof(kind: ProofKind.appReceipt.rawValue, bytes: bytes), claims: claims)
   }
 }

@@ -1,37 +1,46 @@
 import FaultInjection
 import Foundation
+import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// Where an app that retries keeps what is unsent, and as whom it sends.
+/// Where an app that retries keeps unsent purchases, and under which account it sends them.
 protocol UnsentList: Sendable {
-  /// What an earlier run left behind.
-  var found: [PlainUpload] { get }
-  /// What is to be kept of a transaction.
-  func upload(of transaction: StoreTransaction, account: String?) async throws -> PlainUpload
+  /// Left by an earlier launch.
+  var found: [ClientUpload] { get }
+  /// The part of a transaction that is kept.
+  func upload(of transaction: StoreTransaction, account: String?) async throws -> ClientUpload
   /// Keeps the list as it is now.
-  func keep(_ list: [PlainUpload]) throws
-  /// The account in whose name it is sent.
-  func account(for upload: PlainUpload) -> String?
+  func keep(_ list: [ClientUpload]) throws
+  /// The account under which it is sent.
+  func account(for upload: ClientUpload) -> String?
 }
 
-/// An app that notes a purchase in a list, finishes it, and sends the head of the list again and again until it is
-/// answered with 200. Three of the clients are this one with another list.
+extension UnsentList {
+  func upload(of transaction: StoreTransaction, account: String?) async throws -> ClientUpload {
+    ClientUpload(transaction, account: account)
+  }
+
+  func account(for upload: ClientUpload) -> String? { upload.account }
+}
+
+/// An app that puts a purchase in a list, finishes it, and sends the head of the list again and again until the answer is
+/// 200. Three of the clients are this one with different lists.
 actor RetryingClient: AppClient {
-  /// Half a minute, at the pace of the stories.
+  /// Half a minute, at the pace of the scenarios.
   private static let pause = Duration.milliseconds(20)
 
   private let parts: AppParts
   private let store: MockStoreClient
-  private let backend: PlainBackend
+  private let backend: StatusOnlyBackend
   private let list: any UnsentList
-  private var unsent: [PlainUpload]
+  private var unsent: [ClientUpload]
   private var isClosed = false
   private var sender: Task<Void, Never>?
 
   init(_ parts: AppParts, _ store: MockStoreClient, _ list: any UnsentList) {
     (self.parts, self.store, self.list) = (parts, store, list)
-    backend = PlainBackend(parts.options)
+    backend = StatusOnlyBackend(parts.options)
     unsent = list.found
   }
 
@@ -47,28 +56,26 @@ actor RetryingClient: AppClient {
   }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
-    parts.failpoints.pass("enqueue.begin")
+    parts.checkpoints.pass(.enqueueBegin)
     let upload = try await list.upload(of: transaction, account: account)
     if !unsent.contains(where: { $0.transactionID == upload.transactionID }) { unsent.append(upload) }
     keep()
     parts.passNoted()
-    parts.failpoints.pass("finish.calling")
+    parts.checkpoints.pass(.finishCalling)
     await store.finishOrGoOn(transaction.transactionID)
     wake()
   }
 
   func signedIn(_ account: String) async throws { wake() }
-  /// It knows no device.
-  func claim(for account: String) async throws {}
   func settingsChanged() async throws { wake() }
-  func isDone() async throws -> Bool { unsent.isEmpty }
+  func workLeft() async throws -> Int { unsent.count }
 
   func close() async {
     isClosed = true
     sender?.cancel()
   }
 
-  /// What cannot be kept stays in memory, and nobody is told: so it is in most apps.
+  /// If the list cannot be written, the purchase stays in memory and no error is shown, as in most apps.
   private func keep() {
     do {
       try list.keep(unsent)
@@ -86,7 +93,7 @@ actor RetryingClient: AppClient {
   private func send() async {
     while let head = unsent.first, !isClosed {
       let status = await backend.upload(head, as: list.account(for: head))
-      parts.failpoints.pass("upload.received")
+      parts.checkpoints.pass(.uploadReceived)
       if status == 200 {
         unsent.removeAll { $0.transactionID == head.transactionID }
         keep()

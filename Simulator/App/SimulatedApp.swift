@@ -10,24 +10,23 @@ import PurchaseSyncTesting
   import Glibc
 #endif
 
-/// The app on the phone: one run of it, from launch until nothing is left to do, or until it is killed.
+/// The app on the phone: one launch of it, until nothing is left to do or until it is killed.
 struct SimulatedApp {
   let options: AppOptions
 
   func execute() async -> Int32 {
     ParentWatch.start {}
-    endLater()
     let trace = AppTrace(isOn: options.isTraced)
     let parts = AppParts(
-      options: options, failpoints: Failpoints(options.crash, onPass: trace.passed),
+      options: options, checkpoints: Checkpoints(options.crash, onPass: trace.passed),
       phone: PhoneState(signedIn: options.signedIn, clockShift: options.clockShift), trace: trace)
     do {
       try FileManager.default.createDirectory(
         atPath: options.container, withIntermediateDirectories: true)
       let store = MockStoreClient(base: options.store ?? options.server, device: Scenario.phone)
-      try await AppLife(parts, store, try await Self.client(parts, store)).live()
-      writeCounts(parts.failpoints)
-      return ExitCode.ok
+      let code = try await AppLaunch(parts, store, try await Self.client(parts, store)).run()
+      writeCounts(parts.checkpoints)
+      return code
     } catch {
       Terminal.error("app: \(error)")
       return ExitCode.internal
@@ -45,32 +44,19 @@ struct SimulatedApp {
     }
   }
 
-  /// The story's time is over at some time, whatever the app is doing then.
-  private func endLater() {
-    let uses = options.steps.map { step -> Int64 in
-      guard case .use(let milliseconds) = step else { return 0 }
-      return milliseconds
-    }
-    let most = options.seconds * 1_000 + uses.reduce(0, +)
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(most) + 500)) {
-      Terminal.error("app: the story's time is over")
-      _exit(ExitCode.ok)
-    }
-  }
-
-  /// Which failpoints were passed how often, for whoever plans kills.
-  private func writeCounts(_ failpoints: Failpoints) {
+  /// Writes how often each checkpoint was passed: kills are planned by that.
+  private func writeCounts(_ checkpoints: Checkpoints) {
     guard let path = options.counts else { return }
     do {
-      try JSONEncoder().encode(failpoints.counts).write(to: URL(fileURLWithPath: path))
+      try JSONEncoder().encode(checkpoints.counts).write(to: URL(fileURLWithPath: path))
     } catch {
       Terminal.error("app: \(path) could not be written: \(error.localizedDescription)")
     }
   }
 }
 
-/// A run of the app, step by step.
-struct AppLife {
+/// One launch of the app, step by step.
+struct AppLaunch {
   private let parts: AppParts
   private let store: MockStoreClient
   private let client: any AppClient
@@ -79,7 +65,8 @@ struct AppLife {
     (self.parts, self.store, self.client) = (parts, store, client)
   }
 
-  func live() async throws {
+  /// Returns the exit code.
+  func run() async throws -> Int32 {
     var steps = parts.options.steps[...]
     // A disk that is full when the app starts is full before it has looked at the store.
     while steps.first == .fillDisk {
@@ -88,25 +75,75 @@ struct AppLife {
       await attempt(AppStep.fillDisk.words) { try DiskSpace.end() }
     }
     await attempt("launch") { try await client.launched() }
-    for step in steps {
+    var end = AppPatience.End.done
+    for (number, step) in zip(steps.indices, steps) {
       parts.trace.note(.person, to: .app, .step, step.words)
-      await attempt(step.words) { try await perform(step) }
+      await attempt(step.words) {
+        guard case .use(let milliseconds) = step else { return try await perform(step) }
+        let isLast = number == steps.indices.last
+        end = await use(milliseconds: milliseconds, until: isLast ? parts.options.openUntil : nil)
+      }
     }
-    // The story says how long the app is open, or it is open until nothing is left to do.
+    // The scenario says how long the app is open; otherwise it is open until nothing is left to do.
     if case .use? = parts.options.steps.last {
     } else {
-      await attempt("use") { try await use(milliseconds: parts.options.seconds * 1_000) }
+      end = await useUntilDone()
     }
     await client.close()
+    return end == .outOfTime ? ExitCode.undecided : ExitCode.ok
   }
 
-  /// What fails is not the end of the app: a person sees an alert, and goes on.
+  /// A failure does not end the app: a person sees an alert, and goes on.
   private func attempt(_ what: String, _ body: () async throws -> Void) async {
     do {
       try await body()
     } catch {
       parts.trace.note(.app, .fault, "\(what): failed", detail: "\(error)")
       Terminal.error("app: \(what): \(error)")
+    }
+  }
+
+  /// Uses the app for a time, or until nothing is left to do.
+  ///
+  /// - Parameter gate: The path of a file. If there is one, the app stays open until the file exists.
+  private func use(milliseconds: Int64, until gate: String?) async -> AppPatience.End {
+    let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
+    guard let gate else { return await wait(isLimited: false) { $0 == 0 || ContinuousClock.now >= end } }
+    return await wait { _ in ContinuousClock.now >= end && FileManager.default.fileExists(atPath: gate) }
+  }
+
+  private func useUntilDone() async -> AppPatience.End { await wait { $0 == 0 } }
+
+  /// Waits for a condition that depends on how much work is left.
+  ///
+  /// - Parameter isLimited: Whether the wait ends when there is no progress.
+  private func wait(isLimited: Bool = true, for isOver: (Int) -> Bool) async -> AppPatience.End {
+    var hasFailed = false
+    var lastSign = ContinuousClock.now
+    var patience = AppPatience(
+      seconds: parts.options.seconds, waitsForProgress: parts.options.client == .engine)
+    while true {
+      var left = -1
+      do {
+        left = try await client.workLeft()
+      } catch {
+        // The store may not answer for a while. That does not end the wait.
+        if !hasFailed { await attempt("use") { throw error } }
+        hasFailed = true
+      }
+      if isOver(left) { return .done }
+      if ContinuousClock.now - lastSign > .seconds(1) {
+        lastSign = .now
+        // The parent takes a long silence for a hang.
+        Terminal.line("")
+      }
+      let passages = parts.checkpoints.counts.values.reduce(0, +)
+      if let end = patience.end(left: left, passages: passages), isLimited { return end }
+      do {
+        try await Task.sleep(for: .milliseconds(2))
+      } catch {
+        return .done
+      }
     }
   }
 
@@ -123,7 +160,7 @@ struct AppLife {
       phone.signIn(account)
       try await client.signedIn(account)
     case .signOut(let account): phone.signOut(account)
-    case .claim(let account): try await client.claim(for: account)
+    case .adopt(let account): try await client.adopt(for: account)
     case .useStoreAccount(let account):
       try await store.signIn(account)
       try await client.settingsChanged()
@@ -132,17 +169,17 @@ struct AppLife {
       // The system tells apps that the clock was set.
       try await client.settingsChanged()
     case .fillDisk: try DiskSpace.end()
-    case .use(let milliseconds): try await use(milliseconds: milliseconds)
+    case .use: break
     }
   }
 
   private func pay(_ product: String, token: UUID?, account: String?) async throws {
-    parts.failpoints.pass("payment.before")
+    parts.checkpoints.pass(.paymentBefore)
     let result = try await store.purchase(product: product, accountToken: token)
-    parts.failpoints.pass("payment.after")
+    parts.checkpoints.pass(.paymentAfter)
     switch result {
     case .purchased(let transaction): try await client.took(transaction, account: account)
-    case .pending: parts.trace.note(.store, to: .app, .answer, "pending: somebody has to agree")
+    case .pending: parts.trace.note(.store, to: .app, .answer, "pending: another person has to approve")
     case .cancelled: parts.trace.note(.store, to: .app, .answer, "cancelled")
     }
   }
@@ -151,33 +188,26 @@ struct AppLife {
     parts.phone.signIn(account)
     for product in try await store.promoted() {
       let token = try await client.order(product: product.productID, account: account)
-      parts.failpoints.pass("payment.before")
+      parts.checkpoints.pass(.paymentBefore)
       try await store.approve(requestID: product.requestID, accountToken: token)
-      parts.failpoints.pass("payment.after")
+      parts.checkpoints.pass(.paymentAfter)
       for transaction in try await store.unfinished().transactions {
         try await client.took(transaction, account: account)
       }
     }
   }
-
-  private func use(milliseconds: Int64) async throws {
-    let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
-    while ContinuousClock.now < end, !(try await client.isDone()) {
-      try await Task.sleep(for: .milliseconds(2))
-    }
-  }
 }
 
 extension AppStep {
-  /// As a person would say it.
+  /// For a report.
   var words: String {
     switch self {
     case .buy(let product, let account): "\(account) buys \(product)"
     case .buyWithoutOrder(let product): "buys \(product) without an order"
-    case .buyPromoted(let account): "\(account) goes on with what was begun in the store"
+    case .buyPromoted(let account): "\(account) pays in the app what was started in the store"
     case .signIn(let account): "\(account) signs in"
     case .signOut(let account): "\(account) signs out"
-    case .claim(let account): "\(account) claims what the device bought"
+    case .adopt(let account): "\(account) adopts the purchases of the device"
     case .useStoreAccount(let name): "signs in to the store as \(name)"
     case .jumpClock(let milliseconds): "sets the clock by \(milliseconds / 3_600_000) h"
     case .fillDisk: "fills the disk"
@@ -188,9 +218,9 @@ extension AppStep {
 
 /// The disk of the phone.
 enum DiskSpace {
-  /// From now on no file of this process can grow: each write fails (EFBIG, not ENOSPC, which needs a disk of one's own).
+  /// From now on no file of this process can grow. Each write fails with EFBIG; ENOSPC would need a disk of its own.
   static func end() throws {
-    // Else the process is killed for trying.
+    // The default action of this signal kills the process.
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit(rlim_cur: 0, rlim_max: rlim_t.max)
     #if os(Linux)

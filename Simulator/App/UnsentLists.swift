@@ -5,21 +5,16 @@ import PurchaseSyncTesting
 
 /// In memory only.
 struct FinishFirst: UnsentList {
-  var found: [PlainUpload] { [] }
+  var found: [ClientUpload] { [] }
 
   init(_ parts: AppParts, _ store: MockStoreClient) throws {}
 
-  func upload(of transaction: StoreTransaction, account: String?) -> PlainUpload {
-    PlainUpload(transaction, account: account)
-  }
-
-  func keep(_ list: [PlainUpload]) {}
-  func account(for upload: PlainUpload) -> String? { upload.account }
+  func keep(_ list: [ClientUpload]) {}
 }
 
-/// A file in the app's folder, rewritten at each change. Knows whose purchase it was.
+/// A file in the app's folder, rewritten at each change. It keeps the account of each purchase.
 struct DefaultsList: UnsentList {
-  let found: [PlainUpload]
+  let found: [ClientUpload]
   private let path: String
 
   init(_ parts: AppParts, _ store: MockStoreClient) throws {
@@ -29,59 +24,54 @@ struct DefaultsList: UnsentList {
 
   static func path(in container: String) -> String { container + "/unsent.json" }
 
-  func upload(of transaction: StoreTransaction, account: String?) -> PlainUpload {
-    PlainUpload(transaction, account: account)
-  }
-
-  func keep(_ list: [PlainUpload]) throws { try UnsentFile.write(list, path) }
-  func account(for upload: PlainUpload) -> String? { upload.account }
+  func keep(_ list: [ClientUpload]) throws { try UnsentFile.write(list, path) }
 }
 
-/// One item of the keychain, rewritten at each change, without a bound. Of the time of the app receipt: that is its
-/// proof, and the account is whoever is signed in when it is sent.
+/// One item of the keychain, rewritten at each change, without a limit. An app from before StoreKit 2: its proof is the
+/// app receipt, and it sends under the account that is signed in at that moment.
 struct KeychainList: UnsentList {
-  let found: [PlainUpload]
+  let found: [ClientUpload]
   private let parts: AppParts
   private let store: MockStoreClient
 
   init(_ parts: AppParts, _ store: MockStoreClient) throws {
     (self.parts, self.store) = (parts, store)
-    // A locked keychain cannot be told from an empty one, by those who do not look at the error.
+    // An app that ignores the error takes a locked keychain for an empty one.
     found = parts.options.isVaultLocked ? [] : UnsentFile.read(Self.path(in: parts.options.vault))
   }
 
   /// Beside the items of the engine's vault.
   static func path(in keychain: String) -> String { keychain + "-unsent.json" }
 
-  func upload(of transaction: StoreTransaction, account: String?) async throws -> PlainUpload {
-    var upload = PlainUpload(transaction, account: account)
+  func upload(of transaction: StoreTransaction, account: String?) async throws -> ClientUpload {
+    var upload = ClientUpload(transaction, account: account)
     if let receipt = try await store.receipt() {
-      upload.proof = PlainUpload.document(Proof(kind: ProofKind.appReceipt.rawValue, bytes: receipt))
+      upload.proof = ClientUpload.document(Proof(kind: ProofKind.appReceipt.rawValue, bytes: receipt))
     }
     return upload
   }
 
-  func keep(_ list: [PlainUpload]) throws {
+  func keep(_ list: [ClientUpload]) throws {
     guard !parts.options.isVaultLocked else { throw VaultError.locked }
     try UnsentFile.write(list, Self.path(in: parts.options.vault))
   }
 
-  func account(for upload: PlainUpload) -> String? { parts.phone.user }
+  func account(for upload: ClientUpload) -> String? { parts.phone.user }
 }
 
 /// A list as JSON.
 enum UnsentFile {
-  /// Nothing where there is no file, or none that can be read: these apps begin anew then.
-  static func read(_ path: String) -> [PlainUpload] {
+  /// Empty if there is no file, or none that can be read: then these apps start with an empty list.
+  static func read(_ path: String) -> [ClientUpload] {
     guard let data = FileManager.default.contents(atPath: path) else { return [] }
     do {
-      return try JSONDecoder().decode([PlainUpload].self, from: data)
+      return try JSONDecoder().decode([ClientUpload].self, from: data)
     } catch {
       return []
     }
   }
 
-  static func write(_ list: [PlainUpload], _ path: String) throws {
+  static func write(_ list: [ClientUpload], _ path: String) throws {
     try JSONEncoder().encode(list).write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 }

@@ -1,64 +1,48 @@
+import PurchaseSQLite
+
 /// `compare`: every scenario with every client, as a matrix of what went wrong.
 struct CompareCommand {
   let options: CompareOptions
 
-  func execute() async -> Int32 {
+  func execute() async -> Int32 { ScenarioSource.play(options.scenarios, execute) }
+
+  private func execute(_ scenarios: [Scenario]) throws -> Int32 {
     Interruption.shared.watch()
     let (settings, clients) = (options.settings, options.clients)
-    let cells = options.scenarios.flatMap { scenario in
-      clients.map { RunCells.Cell(scenario: scenario, client: $0) }
+    if !settings.json { for line in CompareTable.header(clients) { Terminal.line(line) } }
+    let cells = RunCells(
+      cells: scenarios.flatMap { scenario in clients.map { RunCells.Cell(scenario: scenario, client: $0) } },
+      settings: settings)
+    let row = Locked<[RunCells.Outcome]>([])
+    let outcomes = try cells.run { outcome in
+      row.withLock { $0.append(outcome) }
+      let all = row.value
+      guard !settings.json, all.count.isMultiple(of: clients.count) else { return }
+      let full = all.suffix(clients.count)
+      if !settings.isQuiet || !CompareTable.isCleanForEngine(full) { Terminal.line(CompareTable.row(full)) }
     }
-    let seen = Gathered<RunCells.Outcome>()
-    let isTable = !settings.json
-    if isTable { for line in CompareTable.header(clients) { Terminal.line(line) } }
-    let row = RowInProgress(width: clients.count)
-    do {
-      try RunCells(cells: cells, settings: settings).run { outcome in
-        seen.add(outcome)
-        switch outcome.result {
-        case .success(let score): if settings.json { Terminal.json(score) }
-        case .failure(let error): Terminal.error("purchase-simulator: \(error)")
-        }
-        guard let full = row.add(outcome), isTable else { return }
-        if !settings.isQuiet || !CompareTable.isCleanForEngine(full) { Terminal.line(CompareTable.row(full)) }
-      }
-    } catch {
-      Terminal.error("purchase-simulator: \(error)")
-      return ExitCode.internal
-    }
-    return end(seen.all)
-  }
-
-  private func end(_ outcomes: [RunCells.Outcome]) -> Int32 {
-    let totals = options.clients.map { ClientTotal($0, outcomes) }
-    if options.settings.json {
+    let totals = clients.map { ClientTotal($0, outcomes) }
+    if settings.json {
       for total in totals { Terminal.json(total) }
     } else {
       for line in CompareTable.totals(totals) { Terminal.line(line) }
     }
-    if let path = options.settings.report {
-      let report = RunReport.make(
-        title: "purchase-simulator compare", outcomes: outcomes, clients: options.clients,
+    return cells.end(outcomes) {
+      RunReport.make(
+        title: "purchase-simulator compare", outcomes: outcomes, clients: clients,
         summary: totals.map { .init(name: $0.client, value: $0.words) })
-      guard ReportFile.write(report, to: path) else { return ExitCode.internal }
     }
-    if let code = Interruption.shared.exitCode {
-      let count = options.scenarios.count * options.clients.count
-      Terminal.error("purchase-simulator: ended after \(outcomes.count) of \(count)")
-      return code
-    }
-    guard totals.allSatisfy({ $0.failed == 0 }) else { return ExitCode.internal }
-    let isKept = totals.allSatisfy { $0.client != Client.engine.rawValue || $0.clean == $0.runs }
-    return isKept ? ExitCode.ok : ExitCode.promiseBroken
   }
 }
 
-/// What one client came to over all scenarios.
+/// The sums of one client over all scenarios.
 struct ClientTotal: Encodable {
   var client: String
   var runs = 0
-  /// Runs in which everything was as promised.
+  /// Runs in which every promise was kept.
   var clean = 0
+  /// Runs that ran out of time.
+  var undecided = 0
   var paid = 0
   var granted = 0
   var lost = 0
@@ -67,31 +51,28 @@ struct ClientTotal: Encodable {
   var unfinished = 0
   var pending = 0
   var stuck = 0
-  /// Runs that said nothing.
+  /// Cells that could not be run.
   var failed = 0
 
   init(_ client: Client, _ outcomes: [RunCells.Outcome]) {
     self.client = client.rawValue
-    for outcome in outcomes where outcome.cell.client == client {
-      runs += 1
-      guard case .success(let score) = outcome.result else {
-        failed += 1
-        continue
-      }
-      if client == .engine ? score.isAsExpected : score.isClean { clean += 1 }
-      paid += score.paid
-      granted += score.granted
-      lost += score.lost
-      doubled += score.doubled
-      wrongAccount += score.wrongAccount
-      unfinished += score.unfinished
-      pending += score.pending
-      stuck += score.stuck
-    }
+    let own = outcomes.filter { $0.cell.client == client }
+    let scores = own.compactMap(\.score)
+    func sum(_ count: (Score) -> Int) -> Int { scores.map(count).reduce(0, +) }
+    runs = own.count
+    failed = own.count - scores.count
+    clean = scores.count { $0.verdict == .clean }
+    undecided = scores.count { $0.verdict == .undecided }
+    (paid, granted, lost, doubled) = (sum(\.paid), sum(\.granted), sum(\.lost), sum(\.doubled))
+    (wrongAccount, unfinished) = (sum(\.wrongAccount), sum(\.unfinished))
+    (pending, stuck) = (sum(\.pending), sum(\.stuck))
   }
 
   var words: String {
-    let counts = [(lost, "lost"), (doubled, "doubled"), (wrongAccount, "misplaced"), (stuck, "stuck")]
+    let counts = [
+      (lost, "lost"), (doubled, "doubled"), (wrongAccount, "misplaced"), (stuck, "stuck"),
+      (undecided, "undecided"),
+    ]
     let wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return (["\(clean) of \(runs) clean"] + wrong).joined(separator: ", ")
   }

@@ -1,26 +1,23 @@
-/// What `compare` is asked to do: all scenarios with all clients, or those that are named.
-struct CompareOptions: Equatable {
-  var scenarios: [Scenario] = []
+/// The options of `compare`: all scenarios with all clients, or those that are named.
+struct CompareOptions: Equatable, CommandOptions {
+  static let command = "compare"
+
+  var scenarios: [ScenarioSource] = []
   var clients: [Client] = []
   var settings = RunSettings()
 
-  static func parse(_ arguments: [String]) -> Result<CompareOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in
-      var options = CompareOptions()
-      var arguments = Arguments(arguments)
-      while let argument = arguments.next() {
-        if try options.settings.take(argument, &arguments) { continue }
-        switch argument {
-        case "--client": options.clients.append(try Client.named(try arguments.value(of: argument)))
-        case _ where argument.hasPrefix("-"):
-          throw .unknownOption(argument, of: "compare", among: ["--client"] + RunSettings.names)
-        default: options.scenarios.append(try Scenario.named(argument))
+  static var table: OptionTable<Self> {
+    OptionTable(
+      [
+        .value("--client", of: "NAME", "this client only; may be given again") {
+          $0.clients.append(try .named($1, orSay: "there is no client"))
         }
-      }
-      (options.scenarios, options.clients) = (options.scenarios.unique, options.clients.unique)
-      if options.scenarios.isEmpty { options.scenarios = Scenario.all }
-      if options.clients.isEmpty { options.clients = Client.allCases }
-      return options
-    }
+      ] + RunSettings.rows(\.settings)
+    ) { $0.scenarios.append(try ScenarioSource($1)) }
+  }
+
+  mutating func complete() {
+    scenarios = scenarios.isEmpty ? Scenario.all.map(ScenarioSource.builtIn) : scenarios.unique
+    clients = clients.isEmpty ? Client.allCases : clients.unique
   }
 }

@@ -1,17 +1,18 @@
 import Foundation
+import PurchaseSyncTesting
 
-/// `conformance`: holds somebody's backend to the wire protocol.
+/// `conformance`: checks a backend against the wire protocol.
 struct ConformanceCommand {
   let options: ConformanceOptions
 
-  /// How one check ended.
+  /// The result of one check.
   struct Finding: Encodable {
     var check: String
     var promise: String
     var ok: Bool
-    /// What was expected, of a check that failed.
+    /// What was expected, if the check failed.
     var expected: String?
-    /// What was sent and what came back, of a check that failed; credentials and proofs are left out.
+    /// What was sent and received, if the check failed; without credentials and proofs.
     var exchanges: [ConformanceLab.Exchange]?
   }
 
@@ -50,7 +51,7 @@ struct ConformanceCommand {
       }
       findings.append(finding)
       if !options.json { show(finding, width) }
-      // Nobody is there: the rest would only say so again.
+      // No backend answers: all other checks would fail in the same way.
       if findings.count == 1, !finding.ok, finding.expected == "an answer" { break }
     }
     return findings

@@ -1,11 +1,11 @@
 import AppStoreReceipts
 import Foundation
 
-/// Requests and answers as a report may show them: short, printable, and without what is secret.
+/// Requests and answers for a report: short, printable, and without secrets.
 enum ConformanceText {
   private static let longest = 600
 
-  /// `tokens` stand in no line, whoever echoes them.
+  /// `tokens` are removed from every line, also if a backend echoes them.
   static func shortened(_ body: Data, _ json: JSONValue?, without tokens: [String]) -> String {
     var text = json.map { redacted($0).text } ?? String(decoding: body.prefix(longest), as: UTF8.self)
     for token in tokens where !token.isEmpty { text = text.replacing(token, with: "(token)") }
@@ -13,14 +13,14 @@ enum ConformanceText {
     return line.count <= longest ? line : line.prefix(longest) + "… (\(body.count) bytes)"
   }
 
-  /// Proofs and tokens are named by their size.
+  /// Replaces proofs and tokens by their size.
   private static func redacted(_ value: JSONValue) -> JSONValue {
     switch value {
     case .array(let items): return .array(items.map(redacted))
     case .object(let members):
       var shown: [String: JSONValue] = [:]
       for (name, member) in members {
-        // A device's uuid is its credential.
+        // The uuid of a device is its credential.
         let secrets = [
           "data", "signedPayload", "signedTransaction", "receipt", "receipt-data", "accountToken", "device",
           "uuid",

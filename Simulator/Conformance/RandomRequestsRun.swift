@@ -2,7 +2,7 @@ import Foundation
 import PurchaseSyncTesting
 
 extension ConformanceCommand {
-  /// `conformance --random N`: whatever is sent, no answer is a 5xx, and there is an answer.
+  /// `conformance --random N`: every request is answered, and no answer is a 5xx.
   func sendRandomRequests(_ count: Int) async -> Int32 {
     do {
       let lab = try ConformanceLab(options)

@@ -1,10 +1,11 @@
 import Foundation
+import PurchaseSQLite
 
-/// `crash-images`: what any crash in a workload could leave on the disk, recovered and checked, in worker processes.
+/// `crash-images`: worker processes recover and check every disk that a crash in a workload could leave.
 struct CrashImagesCommand {
   let options: CrashImagesOptions
 
-  /// Workloads that lose a commit wherever commits are not made durable.
+  /// Workloads that lose a commit if commits are not durable.
   private static let controls = ["enqueue", "settle", "attempt", "enqueue,settle"]
 
   func execute() async -> Int32 {
@@ -30,29 +31,31 @@ struct CrashImagesCommand {
   }
 }
 
-/// So many workers at once, each with the next few workloads.
+/// Runs several workers at once, each with the next few workloads.
 struct CrashImagesPool {
   let options: CrashImagesOptions
 
   /// The answers in the order of the names; nil if a worker failed.
   func run(_ names: [String]) -> [CrashImagesWorker.Line]? {
-    let jobs = options.jobs ?? ProcessInfo.processInfo.activeProcessorCount
+    let jobs = options.jobs ?? Jobs.usualWidth
     let size = max(1, min(16, names.count / (jobs * 4)))
     let shares = stride(from: 0, to: names.count, by: size).map {
       Array(names[$0..<min($0 + size, names.count)])
     }
-    let work = SharedWork(shares)
-    DispatchQueue.concurrentPerform(iterations: jobs) { _ in
-      while let (index, share) = work.next() {
-        do {
-          work.end(index, try answers(for: share))
-        } catch {
-          if !Interruption.shared.isAsked { Terminal.error("purchase-simulator: a worker failed: \(error)") }
-          work.end(index, nil)
-        }
+    let (lines, hasFailed) = (Locked<[CrashImagesWorker.Line]>([]), Locked(false))
+    Jobs.run(shares.count, width: jobs) { index -> [CrashImagesWorker.Line] in
+      guard !hasFailed.value else { return [] }
+      do {
+        return try answers(for: shares[index])
+      } catch {
+        if !Interruption.shared.isAsked { Terminal.error("purchase-simulator: a worker failed: \(error)") }
+        hasFailed.withLock { $0 = true }
+        return []
       }
+    } inOrder: { _, share in
+      lines.withLock { $0 += share }
     }
-    return work.results()
+    return hasFailed.value ? nil : lines.value
   }
 
   private func answers(for names: [String]) throws -> [CrashImagesWorker.Line] {
@@ -76,38 +79,5 @@ struct CrashImagesPool {
     var description: String {
       "it ended with \(status) in \(answered < names.count ? names[answered] : "its last workload"): \(complaint)"
     }
-  }
-}
-
-/// Shares of the work, handed out one by one.
-private final class SharedWork: Sendable {
-  private let shares: [[String]]
-  private let lock = NSLock()
-  private nonisolated(unsafe) var handedOut = 0
-  private nonisolated(unsafe) var answers: [Int: [CrashImagesWorker.Line]] = [:]
-  private nonisolated(unsafe) var hasFailed = false
-
-  init(_ shares: [[String]]) { self.shares = shares }
-
-  func next() -> (Int, [String])? {
-    lock.lock()
-    defer { lock.unlock() }
-    guard unsafe !hasFailed, unsafe handedOut < shares.count else { return nil }
-    defer { unsafe handedOut += 1 }
-    return unsafe (handedOut, shares[handedOut])
-  }
-
-  func end(_ index: Int, _ lines: [CrashImagesWorker.Line]?) {
-    lock.lock()
-    defer { lock.unlock() }
-    unsafe answers[index] = lines
-    if lines == nil { unsafe hasFailed = true }
-  }
-
-  func results() -> [CrashImagesWorker.Line]? {
-    lock.lock()
-    defer { lock.unlock() }
-    guard unsafe !hasFailed else { return nil }
-    return shares.indices.flatMap { unsafe answers[$0] ?? [] }
   }
 }

@@ -1,5 +1,7 @@
-/// What `crash-images` is asked to do.
-struct CrashImagesOptions: Equatable {
+/// The options of `crash-images`.
+struct CrashImagesOptions: Equatable, CommandOptions {
+  static let command = "crash-images"
+
   /// The longest sequences of operations.
   var depth = 2
   var json = false
@@ -10,79 +12,60 @@ struct CrashImagesOptions: Equatable {
   var jobs: Int?
   /// Workloads by name; none: all of them.
   var only: [ImageWorkload] = []
-  /// An image, or a run with a fault, to be shown.
+  /// An image, or a run with a fault, to show.
   var replay: ImageAddress?
-  /// Whether operations of the disk are to fail as well.
+  /// Whether operations of the disk fail as well.
   var hasFaults = true
 
-  static func parse(_ arguments: [String]) -> Result<CrashImagesOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in try read(arguments) }
+  static var table: OptionTable<Self> {
+    OptionTable([
+      Row(
+        name: "--depth", argument: "N", help: "up to so many operations in a row: 1, 2 or 3 (default: 2)"
+      ) {
+        $0.depth = try $1.number(of: "--depth")
+        guard (1...3).contains($0.depth) else { throw Command.UsageError(message: "--depth is 1, 2 or 3") }
+      },
+      .number(
+        "--seed", \.seed, "where sampled images and SQLite's random numbers start from (default: 1)"),
+      .number("--cap", \.cap, in: 2...1_000_000, "at most so many states at one place (default: 160)"),
+      .number("--jobs", \.jobs, in: 1...64, "so many worker processes (default: one a core)"),
+      .value(
+        "--only", of: "WORKLOAD", "this sequence alone, such as enqueue,settle; may be given again"
+      ) { $0.only.append(try .named($1)) },
+      Row(name: "--no-faults", help: "power cuts only, no failing disk") { options, _ in
+        options.hasFaults = false
+      },
+      .value(
+        "--replay", of: "IMAGE",
+        "one image or fault, as a failure prints it, with what leads to it; takes --seed"
+      ) { $0.replay = try .parse($1) },
+      .flag("--json", \.json, "one document"),
+    ])
   }
+  private typealias Row = OptionTable<Self>.Row
 
-  private static func read(_ arguments: [String]) throws(Command.UsageError) -> CrashImagesOptions {
-    var options = CrashImagesOptions()
-    var given: Set<String> = []
-    var arguments = Arguments(arguments)
-    while let argument = arguments.next() {
-      given.insert(argument)
-      switch argument {
-      case "--depth":
-        options.depth = try arguments.number(of: argument)
-        guard (1...3).contains(options.depth) else {
-          throw Command.UsageError(message: "--depth is 1, 2 or 3")
-        }
-      case "--json": options.json = true
-      case "--seed": options.seed = try arguments.number(of: argument)
-      case "--cap":
-        options.cap = try arguments.number(of: argument)
-        guard (2...1_000_000).contains(options.cap) else {
-          throw Command.UsageError(message: "--cap needs 2 to 1000000")
-        }
-      case "--jobs": options.jobs = try ExploreOptions.jobs(&arguments)
-      case "--no-faults": options.hasFaults = false
-      case "--only": options.only.append(try ImageWorkload.named(try arguments.value(of: argument)))
-      case "--replay": options.replay = try ImageAddress.parse(try arguments.value(of: argument))
-      default:
-        let known = ["--depth", "--json", "--seed", "--cap", "--jobs", "--only", "--no-faults", "--replay"]
-        let nearest = Nearest.name(to: argument, in: known)
-        throw Command.UsageError(message: "crash-images has no option '\(argument)'\(nearest)")
-      }
-    }
-    try ExploreOptions.check(given, apart)
-    options.only = options.only.unique
-    return options
-  }
-
-  /// What has no sense together with what.
-  private static let apart: [(String, [String])] = [
+  static let apart = [
     ("--only", ["--depth"]),
     ("--replay", ["--only", "--depth", "--cap", "--jobs", "--no-faults", "--json"]),
   ]
 
+  mutating func complete() { only = only.unique }
+
   var workloads: [ImageWorkload] { only.isEmpty ? ImageWorkload.all(depth: depth) : only }
 }
 
-/// What a worker is asked to do: the hidden `crash-images-worker`. The workloads come by standard input, a name a line.
-struct CrashImagesWorkerOptions: Equatable {
+/// The options of the hidden `crash-images-worker`. Standard input holds the names of the workloads, a line each.
+struct CrashImagesWorkerOptions: Equatable, CommandOptions {
+  static let command = "crash-images-worker"
+
   var seed: UInt64 = 1
   var cap = 160
   var hasFaults = true
 
-  static func parse(_ arguments: [String]) -> Result<CrashImagesWorkerOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in try read(arguments) }
-  }
-
-  private static func read(_ arguments: [String]) throws(Command.UsageError) -> CrashImagesWorkerOptions {
-    var options = CrashImagesWorkerOptions()
-    var arguments = Arguments(arguments)
-    while let argument = arguments.next() {
-      switch argument {
-      case "--seed": options.seed = try arguments.number(of: argument)
-      case "--cap": options.cap = try arguments.number(of: argument)
-      case "--no-faults": options.hasFaults = false
-      default: throw Command.UsageError(message: "crash-images-worker has no option '\(argument)'")
-      }
-    }
-    return options
+  static var table: OptionTable<Self> {
+    OptionTable([
+      .number("--seed", \.seed), .number("--cap", \.cap),
+      OptionTable<Self>.Row(name: "--no-faults") { options, _ in options.hasFaults = false },
+    ])
   }
 }

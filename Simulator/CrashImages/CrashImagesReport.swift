@@ -1,6 +1,6 @@
 import Foundation
 
-/// What all workloads came to, as text and as JSON, and whether it holds.
+/// The results of all workloads as text and as JSON, and whether the promises hold.
 struct CrashImagesReport {
   let lines: [CrashImagesWorker.Line]
   let wallClock: Duration
@@ -46,7 +46,7 @@ struct CrashImagesReport {
     return rows
   }
 
-  /// Nothing is lost, corrupt or broken; each control loses.
+  /// True if nothing is lost, corrupt or broken, and each control loses a commit.
   var holds: Bool {
     rows.allSatisfy { row in
       row.name.hasPrefix("control") ? row.lost > 0 : row.lost + row.corrupt + row.broken == 0
@@ -55,13 +55,13 @@ struct CrashImagesReport {
 
   private var failures: [ImageFailure] { tallies.filter { $0.control == nil }.flatMap(\.failures) }
 
-  /// Per core: by the processor's time that the images took.
+  /// Per core, by the processor time of the images.
   private var imagesPerSecond: Int {
     let seconds = lines.map(\.seconds).reduce(0, +)
     return seconds > 0 ? Int(Double(tallies.map(\.images).reduce(0, +)) / seconds) : 0
   }
 
-  /// Of every log, image and recovered state: the same for the same seed, whatever the number of workers.
+  /// A hash of every log, image and recovered state. The same seed gives the same hash for any number of workers.
   private var fingerprint: String {
     var hash = LogHash()
     for tally in tallies { hash.add(UInt64(bitPattern: tally.fingerprint)) }

@@ -1,13 +1,15 @@
+import Bench
 import FaultInjection
 import Foundation
+import PurchaseQueue
 import PurchaseSync
 
-/// One process of `crash-images`: the disk in memory is its only one. Reads the names of workloads, a line each, and
-/// answers each with its tally.
+/// One process of `crash-images`, with one disk in memory. It reads the names of workloads, a line each, and answers each
+/// with its tally.
 struct CrashImagesWorker {
   let options: CrashImagesWorkerOptions
 
-  /// A tally, with the processor's time that the images took.
+  /// A tally, with the processor time of the images.
   struct Line: Codable {
     var tally: ImageTally
     var seconds: Double
@@ -33,7 +35,7 @@ struct CrashImagesWorker {
     return ExitCode.ok
   }
 
-  /// A workload's name, with the discipline before a colon unless it is that of production.
+  /// A workload's name, after the discipline and a colon unless it is the production discipline.
   static func address(_ text: String) -> (ImageWorkload, ImageDiscipline)? {
     let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
     let discipline = parts.count == 2 ? ImageDiscipline(rawValue: parts[0]) : .production
@@ -42,7 +44,7 @@ struct CrashImagesWorker {
   }
 
   private func run(_ workload: ImageWorkload, _ discipline: ImageDiscipline) throws -> Line {
-    // Of a control, the first loss would do.
+    // A control needs only one loss.
     let cap = discipline == .production ? options.cap : max(8, options.cap / 8)
     var search = ImageSearch(workload, discipline, seed: options.seed, cap: cap)
     var tally = ImageTally(workload.name)

@@ -1,6 +1,6 @@
 import FaultInjection
 
-/// What `crash-images --replay` takes: one image, or one run with a fault.
+/// The argument of `crash-images --replay`: one image, or one run with a fault.
 ///
 /// An image's address is `WORKLOAD@PLACE/FATES` (`CrashState`), with a control before a colon; a fault's is
 /// `WORKLOAD!KIND` and the number of the operation that fails, with `-on` if all behind it fail too.

@@ -3,10 +3,10 @@ import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 
-/// A workload whose last operation meets a failing disk: at every operation of it, once and for ever.
+/// A workload on a disk that fails during its last operation: at each operation of the disk, once or from then on.
 ///
-/// The call throws or works. After it the state is one that the run without a fault goes through, on the disk as it is
-/// and as a power cut leaves it; and once the fault is gone, the same call works and so does the next purchase.
+/// The call throws or works. Afterwards the state is one that the run without a fault goes through, both on the disk as
+/// it is and after a power cut. When the fault is gone, the same call works, and so does the next purchase.
 struct ImageFaults {
   let workload: ImageWorkload
   let seed: UInt64
@@ -36,7 +36,7 @@ struct ImageFaults {
     _ = try run(fault, begun, try essences(of: begun), &tally)
   }
 
-  /// How many operations of the disk can fail so: a fault has one of their numbers, from 1 on.
+  /// The number of disk operations that can fail in this way. A fault has one of their numbers, from 1 on.
   func operations(_ kind: DiskFault.Kind) throws -> Int {
     let site = try again(try beginning())
     site.disk.fail(DiskFault(kind, at: .max, lasts: false))
@@ -45,7 +45,7 @@ struct ImageFaults {
     return site.disk.operations(kind)
   }
 
-  /// The disk before the last operation, and the world around it.
+  /// The disk before the last operation, and the outside around it.
   private func beginning() throws -> ImageSite {
     let (site, _) = try ImagePreparation.site(
       for: workload.kinds[0], discipline: .production, seed: seed)
@@ -66,7 +66,7 @@ struct ImageFaults {
     return site
   }
 
-  /// What the file may say: the states after each commit of the last operation, and before it.
+  /// The allowed states: before the last operation, and after each of its commits.
   private func essences(of begun: ImageSite) throws -> Set<[Int64]> {
     let site = try again(begun, keepsLog: true)
     try site.run(workload.kinds[workload.kinds.count - 1])
@@ -97,7 +97,7 @@ struct ImageFaults {
 
   // MARK: One run
 
-  /// False if nothing failed: the operation has no so many parts.
+  /// False if no operation failed: the call makes fewer of them.
   private func run(
     _ fault: DiskFault, _ begun: ImageSite, _ timeline: Set<[Int64]>, _ tally: inout ImageTally
   ) throws -> Bool {
@@ -149,7 +149,7 @@ struct ImageFaults {
     return goesOn(site, kind, thrown)
   }
 
-  /// A failing disk is no damaged file, and no foreign one.
+  /// A failing disk must not count as a damaged or a foreign file.
   static func wrong(_ error: QueueError) -> String? {
     switch error {
     case .diskFull, .storage, .cannotOpen, .busy: nil
@@ -157,24 +157,24 @@ struct ImageFaults {
     }
   }
 
-  /// The fault is gone: the same call, the next purchase, and a look at every page.
+  /// The fault is gone: repeats the call, makes the next purchase, and reads every page.
   private func goesOn(_ site: ImageSite, _ kind: ImageKind, _ thrown: QueueError?) -> String? {
     do {
       if thrown != nil { try site.run(kind) }
       try site.run(.enqueue)
-      let paid = Set(site.world.paid.keys)
+      let paid = Set(site.outside.paid.keys)
       site.close()
       try site.open()
       guard let file = site.file else { return "it is not open" }
       let entries = try file.queue.allEntries()
-      guard let newest = site.world.newest, entries.contains(where: { $0.key == newest }) else {
+      guard let newest = site.outside.newest, entries.contains(where: { $0.key == newest }) else {
         return "the next purchase is not there"
       }
       if let ghost = entries.first(where: { !paid.contains($0.key) }) {
         return "invariant 10: \(ghost.key) was never paid"
       }
-      let report = try QueueCheck.run(path: ImageSite.path)
-      return report.isClean ? nil : "what is there is not what was written: \(report)"
+      let report = try QueueCheck.run(path: ImageSite.path, on: .inMemory)
+      return report.isClean ? nil : "the file does not hold what was written: \(report)"
     } catch {
       return "it does not go on: \(error)"
     }

@@ -1,16 +1,16 @@
-/// What a workload of the crash images is made of.
+/// The operations of a workload.
 enum ImageKind: String, CaseIterable, Sendable {
-  // How it begins. Without one of these: with a queue that has some of everything.
+  // The beginning of a workload. Without one of these, it begins with a queue that has entries of every kind.
   /// There is no file: the schema is created.
   case create
-  /// The file is of version 1.
+  /// The file has an earlier version of the schema.
   case migrate
   /// The app was removed and installed again: there is only the vault.
   case reinstall
   /// Pages of the file cannot be read.
   case salvage
 
-  // What follows.
+  // The operations after the beginning.
   case enqueue
   /// The same transaction again, with a newer proof.
   case enqueueAgain = "enqueue-again"
@@ -24,10 +24,10 @@ enum ImageKind: String, CaseIterable, Sendable {
   case quarantine
   case release
   case discard
-  /// Room and a request, then the order itself.
+  /// Reserved capacity and a request, then the order itself.
   case order
   case claim
-  /// The backend was restored: what was settled is offered again.
+  /// The backend was restored: settled transactions are offered again.
   case epoch
   case checkpoint
   case vacuum

@@ -3,7 +3,7 @@ import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 
-/// What is on the disk before a workload begins.
+/// The disk before a workload begins.
 enum ImagePreparation {
   /// A site whose next operation is that of the workload; its disk keeps a log of everything since `start`.
   static func site(
@@ -11,7 +11,6 @@ enum ImagePreparation {
     committed: ((SyncFile) throws(QueueError) -> Void)? = nil
   ) throws -> (site: ImageSite, start: DiskImage) {
     if first == .create { return (fresh(DiskImage(), discipline, seed), DiskImage()) }
-    if first == .migrate { return try migrating(discipline, seed) }
     let site = fresh(DiskImage(), discipline, seed)
     site.committed = committed
     // An order, and one for each of the first payments; then one of every kind of entry.
@@ -21,12 +20,13 @@ enum ImagePreparation {
     for kind in kinds { try site.run(kind) }
     guard ImageKind.beginnings.contains(first) else { return (site, DiskImage()) }
     site.close()
+    if first == .migrate { try EarlierFile.rewrite(ImageSite.path) }
     var image = site.disk.image.withoutUnnamedFiles
-    if first == .reinstall {
-      image.names = [:]
-      image.files = [:]
-    } else {
-      try damage(&image)
+    switch first {
+    case .reinstall: (image.names, image.files) = ([:], [:])
+    // A vault would restore the rows that a faulty migration loses.
+    case .migrate: image.vault = [:]
+    default: try damage(&image)
     }
     let later = ImageSite(disk: FaultDisk(image, keepsLog: true), after: site)
     FaultVFS.begin(on: later.disk, seed: seed)
@@ -39,31 +39,16 @@ enum ImagePreparation {
     return site
   }
 
-  /// A page in the midst of the file is noise, and the mark says that somebody met it.
+  /// A page in the middle of the file is noise, and the damage mark is set.
   private static func damage(_ image: inout DiskImage) throws {
     guard let number = image.names[ImageSite.path], let content = image.files[number] else { return }
     var bytes = content.bytes
-    // A page of a proof: what stands in it is lost, and nothing else.
+    // A page of a proof: only the bytes of this page are lost.
     guard let page = (1..<bytes.count / 1024).last(where: { bytes[$0 * 1024] == 13 }) else { return }
     for index in page * 1024..<(page + 1) * 1024 { bytes[index] = 0xA5 }
     image.files[number] = FileContent(bytes)
     let mark = (image.files.keys.max() ?? 0) + 1
     image.files[mark] = FileContent()
     image.names[ImageSite.path + "-damage"] = mark
-  }
-
-  private static func migrating(
-    _ discipline: ImageDiscipline, _ seed: UInt64
-  ) throws -> (site: ImageSite, start: DiskImage) {
-    let old = fresh(DiskImage(), discipline, seed)
-    old.world.paid = try VersionOneQueue.make(at: ImageSite.path)
-    old.world.transactions = old.world.paid.count
-    old.world.granted = VersionOneQueue.settled
-    old.world.finished = VersionOneQueue.finished
-    old.world.orders = VersionOneQueue.orders
-    let image = old.disk.image.withoutUnnamedFiles
-    let site = ImageSite(disk: FaultDisk(image, keepsLog: true), after: old)
-    FaultVFS.begin(on: site.disk, seed: seed)
-    return (site, image)
   }
 }

@@ -10,7 +10,7 @@ struct ImageRecording {
   let log: [DiskOperation]
   /// Where the last operation begins in the log.
   let begin: Int
-  /// What the file said before: to tell a commit that is lost from one that never was.
+  /// The state before: it distinguishes a lost commit from a state that never existed.
   let earlier: Set<LogicalState>
 
   init(_ workload: ImageWorkload, _ discipline: ImageDiscipline, seed: UInt64) throws {
@@ -27,7 +27,7 @@ struct ImageRecording {
     log = site.disk.log
     self.start = start
     self.site = site
-    // What closing would write is no part of it.
+    // The writes of closing are not part of the recording.
     site.file?.queue.connection.leaveUntouchedOnClose()
     site.close()
   }

@@ -5,7 +5,7 @@ import PurchaseSync
 
 /// A disk that fails while an image that a crash left is being recovered.
 ///
-/// The opening throws or works, and what is recovered afterwards, without a fault, is what would have been without it.
+/// The opening throws or works. A later recovery without a fault has to give the same state as one without any fault.
 struct ImageRecoveryFaults {
   let workload: ImageWorkload
   let site: ImageSite

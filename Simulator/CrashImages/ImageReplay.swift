@@ -105,7 +105,7 @@ struct ImageReplay {
         return ExitCode.promiseBroken
       }
       let tables = LogicalState.differences(found.essence, from: Set(timeline.map(\.essence)))
-      Terminal.line("what is there never was: \(tables)")
+      Terminal.line("the file was never in this state: \(tables)")
     }
     return ExitCode.promiseBroken
   }

@@ -13,14 +13,14 @@ struct ImageSearch {
 
   private var known: Set<LogicalState> = []
   private var verdicts: [Int: ImageVerdict] = [:]
-  /// What the file said after each commit, as a kill leaves it.
+  /// The state after each commit, as a kill leaves it.
   private var timeline: [LogicalState] = []
-  /// What it said before the last operation.
+  /// The state before the last operation.
   private var earlier: Set<LogicalState> = []
   private var hash = LogHash()
   /// Images that were recovered, every so many of them, for `ImageFaults`.
   private(set) var samples: [(image: DiskImage, state: LogicalState)] = []
-  /// What is known of the world after the workload.
+  /// The state outside the disk after the workload.
   private(set) var site = ImageSite(disk: FaultDisk())
 
   init(_ workload: ImageWorkload, _ discipline: ImageDiscipline, seed: UInt64, cap: Int) {
@@ -40,7 +40,7 @@ struct ImageSearch {
     var random = RandomSource(seed: seed ^ hash.value)
     var replay = CrashReplay(start: recorded.start, log: recorded.log)
     replay.advance(to: recorded.begin)
-    // Killed here, nothing is lost: what the file says then is what it says after its last commit.
+    // A kill here loses nothing: the file holds the state after its last commit.
     try note(killed(replay, judge), at: replay, &tally)
     let returned = timeline.count - 1
     while !replay.isAtEnd {
@@ -111,7 +111,7 @@ struct ImageSearch {
       if earlier.contains(found) || timeline[..<returned].contains(found) {
         tally.add(failure(.lost, "invariant 12: a commit that had returned is gone", state, replay))
       } else {
-        tally.add(failure(.corrupt, "invariant 12: what is there never was", state, replay))
+        tally.add(failure(.corrupt, "invariant 12: the file was never in this state", state, replay))
       }
     }
   }

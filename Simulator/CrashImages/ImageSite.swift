@@ -3,13 +3,13 @@ import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 
-/// The app on a disk in memory: its file, open, and the world around it.
+/// The app on a disk in memory: its file, open, and the outside around it.
 final class ImageSite {
   let disk: FaultDisk
   let discipline: ImageDiscipline
   private(set) var file: SyncFile?
-  var world = ImageWorld()
-  private(set) var now = ImageWorld.noon
+  var outside = OutsideState()
+  private(set) var now = OutsideState.noon
   /// Called after each commit of the operations that have several, while a workload is prepared.
   var committed: ((SyncFile) throws(QueueError) -> Void)?
   /// Orders that were made.
@@ -25,7 +25,7 @@ final class ImageSite {
   /// Takes the names and numbers of an earlier site over, on another disk.
   convenience init(disk: FaultDisk, after other: ImageSite) {
     self.init(disk: disk, discipline: other.discipline)
-    world = other.world
+    outside = other.outside
     now = other.now
     orders = other.orders
   }
@@ -33,7 +33,7 @@ final class ImageSite {
   // MARK: Opening
 
   func open() throws(QueueError) {
-    let file = try SyncFile(queue: QueueFile(path: Self.path, vault: vault(on: disk), now: now))
+    let file = try SyncFile(queue: queue(on: disk))
     if let settings = discipline.settings {
       try QueueError.wrap(Self.path) { () throws(SQLiteError) in
         try file.queue.connection.execute(settings)
@@ -43,7 +43,12 @@ final class ImageSite {
     try committed?(file)
   }
 
-  /// The controls have none: it would give back what they lose.
+  /// Opens the queue on a disk as production does.
+  func queue(on disk: FaultDisk) throws(QueueError) -> QueueFile {
+    try QueueFile(QueueSetup(path: Self.path, vault: vault(on: disk), disk: .inMemory), now: now)
+  }
+
+  /// The controls have no vault: it would restore the commits that they lose.
   func vault(on disk: FaultDisk) -> DiskVault? { discipline == .production ? DiskVault(disk) : nil }
 
   func close() { file = nil }
@@ -55,9 +60,9 @@ final class ImageSite {
     return file
   }
 
-  // MARK: What is done
+  // MARK: Operations
 
-  /// What happens outside comes first: the person pays, the backend grants, the store is told.
+  /// The outside acts first: the person pays, the backend grants, the store finishes.
   func run(_ kind: ImageKind) throws(QueueError) {
     now = now.adding(milliseconds: 1_000)
     switch kind {
@@ -76,7 +81,7 @@ final class ImageSite {
 
   private func tidy(_ kind: ImageKind) throws(QueueError) {
     let queue = try opened().queue
-    // As `maintain` does when there is enough to be won.
+    // `maintain` does this when enough space would be freed.
     try queue.exclusively { () throws(QueueError) in
       try QueueError.wrap(Self.path) { () throws(SQLiteError) in
         if kind == .vacuum {
@@ -92,18 +97,18 @@ final class ImageSite {
     let file = try opened()
     switch kind {
     case .enqueueAgain:
-      guard let key = try first(.queued), let number = ImageWorld.number(of: key) else { return }
-      try enqueue(ImageWorld.transaction(number, revision: 1), in: file)
+      guard let key = try first(.queued), let number = OutsideState.number(of: key) else { return }
+      try enqueue(OutsideState.transaction(number, revision: 1), in: file)
     case .group:
-      let both = [world.pay(), world.pay()]
+      let both = [outside.pay(), outside.pay()]
       func enqueuing(_ transaction: StoreTransaction) -> QueueFile.Operation {
         { (_) throws(QueueError) in try self.enqueue(transaction, in: file) }
       }
       let operations = both.map { enqueuing($0) }
-      for error in file.queue.together(operations) {
+      for error in file.queue.groupCommit(operations) {
         if let error { throw error }
       }
-    default: try enqueue(world.pay(), in: file)
+    default: try enqueue(outside.pay(), in: file)
     }
   }
 
@@ -117,17 +122,17 @@ final class ImageSite {
     switch kind {
     case .settle:
       guard let key = try first(.queued) else { return }
-      world.granted.insert(key)
+      outside.granted.insert(key)
       _ = try file.acknowledge([SettledClaim(key: key, verdict: .granted)], now: now)
     case .discard:
       var key = try first(.quarantined)
       if key == nil { key = try first(.queued) }
       guard let key else { return }
-      world.discarded.insert(key)
+      outside.discarded.insert(key)
       try file.queue.discard(key, by: "support", reason: "asked for", now: now)
     case .finish:
       guard let owed = try file.tombstonesWithDuties().first(where: \.isFinishOwed) else { return }
-      world.finished.insert(owed.key)
+      outside.finished.insert(owed.key)
       try file.markFinished(owed.key)
     default:
       guard let unseen = try file.tombstonesWithDuties().first(where: \.isUnseen) else { return }
@@ -138,7 +143,7 @@ final class ImageSite {
   private func change(_ kind: ImageKind) throws(QueueError) {
     let file = try opened()
     switch kind {
-    case .claim: _ = try file.keepClaim(of: ImageWorld.account)
+    case .claim: _ = try file.keepAdoption(of: OutsideState.account)
     case .epoch: try file.keepLedgerEpoch("epoch-\(now.milliseconds)", offeringAgain: true)
     case .release:
       guard let key = try first(.quarantined) else { return }
@@ -158,13 +163,13 @@ final class ImageSite {
     let file = try opened()
     orders += 1
     let key = try file.request(
-      account: ImageWorld.account, product: ImageWorld.product, quantity: 1,
+      account: OutsideState.account, product: OutsideState.product, quantity: 1,
       proposing: "request-\(orders)", waiting: [], now: now)
     try committed?(file)
-    world.requests.insert(key)
-    let document = ImageWorld.document(orders)
-    world.orders.insert(document.number)
-    _ = try file.save(document, account: ImageWorld.account, answering: key, now: now)
+    outside.requests.insert(key)
+    let document = OutsideState.document(orders)
+    outside.orders.insert(document.number)
+    _ = try file.save(document, account: OutsideState.account, answering: key, now: now)
   }
 
   private func first(_ state: Entry.State) throws(QueueError) -> EntryKey? {
@@ -172,8 +177,8 @@ final class ImageSite {
   }
 }
 
-/// How the file is written: as in production, or in a way that loses what was acknowledged. The controls show that
-/// the search would find a loss.
+/// How the file is written: as in production, or in a way that loses acknowledged commits. The controls show that the
+/// search would find a loss.
 enum ImageDiscipline: String, CaseIterable, Sendable {
   case production
   /// A log that is synced only at checkpoints.

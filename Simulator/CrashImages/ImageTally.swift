@@ -1,4 +1,4 @@
-/// What a workload came to.
+/// The result of a workload.
 struct ImageTally: Hashable, Sendable, Codable {
   var workload: String
   var control: String?
@@ -12,11 +12,11 @@ struct ImageTally: Hashable, Sendable, Codable {
   var corrupt = 0
   /// Other invariants that do not hold, and runs with a fault that end wrongly.
   var broken = 0
-  /// Calls that were made with an operation of the disk failing.
+  /// Calls during which an operation of the disk failed.
   var faults = 0
   /// Those that threw.
   var refused = 0
-  /// Of the log, the images and what was found in them: two runs are the same, or not.
+  /// A hash of the log, the images and their contents. It shows whether two runs are the same.
   var fingerprint: Int64 = 0
   var failures: [ImageFailure] = []
 

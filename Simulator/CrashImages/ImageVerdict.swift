@@ -1,8 +1,8 @@
-/// What became of an image that a crash could leave.
+/// The verdict about an image that a crash could leave.
 enum ImageVerdict: Hashable, Sendable {
   /// The file is as it was after some commit.
   case recovered(LogicalState)
-  /// It cannot be opened, its pages are not sound, or what is in it cannot be right.
+  /// It cannot be opened, its pages are damaged, or its content breaks a promise.
   case broken(String)
 }
 
@@ -11,7 +11,7 @@ struct ImageFailure: Hashable, Sendable, Codable {
   enum Kind: String, Codable, Sendable, CaseIterable {
     /// A commit that had returned is not there (invariant 12).
     case lost
-    /// What is there never was (invariant 12), or cannot be read.
+    /// The file was never in this state (invariant 12), or cannot be read.
     case corrupt
     /// Another invariant does not hold.
     case broken
@@ -20,8 +20,8 @@ struct ImageFailure: Hashable, Sendable, Codable {
   }
 
   var kind: Kind
-  /// What is wrong, by the number of the invariant if it has one.
+  /// The failure, with the number of the invariant if it has one.
   var what: String
-  /// What the command's `--replay` takes.
+  /// The argument of `--replay`.
   var replay: String
 }

@@ -1,6 +1,6 @@
 import FaultInjection
 
-/// A number for what happened, the same in every process (FNV-1a, <http://www.isthe.com/chongo/tech/comp/fnv/>).
+/// A hash of the events, the same in every process (FNV-1a, <http://www.isthe.com/chongo/tech/comp/fnv/>).
 struct LogHash {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

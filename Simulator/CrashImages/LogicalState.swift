@@ -2,7 +2,7 @@ import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 
-/// What a file says, whatever bytes say it: equal for two files that differ only in where things stand.
+/// The content of a file. Two files that differ only in their layout have the same state.
 struct LogicalState: Hashable, Sendable {
   /// Of every row of every table.
   var all: Int64
@@ -39,7 +39,7 @@ struct LogicalState: Hashable, Sendable {
       columns: "queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, "
         + "last_place",
       order: "id", incidental: 1),
-    // What a salvage notes of the last place is in the totals.
+    // The totals hold the last place that a salvage records.
     Source(table: "facts WHERE name<>'last_place'", columns: "name, value", order: "name"),
     Source(table: "companions", columns: "name, version", order: "name"),
     Source(
@@ -52,7 +52,7 @@ struct LogicalState: Hashable, Sendable {
     Source(
       table: "watches", columns: "key, failed_rounds, failing_since, unknown_answers", order: "key"),
     Source(table: "owed_updates", columns: "place, key, details", order: "place"),
-    Source(table: "device_claims", columns: "account, through_place", order: "account"),
+    Source(table: "device_adoptions", columns: "account, through_place", order: "account"),
   ]
 
   init(of file: SyncFile) throws(QueueError) {
@@ -78,7 +78,7 @@ struct LogicalState: Hashable, Sendable {
     return names.isEmpty ? "the tables do not go together" : names.joined(separator: ", ")
   }
 
-  /// Of all of the row, and of what is not incidental.
+  /// Hashes of the whole row, and of its columns that are not incidental.
   private static func hashes(_ row: borrowing Row, without incidental: Int32) -> (Int64, Int64) {
     var (whole, main) = (RowHash(), RowHash())
     for column in 0..<row.count {

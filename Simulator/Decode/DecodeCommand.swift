@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 
-/// `decode`: what a file is, and what it says. Decoded, not verified.
+/// `decode`: prints the kind and the content of a file. Decodes, and verifies nothing.
 struct DecodeCommand {
   let options: DecodeOptions
 
@@ -32,7 +32,7 @@ struct DecodeCommand {
 
   private var name: String { options.path == "-" ? "standard input" : options.path }
 
-  /// At most one byte more than what can be decoded: the decoder then says that it is too much.
+  /// Reads at most one byte more than can be decoded, so that the decoder reports a file that is too large.
   private func read() throws -> [UInt8] {
     let most = StoreDocument.maximumByteCount + 1
     let file: FileHandle

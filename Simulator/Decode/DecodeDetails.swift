@@ -1,6 +1,6 @@
 import AppStoreReceipts
 
-/// What only one kind of document has, as names and values; no secret and no proof among them.
+/// The fields that only one kind of document has, as names and values, without secrets and proofs.
 struct DecodeDetails {
   private(set) var rows: [(name: String, value: String)] = []
 

@@ -1,7 +1,7 @@
 import AppStoreReceipts
 import PurchaseQueue
 
-/// What `decode --json` says: one document with stable keys, of which absent values are null.
+/// The output of `decode --json`: one document with stable keys; absent values are null.
 struct DecodeReport {
   let json: JSONValue
 
@@ -20,7 +20,7 @@ struct DecodeReport {
     ]
   }
 
-  /// For what does not decode.
+  /// For a file that cannot be decoded.
   init(_ error: ReceiptDecodingError) {
     json = [
       "kind": .null,

@@ -1,7 +1,7 @@
 import AppStoreReceipts
 
-/// What `decode` shows, for people. Ids and products are somebody else's text: no control character of theirs reaches
-/// the terminal, and long ones are cut.
+/// The output of `decode` for people. Ids and products come from the file, so control characters are removed, and long
+/// texts are cut.
 struct DecodeText {
   let text: String
 
@@ -53,7 +53,7 @@ struct DecodeText {
   }
 
   private static func undecodable(_ document: StoreDocument) -> [String] {
-    document.undecodable.map { "inside of it " + InspectText.safe($0.description) }
+    document.undecodable.map { "inside: " + InspectText.safe($0.description) }
   }
 
   private static func date(_ milliseconds: Int64?) -> String { DecodeReport.utc(milliseconds) ?? "-" }

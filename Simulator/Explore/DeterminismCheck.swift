@@ -1,110 +1,66 @@
-import Dispatch
-import FaultInjection
+import Exploration
 import Foundation
-import PurchaseQueue
+import PurchaseSQLite
 
-/// `explore --check-determinism`: every life twice, here and in another process, whose hashing is seeded differently
-/// (invariant 28). Both at the same time, each with half of the cores.
+/// `explore --check-determinism`: every run twice, in two processes, whose hashing is seeded differently (invariant 28).
 struct DeterminismCheck {
-  let options: ExploreOptions
+  let choice: SimulationChoice
+  /// Threads; each has a child process.
+  var jobs = 1
   /// This program, for the other process.
   var program = ChildProcess.executable.path
-  /// A bug that tests plant, to see that it is found.
-  var hasOwnRandomness = false
 
-  private var jobs: Int { max(1, (options.jobs > 0 ? options.jobs : Jobs.usualWidth) / 2) }
-
-  func execute() throws -> Int32 {
-    var done = 0
-    // Lives until both processes are compared: as many as take about a second.
-    var batch = 16
-    let progress = Progress(count: options.seeds, isShown: true)
-    while done < options.seeds, !Interruption.shared.isAsked {
-      let begin = options.from + UInt64(done)
-      let started = ProcessInfo.processInfo.systemUptime
-      let count = min(batch, options.seeds - done)
-      do {
-        if let divergence = try divergence(begin..<begin + UInt64(count)) {
-          progress.clear()
-          Terminal.line(divergence)
-          return ExitCode.promiseBroken
-        }
-      } catch {
-        // The other process ends with this one, and says nothing then.
-        guard Interruption.shared.isAsked else { throw error }
-        break
-      }
-      done += count
-      batch = Self.batch(behind: count, after: ProcessInfo.processInfo.systemUptime - started)
-      progress.step(by: count)
+  func execute(_ limits: ExploreLimits, of all: Int) throws -> Int32 {
+    let hashes = Locked<[UInt64]>([])
+    let progress = ExploreProgress(limits, marks: choice.catalogue.marks.count)
+    let sum = try compare(limits, hashes) { progress.show($0) }
+    progress.clear()
+    if let failure = sum.failure {
+      Terminal.line(try difference(failure.seed))
+      return ExitCode.promiseBroken
     }
-    progress.end()
-    Terminal.line(Self.verdict(done, of: options.seeds))
-    if let code = Interruption.shared.exitCode { return code }
-    return ExitCode.ok
+    Terminal.line(Self.verdict(sum.runs, of: all, different: Set(hashes.value).count))
+    return Interruption.shared.exitCode ?? ExitCode.ok
   }
 
-  /// - Parameter done: How many were compared until it was over, or until somebody ended it.
-  static func verdict(_ done: Int, of all: Int) -> String {
+  /// - Parameter done: How many seeds were compared until the end or an interruption.
+  static func verdict(_ done: Int, of all: Int, different: Int) -> String {
     guard done > 0 else { return "ended before any of \(Counted.text(all, "seed")) was compared" }
-    let same = Counted.text(done, "seed is", "seeds are") + " the same run in two processes"
-    return done < all ? same + ", and then it was ended before its time" : same
+    let same =
+      Counted.text(done, "seed is", "seeds are") + " the same run in two processes: "
+      + Counted.text(different, "different run")
+    return done < all ? same + ", ended before its time" : same
   }
 
-  /// As many lives as take about a second, if so many took so long; never much more than before.
-  static func batch(behind count: Int, after seconds: Double) -> Int {
-    let fitting = Double(count) / max(seconds, 0.001)
-    return Int(min(max(fitting, 1), Double(count) * 4, 100_000))
-  }
-
-  /// What differs first in these; nil for nothing.
+  /// The first difference in these seeds; nil for none.
   func divergence(_ seeds: Range<UInt64>) throws -> String? {
-    let (own, other) = try both(seeds)
-    guard own.count == other.count else {
-      throw ChildError(description: "the other process told of \(other.count) of \(own.count) lives")
-    }
-    for (left, right) in zip(own, other) where left != right {
-      return try "seed \(left.seed): " + (firstDraw(of: left.seed) ?? firstEvent(left, right))
-    }
-    return nil
+    let limits = ExploreLimits(from: seeds.lowerBound, seeds: UInt64(seeds.count), failures: 1)
+    return try compare(limits, Locked([])) { _ in }.failure.map { try difference($0.seed) }
   }
 
-  // MARK: Both processes
-
-  /// As the other process has them.
-  private var twin: ExploreTwinOptions {
-    var twin = ExploreTwinOptions()
-    (twin.profile, twin.storage, twin.hasOwnRandomness) = (options.profile, options.storage, hasOwnRandomness)
-    return twin
-  }
-
-  private func both(_ seeds: Range<UInt64>) throws -> (own: [Fingerprint], other: [Fingerprint]) {
-    let child = Background { try other(seeds, "--lives").map(Fingerprint.init(line:)) }
-    let own = try Fingerprint.all(of: seeds, jobs: jobs, twin.lives)
-    return (own, try child.value())
-  }
-
-  private func other(_ seeds: Range<UInt64>, _ what: String) throws -> [String] {
-    var command = [
-      program, "explore-twin", what, "--from", String(seeds.lowerBound), "--seeds", String(seeds.count),
-      "--profile", options.profile.rawValue, "--storage", options.storage.rawValue, "--jobs", String(jobs),
-    ]
-    if hasOwnRandomness { command.append("--own-randomness") }
-    let result = try ChildOutput(command: command)
-    try Interruption.shared.check()
-    guard result.status == 0 else {
-      throw ChildError(description: "the other process ended with \(result.status): \(result.complaint)")
+  private func compare(
+    _ limits: ExploreLimits, _ hashes: Locked<[UInt64]>, _ watch: @escaping @Sendable (RunSum) -> Void
+  ) throws -> RunSum {
+    let explorer = Explorer(choice, jobs: jobs) { [program, choice] in
+      ComparingRunner(here: choice.runner(), there: ChildRunner(choice, program: program), hashes)
     }
-    return result.lines
+    return try explorer.run(limits, watch: watch)
   }
 
   // MARK: The first difference
 
-  /// Runs it once more in both, with every draw written down.
-  private func firstDraw(of seed: UInt64) throws -> String? {
-    let child = Background { try other(seed..<seed + 1, "--draws").map(Draw.init(line:)) }
-    let own = try twin.lives().draws(of: seed)
-    return Self.firstDifference(own, try child.value())
+  /// Runs the seed once more in both processes, with every draw recorded.
+  private func difference(_ seed: UInt64) throws -> String {
+    let (here, there) = (choice.runner(), ChildRunner(choice, program: program))
+    if let draw = Self.firstDifference(try here.draws(of: seed), try there.draws(of: seed)) {
+      return "seed \(seed): \(draw)"
+    }
+    let (own, other) = (try here.trace(of: seed), try there.trace(of: seed))
+    let pair = zip(own.lines, other.lines).first { $0 != $1 }
+    let event =
+      pair.map { "\n  \($0) (here)\n  \($1) (there)" }
+      ?? ", of \(own.result.events) and \(other.result.events) events"
+    return "seed \(seed): the same draws, and another run" + event
   }
 
   /// `draw 43 of the network at day 2 03:04:11, event 812: 7 here, 9 there`; nil if they are the same.
@@ -128,35 +84,40 @@ struct DeterminismCheck {
     return "draw \(draw.number) of the \(draw.stream) at day \(day) \(clock.joined(separator: ":")), "
       + "event \(draw.event)"
   }
-
-  /// Where the same numbers were drawn, and something else still differs: the first event that is told otherwise.
-  private func firstEvent(_ left: Fingerprint, _ right: Fingerprint) throws -> String {
-    let (_, lines) = try twin.lives().story(of: left.seed)
-    let told = try other(left.seed..<left.seed + 1, "--story")
-    let pair = zip(lines, told).first { $0 != $1 }
-    let event =
-      pair.map { "\n  \($0) (here)\n  \($1) (there)" } ?? ", of \(left.events) and \(right.events) events"
-    return "the same draws, and another life" + event
-  }
 }
 
-/// Work on a thread of its own, of which somebody wants the result later.
-private final class Background<Value: Sendable>: Sendable {
-  private let done = DispatchSemaphore(value: 0)
-  private nonisolated(unsafe) var result: Result<Value, any Error>?
+/// Runs each seed here and in another process at the same time. Two runs that differ count as a broken invariant.
+private struct ComparingRunner: SimulationRunner {
+  let here: any SimulationRunner
+  let there: ChildRunner
+  let hashes: Locked<[UInt64]>
 
-  init(_ body: @escaping @Sendable () throws -> Value) {
-    let thread = Thread { [self] in
-      unsafe result = Result { try body() }
-      done.signal()
+  init(here: any SimulationRunner, there: ChildRunner, _ hashes: Locked<[UInt64]>) {
+    (self.here, self.there, self.hashes) = (here, there, hashes)
+  }
+
+  var catalogue: SimulationCatalogue { here.catalogue }
+
+  func run(_ seed: UInt64, keeping places: [Int]?, stopAt last: Int) throws -> RunResult {
+    try there.begin(.init(seed: seed, places: places, last: last))
+    var result = try here.run(seed, keeping: places, stopAt: last)
+    let isSame = result.isSameRun(as: try there.finishRun(seed))
+    hashes.withLock { $0.append(result.hash) }
+    // A process that died has compared nothing: its violation stays.
+    if result.events > 0 { result.violation = nil }
+    if !isSame {
+      result.violation = Violation(
+        invariant: 28, sentence: "a seed gives the same run in every process", what: "two runs differ",
+        event: result.events, at: 0)
     }
-    thread.start()
+    return result
   }
 
-  /// Blocks until it is there; to be called once.
-  func value() throws -> Value {
-    done.wait()
-    guard let result = unsafe result else { throw ChildError(description: "nothing came of a thread") }
-    return try result.get()
+  func trace(of seed: UInt64, keeping places: [Int]?, stopAt last: Int) throws -> TracedRun {
+    try here.trace(of: seed, keeping: places, stopAt: last)
   }
+
+  func draws(of seed: UInt64) throws -> [Draw] { try here.draws(of: seed) }
+  func acts(of seed: UInt64) -> [PlannedAct] { here.acts(of: seed) }
+  func knobs(of seed: UInt64) -> KnobDescription { here.knobs(of: seed) }
 }

@@ -1,15 +1,15 @@
-import FaultInjection
+import Exploration
 
-/// How often something was how large.
+/// How often a measured value was how large.
 struct Distribution: Encodable, Equatable {
   var name: String
-  /// What the labels are in.
+  /// The unit of the labels.
   var unit: String
   /// From the smallest to the largest that occurred.
   var bars: [Bar]
   var count: Int
   var median: String
-  /// Of a hundred, at most one is beyond.
+  /// At most one of a hundred values is larger.
   var almostAll: String
   var most: String
 
@@ -53,7 +53,7 @@ struct Distribution: Encodable, Equatable {
   }
 
   /// Time to delivery, attempts, and the length of a queue.
-  static func all(of figures: FaultInjection.Figures) -> [Distribution] {
+  static func all(of figures: DeliveryFigures) -> [Distribution] {
     let (attempts, lengths) = (figures.attempts.count, figures.lengths.count - 1)
     return [
       Distribution(

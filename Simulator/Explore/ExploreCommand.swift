@@ -1,49 +1,57 @@
-import FaultInjection
+import Exploration
 import Foundation
 
-/// `explore`: worlds from seeds, each held to the invariants.
+/// `explore`: runs a simulation by seeds and checks the invariants in each run.
 struct ExploreCommand {
   let options: ExploreOptions
 
-  /// So many failures are made small stories; the others keep their seed.
-  private static let told = 3
+  /// How many failures become small scenarios; the others keep their seed only.
+  private static let mostScenarios = 3
 
   func execute() -> Int32 {
     Interruption.shared.watch()
     do {
       try ExplorePlaces.check(options)
-      try ExploredDisks.prepare(options.storage)
-      if options.checkDeterminism { return try DeterminismCheck(options: options).execute() }
-      if let plant = options.plant { return try PlantSearch(options: options).execute(plant) }
-      return try explore()
+      return try options.choice.withFiles { try execute($0) }
     } catch {
+      if let code = Interruption.shared.exitCode { return code }
       Terminal.error("purchase-simulator: exploring failed: \(error)")
       return ExitCode.internal
     }
   }
 
-  private func explore() throws -> Int32 {
-    let explorer = Explorer(
-      options.profile, options.storage, jobs: options.jobs, countsKnobs: options.report != nil)
+  private func execute(_ choice: SimulationChoice) throws -> Int32 {
+    if options.checkDeterminism {
+      // Each run needs two processors.
+      let jobs = max(1, (options.jobs > 0 ? options.jobs : Jobs.usualWidth) / 2)
+      var limits = options.limits
+      limits.failures = 1
+      return try DeterminismCheck(choice: choice, jobs: jobs).execute(limits, of: options.seeds)
+    }
+    if let bug = choice.bug { return try BugSearch(options: options, choice: choice).execute(bug) }
+    return try explore(choice)
+  }
+
+  private func explore(_ choice: SimulationChoice) throws -> Int32 {
+    let explorer = Explorer(choice, jobs: options.jobs, countsKnobs: options.report != nil)
     if !options.json { Terminal.line(heading) }
     let begin = ProcessInfo.processInfo.systemUptime
-    let progress = ExploreProgress(options.limits)
+    let progress = ExploreProgress(options.limits, marks: choice.catalogue.marks.count)
     let sum = try explorer.run(options.limits) { progress.show($0) }
     progress.clear()
     let seconds = ProcessInfo.processInfo.systemUptime - begin
     let report = ExploreReport(
       options: options, sum: sum, seconds: seconds, wasInterrupted: Interruption.shared.isAsked)
     if options.json { Terminal.json(report.document) } else { report.lines.forEach(Terminal.line) }
-    let stories = try tell(sum, explorer)
+    let scenarios = try scenarios(sum, choice)
     if let path = options.report {
-      let page = ExplorePage(report, stories: stories, command: ReportFile.commandLine, madeAt: Date())
+      let page = ExplorePage(report, scenarios: scenarios, command: ReportFile.commandLine, madeAt: Date())
       guard ReportFile.write(to: path, { try ReportPage.html(page) }) else { return ExitCode.internal }
     }
     if let code = Interruption.shared.exitCode {
-      let lives =
-        sum.seeds == 0
-        ? "before the first life was over" : "after " + Counted.text(sum.seeds, "life", "lives")
-      Terminal.error("purchase-simulator: ended \(lives)")
+      let runs =
+        sum.runs == 0 ? "before the first run was complete" : "after " + Counted.text(sum.runs, "run")
+      Terminal.error("purchase-simulator: ended \(runs)")
       return code
     }
     return report.isGood ? ExitCode.ok : ExitCode.promiseBroken
@@ -51,28 +59,28 @@ struct ExploreCommand {
 
   private var heading: String {
     let length = options.minutes.map { "\($0) min" } ?? Counted.text(options.seeds, "seed")
-    return "profile \(options.profile.rawValue) on \(options.storage.rawValue), \(length) from "
-      + "\(options.from)"
+    let what = options.choice.isEngine ? "the engine" : options.choice.storage.rawValue
+    return "profile \(options.choice.profile.rawValue) on \(what), \(length) from \(options.from)"
   }
 
-  /// The first failures as small stories: told, and as files of `story`. Whoever wants to leave does not wait for that.
-  private func tell(_ sum: ExplorationSum, _ explorer: Explorer) throws -> [FailureStory] {
+  /// The first failures as small scenarios: printed, and written as files. An interruption ends this as well.
+  private func scenarios(_ sum: RunSum, _ choice: SimulationChoice) throws -> [FailureScenario] {
     guard !Interruption.shared.isAsked else { return [] }
-    let wanted = options.report == nil && options.stories == nil ? 1 : Self.told
-    var stories: [FailureStory] = []
+    let wanted = options.report == nil && options.scenarios == nil ? 1 : Self.mostScenarios
+    var scenarios: [FailureScenario] = []
     for failure in sum.broken.prefix(wanted) {
-      let story = try FailureStory(explorer.exploration, options.storage, failure)
-      story.lines().forEach(tell)
-      if let directory = options.stories { try tell(story.file(below: directory)) }
-      stories.append(story)
+      let scenario = try FailureScenario(choice, failure)
+      scenario.lines().forEach(tell)
+      if let directory = options.scenarios { try tell(scenario.file(below: directory)) }
+      scenarios.append(scenario)
     }
-    return stories
+    return scenarios
   }
 
   private func tell(_ line: String) { if options.json { Terminal.error(line) } else { Terminal.line(line) } }
 }
 
-/// Whether what is to be written has a place: said before hours of work, not behind them.
+/// Checks before hours of work that the page and the scenario files can be written.
 enum ExplorePlaces {
   static func check(_ options: ExploreOptions) throws {
     if let report = options.report {
@@ -82,13 +90,13 @@ enum ExplorePlaces {
         throw ExplorePlaceError(description: "\(report) could not be written: \(reason)")
       }
     }
-    if let stories = options.stories {
+    if let scenarios = options.scenarios {
       do {
-        try FileManager.default.createDirectory(atPath: stories, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: scenarios, withIntermediateDirectories: true)
       } catch {
-        throw ExplorePlaceError(description: "\(stories) cannot be made: \(error.localizedDescription)")
+        throw ExplorePlaceError(description: "\(scenarios) cannot be made: \(error.localizedDescription)")
       }
-      try check(stories, for: stories)
+      try check(scenarios, for: scenarios)
     }
   }
 
@@ -99,7 +107,8 @@ enum ExplorePlaces {
       throw ExplorePlaceError(description: "\(path) could not be written: there is no folder \(folder)")
     }
     guard FileManager.default.isWritableFile(atPath: folder) else {
-      throw ExplorePlaceError(description: "\(path) could not be written: nobody may write to \(folder)")
+      throw ExplorePlaceError(
+        description: "\(path) could not be written: there is no permission to write to \(folder)")
     }
   }
 }

@@ -1,18 +1,20 @@
 import Dispatch
+import Exploration
 import FaultInjection
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 
-/// Where the disks of explored phones come from.
+/// Makes the disks of the phones in the machine's simulation.
 enum ExploredDisks {
-  /// To be called by a command before it makes the first of them.
+  /// A command calls it before it makes the first disk.
   static func prepare(_ storage: ExploredStorage) throws(QueueError) {
     guard storage == .sqlite, !FaultVFS.install() else { return }
     throw .storage(path: "memory", reason: "SQLite refuses disks in memory")
   }
 
-  /// In memory, of either kind. Where `FaultVFS` is installed, files of the real queue are on the disk of the thread;
-  /// else in the system's memory file system, where there is one.
+  /// Disks in memory. Files of the real queue are on the thread's own disk where `FaultVFS` is installed; else they are
+  /// in the system's memory file system, if it has one.
   static func maker(_ storage: ExploredStorage) -> DiskMaker {
     switch storage {
     case .memory:
@@ -36,144 +38,144 @@ enum ExploredDisks {
   }()
 }
 
-/// Which lives are to be lived, and when that is enough.
+/// Which seeds to run, and when to stop.
 struct ExploreLimits: Sendable {
   var from: UInt64 = 1
-  /// How many; nil: as many as there is time for.
+  /// How many; nil: as many as the time allows.
   var seeds: UInt64?
-  /// For how long, in seconds; nil: until they are through.
+  /// For how long, in seconds; nil: without a limit.
   var seconds: Double?
-  /// No life begins whose seed is behind so many that broke an invariant: whatever the number of threads, these are
-  /// the first ones.
+  /// After so many failing seeds no later seed begins: for any number of threads these are the first failures.
   var failures = Int.max
 }
 
-/// Runs seeds on several threads, each the same as alone.
+/// Runs seeds on several threads. The results do not depend on the number of threads.
 final class Explorer: Sendable {
-  private let profile: ExplorationProfile
-  private let storage: ExploredStorage
-  private let plant: Plant?
+  private let choice: SimulationChoice
   private let jobs: Int
-  /// Whether it is to be counted how the knobs were drawn.
+  /// Whether to count how the knobs were drawn.
   private let countsKnobs: Bool
+  private let makeRunner: @Sendable () -> any SimulationRunner
 
+  /// - Parameter runner: Makes the runner of one thread; nil for the one of the choice.
   init(
-    _ profile: ExplorationProfile, _ storage: ExploredStorage, _ plant: Plant? = nil, jobs: Int,
-    countsKnobs: Bool = false
+    _ choice: SimulationChoice, jobs: Int, countsKnobs: Bool = false,
+    runner: (@Sendable () -> any SimulationRunner)? = nil
   ) {
-    self.profile = profile
-    self.storage = storage
-    self.plant = plant
-    self.jobs = jobs > 0 ? jobs : ProcessInfo.processInfo.activeProcessorCount
+    self.choice = choice
+    self.jobs = jobs > 0 ? jobs : Jobs.usualWidth
     self.countsKnobs = countsKnobs
+    makeRunner = runner ?? { choice.runner() }
   }
 
-  var exploration: Exploration {
-    Exploration(profile: profile, plant: plant, disks: ExploredDisks.maker(storage))
-  }
+  var runner: any SimulationRunner { makeRunner() }
 
-  /// All of them; or, if that is asked for, all up to the first one that fails, and some behind it.
-  func run(_ seeds: Range<UInt64>, stopsAtFailure: Bool = false) throws(QueueError) -> ExplorationSum {
+  /// All of them; or all up to the first one that fails, and some after it.
+  func run(_ seeds: Range<UInt64>, stopsAtFailure: Bool = false) throws -> RunSum {
     var limits = ExploreLimits(from: seeds.lowerBound, seeds: UInt64(seeds.count))
     if stopsAtFailure { limits.failures = 1 }
     return try run(limits)
   }
 
-  /// `watch` hears of the sum so far now and then, from any thread and never twice at a time.
+  /// `watch` receives the sum so far from time to time, on any thread and never twice at a time.
   ///
-  /// Ends early when somebody asks to (`Interruption`): the sum is then that of the lives that came to their end.
-  func run(
-    _ limits: ExploreLimits, watch: @escaping @Sendable (ExplorationSum) -> Void = { _ in }
-  ) throws(QueueError) -> ExplorationSum {
+  /// Ends early at an interruption (`Interruption`): the sum then holds the runs that were complete.
+  func run(_ limits: ExploreLimits, watch: @escaping @Sendable (RunSum) -> Void = { _ in }) throws -> RunSum {
     let work = ExploreWork(limits, watch)
     DispatchQueue.concurrentPerform(iterations: jobs) { _ in
-      let exploration = self.exploration
+      let runner = self.makeRunner()
       while let share = work.next() {
-        do throws(QueueError) {
-          var sum = ExplorationSum()
+        var sum = RunSum()
+        do {
           for seed in share where !work.isOver(for: seed) {
-            let life = try exploration.live(seed)
-            sum.add(life)
-            if countsKnobs { sum.knobs.add(Knobs(seed: seed, profile: profile)) }
-            if life.violation != nil { work.failed(seed) }
+            let result = try runner.run(seed)
+            sum.add(result)
+            if countsKnobs { sum.knobs.add(runner.knobs(of: seed).values) }
+            if result.violation != nil { work.failed(seed) }
           }
-          work.add(sum)
         } catch {
-          work.stop(error)
+          // Workers end with an interruption.
+          if !Interruption.shared.isAsked { work.stop(error) }
         }
+        work.add(sum)
       }
     }
     return try work.sum()
   }
 }
 
-/// Seeds, handed out in small shares to whoever has none, and what came of them.
+/// Hands out seeds to the threads in small shares, and adds up their results.
 private final class ExploreWork: Sendable {
-  /// Small enough that all threads end together, and large enough that they do not wait for each other.
+  /// Small, so that all threads end together; large enough that they do not wait for each other.
   private static let share: UInt64 = 8
 
   private let limits: ExploreLimits
-  private let watch: @Sendable (ExplorationSum) -> Void
+  private let watch: @Sendable (RunSum) -> Void
   private let started = ProcessInfo.processInfo.systemUptime
-  private let lock = NSLock()
-  private nonisolated(unsafe) var next_ = UInt64(0)
-  private nonisolated(unsafe) var all = ExplorationSum()
-  /// Seeds of lives that broke an invariant, in order; no more of them than are asked for.
-  private nonisolated(unsafe) var failing: [UInt64] = []
-  private nonisolated(unsafe) var error: QueueError?
 
-  init(_ limits: ExploreLimits, _ watch: @escaping @Sendable (ExplorationSum) -> Void) {
+  private struct State {
+    /// How many seeds were handed out.
+    var begun = UInt64(0)
+    var sum = RunSum()
+    /// Seeds of runs that broke an invariant, in order; no more than the limit.
+    var failing: [UInt64] = []
+    var error: (any Error)?
+
+    /// Whether enough earlier seeds failed.
+    func isBehind(_ seed: UInt64, _ limits: ExploreLimits) -> Bool {
+      guard error == nil else { return true }
+      guard failing.count >= limits.failures, let last = failing.last else { return false }
+      return seed > last
+    }
+  }
+
+  private let state = Locked(State())
+
+  init(_ limits: ExploreLimits, _ watch: @escaping @Sendable (RunSum) -> Void) {
     (self.limits, self.watch) = (limits, watch)
   }
 
-  /// This life is not to begin. Another thread may still be on its way to one before it, which counts first.
-  func isOver(for seed: UInt64) -> Bool { isLate || lock.withLock { isBehind(seed) } }
+  /// Whether this run does not begin. Another thread may still find an earlier failure, which counts first.
+  func isOver(for seed: UInt64) -> Bool { isLate || state.withLock { $0.isBehind(seed, limits) } }
 
-  /// Nothing more is to begin.
+  /// Whether no further run begins.
   private var isLate: Bool {
     if Interruption.shared.isAsked { return true }
     guard let seconds = limits.seconds else { return false }
     return ProcessInfo.processInfo.systemUptime - started >= seconds
   }
 
-  /// Behind as many failures as are asked for. To be called with the lock held.
-  private func isBehind(_ seed: UInt64) -> Bool {
-    guard unsafe error == nil else { return true }
-    guard unsafe failing.count >= limits.failures, let last = unsafe failing.last else { return false }
-    return seed > last
-  }
-
   func next() -> Range<UInt64>? {
     guard !isLate else { return nil }
-    return lock.withLock {
-      let begin = unsafe next_
+    return state.withLock { state in
+      let begin = state.begun
       let end = min(begin + Self.share, limits.seeds ?? .max)
-      guard begin < end, !isBehind(limits.from + begin) else { return nil }
-      unsafe next_ = end
+      guard begin < end, !state.isBehind(limits.from + begin, limits) else { return nil }
+      state.begun = end
       return limits.from + begin..<limits.from + end
     }
   }
 
-  func add(_ sum: ExplorationSum) {
-    lock.withLock {
-      unsafe all.add(sum)
-      unsafe watch(all)
+  func add(_ sum: RunSum) {
+    state.withLock {
+      $0.sum.add(sum)
+      watch($0.sum)
     }
   }
 
   func failed(_ seed: UInt64) {
-    lock.withLock {
-      let before = unsafe failing.lastIndex { $0 < seed }
-      unsafe failing.insert(seed, at: before.map { $0 + 1 } ?? 0)
-      if unsafe failing.count > limits.failures { unsafe failing.removeLast() }
+    state.withLock { state in
+      let before = state.failing.lastIndex { $0 < seed }
+      state.failing.insert(seed, at: before.map { $0 + 1 } ?? 0)
+      if state.failing.count > limits.failures { state.failing.removeLast() }
     }
   }
 
-  func stop(_ error: QueueError) { lock.withLock { unsafe self.error = error } }
+  func stop(_ error: any Error) { state.withLock { $0.error = error } }
 
-  func sum() throws(QueueError) -> ExplorationSum {
-    let (sum, error) = lock.withLock { unsafe (all, self.error) }
-    if let error { throw error }
-    return sum
+  func sum() throws -> RunSum {
+    let state = state.value
+    if let error = state.error { throw error }
+    return state.sum
   }
 }

@@ -1,4 +1,4 @@
-import FaultInjection
+import Exploration
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting

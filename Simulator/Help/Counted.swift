@@ -1,4 +1,4 @@
-/// A number and what is counted, as one says it: `1 life`, `2 lives`.
+/// A number with the right form of its noun: `1 run`, `2 runs`.
 enum Counted {
   /// `many` is nil where an `s` at the end does.
   static func text(_ count: Int, _ one: String, _ many: String? = nil) -> String {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// JSON as it is written for programs: keys in order, so that two runs can be compared as text.
+/// JSON for programs: keys are sorted, so that two outputs can be compared as text.
 enum JSONOutput {
   /// In one line.
   static func line(_ value: some Encodable) throws -> String {
     try text(value, [.sortedKeys, .withoutEscapingSlashes])
   }
 
-  /// With line breaks, for people who look.
+  /// With line breaks, for readers.
   static func document(_ value: some Encodable) throws -> String {
     try text(value, [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes])
   }

@@ -1,4 +1,4 @@
-/// Suggests what somebody may have meant.
+/// Suggests the name that a misspelled word may stand for.
 enum Nearest {
   static func name(to typed: String, in names: [String]) -> String {
     let scored = names.map { (name: $0, distance: distance(typed, $0)) }

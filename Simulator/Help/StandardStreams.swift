@@ -6,13 +6,13 @@ import Foundation
   import Glibc
 #endif
 
-/// Standard input, output and error where whoever started this process closed one of them.
+/// Standard input, output and error, if the parent process closed one of them.
 enum StandardStreams {
-  /// Keeps the numbers of those that are closed, so that no file or pipe which is opened later takes one of them: what
-  /// is meant for a terminal would go there, and a child could not be given its own. Reading and writing them fails as
-  /// before. To be called before anything else.
+  /// Occupies the descriptors of closed streams. Otherwise a file or a pipe that is opened later would get such a number:
+  /// it would receive output meant for a terminal, and a child could not be given its own streams. Reading and writing
+  /// them still fails. To be called first of all.
   ///
-  /// Returns false if standard output is closed: whatever is done, nobody would hear of it.
+  /// Returns false if standard output is closed: then no result could be printed.
   static func hold() -> Bool {
     var isHeard = true
     for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) == -1 {

@@ -6,11 +6,11 @@ import Foundation
   import Glibc
 #endif
 
-/// Text for people goes to standard output whole lines at a time; complaints go to standard error.
+/// Standard output gets results, whole lines at a time; standard error gets messages.
 enum Terminal {
   static func line(_ text: String) { self.text(text + "\n") }
 
-  /// As it is, without a line's end.
+  /// Without adding a line break.
   static func text(_ text: String) {
     do {
       try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -31,7 +31,7 @@ enum Terminal {
   private static func failed(_ why: String) {
     guard !Interruption.shared.isAsked else { return }
     error("purchase-simulator: standard output cannot be written: \(why)")
-    // Work that has files and children ends in order; everything else now.
+    // Work with files and child processes ends in order. All other work ends now.
     guard Interruption.shared.isWatching else { exit(ExitCode.outputFailed) }
     Interruption.shared.stop(code: ExitCode.outputFailed)
   }
@@ -42,13 +42,13 @@ enum Terminal {
     do {
       try FileHandle.standardError.write(contentsOf: Data(text.utf8))
     } catch {
-      return  // There is nowhere left to say so; the exit code still does.
+      return  // No other stream is left; the exit code reports it.
     }
   }
 
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
 
-  /// Colour only for people who look at it, and not for those who asked for none (no-color.org).
+  /// Colours are for terminals, unless the user asked for none (no-color.org).
   static let isColoured =
     isatty(STDOUT_FILENO) == 1
     && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty

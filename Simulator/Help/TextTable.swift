@@ -1,4 +1,4 @@
-/// Columns as wide as what stands in them. No control character reaches the terminal, and long cells are cut.
+/// Columns as wide as their widest cell. Control characters are replaced, and long cells are cut.
 enum TextTable {
   static func lines(_ rows: [[String]]) -> [String] {
     let cells = rows.map { $0.map(cell) }

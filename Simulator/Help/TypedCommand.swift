@@ -1,11 +1,11 @@
-/// A command as it can be typed again: words that a POSIX shell would read as something else are quoted.
+/// A command line that can be typed again: words with a special meaning in a POSIX shell are quoted.
 enum TypedCommand {
-  /// `words` follow the name of this program.
+  /// - Parameter words: What follows the name of this program.
   static func line(_ words: [String]) -> String {
     (["purchase-simulator"] + words).map(quoted).joined(separator: " ")
   }
 
-  /// Within single quotes everything is itself, and only a single quote has to stand outside of them
+  /// Within single quotes every character has its literal meaning; only a single quote has to be outside of them
   /// (POSIX.1-2024, Shell Command Language, 2.2.2).
   static func quoted(_ word: String) -> String {
     guard word.isEmpty || !word.unicodeScalars.allSatisfy(isPlain) else { return word }
@@ -13,10 +13,10 @@ enum TypedCommand {
       + "'"
   }
 
-  /// A path that begins with a minus is no option.
+  /// Keeps a path that begins with a minus from being read as an option.
   static func path(_ path: String) -> String { path.hasPrefix("-") ? "./" + path : path }
 
-  /// What no shell gives a meaning of its own, wherever in a word it stands.
+  /// Characters without a special meaning in any shell, anywhere in a word.
   private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".", "/", ",", ":", "=", "+", "@", "%": true

@@ -1,6 +1,6 @@
 import CPurchaseSQLite
 
-/// What `--version` says.
+/// The output of `--version`.
 enum Version {
   static let number = "0.7.0"
 

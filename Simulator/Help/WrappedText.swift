@@ -1,4 +1,4 @@
-/// Words in lines.
+/// Wraps text at words.
 enum WrappedText {
   static func lines(_ text: String, width: Int) -> [String] {
     var lines: [String] = []

@@ -3,30 +3,30 @@ import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
 
-/// `backend` (hidden): the backend as a process of its own, whose store is somebody else's.
+/// The hidden command `backend`: the backend as a process of its own. Its store runs in the parent.
 struct BackendCommand {
   let options: BackendOptions
 
   func execute() async -> Int32 {
-    let failpoints = Failpoints(options.crash)
+    let checkpoints = Checkpoints(options.crash)
     let counts = options.counts
     ParentWatch.start {
       guard let counts else { return }
       do {
-        try JSONEncoder().encode(failpoints.counts).write(to: URL(fileURLWithPath: counts))
+        try JSONEncoder().encode(checkpoints.counts).write(to: URL(fileURLWithPath: counts))
       } catch {
         Terminal.error("backend: \(counts) could not be written: \(error.localizedDescription)")
       }
     }
     do {
-      let server = try WorldServer(
+      let server = try MockServer(
         databasePath: options.database, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
-        seed: options.seed, onRequest: { Self.passed($0, failpoints) }, now: Timestamp.wallClock)
-      server.setBeforeWrite { failpoints.pass("backend.writing") }
+        seed: options.seed, onRequest: { Self.passed($0, checkpoints) }, now: Timestamp.wallClock)
+      server.setBeforeWrite { checkpoints.pass(.writing) }
       let byID = ServerAPIVerifier(store: options.store, forge: ReceiptForge(bundleID: ServeCommand.bundleID))
       server.verify(
-        by: FailpointVerifier(
-          failpoints: failpoints,
+        by: CheckpointVerifier(
+          checkpoints: checkpoints,
           base: HTTPReceiptVerifier(
             production: options.store.appendingPathComponent("verifyReceipt"),
             sandbox: options.store.appendingPathComponent("sandbox/verifyReceipt"), password: nil,
@@ -41,69 +41,48 @@ struct BackendCommand {
     }
   }
 
-  private static func passed(_ moment: RequestMoment, _ failpoints: Failpoints) {
-    let names = ["/v1/orders": "orders", "/v1/receipts": "receipts", "/v1/claims": "claims"]
-    guard moment.method == "POST", let name = names[moment.path] else { return }
-    failpoints.pass("backend.\(name).\(moment.phase == .beforeHandling ? "received" : "answering")")
+  private static func passed(_ moment: RequestMoment, _ checkpoints: Checkpoints) {
+    let isBefore = moment.phase == .beforeHandling
+    switch (moment.method, moment.path) {
+    case ("POST", "/v1/orders"): checkpoints.pass(isBefore ? .ordersReceived : .ordersAnswering)
+    case ("POST", "/v1/receipts"): checkpoints.pass(isBefore ? .receiptsReceived : .receiptsAnswering)
+    case ("POST", "/v1/adoptions"): checkpoints.pass(isBefore ? .adoptionsReceived : .adoptionsAnswering)
+    default: return
+    }
   }
 }
 
-/// Passes failpoints around each question to the store.
-private struct FailpointVerifier: ReceiptVerifier {
-  let failpoints: Failpoints
+/// Passes checkpoints around each question to the store.
+private struct CheckpointVerifier: ReceiptVerifier {
+  let checkpoints: Checkpoints
   let base: HTTPReceiptVerifier
 
   func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
-    failpoints.pass("backend.store.asking")
+    checkpoints.pass(.storeAsking)
     let answer = base.answer(to: query, now: now)
-    failpoints.pass("backend.store.asked")
+    checkpoints.pass(.storeAsked)
     return answer
   }
 }
 
-/// What `backend` is asked to do.
-struct BackendOptions: Equatable {
+/// The options of `backend`.
+struct BackendOptions: Equatable, CommandOptions {
+  static let command = "backend"
+
   var database = ""
   var store = URL(fileURLWithPath: "/")
   var port: UInt16 = 0
   var seed: UInt64 = 1
-  var crash: Failpoints.Moment?
+  var crash: Checkpoints.Moment?
   var counts: String?
 
-  static func parse(_ arguments: [String]) -> Result<BackendOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in
-      var options = BackendOptions()
-      var arguments = Arguments(arguments)
-      while let argument = arguments.next() {
-        switch argument {
-        case "--database": options.database = try arguments.value(of: argument)
-        case "--store": options.store = try arguments.url(of: argument)
-        case "--port": options.port = try arguments.number(of: argument)
-        case "--seed": options.seed = try arguments.number(of: argument)
-        case "--crash-at": options.crash = try arguments.passage(of: argument)
-        case "--counts": options.counts = try arguments.value(of: argument)
-        default: throw Command.UsageError(message: "backend has no option '\(argument)'")
-        }
-      }
-      return options
-    }
-  }
-}
-
-extension Arguments {
-  mutating func url(of option: String) throws(Command.UsageError) -> URL {
-    guard let url = URL(string: try value(of: option)) else {
-      throw Command.UsageError(message: "\(option) needs a URL")
-    }
-    return url
-  }
-
-  /// `NAME:HIT`, or `NAME` for the first.
-  mutating func passage(of option: String) throws(Command.UsageError) -> Failpoints.Moment {
-    let parts = try value(of: option).split(separator: ":").map(String.init)
-    guard let name = parts.first, let hit = parts.count > 1 ? Int(parts[1]) : 1 else {
-      throw Command.UsageError(message: "\(option) needs NAME:HIT")
-    }
-    return .passage(of: name, hit: hit)
+  static var table: OptionTable<Self> {
+    OptionTable([
+      .text("--database", \.database),
+      OptionTable.Row(name: "--store") { $0.store = try $1.url(of: "--store") },
+      .number("--port", \.port), .number("--seed", \.seed),
+      OptionTable.Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
+      .text("--counts", \.counts),
+    ])
   }
 }

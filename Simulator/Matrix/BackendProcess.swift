@@ -1,5 +1,6 @@
 import FaultInjection
 import Foundation
+import PurchaseSQLite
 
 /// The backend of one cell: a child process that is started again, at the same port and with the same file, when it was
 /// killed.
@@ -7,68 +8,71 @@ final class BackendProcess: Sendable {
   private let arguments: [String]
   private let isQuiet: Bool
   private let log: RunLog?
-  private let lock = NSLock()
-  private nonisolated(unsafe) var child: ChildProcess?
-  private nonisolated(unsafe) var isEnding = false
-  private nonisolated(unsafe) var kills = 0
-  private nonisolated(unsafe) var failure: ChildError?
+  private let state: Locked<State>
   let url: URL
 
+  private struct State {
+    var child: ChildProcess?
+    var isEnding = false
+    var wasKilled = false
+    var failure: ChildError?
+  }
+
   init(
-    database: String, store: URL, crash: Failpoints.Moment? = nil, counts: String? = nil, isQuiet: Bool,
+    database: String, store: URL, crash: Checkpoints.Moment? = nil, counts: String? = nil, isQuiet: Bool,
     log: RunLog? = nil
   ) throws {
     self.log = log
     arguments = ["backend", "--database", database, "--store", store.absoluteString]
     self.isQuiet = isQuiet
-    var extra = Fate(crash: crash).arguments
+    var extra = KillPlan(crash: crash).arguments
     if let counts { extra += ["--counts", counts] }
     let (first, url) = try Self.start(arguments + extra, isQuiet: isQuiet)
     self.url = url
-    unsafe child = first
+    state = Locked(State(child: first))
     watch(first)
   }
 
-  /// Whether it was killed by its own failpoint.
-  var wasKilled: Bool { lock.withLock { unsafe kills > 0 } }
+  /// Whether it was killed at its own checkpoint.
+  var wasKilled: Bool { state.value.wasKilled }
 
   /// Ends it; it may write down its counts before.
   func end() throws {
-    let last = lock.withLock {
-      unsafe isEnding = true
-      return unsafe child
+    let last = state.withLock {
+      $0.isEnding = true
+      return $0.child
     }
     last?.release()
-    _ = last?.wait()
-    if let failure = lock.withLock({ unsafe failure }) { throw failure }
+    _ = last?.wait(isPatient: true)
+    if let failure = state.value.failure { throw failure }
   }
 
   private static func start(_ arguments: [String], isQuiet: Bool) throws -> (ChildProcess, URL) {
-    let told = FirstLine()
-    let child = try ChildProcess(arguments, isQuiet: isQuiet) { told.heard($0) }
-    guard let line = told.wait(seconds: 10), let url = URL(string: line) else {
+    let first = FirstLine()
+    let child = try ChildProcess(arguments, isQuiet: isQuiet) { first.read($0) }
+    guard let line = first.wait(), let url = URL(string: line) else {
       child.kill()
       throw ChildError(description: "the backend's process did not start")
     }
     return (child, url)
   }
 
-  /// Starts it again as soon as it has died, as whoever runs a backend does.
+  /// Starts it again as soon as it was killed, as a backend's operator does.
   private func watch(_ watched: ChildProcess) {
     let thread = Thread { [self] in
-      guard watched.wait() == .killed else { return }
-      lock.withLock {
-        guard unsafe !isEnding, !Interruption.shared.isAsked else { return }
-        unsafe kills += 1
+      guard watched.wait(isPatient: true) == .killed else { return }
+      state.withLock { state in
+        guard !state.isEnding, !Interruption.shared.isAsked else { return }
+        state.wasKilled = true
         log?.note(.backend, .kill, "killed")
         do {
           let (next, _) = try Self.start(arguments + ["--port", "\(url.port ?? 0)"], isQuiet: isQuiet)
-          unsafe child = next
+          state.child = next
           log?.note(.backend, .launch, "started again")
           watch(next)
         } catch {
-          unsafe child = nil
-          unsafe failure = ChildError(description: "the backend could not be started again: \(error)")
+          state.child = nil
+          state.failure = ChildError(description: "the backend could not be started again: \(error)")
         }
       }
     }
@@ -77,23 +81,25 @@ final class BackendProcess: Sendable {
   }
 }
 
-/// The first line that a child says.
+/// The first line of a child's output.
 private final class FirstLine: Sendable {
-  private let lock = NSLock()
-  private nonisolated(unsafe) var line: String?
+  /// Long, since the child may share its processor with many others.
+  private static let patience = 180
+
+  private let line = Locked<String?>(nil)
   private let arrival = DispatchSemaphore(value: 0)
 
-  func heard(_ text: String) {
-    lock.withLock {
-      guard unsafe line == nil else { return }
-      unsafe line = text
+  func read(_ text: String) {
+    line.withLock {
+      guard $0 == nil else { return }
+      $0 = text
       arrival.signal()
     }
   }
 
-  /// Nil when it takes too long.
-  func wait(seconds: Int) -> String? {
-    guard arrival.wait(timeout: .now() + .seconds(seconds)) == .success else { return nil }
-    return lock.withLock { unsafe line }
+  /// Nil if it does not come.
+  func wait() -> String? {
+    guard arrival.wait(timeout: .now() + .seconds(Self.patience)) == .success else { return nil }
+    return line.value
   }
 }

@@ -3,32 +3,35 @@ enum MatrixTable {
   private static let nameWidth = 28
   private static let cellWidth = 13
 
-  /// The failpoints, and what happens there.
+  /// The checkpoints, and what happens there.
   static func list() -> [String] {
     MatrixPoint.Process.allCases.flatMap { process -> [String] in
       let points = MatrixPoint.all.filter { $0.process == process }
       return ["In the \(process.rawValue)'s process (\(points.count)):"]
         + points.map { "  " + Table.pad($0.name, nameWidth) + $0.moment }
     } + ["Scenarios:"] + Scenario.matrix.map { "  " + Table.pad($0.name, nameWidth) + $0.summary }
-      + ["After the kill: " + MatrixFate.allCases.map(\.rawValue).joined(separator: ", ")]
+      + ["After the kill: " + Aftermath.allCases.map(\.rawValue).joined(separator: ", ")]
   }
 
   static func failures(_ failing: [MatrixCommand.Outcome]) -> [String] {
     failing.flatMap { outcome in
-      [Terminal.coloured("\(outcome.cell.name): \(outcome.words)", .red), "  \(outcome.replay)"]
+      [
+        Terminal.coloured("\(outcome.cell.name): \(outcome.words)", outcome.isUndecided ? .yellow : .red),
+        "  \(outcome.replay)",
+      ]
     }
   }
 
-  /// Failpoints by fates: how many cells were clean, of how many.
+  /// Checkpoints by aftermaths: how many cells were clean, of how many.
   static func rows(_ outcomes: [MatrixCommand.Outcome]) -> [String] {
-    let fates = MatrixFate.allCases
+    let aftermaths = Aftermath.allCases
     let header =
-      Table.pad("killed at", nameWidth) + fates.map { Table.left($0.rawValue, cellWidth) }.joined()
+      Table.pad("killed at", nameWidth) + aftermaths.map { Table.left($0.rawValue, cellWidth) }.joined()
     let points = MatrixPoint.all.filter { point in outcomes.contains { $0.cell.point == point } }
     return [header]
       + points.map { point in
-        let cells = fates.map { fate -> String in
-          let here = outcomes.filter { $0.cell.point == point && $0.cell.fate == fate }
+        let cells = aftermaths.map { aftermath -> String in
+          let here = outcomes.filter { $0.cell.point == point && $0.cell.aftermath == aftermath }
           let clean = here.count(where: \.isClean)
           let text = Table.left("\(clean)/\(here.count)", cellWidth)
           return clean == here.count ? text : Terminal.coloured(text, .red)
@@ -38,18 +41,20 @@ enum MatrixTable {
   }
 
   static func summary(
-    _ outcomes: [MatrixCommand.Outcome], _ grounds: [MatrixGround], seconds: Double
+    _ outcomes: [MatrixCommand.Outcome], _ starts: [MatrixStart], seconds: Double
   ) -> [String] {
     let killed = outcomes.count(where: \.wasKilled)
     let clean = outcomes.count(where: \.isClean)
     let scenarios = Set(outcomes.map(\.cell.scenario)).count
     let points = Set(outcomes.map(\.cell.point)).count
+    let undecided = outcomes.count(where: \.isUndecided)
     var lines = [
-      "\(clean) of \(outcomes.count) cells clean: \(points) failpoints, \(scenarios) scenarios, "
-        + "\(MatrixFate.allCases.count) fates, in \(Table.seconds(seconds)) s",
+      "\(clean) of \(outcomes.count) cells clean: \(points) checkpoints, \(scenarios) scenarios, "
+        + "\(Aftermath.allCases.count) aftermaths, in \(Table.seconds(seconds)) s",
       "\(killed) met their kill; in \(outcomes.count - killed) the run was over before",
     ]
-    let passed = Set(grounds.flatMap { $0.passages.keys })
+    if undecided > 0 { lines.append("\(undecided) undecided: the run ran out of time") }
+    let passed = Set(starts.flatMap { $0.passages.keys })
     let never = MatrixPoint.all.map(\.name).filter { !passed.contains($0) }
     if !never.isEmpty { lines.append("never passed here: " + never.joined(separator: ", ")) }
     return lines

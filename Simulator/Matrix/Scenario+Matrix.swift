@@ -1,4 +1,4 @@
-/// What the matrix kills: the first launch leaves something unsent, the second is the one that dies.
+/// The scenarios of the matrix: the first launch leaves something unsent, the second one is killed.
 extension Scenario {
   static let matrix: [Scenario] = [
     Scenario(
@@ -14,13 +14,13 @@ extension Scenario {
         Launch(does: [buyGems]),
       ], expects: .init(paid: 3)),
     Scenario(
-      name: "device-lane", summary: "bought without an account, then claimed",
+      name: "device-lane", summary: "bought without an account, then adopted",
       launches: [
         Launch(
           before: [.outage()], signedIn: [], does: [.buyWithoutOrder(product: gems), .use(milliseconds: 40)]),
         Launch(
           signedIn: [],
-          does: [.buyWithoutOrder(product: coins), .signIn(account: alice), .claim(account: alice), buyGems]),
+          does: [.buyWithoutOrder(product: coins), .signIn(account: alice), .adopt(account: alice), buyGems]),
       ], expects: .init(paid: 3)),
     Scenario(
       name: "receipts", summary: "the old interface: one app receipt is the proof of all, without tokens",
@@ -30,7 +30,7 @@ extension Scenario {
           does: [buyGems, .use(milliseconds: 40)]), Launch(does: [buyCoins, buyGems]),
       ], expects: .init(paid: 3)),
     Scenario(
-      name: "update", summary: "the file is the first version's, one more purchase is made",
+      name: "update", summary: "the file has an earlier version, one more purchase is made",
       launches: [
         Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 40)]),
         Launch(before: [.earlierVersion], does: [buyCoins]),

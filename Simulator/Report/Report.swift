@@ -1,39 +1,39 @@
-/// What `--report` shows of a run: a matrix of cells, and for each of them what happened when.
+/// The content of a report: a matrix of cells, and for each cell a time line.
 ///
-/// Written as JSON into the page (`html(_:)`); the page's script reads exactly these names. Cells and stories
-/// belong together by name: a story is shown with the cells whose row or column has its name.
+/// Written as JSON into the page (`html(_:)`); the page's script reads exactly these names. A subject is shown with
+/// the cells whose row or column has its name.
 struct Report: Encodable, Sendable {
   /// Such as "purchase-simulator compare".
   var title: String
-  /// The line that made it.
+  /// The command line that made it.
   var command: String
   /// ISO 8601.
   var madeAt: String
-  /// What a reader should know before all else.
+  /// Shown before everything else.
   var note: String?
   /// Shown on top.
   var summary: [Figure] = []
-  var stories: [Story] = []
-  /// The matrix's names, in the order of the page: scenarios and clients, or failpoints and fates.
+  var subjects: [Subject] = []
+  /// The names of the matrix, in the order of the page: scenarios and clients, or checkpoints and aftermaths.
   var rows: [String]
   var columns: [String]
-  /// In any order. Where a row and a column have no cell, nothing was run.
+  /// In any order. A row and a column without a cell were not run.
   var cells: [Cell]
   var timelines: [Timeline] = []
 
-  /// A number or word with its name.
+  /// A number or a word with its name.
   struct Figure: Encodable, Sendable {
     var name: String
     var value: String
   }
 
-  /// What a scenario, a client or a failpoint is about.
-  struct Story: Encodable, Sendable {
+  /// Explains a scenario, a client or a checkpoint.
+  struct Subject: Encodable, Sendable {
     var name: String
     /// One line.
     var summary: String
-    var story: String
-    /// What it attacks.
+    var text: String
+    /// The weakness of apps that it attacks.
     var attacks: String
     /// Requirements and invariants, by id.
     var proves: [String]
@@ -46,6 +46,8 @@ struct Report: Encodable, Sendable {
     case doubled
     case wrongAccount
     case stuck
+    /// The run ran out of time.
+    case undecided
     /// Could not be run.
     case failed
     /// Was not run.
@@ -56,7 +58,7 @@ struct Report: Encodable, Sendable {
   struct Cell: Encodable, Sendable {
     var row: String
     var column: String
-    /// What the cell says, such as "ok" or "1 lost, 2 stuck".
+    /// The text of the cell, such as "ok" or "1 lost, 2 stuck".
     var words: String
     var state: CellState
     var figures: [Figure] = []
@@ -67,16 +69,16 @@ struct Report: Encodable, Sendable {
     var detail: String?
   }
 
-  /// What happened in one run.
+  /// The events of one run.
   struct Timeline: Encodable, Sendable {
     var title: String
-    /// How its time relates to time in life, such as "retry delays at 1/1000 of their time".
+    /// How its time relates to real time, such as "retry delays at 1/1000 of their time".
     var pace: String?
-    /// In any order; the page orders them by time, and leaves those of one moment as they are.
+    /// In any order. The page sorts them by time; events of one moment keep their order.
     var events: [Event]
   }
 
-  /// Who does something; the columns of a time line, in this order.
+  /// The columns of a time line, in this order.
   enum Lane: String, Codable, Sendable, CaseIterable {
     case person
     case app
@@ -85,7 +87,7 @@ struct Report: Encodable, Sendable {
     case store
   }
 
-  /// What an event is: its mark and its colour.
+  /// The kind of an event: its mark and its colour.
   enum Kind: String, Codable, Sendable, CaseIterable {
     case step
     /// A process starts: the lane's life line begins.
@@ -104,7 +106,7 @@ struct Report: Encodable, Sendable {
     case finish
     case charge
     case grant
-    /// The store, the backend or the device is no longer what it was.
+    /// The store, the backend or the device is changed.
     case change
   }
 
@@ -112,12 +114,12 @@ struct Report: Encodable, Sendable {
     /// Milliseconds from the start of the run.
     var at: Double
     var lane: Lane
-    /// Whom it reaches: drawn as an arrow.
+    /// The other end of the arrow.
     var to: Lane?
     var kind: Kind
-    /// Short: what the diagram says.
+    /// Short: shown in the diagram.
     var text: String
-    /// Long: what is shown when somebody points at the event.
+    /// Long: shown when the reader points at the event.
     var detail: String?
   }
 }

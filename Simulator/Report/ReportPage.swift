@@ -2,7 +2,7 @@ import Foundation
 
 /// The report as one file that needs nothing else: no network, no other file.
 enum ReportPage {
-  /// What stands in a template where something belongs.
+  /// Marks in a template that are replaced.
   enum Placeholder: String {
     case style = "PAGE_STYLE"
     case script = "PAGE_SCRIPT"
@@ -19,7 +19,7 @@ enum ReportPage {
     try html(page, in: PackageResources.explore_html)
   }
 
-  /// The report goes in last: what looks like a placeholder in it stays as it is.
+  /// The report is inserted last, so text in it that looks like a placeholder is not replaced.
   private static func html(_ report: some Encodable, in template: [UInt8]) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -63,7 +63,7 @@ enum ReportPage {
   }
 }
 
-/// The template is not what the code expects.
+/// The template does not fit the code.
 enum ReportPageError: Error {
   /// It lacks this placeholder.
   case noPlace(String)

@@ -1,21 +1,21 @@
 import Foundation
 
-/// The report of runs: scenarios by clients, and a time line of each.
+/// The report of runs: scenarios by clients, and a time line of each run.
 enum RunReport {
   static func make(
     title: String, outcomes: [RunCells.Outcome], clients: [Client], summary: [Report.Figure]
   ) -> Report {
     var rows: [String] = []
-    var stories: [Report.Story] = []
+    var subjects: [Report.Subject] = []
     var cells: [Report.Cell] = []
     var timelines: [Report.Timeline] = []
     for outcome in outcomes {
       let scenario = outcome.cell.scenario
       if !rows.contains(scenario.name) {
         rows.append(scenario.name)
-        stories.append(
-          Report.Story(
-            name: scenario.name, summary: scenario.summary, story: scenario.story,
+        subjects.append(
+          Report.Subject(
+            name: scenario.name, summary: scenario.summary, text: scenario.description,
             attacks: scenario.attacks, proves: scenario.proves))
       }
       cells.append(cell(outcome, timeline: timelines.count))
@@ -26,7 +26,7 @@ enum RunReport {
     }
     return Report(
       title: title, command: ReportFile.commandLine, madeAt: Date().ISO8601Format(), summary: summary,
-      stories: stories, rows: rows, columns: clients.map(\.rawValue), cells: cells, timelines: timelines)
+      subjects: subjects, rows: rows, columns: clients.map(\.rawValue), cells: cells, timelines: timelines)
   }
 
   private static func cell(_ outcome: RunCells.Outcome, timeline: Int) -> Report.Cell {
@@ -39,7 +39,7 @@ enum RunReport {
     case .failure(let error): cell.detail = error.description
     case .success(let score):
       cell.words = score.words
-      cell.state = state(of: score)
+      cell.state = Report.CellState(score, elseFailed: .failed)
       cell.figures = [
         .init(name: "paid", value: "\(score.paid)"), .init(name: "granted", value: "\(score.granted)"),
         .init(name: "lost", value: "\(score.lost)"), .init(name: "doubled", value: "\(score.doubled)"),
@@ -50,27 +50,30 @@ enum RunReport {
     }
     return cell
   }
+}
 
-  private static func state(of score: Score) -> Report.CellState {
-    if score.lost > 0 { return .lost }
-    if score.doubled > 0 { return .doubled }
-    if score.wrongAccount > 0 { return .wrongAccount }
-    if score.stuck > 0 { return .stuck }
-    return score.client == Client.engine.rawValue && !score.isAsExpected ? .failed : .clean
+extension Report.CellState {
+  /// - Parameter elseFailed: The state of a run that failed in none of the ways that have a name.
+  init(_ score: Score, elseFailed: Self) {
+    self =
+      if score.verdict == .undecided { .undecided } else if score.lost > 0 { .lost } else if score.doubled > 0
+      { .doubled } else if score.wrongAccount > 0 { .wrongAccount } else if score.stuck > 0 { .stuck } else {
+        score.verdict == .failed ? elseFailed : .clean
+      }
   }
 }
 
 /// The file of a report.
 enum ReportFile {
-  /// What was typed, as a shell would take it again.
+  /// The command line, quoted for `sh`.
   static var commandLine: String { TypedCommand.line(Array(CommandLine.arguments.dropFirst())) }
 
-  /// False where it could not be written, which is said.
+  /// Prints why and returns false if it could not be written.
   static func write(_ report: Report, to path: String) -> Bool {
     write(to: path) { try ReportPage.html(report) }
   }
 
-  /// Why no report is written there: a page takes the place of another, and of nothing else.
+  /// Why no report is written there; nil where it can be. A report replaces regular files only.
   static func refusal(of path: String) -> String? {
     let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     var isFolder: ObjCBool = false
@@ -89,7 +92,7 @@ enum ReportFile {
   /// Whether a link is there, wherever it leads.
   private static func isLink(_ path: String) -> Bool {
     do {
-      // Without a slash at its end, which would be what the link leads to.
+      // Without a slash at its end: with one, the path would name the target of the link.
       let place = URL(fileURLWithPath: path).path
       let attributes = try FileManager.default.attributesOfItem(atPath: place)
       return attributes[.type] as? FileAttributeType == .typeSymbolicLink
@@ -104,7 +107,7 @@ enum ReportFile {
       return false
     }
     do {
-      // Where a link leads, not in its place.
+      // Writes to the target of a link and does not replace the link.
       try html().write(to: URL(fileURLWithPath: path).resolvingSymlinksInPath(), options: .atomic)
       return true
     } catch {

@@ -1,7 +1,7 @@
 "use strict";
 
-// What every page of the simulator begins with; a page's own script follows it.
-// What is shown comes from the report, and goes in as text or as a value, never as markup.
+// The script of every page of the simulator; a page's own script follows it.
+// Texts of the report become text or attribute values, never markup.
 const byID = id => document.getElementById(id);
 const report = JSON.parse(byID("report").textContent);
 
@@ -26,7 +26,7 @@ function replayOf(command) {
     try {
       await navigator.clipboard.writeText(command);
     } catch {
-      // A file opened from a disk may not be allowed to; then the old way.
+      // A page that was opened from a disk may lack the permission; the old interface works there.
       getSelection().selectAllChildren(code);
       document.execCommand("copy");
     }

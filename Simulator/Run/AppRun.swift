@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 
 /// Starts the simulated app: one child process per launch.
@@ -7,39 +8,46 @@ struct AppRun {
   let device: Device
   let backend: URL
   let store: URL
-  /// What the app complains of is shown.
+  /// Whether messages of the app are shown.
   var isVerbose = false
   /// How far the phone's clock is ahead, in milliseconds.
   var clockShift: Int64 = 0
   var log: RunLog?
 
-  /// - Parameter counts: Where the app writes how often it passed each failpoint.
+  /// - Parameters:
+  ///   - counts: The file in which the app writes how often it passed each checkpoint.
+  ///   - openUntil: The last use of the app does not end before this file exists.
   func start(
-    _ launch: Scenario.Launch, _ steps: [AppStep], fate: Fate = .none, counts: String? = nil
+    _ launch: Scenario.Launch, _ steps: [AppStep], kill: KillPlan = .none, counts: String? = nil,
+    openUntil: String? = nil
   ) throws -> ChildProcess {
     log?.note(.app, .launch, "launched", detail: "signed in: " + launch.signedIn.joined(separator: ", "))
-    var arguments = ["app"] + (try self.arguments(launch, steps)) + fate.arguments
+    var arguments = ["app"] + self.arguments(launch, steps) + kill.arguments
     if let counts { arguments += ["--counts", counts] }
+    if let openUntil { arguments += ["--open-until", openUntil] }
     if isVerbose { arguments.append("--verbose") }
-    guard let log else { return try ChildProcess(arguments, isQuiet: !isVerbose) }
-    return try ChildProcess(arguments + ["--trace"], isQuiet: !isVerbose) { log.heard($0) }
+    if log != nil { arguments.append("--trace") }
+    return try ChildProcess(arguments, isQuiet: !isVerbose) { [log] line in
+      // An empty line is a sign of life.
+      if !line.isEmpty { log?.heard(line) }
+    }
   }
 
   /// For the report.
-  func note(_ end: ChildProcess.End, _ fate: Fate) {
+  func note(_ end: ChildProcess.End, _ kill: KillPlan) {
     switch end {
-    case .killed: log?.note(.app, .kill, "killed", detail: fate.words)
+    case .killed: log?.note(.app, .kill, "killed", detail: kill.words)
     case .crashed, .hung: log?.note(.app, .kill, end.complaint ?? "")
+    case .ranOutOfTime: log?.note(.app, .exit, "closed before it was done")
     case .exited(let code): log?.note(.app, .exit, "closed", detail: code == 0 ? nil : "exit code \(code)")
     }
   }
 
-  private func arguments(_ launch: Scenario.Launch, _ steps: [AppStep]) throws -> [String] {
+  private func arguments(_ launch: Scenario.Launch, _ steps: [AppStep]) -> [String] {
     var arguments = [
       "--client", client.rawValue, "--server", backend.absoluteString, "--store", store.absoluteString,
       "--container", device.container, "--vault", device.keychain, "--time-scale", "\(scenario.timeScale)",
-      "--seconds", "\(scenario.seconds)", "--steps",
-      try StoryNode.list(steps.map(\.story)).written(width: .max),
+      "--seconds", "\(scenario.seconds)", "--steps", JSONValue.array(steps.map(\.fileValue)).text,
       "--signed-in", launch.signedIn.joined(separator: ","), "--clock-shift", "\(clockShift)",
     ]
     if let entries = scenario.entries { arguments += ["--entries", "\(entries)"] }

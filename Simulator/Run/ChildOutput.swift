@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a program said until it ended: a few lines, which a pipe holds.
+/// The output of a program that has ended. A pipe has to be able to hold its standard error.
 struct ChildOutput {
   var status: Int32
-  /// By a signal of somebody else's: it did not fail by itself.
+  /// Ended by a signal from outside: it did not fail by itself.
   var wasEnded: Bool
   var output: String
   var complaint: String
@@ -13,7 +13,7 @@ struct ChildOutput {
     try self.init(command: [ChildProcess.executable.path] + arguments, input: input)
   }
 
-  /// Runs any program, of which the path comes first.
+  /// Runs any program; its path comes first.
   init(command: [String], input: String = "") throws {
     let process = Process()
     let (source, output, complaint) = (Pipe(), Pipe(), Pipe())
@@ -28,7 +28,7 @@ struct ChildOutput {
     defer { Children.shared.remove(process) }
     try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try source.fileHandleForWriting.close()
-    // Reading one after the other cannot block the child, whose complaints are short.
+    // Reading one after the other cannot block the child: its standard error is short.
     self.output = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     let told = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     self.complaint = told.trimmingCharacters(in: .whitespacesAndNewlines)

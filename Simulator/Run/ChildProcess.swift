@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseSQLite
 
 #if canImport(Darwin)
   import Darwin
@@ -6,62 +7,60 @@ import Foundation
   import Glibc
 #endif
 
-/// A child process of the same binary, which can be killed for real. It ends when this process does, however that
-/// comes to its end: its standard input is at its end then.
+/// A child process of the same binary, which can be killed with SIGKILL. The child also ends when this process ends in
+/// any way, because its standard input ends then.
 final class ChildProcess: Sendable {
   /// How a child ended.
   enum End: Equatable {
     case exited(Int32)
+    /// It was still making attempts, and ended itself.
+    case ranOutOfTime
     case killed
-    /// By another signal: a trap, say.
+    /// By another signal, such as that of a trap.
     case crashed(signal: Int32)
-    /// It neither ended nor could be ended.
+    /// It gave no sign of life, and was killed for that.
     case hung
 
-    /// What is wrong with it where nobody planned a kill; nil for nothing.
+    /// The failure, if no kill was planned; nil for none.
     var complaint: String? {
       switch self {
-      case .exited(0): nil
+      case .exited(0), .ranOutOfTime: nil
       case .exited(let code): "the app ended with \(code)"
-      case .killed: "the app was killed by somebody else"
+      case .killed: "the app was killed by another process"
       case .crashed(let signal): "the app crashed, signal \(signal)"
       case .hung: "the app hung"
       }
     }
   }
 
-  /// No run of the app takes longer, in seconds.
-  private static let patience = 180
+  /// A child without a line of output for so many seconds hangs: the app prints a line every second while it waits.
+  private static let patience = 180.0
 
   private let process = Process()
   private let lifeline = Pipe()
   private let ended = DispatchSemaphore(value: 0)
-  private let output: LineReader?
+  private let output: LineReader
 
   /// - Parameters:
-  ///   - arguments: The hidden subcommand and its options.
-  ///   - isQuiet: What it complains of is its own, and not shown.
-  ///   - onLine: Hears each line of its standard output, on a thread of its own; nil: there is nobody to hear.
-  init(
-    _ arguments: [String], isQuiet: Bool = false, onLine: (@Sendable (String) -> Void)? = nil
-  ) throws {
+  ///   - arguments: The hidden command and its options.
+  ///   - isQuiet: Its standard error is not shown.
+  ///   - onLine: Called for each line of its standard output, on a thread of its own.
+  init(_ arguments: [String], isQuiet: Bool = false, onLine: @escaping @Sendable (String) -> Void) throws {
     process.executableURL = Self.executable
     process.arguments = arguments
     process.standardInput = lifeline
-    let output = onLine.map { _ in Pipe() }
-    process.standardOutput = output ?? FileHandle.nullDevice
+    let pipe = Pipe()
+    process.standardOutput = pipe
     if isQuiet { process.standardError = FileHandle.nullDevice }
     let ended = ended
     process.terminationHandler = { _ in ended.signal() }
-    self.output = output.flatMap { pipe in
-      onLine.map { LineReader(pipe.fileHandleForReading, onLine: $0) }
-    }
+    output = LineReader(pipe.fileHandleForReading, onLine: onLine)
     do {
       try process.begin()
     } catch {
       throw ChildError(description: "a child process could not be started: \(error.localizedDescription)")
     }
-    self.output?.start()
+    output.start()
     Children.shared.add(process)
   }
 
@@ -72,26 +71,32 @@ final class ChildProcess: Sendable {
     do {
       try lifeline.fileHandleForWriting.close()
     } catch {
-      Terminal.error("purchase-simulator: a child could not be let go: \(error.localizedDescription)")
+      Terminal.error("purchase-simulator: a child's input could not be closed: \(error.localizedDescription)")
     }
   }
 
-  /// Blocks until it has ended, and until its last line was heard.
-  func wait() -> End {
+  /// Blocks until the child has ended and its last line was read. A child that prints nothing for a long time is killed.
+  ///
+  /// - Parameter isPatient: Whether it may be silent for as long as it likes.
+  func wait(isPatient: Bool = false) -> End { wait(isPatient: isPatient, meanwhile: {}) }
+
+  /// The same; `meanwhile` is called again and again.
+  func wait(isPatient: Bool = false, meanwhile: () throws -> Void) rethrows -> End {
     defer { Children.shared.remove(process) }
-    guard hasEnded(within: Self.patience) else {
-      kill()
-      return .hung
+    while ended.wait(timeout: .now() + .milliseconds(50)) != .success {
+      try meanwhile()
+      guard isPatient || output.silence < Self.patience else {
+        kill()
+        return .hung
+      }
     }
     ended.signal()
-    output?.wait()
-    guard process.terminationReason == .uncaughtSignal else { return .exited(process.terminationStatus) }
-    let signal = process.terminationStatus
-    return signal == SIGKILL ? .killed : .crashed(signal: signal)
-  }
-
-  private func hasEnded(within seconds: Int) -> Bool {
-    ended.wait(timeout: .now() + .seconds(seconds)) == .success
+    output.wait()
+    let status = process.terminationStatus
+    guard process.terminationReason == .uncaughtSignal else {
+      return status == ExitCode.undecided ? .ranOutOfTime : .exited(status)
+    }
+    return status == SIGKILL ? .killed : .crashed(signal: status)
   }
 
   static var executable: URL {
@@ -103,27 +108,20 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// Why there is no child.
+/// Why a child process could not be started.
 struct ChildError: Error, Hashable, CustomStringConvertible {
   var description: String
 }
 
-/// The children that live, to be ended with this process.
+/// The child processes that run now, to be ended with this process.
 final class Children: Sendable {
   static let shared = Children()
 
-  private let lock = NSLock()
-  private nonisolated(unsafe) var living: [ObjectIdentifier: Process] = [:]
+  private let living = Locked<[ObjectIdentifier: Process]>([:])
 
-  func add(_ child: Process) { lock.withLock { unsafe living[ObjectIdentifier(child)] = child } }
-  func remove(_ child: Process) {
-    lock.withLock { _ = unsafe living.removeValue(forKey: ObjectIdentifier(child)) }
-  }
-
-  func killAll() {
-    let all = lock.withLock { unsafe Array(living.values) }
-    for child in all { child.kill() }
-  }
+  func add(_ child: Process) { living.withLock { $0[ObjectIdentifier(child)] = child } }
+  func remove(_ child: Process) { living.withLock { $0[ObjectIdentifier(child)] = nil } }
+  func killAll() { for child in living.value.values { child.kill() } }
 }
 
 extension Process {
@@ -138,23 +136,28 @@ extension Process {
   }
 }
 
-/// The lines of a pipe, read on a thread of its own until its writer is gone.
+/// Reads the lines of a pipe on a thread of its own until the writer has closed it.
 private final class LineReader: Sendable {
   private let handle: FileHandle
   private let onLine: @Sendable (String) -> Void
   private let done = DispatchSemaphore(value: 0)
+  private let last = Locked(ProcessInfo.processInfo.systemUptime)
+
+  /// Seconds since the last output.
+  var silence: Double { ProcessInfo.processInfo.systemUptime - last.value }
 
   init(_ handle: FileHandle, onLine: @escaping @Sendable (String) -> Void) {
     (self.handle, self.onLine) = (handle, onLine)
   }
 
   func start() {
-    let thread = Thread { [handle, onLine, done] in
+    let thread = Thread { [self] in
       var rest = Data()
-      // Whatever is there; `read(upToCount:)` would wait for all of it.
+      // The bytes that are there now; `read(upToCount:)` would wait for all of them.
       while true {
         let data = handle.availableData
         guard !data.isEmpty else { break }
+        last.withLock { $0 = ProcessInfo.processInfo.systemUptime }
         rest += data
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
           onLine(String(decoding: rest[..<end], as: UTF8.self))

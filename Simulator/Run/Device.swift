@@ -6,19 +6,19 @@ import PurchaseSync
 /// The files of the simulated phone.
 struct Device: Sendable {
   let directory: String
-  /// The app's folder: it goes when the app is deleted.
+  /// The app's folder: removed when the app is deleted.
   let container: String
-  /// The keychain's area: it stays.
+  /// The keychain's area: it survives the deletion of the app.
   let keychain: String
   /// The backend's file.
-  let world: String
+  let environment: String
   private let backup: String
 
   init(below directory: String) throws {
     self.directory = directory
     container = directory + "/container"
     keychain = directory + "/keychain"
-    world = directory + "/world.sqlite"
+    environment = directory + "/environment.sqlite"
     backup = directory + "/backup"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   }
@@ -39,21 +39,21 @@ struct Device: Sendable {
     try FileManager.default.copyItem(atPath: container, toPath: backup)
   }
 
-  /// The app's folder is as it was when it was backed up; without a backup, as after an installation.
+  /// Restores the app's folder from its backup; without a backup it is as after an installation.
   func restore() throws {
     try reinstall()
     guard FileManager.default.fileExists(atPath: backup) else { return }
     try FileManager.default.copyItem(atPath: backup, toPath: container)
   }
 
-  /// The queue's file as the first version of its schema had it; other clients never had another version.
+  /// Rewrites the queue's file in the first version of its schema. Other clients have one version only.
   func rewriteAsEarlierVersion() throws {
     let path = Self.queue(in: container)
     if FileManager.default.fileExists(atPath: path) { try EarlierFile.rewrite(path) }
   }
 
-  /// Overwrites bytes of what the app keeps, whichever client that is.
-  func damage(_ place: WorldStep.Damage) throws {
+  /// Overwrites bytes of the file that the app keeps, for any client.
+  func damage(_ place: EnvironmentStep.Damage) throws {
     for path in [Self.queue(in: container), DefaultsList.path(in: container)]
     where FileManager.default.fileExists(atPath: path) {
       var data = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -67,8 +67,8 @@ struct Device: Sendable {
     }
   }
 
-  /// The ids of the transactions that something on the phone could still bring: in the queue and the vault, or in the
-  /// list of a client that keeps one. Read after the app has ended.
+  /// The ids of the transactions that the phone still holds: in the queue and the vault, or in the list of a client that
+  /// keeps one. Read after the app has ended.
   func kept() throws -> Set<String> {
     var kept: Set<String> = []
     let prefix = "entry."

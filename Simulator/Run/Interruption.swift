@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import PurchaseSQLite
 
 #if canImport(Darwin)
   import Darwin
@@ -7,51 +8,49 @@ import Foundation
   import Glibc
 #endif
 
-/// Ctrl-C, or a polite request to end: children are ended, no further work begins, and what is there is shown.
+/// Ctrl-C or a request to end: child processes are killed, no further work begins, and finished results are shown.
 final class Interruption: Sendable {
   static let shared = Interruption()
 
-  private let lock = NSLock()
-  private nonisolated(unsafe) var number: Int32?
-  private nonisolated(unsafe) var sources: [any DispatchSourceSignal] = []
+  private let number = Locked<Int32?>(nil)
+  private let sources = Locked<[any DispatchSourceSignal]>([])
 
-  /// Whether somebody looks at it.
-  var isWatching: Bool { lock.withLock { unsafe !sources.isEmpty } }
+  /// Whether signals are handled here.
+  var isWatching: Bool { !sources.value.isEmpty }
 
-  var isAsked: Bool { lock.withLock { unsafe number != nil } }
+  var isAsked: Bool { number.value != nil }
 
-  /// 128 and the signal's number, as shells have it; nil if nobody asked.
-  var exitCode: Int32? { lock.withLock { unsafe number.map { 128 + $0 } } }
+  /// 128 and the signal's number, as in shells; nil without an interruption.
+  var exitCode: Int32? { number.value.map { 128 + $0 } }
 
-  /// Throws once somebody has asked: no further child is started.
+  /// Throws after an interruption, so that no further child is started.
   func check() throws {
-    if isAsked { throw ChildError(description: "it was asked to end") }
+    if isAsked { throw ChildError(description: "interrupted") }
   }
 
-  /// Ends it as a signal would, with this exit code: nobody reads what is written any more, say.
+  /// Interrupts the work as a signal would, with this exit code: for example when the output cannot be written.
   func stop(code: Int32) {
-    lock.withLock { if unsafe number == nil { unsafe number = code - 128 } }
+    number.withLock { $0 = $0 ?? code - 128 }
     Children.shared.killAll()
   }
 
-  /// From now on a signal does not end the process. The second one does: somebody is in a hurry.
+  /// From now on the first signal does not end the process. The second one does.
   func watch() {
     for number in [SIGINT, SIGTERM, SIGHUP] {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [self] in asked(number) }
       source.resume()
-      lock.withLock { unsafe sources.append(source) }
+      sources.withLock { $0.append(source) }
     }
   }
 
   private func asked(_ number: Int32) {
-    let isFirst = lock.withLock {
-      defer { unsafe self.number = number }
-      return unsafe self.number == nil
+    let isFirst = self.number.withLock { asked in
+      defer { asked = number }
+      return asked == nil
     }
     Children.shared.killAll()
-    // The second time somebody is in a hurry.
     if !isFirst { _exit(128 + number) }
   }
 }

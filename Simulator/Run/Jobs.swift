@@ -1,57 +1,52 @@
 import Foundation
+import PurchaseSQLite
 
-/// Work in several threads, each of which waits for children most of the time.
+/// Runs work on several threads, each of which waits for child processes most of the time.
 enum Jobs {
   /// One per processor.
   static var usualWidth: Int { max(1, ProcessInfo.processInfo.activeProcessorCount) }
 
-  /// Runs `body` for 0..<count, `width` at a time, and hands over what came of each as soon as all before it are
-  /// there; never two at a time. When somebody asks to end, what has not begun does not, and what was under way is
-  /// dropped.
+  /// Runs `body` for 0..<count, `width` at a time. Delivers each result as soon as all results before it were delivered,
+  /// one at a time. After an interruption no further work begins, and the results of running work are dropped.
   static func run<Value: Sendable>(
     _ count: Int, width: Int, body: @escaping @Sendable (Int) -> Value,
     inOrder deliver: @escaping @Sendable (Int, Value) -> Void
   ) {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = max(1, width)
-    let results = InOrder(deliver)
+    let results = Locked(InOrder(deliver: deliver))
     for index in 0..<count {
       queue.addOperation {
         guard !Interruption.shared.isAsked else { return }
         let value = body(index)
         guard !Interruption.shared.isAsked else { return }
-        results.add(index, value)
+        results.withLock { $0.add(index, value) }
       }
     }
     queue.waitUntilAllOperationsAreFinished()
-    results.deliverRest()
+    results.withLock { $0.deliverRest() }
   }
 }
 
 /// Puts results in order.
-private final class InOrder<Value: Sendable>: Sendable {
-  private let lock = NSLock()
-  private nonisolated(unsafe) var waiting: [Int: Value] = [:]
-  private nonisolated(unsafe) var next = 0
-  private let deliver: @Sendable (Int, Value) -> Void
+private struct InOrder<Value> {
+  let deliver: @Sendable (Int, Value) -> Void
+  private var waiting: [Int: Value] = [:]
+  private var next = 0
 
-  init(_ deliver: @escaping @Sendable (Int, Value) -> Void) { self.deliver = deliver }
+  init(deliver: @escaping @Sendable (Int, Value) -> Void) { self.deliver = deliver }
 
-  func add(_ index: Int, _ value: Value) {
-    lock.withLock {
-      unsafe waiting[index] = value
-      while let value = unsafe waiting.removeValue(forKey: next) {
-        unsafe deliver(next, value)
-        unsafe next += 1
-      }
+  mutating func add(_ index: Int, _ value: Value) {
+    waiting[index] = value
+    while let value = waiting.removeValue(forKey: next) {
+      deliver(next, value)
+      next += 1
     }
   }
 
-  /// Behind a gap that an interruption left.
-  func deliverRest() {
-    lock.withLock {
-      for (index, value) in unsafe waiting.sorted(by: { $0.key < $1.key }) { deliver(index, value) }
-      unsafe waiting = [:]
-    }
+  /// Delivers the results that come after a gap, which an interruption left.
+  mutating func deliverRest() {
+    for (index, value) in waiting.sorted(by: { $0.key < $1.key }) { deliver(index, value) }
+    waiting = [:]
   }
 }

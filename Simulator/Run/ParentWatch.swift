@@ -6,8 +6,8 @@ import Foundation
   import Glibc
 #endif
 
-/// Ends this process when the one that started it has ended, or has let go of it, however that came about: nobody else
-/// would.
+/// Ends this process when its parent has ended or has closed the pipe to it, for whatever reason. No other mechanism
+/// would end it.
 enum ParentWatch {
   static func start(_ onEnd: @escaping @Sendable () -> Void) {
     let thread = Thread {

@@ -1,12 +1,12 @@
 import Foundation
+import PurchaseSQLite
 
-/// A line on standard error that says how far it is; only on a terminal.
+/// A progress line on standard error; only on a terminal.
 final class Progress: Sendable {
   private let count: Int
   private let isShown: Bool
   private let started = ProcessInfo.processInfo.systemUptime
-  private let lock = NSLock()
-  private nonisolated(unsafe) var done = 0
+  private let done = Locked(0)
 
   init(count: Int, isShown: Bool) {
     self.count = count
@@ -15,19 +15,18 @@ final class Progress: Sendable {
   }
 
   func step(by count: Int = 1) {
-    lock.withLock { unsafe done += count }
+    done.withLock { $0 += count }
     show()
   }
 
-  /// Before something else is written.
+  /// To be called before other output.
   func clear() { if isShown { Terminal.errorText("\r\u{1B}[K") } }
 
   func end() { clear() }
 
   private func show() {
     guard isShown else { return }
-    let done = lock.withLock { unsafe self.done }
-    Terminal.errorText("\r\u{1B}[K" + Self.words(done, of: count, after: passed))
+    Terminal.errorText("\r\u{1B}[K" + Self.words(done.value, of: count, after: passed))
   }
 
   private var passed: Double { ProcessInfo.processInfo.systemUptime - started }

@@ -1,43 +1,33 @@
-/// What `run`, `compare`, `story` and `crash-matrix` have in common.
+/// The options that `run`, `compare` and `crash-matrix` have in common.
 struct RunSettings: Equatable {
   var seed: UInt64 = 1
   var json = false
-  /// Where each run's files are kept.
+  /// The folder that keeps each run's files.
   var keep: String?
-  /// Where the page goes.
+  /// The file of the report.
   var report: String?
   var jobs = Jobs.usualWidth
-  /// Only what is wrong, and the summary.
+  /// Print failures and the summary only.
   var isQuiet = false
-  /// What the app and the backend say as well.
+  /// Print the messages of the app and the backend as well.
   var isVerbose = false
 
-  static let names = ["--seed", "--json", "--keep", "--report", "--jobs", "-q", "-v"]
-
-  /// Takes an option if it is one of these.
-  mutating func take(_ option: String, _ arguments: inout Arguments) throws(Command.UsageError) -> Bool {
-    switch option {
-    case "--seed": seed = try arguments.number(of: option)
-    case "--json": json = true
-    case "--keep": keep = try arguments.path(of: option)
-    case "--report": report = try arguments.path(of: option)
-    case "--jobs":
-      jobs = try arguments.number(of: option)
-      guard (1...64).contains(jobs) else { throw Command.UsageError(message: "--jobs needs 1 to 64") }
-    case "-q", "--quiet": isQuiet = true
-    case "-v", "--verbose": isVerbose = true
-    default: return false
-    }
-    return true
+  static func rows<Options>(_ path: WritableKeyPath<Options, RunSettings>) -> [OptionTable<Options>.Row] {
+    [
+      .flag("--json", path.appending(path: \.json), "one object per line"),
+      .path(
+        "--report", path.appending(path: \.report), of: "FILE",
+        "a page with the matrix and a time line of each run"),
+      .path("--keep", path.appending(path: \.keep), of: "DIR", "keep each run's files below DIR"),
+      .number(
+        "--seed", path.appending(path: \.seed), "where random choices start from (default: 1)"),
+      .number(
+        "--jobs", path.appending(path: \.jobs), in: 1...64,
+        "how many runs at a time (default: one per processor)"),
+      .flag("-q", long: "--quiet", path.appending(path: \.isQuiet), "print failures and the summary only"),
+      .flag(
+        "-v", long: "--verbose", path.appending(path: \.isVerbose),
+        "print the messages of the app as well, on standard error"),
+    ]
   }
-
-  static let help = """
-      --json          one object per line
-      --report FILE   a page with the matrix and a time line of each run
-      --keep DIR      keep each run's files below DIR
-      --seed N        what random choices follow from (default: 1)
-      --jobs N        how many runs at a time (default: one per processor)
-      -q, --quiet     only what is wrong, and the summary
-      -v, --verbose   what the app says as well, on standard error
-    """
 }

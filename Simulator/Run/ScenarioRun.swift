@@ -2,10 +2,10 @@ import FaultInjection
 import Foundation
 import PurchaseSyncTesting
 
-/// One scenario with one client: a world of its own, a phone of its own, and the app run on it until the story is
-/// over.
+/// One scenario with one client: a mock server of its own, a phone of its own, and the app, which is launched on it
+/// until the scenario is over.
 struct ScenarioRun {
-  /// More restarts than any story needs: a client that dies at each launch ends here.
+  /// More launches than any scenario needs. A client that dies at each launch ends here.
   static let launchLimit = 40
 
   let scenario: Scenario
@@ -13,104 +13,120 @@ struct ScenarioRun {
   let seed: UInt64
   let chaos: Bool
   let device: Device
-  /// What the app complains of is shown.
+  /// Whether messages of the app are shown.
   var isVerbose = false
-  /// What is noted for a report; nil: nothing is.
+  /// Collects what happens for a report; nil where there is none.
   var log: RunLog?
+
+  /// Differences from the scenario, in addition to the counts at the end.
+  private struct Findings {
+    var unexpected: [String] = []
+    var crashes: [String] = []
+    var ranOutOfTime = false
+
+    mutating func add(_ end: ChildProcess.End) {
+      if end == .ranOutOfTime { ranOutOfTime = true }
+      if let complaint = end.complaint { crashes.append(complaint) }
+    }
+  }
 
   func run() throws -> Score {
     let started = Date()
-    let executioner = Executioner()
-    let world = try StoryWorld(
-      scenario, on: device, seed: seed, log: log, onRequest: { executioner.requestPassed($0) })
-    defer { world.server.stop() }
-    var complaints = try play(in: world, executioner)
+    let killer = RequestKiller()
+    let environment = try ScenarioEnvironment(
+      scenario, on: device, seed: seed, log: log, onRequest: { killer.requestPassed($0) })
+    defer { environment.server.stop() }
+    let findings = try play(in: environment, killer)
     let seconds = Date().timeIntervalSince(started)
     var score = try Score(
-      scenario, client: client, world: world.server.snapshot(), kept: device.kept(), seconds: seconds)
-    // With other kills than the story's own, other answers come.
-    if chaos {
-      score.unexpected = []
-      complaints = complaints.filter { $0.contains("crashed") || $0.contains("hung") }
-    }
-    score.unexpected += complaints
+      scenario, client: client, environment: environment.server.snapshot(), kept: device.kept(),
+      seconds: seconds)
+    score.ranOutOfTime = findings.ranOutOfTime
+    score.crashes = findings.crashes
+    // Kills that are not the scenario's own lead to other answers.
+    score.unexpected = chaos ? [] : score.unexpected + findings.unexpected
     return score
   }
 
-  /// What went otherwise than the story has it, beside what is counted in the end.
-  private func play(in world: StoryWorld, _ executioner: Executioner) throws -> [String] {
-    var complaints: [String] = []
-    var dice = Dice(seed: seed, kills: chaos)
+  private func play(in environment: ScenarioEnvironment, _ killer: RequestKiller) throws -> Findings {
+    var findings = Findings()
+    var kills = RandomKills(seed: seed, areOn: chaos)
     var launches = scenario.launches
-    // Where the last launch is to die, or the app is deleted behind it, it is opened once more.
+    // If the app is killed in the last launch, or deleted after it, it is opened once more.
     if let last = launches.last, last.killed != nil || last.reinstalled {
       launches.append(.init(signedIn: last.signedIn))
     }
     for launch in launches {
-      for step in launch.before { try world.perform(step) }
-      complaints += try live(launch, in: world, executioner, &dice)
+      for step in launch.before { try environment.perform(step) }
+      try play(launch, in: environment, killer, &kills, &findings)
       if let least = launch.granted {
-        let granted = WorldTally(try world.server.snapshot()).granted
-        if granted < least { complaints.append("\(granted) granted by then, not \(least)") }
+        let granted = try environment.granted()
+        if granted < least { findings.unexpected.append("\(granted) granted by then, not \(least)") }
       }
       if launch.reinstalled {
         log?.note(.app, .change, "deleted and installed again")
         try device.reinstall()
       }
     }
-    // A run that no kill has met yet is opened again, until it has.
-    for _ in 0..<Self.launchLimit where dice.killsLeft > 0 {
-      _ = try runApp(.init(), [], fate: dice.fate(), in: world, executioner)
+    // The app is opened again until every random kill has happened.
+    for _ in 0..<Self.launchLimit where kills.left > 0 {
+      _ = try runApp(.init(), [], kill: kills.next(), in: environment, killer)
     }
-    if chaos, let complaint = try runApp(.init(), [], fate: .none, in: world, executioner).complaint {
-      complaints.append(complaint)
-    }
-    return complaints
+    if chaos { findings.add(try runApp(.init(), [], kill: .none, in: environment, killer)) }
+    return findings
   }
 
-  /// One launch of the story: once, and again after each kill for whoever has not been charged yet.
-  private func live(
-    _ launch: Scenario.Launch, in world: StoryWorld, _ executioner: Executioner, _ dice: inout Dice
-  ) throws -> [String] {
-    let before = try world.server.snapshot().charges.count
+  /// One launch of the scenario; after a kill, the app is launched again and the person repeats the purchases that were
+  /// not charged.
+  private func play(
+    _ launch: Scenario.Launch, in environment: ScenarioEnvironment, _ killer: RequestKiller,
+    _ kills: inout RandomKills, _ findings: inout Findings
+  ) throws {
+    let before = try environment.server.snapshot().charges.count
     var planned = launch.killed
     for round in 1...Self.launchLimit {
-      // Somebody who has not been charged tries again; nobody pays twice.
-      let charged = try world.server.snapshot().charges.count - before
+      let charged = try environment.server.snapshot().charges.count - before
       let steps = AppStep.steps(launch.does, afterPurchases: charged)
-      let fate = planned.map { $0.fate(of: client, round: round, launch) } ?? dice.fate()
-      let end = try runApp(launch, steps, fate: fate, in: world, executioner)
-      // Whatever the app said of itself: what became of the purchases, the world's own log tells.
+      let kill = planned.map { $0.plan(round: round, launch) } ?? kills.next()
+      let end = try runApp(launch, steps, kill: kill, in: environment, killer)
       try Interruption.shared.check()
       guard end == .killed else {
-        let isMissed = planned != nil && planned != .againAndAgain
-        return [end.complaint, isMissed ? "the kill at \(planned?.rawValue ?? "") was not met" : nil]
-          .compactMap { $0 }
+        findings.add(end)
+        if let planned, planned != .againAndAgain {
+          findings.unexpected.append("the kill at \(planned.rawValue) was not met")
+        }
+        return
       }
       if planned == .againAndAgain { continue }
-      if planned != nil, !chaos { return [] }
+      if planned != nil, !chaos { return }
       planned = nil
     }
-    return ["the app never came to its end in \(Self.launchLimit) launches"]
+    findings.unexpected.append("the app was killed in each of \(Self.launchLimit) launches")
   }
 
   private func runApp(
-    _ launch: Scenario.Launch, _ steps: [AppStep], fate: Fate, in world: StoryWorld,
-    _ executioner: Executioner
+    _ launch: Scenario.Launch, _ steps: [AppStep], kill: KillPlan, in environment: ScenarioEnvironment,
+    _ killer: RequestKiller
   ) throws -> ChildProcess.End {
     try Interruption.shared.check()
     let app = AppRun(
-      scenario: scenario, client: client, device: device, backend: world.server.baseURL,
-      store: world.server.baseURL, isVerbose: isVerbose, clockShift: world.shift, log: log)
-    let child = try app.start(launch, steps, fate: fate)
-    executioner.watch(child, order: fate.order)
+      scenario: scenario, client: client, device: device, backend: environment.server.baseURL,
+      store: environment.server.baseURL, isVerbose: isVerbose, clockShift: environment.shift, log: log)
+    let least = chaos ? nil : launch.granted
+    let gate = least.map { _ in device.directory + "/granted-" + UUID().uuidString }
+    let child = try app.start(launch, steps, kill: kill, openUntil: gate)
+    killer.watch(child, order: kill.order)
     // A process of its own, on the same files.
     let second = try launch.extension.isEmpty ? nil : app.start(launch, launch.extension)
-    let end = child.wait()
+    let end = try child.wait {
+      guard let least, let gate, try environment.granted() >= least else { return }
+      try Data().write(to: URL(fileURLWithPath: gate))
+    }
     let other = second?.wait()
-    executioner.watch(nil, order: nil)
-    app.note(end, fate)
-    // What is wrong with the extension is wrong with the app.
+    killer.watch(nil, order: nil)
+    app.note(end, kill)
+    try environment.server.dropConnections()
+    // A failure of the extension is a failure of the app.
     if let other, other.complaint != nil { return other }
     return end
   }

@@ -1,37 +1,47 @@
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// What became of the purchases, counted from the parent's own log: never from what the app says of itself.
+/// The counts of a run's purchases. They come from the parent's own log, never from reports of the app.
 struct Score: Encodable {
+  enum Verdict: String, Encodable {
+    case clean, failed
+    /// The run ran out of time, and nothing that it left is certain.
+    case undecided
+  }
+
   var scenario: String
   var client: String
   /// Charged transactions that were not settled as refunded or lapsed.
   var paid: Int
   /// Those of them with at least one credit.
   var granted: Int
-  /// Paid, not credited, and nowhere left that could bring it back.
+  /// Paid, not credited, and nothing is left that could bring it back.
   var lost: Int
   /// Credits beyond one per transaction, and orders fulfilled twice.
   var doubled: Int
-  /// Credits that are another account's than the order's.
+  /// Credits of another account than the order's.
   var wrongAccount: Int
   /// Still unfinished in the store.
   var unfinished: Int
   /// Not credited, but unfinished in the store, or in the queue or the vault.
   var pending: Int
-  /// Pending when the story's time was over, which is when this is counted.
+  /// Purchases that are pending at the end of the run.
   var stuck: Int
   var seconds: Double
-  /// What the story expects besides, and did not find: `paid 1, not 2`.
+  /// Other differences from the scenario's expectation: `paid 1, not 2`.
   var unexpected: [String]
+  /// Crashes and hangs, which more time would not change.
+  var crashes: [String] = []
+  /// Whether a launch of the app ended before it was done, although it was still making attempts.
+  var ranOutOfTime = false
 
   init(
-    _ scenario: Scenario, client: Client, world: WorldSnapshot, kept: Set<String>, seconds: Double
+    _ scenario: Scenario, client: Client, environment: MockSnapshot, kept: Set<String>, seconds: Double
   ) {
     self.scenario = scenario.name
     self.client = client.rawValue
     self.seconds = (seconds * 1_000).rounded() / 1_000
-    let tally = WorldTally(world, kept: kept)
+    let tally = MockTally(environment, kept: kept)
     paid = tally.paid
     granted = tally.granted
     lost = tally.lost
@@ -40,36 +50,75 @@ struct Score: Encodable {
     unfinished = tally.unfinished
     pending = tally.pending
     stuck = tally.pending
-    unexpected = scenario.expects.missed(by: tally, world)
+    unexpected = scenario.expects.missed(by: tally, environment)
   }
 
-  /// Paid = granted, each to whom it belongs, and nothing lost, doubled or stuck.
+  /// Paid = granted, each to the account it belongs to, and nothing lost, doubled or stuck.
   var isClean: Bool { paid == granted && lost == 0 && doubled == 0 && stuck == 0 && wrongAccount == 0 }
 
-  /// Clean, everything finished at the store (invariant 23), and as the story expects.
-  var isAsExpected: Bool { isClean && unfinished == 0 && unexpected.isEmpty }
+  /// Clean, everything finished at the store (invariant 23), and as the scenario expects.
+  var isAsExpected: Bool { isClean && unfinished == 0 && unexpected.isEmpty && crashes.isEmpty }
 
-  /// `ok`, or what is wrong: `1 lost, 2 stuck`. What a story expects besides, only the engine has to bring.
+  /// Only the engine has to meet the other expectations of a scenario.
+  var verdict: Verdict {
+    guard client == Client.engine.rawValue else { return isClean ? .clean : .failed }
+    if isAsExpected { return .clean }
+    // More time would not undo these.
+    let isCertain = lost + doubled + wrongAccount > 0 || !crashes.isEmpty
+    return ranOutOfTime && !isCertain ? .undecided : .failed
+  }
+
+  /// `ok`, or what is wrong: `1 lost, 2 stuck`.
   var words: String {
-    let unexpected = client == Client.engine.rawValue ? self.unexpected : []
+    let isEngine = client == Client.engine.rawValue
     let counts = [(lost, "lost"), (doubled, "doubled"), (wrongAccount, "wrong account"), (stuck, "stuck")]
-    var wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + unexpected
-    if isClean, unfinished > 0, client == Client.engine.rawValue {
-      wrong.append("\(unfinished) never finished")
+    var wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + (isEngine ? crashes + unexpected : [])
+    if isClean, unfinished > 0, isEngine { wrong.append("\(unfinished) never finished") }
+    let text = wrong.isEmpty ? "ok" : wrong.joined(separator: ", ")
+    return verdict == .undecided ? "undecided, out of time: " + text : text
+  }
+
+  private enum Key: String, CodingKey {
+    case scenario, client, verdict, paid, granted, lost, doubled, wrongAccount, unfinished, pending, stuck
+    case seconds, unexpected, ranOutOfTime
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(scenario, forKey: .scenario)
+    try container.encode(client, forKey: .client)
+    try container.encode(verdict, forKey: .verdict)
+    for (key, count) in [
+      (Key.paid, paid), (.granted, granted), (.lost, lost), (.doubled, doubled),
+      (.wrongAccount, wrongAccount),
+      (.unfinished, unfinished), (.pending, pending), (.stuck, stuck),
+    ] {
+      try container.encode(count, forKey: key)
     }
-    return wrong.isEmpty ? "ok" : wrong.joined(separator: ", ")
+    try container.encode(seconds, forKey: .seconds)
+    try container.encode(crashes + unexpected, forKey: .unexpected)
+    try container.encode(ranOutOfTime, forKey: .ranOutOfTime)
   }
 }
 
 extension Scenario.Expectation {
-  /// What did not come as expected.
-  func missed(by tally: WorldTally, _ world: WorldSnapshot) -> [String] {
+  /// The differences from the expectation.
+  func missed(by tally: MockTally, _ environment: MockSnapshot) -> [String] {
     var missed: [String] = []
     if let paid, paid != tally.paid { missed.append("paid \(tally.paid), not \(paid)") }
     for (name, least) in verdicts.sorted(by: { $0.key < $1.key }) {
-      let count = world.verdicts.count { $0.verdict.rawValue == name }
+      let count = environment.verdicts.count { $0.verdict.rawValue == name }
       if count < least { missed.append("\(count) verdicts \(name), not \(least)") }
     }
     return missed
+  }
+}
+
+extension Sequence<Score> {
+  /// The exit code of these runs. Only runs of the engine can make it differ from 0.
+  var exitCode: Int32 {
+    let verdicts = Set(filter { $0.client == Client.engine.rawValue }.map(\.verdict))
+    if verdicts.contains(.failed) { return ExitCode.promiseBroken }
+    return verdicts.contains(.undecided) ? ExitCode.undecided : ExitCode.ok
   }
 }

@@ -6,7 +6,7 @@ import Foundation
   import Glibc
 #endif
 
-/// Where the files of runs are: below a folder that somebody wants to keep, or in one that is removed.
+/// The folder of the runs' files: one that the user wants to keep, or one that is removed at the end.
 struct Scratch {
   let directory: String
   private let isKept: Bool
@@ -25,7 +25,7 @@ struct Scratch {
 
   private static let prefix = "purchase-simulator-"
 
-  /// What processes left behind that were killed: theirs is nobody's any more.
+  /// Removes the folders of processes that were killed.
   private static func removeOrphans() {
     guard let names = FileManager.default.enumerator(atPath: base) else { return }
     while let name = names.nextObject() as? String {
@@ -35,23 +35,23 @@ struct Scratch {
       guard let number = pid_t(owner), name.dropFirst(prefix.count + owner.count).first == "-" else {
         continue
       }
-      // Only asks whether there is such a process.
+      // Signal 0 only asks whether there is such a process.
       if kill(number, 0) != 0, errno == ESRCH { remove(base + "/" + name) }
     }
   }
 
-  /// Where TMPDIR says; else in memory, where there is such a place with room. What is killed here are processes, not
-  /// the power: what they wrote is there all the same, and nobody waits for a disk.
+  /// TMPDIR; without it a file system in memory, if it has space. Only processes are killed here, and power is never cut:
+  /// written data survives, and no run waits for a disk.
   private static var base: String {
     let usual = FileManager.default.temporaryDirectory.path
     let memory = "/dev/shm"
     guard ProcessInfo.processInfo.environment["TMPDIR"] == nil,
-      FileManager.default.isWritableFile(atPath: memory), room(at: memory) > 512 << 20
+      FileManager.default.isWritableFile(atPath: memory), freeBytes(at: memory) > 512 << 20
     else { return usual }
     return memory
   }
 
-  private static func room(at path: String) -> Int64 {
+  private static func freeBytes(at path: String) -> Int64 {
     do {
       let attributes = try FileManager.default.attributesOfFileSystem(forPath: path)
       return (attributes[.systemFreeSize] as? NSNumber)?.int64Value ?? 0
@@ -60,20 +60,20 @@ struct Scratch {
     }
   }
 
-  /// The files of one run, as a new phone: those of an earlier run would be an earlier life.
+  /// An empty folder for one run: files of an earlier run would be those of a used phone.
   func device(_ name: String) throws -> Device {
     let path = directory + "/" + name
     if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
     return try Device(below: path)
   }
 
-  /// One run's files are not needed any more.
+  /// Removes the files of one run, unless they are kept.
   func drop(_ name: String) { if !isKept { Self.remove(directory + "/" + name) } }
 
   func end() { if !isKept { Self.remove(directory) } }
 
-  /// The world's connection removes its own log while it closes, on another thread: a file that has gone in the
-  /// meantime is no failure.
+  /// The mock server's database connection removes its log file while it closes, on another thread. A file that
+  /// disappears meanwhile is no failure.
   private static func remove(_ directory: String) {
     for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
       do {
@@ -88,7 +88,7 @@ struct Scratch {
   }
 }
 
-/// Why there is no place for files.
+/// Why the folder could not be made.
 struct ScratchError: Error, Hashable, CustomStringConvertible {
   var description: String
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Scores as text, within 80 columns.
+/// Text in columns, and scores as rows of at most 80 columns.
 enum Table {
   private static let columns = ["paid", "granted", "lost", "doubled", "wrong", "stuck", "seconds"]
   private static let nameWidth = 32
 
-  /// Whose rows these are, and how fast time goes for them.
+  /// The client of these rows, and how fast its retry delays pass.
   static func heading(_ client: Client, of scenarios: [Scenario]) -> String {
     let scales = Set(scenarios.map(\.timeScale))
     let pace = scales.count == 1 ? "1/\(scales.first ?? 1)" : "1/1000 and less"
@@ -20,16 +20,31 @@ enum Table {
     ]
     let cells = zip(columns, numbers.map(String.init) + [seconds(score.seconds)])
     let text = pad(score.scenario, nameWidth) + cells.map { left($1, width($0)) }.joined()
-    let line = score.isAsExpected ? text : Terminal.coloured(text, .red)
-    return score.unexpected.isEmpty ? line : line + "\n  " + score.unexpected.joined(separator: ", ")
+    let colour = colour(of: score)
+    let line = colour == .green ? text : Terminal.coloured(text, colour)
+    let isUndecided = score.verdict == .undecided
+    let remarks =
+      (isUndecided ? ["undecided: the run ran out of time"] : []) + score.crashes + score.unexpected
+    return remarks.isEmpty ? line : line + "\n  " + remarks.joined(separator: ", ")
+  }
+
+  static func colour(of score: Score) -> Terminal.Colour {
+    switch score.verdict {
+    case .undecided: .yellow
+    case .clean where score.client != Client.engine.rawValue && !score.isAsExpected: .red
+    case .clean: .green
+    case .failed: .red
+    }
   }
 
   static func summary(_ scores: [Score]) -> String {
     let clean = scores.count(where: \.isAsExpected)
+    let undecided = scores.count { $0.verdict == .undecided }
     let lost = scores.map(\.lost).reduce(0, +)
     let doubled = scores.map(\.doubled).reduce(0, +)
     let time = scores.map(\.seconds).reduce(0, +)
-    return "\(clean) of \(scores.count) clean, \(lost) lost, \(doubled) doubled, \(seconds(time)) s of runs"
+    return "\(clean) of \(scores.count) clean, " + (undecided > 0 ? "\(undecided) undecided, " : "")
+      + "\(lost) lost, \(doubled) doubled, \(seconds(time)) s of runs"
   }
 
   /// Aligned to the left.

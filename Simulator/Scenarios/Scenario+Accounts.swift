@@ -1,10 +1,13 @@
-/// People who change: the Apple ID, the app's account, or nobody yet.
+/// Changes of the Apple ID or the app's account, and purchases before sign-in.
 extension Scenario {
   static let accounts: [Scenario] = [
     Scenario(
       name: "store-account-switch",
-      summary: "another Apple ID signs in before the upload; the first comes back",
-      story: "Alice pays, and signs in with another Apple ID: the receipt on the phone is not hers any more.",
+      summary: "another Apple ID signs in before the upload; the first one comes back",
+      description: """
+        Alice pays, and signs in with another Apple ID. The receipt on the phone is then that of the other \
+        one.
+        """,
       attacks: "apps that read the receipt again when they need it",
       proves: ["R5.4", "invariant 23"],
       launches: [
@@ -14,8 +17,9 @@ extension Scenario {
       ], expects: .init(paid: 2)),
     Scenario(
       name: "app-account-switch", summary: "alice pays and signs out, bob signs in and pays",
-      story: "Her receipt is unsent when he signs in. Each is to get what is theirs.",
-      attacks: "apps that upload under whoever is signed in now",
+      description:
+        "Alice's receipt is unsent when bob signs in. Each purchase has to be granted to its buyer.",
+      attacks: "apps that upload under the account that is signed in now",
       proves: ["R4.5", "invariant 6"],
       launches: [
         Launch(
@@ -27,20 +31,21 @@ extension Scenario {
         Launch(signedIn: ["bob"], does: [.use(milliseconds: 60)]), Launch(signedIn: [alice]),
       ], expects: .init(paid: 2)),
     Scenario(
-      name: "purchase-before-sign-in", summary: "bought before anybody was signed in; alice claims it later",
-      story: "The shop sells without an account. What was bought is the device's until alice takes it.",
-      attacks: "apps that send nothing, or send nobody's purchase for the next best account",
+      name: "purchase-before-sign-in", summary: "bought before sign-in; alice adopts the purchase later",
+      description:
+        "The shop sells without an account. The purchase belongs to the device until alice adopts it.",
+      attacks: "apps that send nothing, or send a purchase without an owner under the next account",
       proves: ["R3.2", "invariant 6"],
       launches: [
         Launch(
           before: [.outage(2)], signedIn: [], does: [.buyWithoutOrder(product: gems), .use(milliseconds: 80)]),
-        Launch(signedIn: [], does: [.signIn(account: alice), .claim(account: alice)]),
+        Launch(signedIn: [], does: [.signIn(account: alice), .adopt(account: alice)]),
       ], expects: .init(paid: 1)),
     Scenario(
       name: "extension-and-app",
       summary: "an extension of the app buys at the same time, from the same files",
-      story: "The app and its extension are two processes on one queue. Both sell, and both send.",
-      attacks: "apps that rewrite a list that another process is rewriting",
+      description: "The app and its extension are two processes on one queue. Both sell, and both send.",
+      attacks: "apps that rewrite a list while another process rewrites it",
       proves: ["invariant 14", "invariant 18"],
       launches: [
         Launch(

@@ -1,11 +1,10 @@
-/// What holds the data does not hold it any more.
+/// Disks, files, keychains and backends that lose data or cannot be written.
 extension Scenario {
   static let disasters: [Scenario] = [
     Scenario(
-      name: "disk-full",
-      summary: "a purchase arrives when no file can grow; there is room at the next launch",
-      story:
-        "The phone is full of photographs when two offer codes are redeemed. Alice deletes some, and opens the app.",
+      name: "disk-full", summary: "a purchase arrives when no file can grow; the next launch has space",
+      description:
+        "The phone's storage is full when two offer codes are redeemed. Alice frees some, and opens the app.",
       attacks: "apps that finish what they could not write down",
       proves: ["invariant 1", "invariant 13"],
       launches: [
@@ -16,8 +15,8 @@ extension Scenario {
       ], expects: .init(paid: 2)),
     Scenario(
       name: "database-corrupted", summary: "a page of the app's file is overwritten between two launches",
-      story: "Unsent receipts are in the file when the flash memory gives up a page of it.",
-      attacks: "apps whose list cannot be read, and is begun anew",
+      description: "The file has unsent receipts when one of its pages is damaged.",
+      attacks: "apps that start with an empty list when theirs cannot be read",
       proves: ["invariant 1", "invariant 12"],
       launches: [
         Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 60)]),
@@ -25,17 +24,19 @@ extension Scenario {
       ], expects: .init(paid: 2)),
     Scenario(
       name: "header-corrupted", summary: "the first bytes of the app's file are overwritten",
-      story: "What is left of the file does not even say what it is.",
-      attacks: "apps that begin anew, and forget; apps that never start again",
+      description: "The file cannot be recognized as a database any more.",
+      attacks: "apps that start with an empty list, or do not start at all",
       proves: ["invariant 1", "invariant 12"],
       launches: [
         Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 60)]),
         Launch(before: [.damaged("header"), .noFaults]),
       ], expects: .init(paid: 2)),
     Scenario(
-      name: "update-from-version-1", summary: "the app is updated, and its file is the first version's",
-      story: "Receipts are unsent when alice updates the app. The new version finds the old one's file.",
-      attacks: "apps that begin anew with each new form of their data",
+      name: "update-from-version-1",
+      summary: "the app is updated, and its file has the first version's schema",
+      description:
+        "Receipts are unsent when alice updates the app. The new version opens the file of the old one.",
+      attacks: "apps that discard their data when its format changes",
       proves: ["invariant 1", "invariant 12"],
       launches: [
         Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 60)]),
@@ -44,8 +45,7 @@ extension Scenario {
     Scenario(
       name: "vault-locked",
       summary: "started before the first unlock: the keychain cannot be read or written",
-      story:
-        "The phone has restarted in a pocket and woken the app. A purchase arrives while the keychain is locked.",
+      description: "The phone has restarted and has launched the app while it is locked. A purchase arrives.",
       attacks: "apps that need the keychain to keep a purchase, or take a locked one for an empty one",
       proves: ["R5.5", "invariant 1"],
       launches: [
@@ -55,10 +55,10 @@ extension Scenario {
       ], expects: .init(paid: 1)),
     Scenario(
       name: "backend-loses-data", summary: "the backend is restored from a backup older than a grant",
-      story: """
-        Alice has paid, and a backup of the backend is made. Then her gems are granted, and the phone forgets about \
-        them. The disk dies, and the backup knows nothing of the grant. At the next purchase the phone hears of it, and \
-        offers what was settled.
+      description: """
+        Alice pays, and the backend is backed up. Then her gems are granted, and the app settles the \
+        purchase. The backend loses its disk; the backup does not have the grant. At the next purchase the \
+        app learns that, and offers settled purchases again.
         """,
       attacks: "apps that forget what was settled",
       proves: ["R5.1", "invariant 1", "invariant 2"],

@@ -1,12 +1,14 @@
-/// Purchases that the store does not simply make: somebody has to agree, or takes it back.
+import PurchaseSyncTesting
+
+/// Purchases that wait for an approval, start in the store, are revoked, or arrive in unusual numbers.
 extension Scenario {
-  static let storeStories: [Scenario] = [
+  static let storeEvents: [Scenario] = [
     Scenario(
       name: "ask-to-buy-approved-while-dead",
-      summary: "a parent agrees days later, while the app does not run",
-      story:
-        "Alice is a child. The store tells the app to wait; two days later her father agrees on his phone.",
-      attacks: "apps that hear of purchases only when they sell",
+      summary: "a parent approves days later, while the app does not run",
+      description:
+        "Alice is a child. The store tells the app to wait; two days later her father approves on his phone.",
+      attacks: "apps that listen for purchases only while they sell",
       proves: ["R4.5", "invariant 1"],
       launches: [
         Launch(
@@ -16,9 +18,11 @@ extension Scenario {
     Scenario(
       name: "interrupted-purchase",
       summary: "the store asks for new terms first; the purchase goes through later",
-      story:
-        "The app is told that the purchase failed. Alice agrees to the terms in the settings, and is charged.",
-      attacks: "apps that throw the order away when the sheet says no",
+      description: """
+        The store tells the app that the purchase failed. Alice accepts the terms in the settings, and is \
+        charged.
+        """,
+      attacks: "apps that discard the order when the payment sheet reports a failure",
       proves: ["R4.5", "invariant 1"],
       launches: [
         Launch(
@@ -26,9 +30,9 @@ extension Scenario {
           does: [buyGems, .use(milliseconds: 40)]), Launch(before: [.approved]),
       ], expects: .init(paid: 1)),
     Scenario(
-      name: "promoted-purchase",
-      summary: "begun on the app's page in the store, gone on with in the app, killed",
-      story: "Alice taps the gems on the store's page. The app opens, makes the order, pays, and dies.",
+      name: "promoted-purchase", summary: "started on the app's page in the store, paid in the app, killed",
+      description:
+        "Alice taps the gems on the store's page. The app opens, makes the order, pays, and is killed.",
       attacks: "apps that know only purchases from their own shop",
       proves: ["R4.5", "invariant 1"],
       launches: [
@@ -37,20 +41,20 @@ extension Scenario {
           does: [.buyPromoted(account: alice)], killed: .afterPayment)
       ], expects: .init(paid: 1)),
     Scenario(
-      name: "refund-before-upload", summary: "paid back while its receipt was still unsent",
-      story:
-        "Two purchases wait for the backend. Alice gets her money back for the first. It must not hold up the other.",
-      attacks: "queues whose head can never be delivered; backends that grant what was paid back",
+      name: "refund-before-upload", summary: "refunded while its receipt was still unsent",
+      description:
+        "Two purchases wait for the backend. The first is refunded. It must not hold up the second.",
+      attacks: "queues whose head can never be delivered; backends that grant a refunded purchase",
       proves: ["R3.8", "invariant 22"],
       launches: [
         Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 60)]),
         Launch(before: [.refunded(purchase: 1), .noFaults]),
       ], expects: .init(paid: 1, verdicts: ["refunded": 1])),
     Scenario(
-      name: "family-revoke", summary: "shared by the family, taken back before the upload, then a purchase",
-      story: """
-        Alice's family bought an unlock that she shares. Before her phone has sent that, she leaves the family. Then \
-        she buys gems, and her mother signs in on the phone.
+      name: "family-revoke", summary: "shared by the family, revoked before the upload, then a purchase",
+      description: """
+        Alice's family bought an unlock that she shares. She leaves the family before her phone has sent \
+        it. Then she buys gems, and her mother signs in on the phone.
         """,
       attacks: "queues whose head can never be delivered; apps that take every transaction for a purchase",
       proves: ["invariant 22", "invariant 1"],
@@ -67,26 +71,27 @@ extension Scenario {
       ], expects: .init(paid: 2)),
     Scenario(
       name: "redelivery-storm", summary: "the store delivers a thousand old purchases at one launch",
-      story:
-        "A thousand offer codes were redeemed before the app was ever opened. The queue has room for 64.",
-      attacks: "apps that start a thousand uploads, or a queue that drops what does not fit",
+      description:
+        "A thousand offer codes were redeemed before the first launch. The queue has space for 64.",
+      attacks: "apps that start a thousand uploads; queues that drop what does not fit",
       proves: ["R5.5", "invariant 7", "invariant 18"],
       launches: [
         Launch(before: [.boughtOutside(product: gems, storeAccount: storeAccount, count: 1_000)])
       ], expects: .init(paid: 1_000), seconds: 30),
     Scenario(
-      name: "finish-fails", summary: "the store refuses to be told that it is done, three times",
-      story:
-        "The gems are granted, and the store cannot be told. It must be told in the end, and nothing be granted twice.",
-      attacks: "apps that grant again what the store delivers again",
+      name: "finish-fails", summary: "the store refuses the finish three times",
+      description: "The gems are granted, and the finish fails. It must succeed in the end, with one grant.",
+      attacks: "apps that grant again when the store delivers again",
       proves: ["invariant 3", "invariant 23"],
       launches: [
-        Launch(before: [.fault("respond", at: "/store/finish", count: 3, status: 503)], does: [buyGems])
+        Launch(before: [.fault(.respond, at: "/store/finish", count: 3, status: 503)], does: [buyGems])
       ], expects: .init(paid: 1)),
     Scenario(
       name: "sandbox-receipt-to-production", summary: "a tester's receipt at the production store: 21007",
-      story:
-        "The app is being tested. The backend asks production first, is told that the receipt is the sandbox's, and asks there.",
+      description: """
+        The app is in testing. The backend asks the production store, which answers that the receipt is of \
+        the sandbox; then it asks the sandbox.
+        """,
       attacks: "backends that take 21007 for a forgery",
       proves: ["R1.1", "R4.2"],
       launches: [

@@ -1,26 +1,27 @@
 import PurchaseSyncTesting
 
-/// A queue, a network or a clock that does not behave.
+/// Faults of the queue's head, the network and the clock.
 extension Scenario {
   static let troubles: [Scenario] = [
     Scenario(
-      name: "poison-at-head", summary: "the backend fails on one transaction; those behind it pass it",
-      story: "A bug makes the backend answer 500 to alice's first purchase. Two more wait behind it.",
+      name: "poison-at-head", summary: "the backend fails on one transaction; the others pass it",
+      description:
+        "The backend has a bug and answers 500 to alice's first purchase. Two more wait behind it.",
       attacks: "queues that stop at their head",
       proves: ["invariant 5", "invariant 25"],
       launches: [
         Launch(
           before: [
             .fault(
-              "respond", count: nil, status: 500,
+              .respond, count: nil, status: 500,
               bodyContains: "\"transactionID\":\"2000000000000001\"")
           ], does: [buyGems, buyCoins, buyCoins, .use(milliseconds: 600)], granted: 2),
         Launch(before: [.noFaults]),
       ], expects: .init(paid: 3), timeScale: 20_000),
     Scenario(
-      name: "queue-full", summary: "more purchases than the queue has room for, in an outage",
-      story: "Five purchases, room for two. What does not fit stays with the store until there is room.",
-      attacks: "queues that drop the oldest, or the newest, when they are full",
+      name: "queue-full", summary: "more purchases than the queue can hold, in an outage",
+      description: "Five purchases, space for two. The rest stays with the store until there is space.",
+      attacks: "queues that drop the oldest or the newest entry when they are full",
       proves: ["R5.5", "invariant 7"],
       launches: [
         Launch(
@@ -29,7 +30,7 @@ extension Scenario {
       ], expects: .init(paid: 5), entries: 2, timeScale: 5_000),
     Scenario(
       name: "captive-portal", summary: "a hotel's sign-in page answers, with 200 and with 403",
-      story: "The hotel's network lets nobody through before they have paid for it. Its page says 200.",
+      description: "A hotel's network answers every request with its sign-in page, also with status 200.",
       attacks: "apps for which 200 means done",
       proves: ["R5.2", "invariant 3"],
       launches: [
@@ -37,22 +38,25 @@ extension Scenario {
           before: [
             .faults([
               .init(
-                path: uploads, count: 3, fault: "respond", status: 200,
+                path: uploads, count: 3, fault: .respond, status: 200,
                 body: "<html>Welcome. Please sign in.</html>"),
               .init(
-                path: uploads, count: 6, fault: "respond", status: 403,
+                path: uploads, count: 6, fault: .respond, status: 403,
                 body: "<html>Welcome. Please sign in.</html>"),
             ])
           ], does: [buyGems])
       ], expects: .init(paid: 1)),
     Scenario(
-      name: "clock-jump", summary: "told to wait a day; the clock goes back a year, and on by two",
-      story: "The backend asks for a day of patience. Alice sets her clock to cheat in a game, and back.",
-      attacks: "apps whose timers believe the clock",
+      name: "clock-jump", summary: "told to wait a day; the clock goes back a year, and forward by two",
+      description: """
+        The backend asks the app to wait for a day. Alice sets her clock back to cheat in a game, and \
+        forward again.
+        """,
+      attacks: "apps whose timers depend on the clock",
       proves: ["invariant 15", "invariant 17"],
       launches: [
         Launch(
-          before: [.fault("respond", status: 429, retryAfter: 86)],
+          before: [.fault(.respond, status: 429, retryAfter: 86)],
           does: [
             buyGems, .use(milliseconds: 50), .jumpClock(milliseconds: -365 * day), .use(milliseconds: 50),
             .jumpClock(milliseconds: 730 * day),
@@ -60,14 +64,13 @@ extension Scenario {
       ], expects: .init(paid: 1)),
     Scenario(
       name: "month-offline", summary: "a month without the backend, opened now and then",
-      story:
-        "Alice sails. She pays in the harbour's network, which does not let the backend through, for a month.",
-      attacks: "apps that give up after so many tries, or so many days",
+      description: "For a month alice has a network that reaches the store and not the backend.",
+      attacks: "apps that give up after so many attempts, or so many days",
       proves: ["R5.3", "invariant 24"],
       launches: [
         Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 60)]),
         Launch(
-          before: [.days(10), .fault("dropBeforeCommit", at: "/v1", count: nil)],
+          before: [.days(10), .fault(.dropBeforeCommit, at: "/v1", count: nil)],
           does: [.use(milliseconds: 60)]),
         Launch(before: [.days(10)], does: [.use(milliseconds: 60)]),
         Launch(before: [.days(10), .noFaults]),

@@ -1,33 +1,32 @@
 import PurchaseSyncTesting
 
-/// A story of purchases, as data: what people do, what goes wrong, and when the app dies. It can be written to a file
-/// and read from one (`story FILE`).
+/// A sequence of purchases, faults and kills, as data. It can be written to a file and read from one (`run FILE.json`).
 struct Scenario: Hashable {
-  /// One run of the app.
+  /// One launch of the app.
   struct Launch: Hashable {
-    /// What happens in the world before it, in this order.
-    var before: [WorldStep] = []
-    /// Who is signed in to the app when it starts.
+    /// The events outside of the app before the launch, in this order.
+    var before: [EnvironmentStep] = []
+    /// The accounts that are signed in to the app when it starts.
     var signedIn = ["alice", "bob"]
     /// What the person does with the app.
     var does: [AppStep] = []
-    /// What an extension of the app does at the same time, in a process of its own on the same files.
+    /// The steps of an extension of the app at the same time, in its own process on the same files.
     var `extension`: [AppStep] = []
     /// Where the app is killed.
     var killed: Crash?
-    /// After the kill, or at the end of this run, the app is deleted and installed again.
+    /// After the kill, or at the end of this launch, the app is deleted and installed again.
     var reinstalled = false
-    /// How many purchases have to be granted when this run is over.
+    /// How many purchases have to be granted by the end of this launch. The launch lasts until they are.
     var granted: Int?
-    /// Whether the keychain can be used in this run: it cannot before the first unlock.
+    /// Whether the keychain is locked in this launch, as before the first unlock.
     var isVaultLocked = false
   }
 
-  /// What is to come of it. Nothing is ever to be lost, doubled, stuck, or another account's.
+  /// The expected result. Nothing may ever be lost, doubled, stuck, or granted to another account.
   struct Expectation: Hashable {
-    /// How many purchases are paid in the end; nil for any number.
+    /// The number of paid purchases in the end; nil for any number.
     var paid: Int?
-    /// How many verdicts have to be of each kind at least, such as `refunded`.
+    /// The least number of verdicts of a kind, such as `refunded`.
     var verdicts: [String: Int] = [:]
   }
 
@@ -35,9 +34,9 @@ struct Scenario: Hashable {
   var name: String
   /// One line.
   var summary: String
-  /// What happens to whom.
-  var story = ""
-  /// Which weakness of apps it goes for.
+  /// What happens, for readers.
+  var description = ""
+  /// The weakness of apps that it attacks.
   var attacks = ""
   /// Ids of requirements (`R5.3`) and numbers of invariants (`invariant 1`).
   var proves: [String] = []
@@ -46,40 +45,40 @@ struct Scenario: Hashable {
   var expects = Expectation()
   /// The most entries of the queue; nil for the documented number.
   var entries: Int?
-  /// How long the last run of the app may take until nothing is left to do; what is pending then is stuck.
+  /// How long the app waits without progress for its work to be done; see `AppPatience`.
   var seconds: Int64 = 10
-  /// How much faster than in life the retry policy's clock is.
+  /// How much faster than in production the delays of the retry policy pass.
   var timeScale: Int64 = 1_000
-  /// Whether the app is one that Apple tests: its store is the sandbox.
+  /// Whether the app uses the sandbox store, as in testing.
   var isSandbox = false
   /// Whether the backend asks the store over HTTP, at `/verifyReceipt`.
   var verifiesOverHTTP = false
 
-  /// Who owns the phone, and which phone it is.
+  /// The phone, and its owner's Apple ID.
   static let phone = "phone"
   static let storeAccount = "apple-1"
   static let uploads = "/v1/receipts"
 
   static let all: [Scenario] =
-    crashes + reinstalls + matching + accounts + storeStories + subscriptions + troubles + disasters
+    crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
 }
 
-/// When the app is killed, in words that fit every client.
+/// When the app is killed, in terms that fit every client.
 enum Crash: String, Hashable, CaseIterable {
-  /// The person has decided; the payment sheet was not confirmed yet.
+  /// Before the payment sheet was confirmed.
   case beforePayment
-  /// Charged; nothing else has happened.
+  /// Charged, and nothing else has happened.
   case afterPayment
-  /// The app has the transaction in its hands, and has noted nothing.
+  /// The app has received the transaction and has written nothing.
   case beforeEnqueue
-  /// The app has noted the transaction.
+  /// The app has written the transaction.
   case afterEnqueue
   /// The upload has arrived at the backend; its answer is on its way.
   case duringUpload
-  /// The answer has just arrived; the app has noted nothing of it.
+  /// The answer has just arrived, and the app has written nothing of it.
   case afterGrant
-  /// The app has noted the answer; the store was not told.
+  /// The app has written the answer and has not finished the transaction.
   case beforeFinish
-  /// At the first thing that the app notes or sends, then at the second, and so on, until it comes to its end.
+  /// At the first checkpoint, then at the second, and so on, until a launch comes to its end.
   case againAndAgain
 }

@@ -1,13 +1,13 @@
-/// `scenarios`: what there is, in a line each, at length, or as the file of a story.
+/// `scenarios`: lists the built-in scenarios, or prints one as a file.
 struct ScenariosCommand {
   let options: ScenariosOptions
 
   func execute() -> Int32 {
     do {
       switch options.form {
-      case .show(let scenario): Terminal.text(try StoryFile.text(of: scenario))
+      case .show(let scenario): Terminal.text(try ScenarioFile.text(of: scenario))
       case .json:
-        for scenario in Scenario.all { Terminal.line(try scenario.storyNode().written(width: .max)) }
+        for scenario in Scenario.all { Terminal.line(ScenarioText.oneLine(try scenario.fileValue())) }
       case .long: for scenario in Scenario.all { Terminal.line(Self.long(scenario)) }
       case .short:
         for scenario in Scenario.all { Terminal.line(Table.pad(scenario.name, 32) + scenario.summary) }
@@ -23,7 +23,7 @@ struct ScenariosCommand {
     """
     \(Terminal.coloured(scenario.name, .bold))
       \(scenario.summary)
-    \(WrappedText.lines(scenario.story, width: 76).map { "  " + $0 }.joined(separator: "\n"))
+    \(WrappedText.lines(scenario.description, width: 76).map { "  " + $0 }.joined(separator: "\n"))
       Attacks: \(scenario.attacks)
       Proves:  \(scenario.proves.joined(separator: ", "))
 
@@ -31,8 +31,10 @@ struct ScenariosCommand {
   }
 }
 
-/// What `scenarios` is asked to do.
-struct ScenariosOptions: Equatable {
+/// The options of `scenarios`.
+struct ScenariosOptions: Equatable, CommandOptions {
+  static let command = "scenarios"
+
   enum Form: Equatable {
     case short, long, json
     case show(Scenario)
@@ -40,20 +42,14 @@ struct ScenariosOptions: Equatable {
 
   var form = Form.short
 
-  static func parse(_ arguments: [String]) -> Result<ScenariosOptions, Command.UsageError> {
-    Result { () throws(Command.UsageError) in
-      var options = ScenariosOptions()
-      var arguments = Arguments(arguments)
-      while let argument = arguments.next() {
-        switch argument {
-        case "--long": options.form = .long
-        case "--json": options.form = .json
-        case "--show": options.form = .show(try Scenario.named(try arguments.value(of: argument)))
-        default:
-          throw .unknownOption(argument, of: "scenarios", among: ["--long", "--json", "--show"])
-        }
-      }
-      return options
-    }
+  static var table: OptionTable<Self> {
+    OptionTable([
+      OptionTable.Row(name: "--long", help: "what happens, what it attacks, and what it proves") {
+        options, _ in
+        options.form = .long
+      },
+      OptionTable.Row(name: "--json", help: "one scenario per line") { options, _ in options.form = .json },
+      .value("--show", of: "NAME", "as a file for run") { $0.form = .show(try Scenario.named($1)) },
+    ])
   }
 }

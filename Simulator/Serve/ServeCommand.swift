@@ -4,7 +4,7 @@ import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// `serve`: the store and the backend, for somebody's own app under development.
+/// `serve`: a mock store and backend for an app under development.
 struct ServeCommand {
   let options: ServeOptions
 
@@ -15,22 +15,21 @@ struct ServeCommand {
       directory = options.database == nil ? try Self.newDirectory() : nil
       path = options.database ?? (directory ?? "") + "/backend.sqlite"
     } catch {
-      Terminal.error("purchase-simulator: there is no room for a database: \(error.localizedDescription)")
+      Terminal.error("purchase-simulator: there is no space for a database: \(error.localizedDescription)")
       return ExitCode.internal
     }
     defer { Self.remove(directory) }
-    let server: WorldServer
+    let server: MockServer
     do {
       let faults = try options.faults.map(Self.plan)
-      server = try WorldServer(
+      server = try MockServer(
         databasePath: path, products: Self.products, bundleID: Self.bundleID, seed: options.seed,
         broken: options.broken, now: Self.clock(speed: options.speed))
       if let faults { server.setFaults(faults) }
       try server.start(port: options.port, host: options.host)
       server.verifyOverHTTP()
-    } catch let problem as PlanProblem {
-      Terminal.error("purchase-simulator: \(problem.message)")
-      return problem.code
+    } catch let error as InputError {
+      return error.tell()
     } catch {
       let what = "\(path) at \(options.host):\(options.port)"
       Terminal.error("purchase-simulator: \(what) cannot be served: \(error)")
@@ -41,7 +40,7 @@ struct ServeCommand {
     let store = Task { await Self.runStore(server) }
     await Self.untilAskedToEnd()
     store.cancel()
-    if !options.json { Terminal.line("Ending: requests that are under way are answered.") }
+    if !options.json { Terminal.line("Ending. Running requests are answered first.") }
     server.stop()
     return ExitCode.ok
   }
@@ -49,11 +48,11 @@ struct ServeCommand {
   static let bundleID = "com.example.app"
   static let products = ServedProducts.all
 
-  private func greet(_ server: WorldServer, _ path: String) {
+  private func greet(_ server: MockServer, _ path: String) {
     if !options.isLoopback {
       Terminal.error(
-        "purchase-simulator: WARNING: \(options.host) can be reached from other machines, and whoever reaches it "
-          + "can pay, grant, and read everything. Use 127.0.0.1 unless that is what you want.")
+        "purchase-simulator: WARNING: \(options.host) can be reached from other machines. All who reach it "
+          + "can pay, grant, and read everything. Use 127.0.0.1 if you do not want that.")
     }
     let url = server.baseURL.absoluteString
     if options.json {
@@ -74,8 +73,8 @@ struct ServeCommand {
       """)
   }
 
-  /// Renewals and notifications, as time goes by.
-  private static func runStore(_ server: WorldServer) async {
+  /// Runs renewals and sends notifications when they are due.
+  private static func runStore(_ server: MockServer) async {
     let backend = URLSessionTransport(base: server.baseURL, timeout: 10)
     let clock = ContinuousClock()
     var next = clock.now
@@ -90,36 +89,21 @@ struct ServeCommand {
     }
   }
 
-  // MARK: What it is made of
-
-  private struct PlanProblem: Error {
-    var message: String
-    var code: Int32
-  }
-
-  private static func plan(_ path: String) throws -> FaultPlanDocument {
-    let data: Data
+  private static func plan(_ path: String) throws -> FaultPlan {
+    let data = try InputError.contents(of: path)
     do {
-      data = try Data(contentsOf: URL(fileURLWithPath: path))
-    } catch {
-      throw PlanProblem(
-        message: "\(path) cannot be read: \(error.localizedDescription)", code: ExitCode.noInput)
-    }
-    do {
-      return try JSONDecoder().decode(FaultPlanDocument.self, from: data)
+      return try JSONDecoder().decode(FaultPlan.self, from: data)
     } catch let error as DecodingError {
-      throw PlanProblem(
-        message: "\(path) is no plan of faults: \(error.words)", code: ExitCode.badData)
+      throw InputError(message: "\(path) is no plan of faults: \(error.words)", code: ExitCode.badData)
     }
   }
 
-  /// The real time, from now on at another speed.
+  /// The real time; from now on it passes at another speed.
   static func clock(speed: Double) -> @Sendable () -> Timestamp {
     let begin = Date().timeIntervalSince1970 * 1_000
     let started = ContinuousClock.now
     return {
-      let passed = ContinuousClock.now - started
-      let milliseconds = Double(passed.wholeNanoseconds) / 1e6 * speed
+      let milliseconds = (ContinuousClock.now - started) / .milliseconds(1) * speed
       return Timestamp(milliseconds: Int64(min(begin + milliseconds, 9e15)))
     }
   }
@@ -140,7 +124,7 @@ struct ServeCommand {
     }
   }
 
-  /// SIGINT or SIGTERM.
+  /// Waits for SIGINT or SIGTERM.
   private static func untilAskedToEnd() async {
     let signals = [SIGINT, SIGTERM]
     for number in signals { signal(number, SIG_IGN) }
@@ -156,7 +140,7 @@ struct ServeCommand {
   }
 }
 
-/// Where things are, for `serve --json`.
+/// The addresses, for `serve --json`.
 private struct ServedAddresses: Encodable {
   var backend: String
   var store: String

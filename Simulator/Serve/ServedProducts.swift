@@ -1,6 +1,6 @@
 import PurchaseSyncTesting
 
-/// What the store of `serve` sells: something of each kind.
+/// The products of the mock store: at least one of each kind.
 enum ServedProducts {
   private static let day: Int64 = 86_400_000
 
@@ -21,12 +21,13 @@ enum ServedProducts {
     return product
   }
 
-  /// Of one group; level 1 is the highest.
+  /// All subscriptions are in one group; level 1 is the highest.
   private static func plan(
     _ id: String, level: Int, days: Int64, price: Int64, trialDays: Int64? = nil
   ) -> StoreProduct {
     StoreProduct(
-      subscription: id, groupID: "plans", level: level, periodMilliseconds: days * day, price: price,
-      gracePeriodMilliseconds: 6 * day, trialMilliseconds: trialDays.map { $0 * day })
+      subscription: id, groupID: "plans", level: level, period: .milliseconds(days * day), price: price,
+      gracePeriod: .milliseconds(6 * day),
+      trial: trialDays.map { .milliseconds($0 * day) })
   }
 }

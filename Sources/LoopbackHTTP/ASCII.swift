@@ -60,7 +60,7 @@ enum ASCII {
     left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
   }
 
-  /// Without the blanks at both ends: OWS of RFC 9110 5.6.3.
+  /// The bytes without the blanks at both ends: OWS of RFC 9110 5.6.3.
   static func trimmed<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
     var rest = bytes[...]
     while let first = rest.first, isBlank(first) { rest = rest.dropFirst() }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the server was made with.
+/// The parameters of a server.
 struct Behaviour: Sendable {
   let limits: HTTPLimits
   let fault: (@Sendable (HTTPRequest) -> Fault?)?

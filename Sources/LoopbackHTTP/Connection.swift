@@ -69,7 +69,7 @@ struct Connection {
       }
       switch receive(until: deadline) {
       case .bytes(let count): parser.feed(received[..<count])
-      // RFC 9110 15.5.9; nobody waits for an answer on an idle connection.
+      // RFC 9110 15.5.9; on an idle connection no client waits for an answer.
       case .timeout: return hasBegun ? .refused(ParseFailure(408, "the request took too long")) : .over
       // RFC 9112 8: a client that closed only its sending side learns what was wrong.
       case .ended: return hasBegun ? .refused(ParseFailure(400, "the request is incomplete")) : .over

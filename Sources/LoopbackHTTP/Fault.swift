@@ -1,17 +1,17 @@
-/// What the server does wrong with one request.
+/// A fault of the server with one request.
 ///
 /// A fault is chosen once the whole request has been read and found well formed. "Closed" means that
 /// the client sees an orderly end of the stream (FIN), except for `reset`. Times are in
 /// milliseconds, negative ones count as zero, and `HTTPServer.stop()` ends any wait at once.
-public enum Fault: Sendable, Equatable {
+package enum Fault: Sendable, Hashable {
   /// The connection is closed without a byte; the handler is not called.
   case dropBeforeCommit
   /// The handler is called; the connection is closed without a byte of its answer.
   case dropAfterCommit
-  /// This answer is sent and the handler is not called: an overloaded backend's 503, say, or the
-  /// page of a captive portal. The connection stays usable.
+  /// This answer is sent and the handler is not called, for example 503 of an overloaded backend or the page of a
+  /// captive portal. The connection stays usable.
   case respond(HTTPResponse)
-  /// Nothing happens for so long; then the handler is called and answers as usual.
+  /// After this time the handler is called and answers as usual.
   case delay(milliseconds: Int)
   /// The handler is called; the connection is reset (RST) without a byte of its answer.
   case reset

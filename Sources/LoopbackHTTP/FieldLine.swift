@@ -1,7 +1,7 @@
 /// One header or trailer field, RFC 9112 5.
 enum FieldLine {
   static func parse(_ line: ArraySlice<UInt8>) throws(ParseFailure) -> (name: String, value: String) {
-    // RFC 9112 5.2: a server must refuse a folded line, or unfold it; nobody sends them in earnest.
+    // RFC 9112 5.2: a server must refuse a folded line or unfold it. Current clients send none.
     if let first = line.first, ASCII.isBlank(first) { throw ParseFailure(400, "folded header line") }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
       throw ParseFailure(400, "header line without a colon")

@@ -2,24 +2,24 @@
 ///
 /// Names are compared without regard to ASCII case (RFC 9110 5.1); a name may occur more than once.
 /// A value type: copies are independent and may go to other threads.
-public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
+package struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// Every field in order, names spelled as they were given. Assign to it to send a name several times.
-  public var fields: [(name: String, value: String)]
+  package var fields: [(name: String, value: String)]
 
   /// Makes headers of `fields`, keeping their order and any repeated names.
-  public init(_ fields: [(name: String, value: String)] = []) {
+  package init(_ fields: [(name: String, value: String)] = []) {
     self.fields = fields
   }
 
   /// Makes headers of a literal such as `["Content-Type": "text/plain"]`; names may repeat.
-  public init(dictionaryLiteral elements: (String, String)...) {
+  package init(dictionaryLiteral elements: (String, String)...) {
     fields = elements.map { (name: $0.0, value: $0.1) }
   }
 
   /// The first value of the field called `name`, or nil when there is none.
   ///
   /// Assigning replaces every field of that name by one; assigning nil removes them all.
-  public subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     get { fields.first { ASCII.equalIgnoringCase($0.name, name) }?.value }
     set {
       let place = fields.firstIndex { ASCII.equalIgnoringCase($0.name, name) } ?? fields.endIndex
@@ -49,9 +49,16 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
   }
 
   /// Whether both have the same fields in the same order; case matters in values, not in names.
-  public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
+  package static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
     left.fields.elementsEqual(right.fields) {
       ASCII.equalIgnoringCase($0.name, $1.name) && $0.value == $1.value
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for field in fields {
+      hasher.combine(field.name.utf8.map(ASCII.lowercased))
+      hasher.combine(field.value)
     }
   }
 }

@@ -6,7 +6,7 @@
 ///
 /// All members may be used from any thread. A server that is let go of without `stop()` ends its
 /// threads in the background.
-public final class HTTPServer: Sendable {
+package final class HTTPServer: Sendable {
   private struct State {
     var running: RunningServer?
     var port: UInt16 = 0
@@ -23,7 +23,7 @@ public final class HTTPServer: Sendable {
   ///   - handler: Gives the answer. It is synchronous and may block; like `fault` it is called from
   ///     several connections' threads at once, with 1 MiB of stack. The order is that of the requests
   ///     on each connection, and any between connections.
-  public init(
+  package init(
     limits: HTTPLimits = HTTPLimits(),
     fault: (@Sendable (HTTPRequest) -> Fault?)? = nil,
     handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
@@ -42,7 +42,7 @@ public final class HTTPServer: Sendable {
   ///   - host: A dotted IPv4 address of this machine, or "localhost".
   /// - Throws: `HTTPServerError` when the system refuses, and when the server is running already or
   ///   has not finished stopping. A stopped server may be started again.
-  public func start(port: UInt16 = 0, host: String = "127.0.0.1") throws(HTTPServerError) {
+  package func start(port: UInt16 = 0, host: String = "127.0.0.1") throws(HTTPServerError) {
     try state.withLock { (state: inout State) throws(HTTPServerError) in
       guard state.running == nil else {
         throw HTTPServerError(
@@ -56,8 +56,16 @@ public final class HTTPServer: Sendable {
   }
 
   /// The port the server listens on, or listened on last; 0 before it was started.
-  public var port: UInt16 {
+  package var port: UInt16 {
     state.withLock { $0.port }
+  }
+
+  /// Closes all connections and goes on listening; does nothing on a server that does not run.
+  ///
+  /// A request that is being handled is waited for. A request that was sent and not read yet is lost. Must not be called
+  /// from a handler or a fault closure of the same server.
+  package func dropConnections() throws(HTTPServerError) {
+    try state.withLock { $0.running }?.dropConnections()
   }
 
   /// Stops accepting, closes all connections, and returns when the server's threads are done.
@@ -65,7 +73,7 @@ public final class HTTPServer: Sendable {
   /// Every wait on a client ends at once; a handler that is running is waited for. Idempotent, also
   /// on a server never started, and callable from several threads. Called from a handler or a fault
   /// closure of the same server it does not wait, since that would be for itself.
-  public func stop() {
+  package func stop() {
     guard let running = state.withLock({ $0.running }) else { return }
     running.signalStop()
     guard running.waitUntilDone() else { return }

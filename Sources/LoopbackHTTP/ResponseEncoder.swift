@@ -59,7 +59,7 @@ extension HTTPResponse {
   }
 }
 
-/// The text after a status code, RFC 9110 15; nobody may rely on it.
+/// The text after a status code, RFC 9110 15; clients must not rely on it.
 enum ReasonPhrase {
   static func of(_ status: Int) -> String {
     switch status {

@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// What the systems do differently.
+/// The differences between the systems.
 ///
 /// Every descriptor is marked close-on-exec: a child of the host program that inherited one would
 /// keep a connection open that the server has closed. Where the system can, it does so in the call

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Starts threads and counts those that still run, so that someone can wait for the last one.
+/// Starts threads and counts the running ones, so that a caller can wait for the last one.
 final class ThreadGroup: Sendable {
   private static let key = "LoopbackHTTP.ThreadGroup"
   private let running = Monitor(0)

@@ -1,9 +1,9 @@
 import PurchaseSQLite
 
-/// The right to send one lane: while somebody holds it, no other process, and no other holder in this one, gets it.
+/// The right to send one lane. While it is held, no other process and no other part of this process gets it.
 ///
-/// An advisory lock on a file beside the queue's. It dies with its process: a killed app never blocks a lane. Give it
-/// back before the app is suspended: iOS ends a process that keeps a lock on a file of a shared container meanwhile.
+/// An advisory lock on a file beside the queue's. It ends with its process, so a killed app never blocks a lane. Release
+/// it before the app is suspended: iOS ends a suspended process that holds a lock on a file of a shared container.
 public final class LaneLease: Sendable {
   /// The lane.
   public let lane: Lane
@@ -16,17 +16,17 @@ public final class LaneLease: Sendable {
 
   deinit { release() }
 
-  /// Lets the lane go; again is fine.
+  /// Releases the lane. A second call does nothing.
   public func release() { lock.release() }
 
-  /// Nil if somebody else holds it.
-  static func take(_ lane: Lane, path: String) throws(QueueError) -> LaneLease? {
+  /// Nil if another holder has the lane.
+  static func take(_ lane: Lane, path: String, on disk: Disk) throws(QueueError) -> LaneLease? {
     let name = String(UInt64(bitPattern: Checksum.of(Array(lane.text.utf8))), radix: 16)
     return try QueueError.wrapFile(path) { () throws(FileError) in
       while true {
-        let lock = try AdvisoryLock(path: path + "-lane-" + name)
+        let lock = try AdvisoryLock(path: path + "-lane-" + name, on: disk)
         guard try lock.tryLock() else { return nil }
-        // Else its last holder removed it while we waited for it: there is a new one, or none.
+        // An orphaned file was removed by its last holder between opening and locking. Try a new file.
         if !lock.isOrphaned { return LaneLease(lane: lane, lock: lock) }
       }
     }
@@ -34,8 +34,8 @@ public final class LaneLease: Sendable {
 }
 
 extension QueueFile {
-  /// Takes the right to send a lane, until the lease is let go. Nil while somebody else has it: try again later.
+  /// Takes the right to send a lane, until the lease is released. Nil while another holder has it: try again later.
   public func lease(_ lane: Lane) throws(QueueError) -> LaneLease? {
-    try LaneLease.take(lane, path: path)
+    try LaneLease.take(lane, path: path, on: setup.disk)
   }
 }

@@ -1,17 +1,17 @@
-import PurchaseSQLite
+package import PurchaseSQLite
 
-/// What a thorough look at a queue's file found: what header and schema do not show at the opening.
+/// The findings of a thorough check of a queue's file. An opening looks only at header and schema.
 public struct CheckReport: Hashable, Sendable {
-  /// Places of entries whose rows are not what was written.
+  /// Places of entries whose rows do not match their checksum.
   public internal(set) var entries: [Int64] = []
-  /// Numbers of proofs whose bytes are not what was written.
+  /// Numbers of proofs whose bytes do not match their checksum.
   public internal(set) var proofs: [Int64] = []
-  /// Settled entries whose tombstones are not what was written.
+  /// Keys of tombstones that do not match their checksum.
   public internal(set) var tombstones: [EntryKey] = []
-  /// Pages that cannot be right, in SQLite's words.
+  /// Damaged pages, as SQLite describes them.
   public internal(set) var pages: [String] = []
 
-  /// True if all is as it was written.
+  /// True if nothing is damaged.
   public var isClean: Bool { self == CheckReport() }
 
   init() {}
@@ -19,20 +19,15 @@ public struct CheckReport: Hashable, Sendable {
 
 /// Reads every page and every value of a queue's file and verifies each checksum.
 ///
-/// Takes time with the size of the file, so it runs beside the queue, on a connection of its own that only reads.
+/// The time grows with the size of the file, so the check uses its own read-only connection beside the queue.
 public enum QueueCheck {
-  /// Checks the file of an open queue on a thread outside the cooperative pool.
-  public static func inBackground(path: String) async -> Result<CheckReport, QueueError> {
-    await inBackground(path: path) { BlockingExecutor.beside($0) }
-  }
-
-  /// The same on a thread that somebody else brings.
+  /// Checks the file of an open queue on a thread that `beside` chooses.
   package static func inBackground(
-    path: String, by beside: @Sendable (@escaping @Sendable () -> Void) -> Void
+    path: String, on disk: Disk = .system, by beside: @Sendable (@escaping @Sendable () -> Void) -> Void
   ) async -> Result<CheckReport, QueueError> {
     await BlockingExecutor.offThePool(by: beside) {
       do throws(QueueError) {
-        return .success(try run(path: path))
+        return .success(try run(path: path, on: disk))
       } catch {
         return .failure(error)
       }
@@ -40,13 +35,16 @@ public enum QueueCheck {
   }
 
   /// Checks the file of an open queue. From any thread.
-  public static func run(path: String) throws(QueueError) -> CheckReport {
+  public static func run(path: String) throws(QueueError) -> CheckReport { try run(path: path, on: .system) }
+
+  /// The same for a queue on another disk.
+  package static func run(path: String, on disk: Disk) throws(QueueError) -> CheckReport {
     let connection = try QueueError.wrap(path) { () throws(SQLiteError) in
-      try Connection(path: path, access: .readOnly)
+      try Connection(path: path, on: disk, access: .readOnly)
     }
     var report = CheckReport()
     do throws(SQLiteError) {
-      // Not `quick_check`: an index that does not agree with its table hides entries.
+      // Not `quick_check`: an index that disagrees with its table hides entries.
       report.pages = try connection.prepare("PRAGMA integrity_check(20)").all { $0.text(0) }.filter {
         $0 != "ok"
       }
@@ -67,16 +65,5 @@ public enum QueueCheck {
       throw QueueError(error, path: path)
     }
     return report
-  }
-}
-
-extension QueueFile {
-  /// Sets apart what a check found: each damaged value costs the entries that use it, and no others. Damaged pages
-  /// are remembered: open the file again, and what can be read of it is salvaged.
-  public func setApart(_ report: CheckReport) throws(QueueError) {
-    if !report.pages.isEmpty { markDamage() }
-    if !report.entries.isEmpty { try setApart(report.entries) }
-    for id in report.proofs where try storedBytes(id) == nil { try loseProof(id) }
-    for key in report.tombstones { _ = try tombstone(key) }
   }
 }

@@ -6,46 +6,46 @@ import PurchaseSQLite
   import Foundation
 #endif
 
-/// A copy of a queue's file, taken beside whoever uses it: for support tools, and for looking at a queue that must
-/// not change.
+/// A copy of a queue's file, for support tools and for queues that must not change. Other processes can use the queue
+/// meanwhile.
 ///
-/// Nothing of the original changes: no byte, no name, no moment. Needs the right to read the file, what lies beside
-/// it under its name (`-wal`, `-lock`) and the list of its directory; and room for a copy in the temporary directory,
-/// where the copy has a directory of its own (0700) until the snapshot goes out of scope. A kill leaves it behind.
+/// Nothing of the original changes: no byte, no name, no modification time. The snapshot needs read permission for the
+/// file, for the files beside it (`-wal`, `-lock`) and for the directory, and space for a copy in the temporary
+/// directory. The copy has a directory of its own (0700) until the snapshot goes out of scope. A kill leaves it behind.
 ///
-/// While the copy is made, writers of the queue wait (a few milliseconds, and five seconds for each other at most),
-/// and one who closes it leaves the log for the next opening to empty. Blocks; belongs to one thread at a time.
+/// While the copy is made, writers of the queue wait (a few milliseconds, at most five seconds), and a process that
+/// closes the queue leaves the log for the next opening. Calls block and belong to one thread at a time.
 public final class QueueSnapshot {
-  /// Where the original is.
+  /// The path of the original.
   public let path: String
-  /// The original's size in bytes, when it was copied.
+  /// The size of the original in bytes, when it was copied.
   public let fileBytes: Int
-  /// The size of its log.
+  /// The size of its log in bytes.
   public let logBytes: Int
-  /// The version of the original's schema; 0 if damage hides it. The copy has this library's.
+  /// The schema version of the original; 0 if damage hides it. The copy has this library's version.
   public let schemaVersion: Int
-  /// Damaged files that were set aside beside the original, oldest first.
-  public let setAside: [String]
-  /// What a thorough check found before anything was read: damaged values are set apart in the copy alone.
+  /// Archived damaged files beside the original, oldest first.
+  public let archived: [String]
+  /// The findings of a thorough check, made before anything was read. Damaged values are isolated in the copy only.
   public let check: CheckReport
-  /// What the next opening of the original has to salvage, as it was done with the copy; nil if it need not.
+  /// The salvage of the copy, which the next opening of the original will repeat; nil if none is needed.
   public let salvage: SalvageReport?
 
-  // Before the directory: closed before its files go.
+  // Declared before the directory: the queue is closed before its files are removed.
   private let queue: QueueFile
   private let directory: PrivateDirectory
 
   /// Copies the queue at the path and opens the copy, without a vault.
   ///
-  /// Throws `foreignFile` for what is no queue, also for an empty file; `newerSchema` for a newer version's;
-  /// `cannotOpen` if there is no such file, or if it may not be read; `busy` if somebody wrote for five seconds;
-  /// `damaged` if not even a salvage can open it; and `diskFull`, `cannotOpen` or `storage` with the path of the copy
-  /// if the temporary directory is the trouble.
+  /// Throws `foreignFile` for a file that is no queue, also for an empty file; `newerSchema` for the file of a newer
+  /// version; `cannotOpen` if the file is absent or may not be read; `busy` if another process wrote for five seconds;
+  /// `damaged` if not even a salvage can open the file; and `diskFull`, `cannotOpen` or `storage` with the path of the
+  /// copy if the temporary directory fails.
   ///
   /// - Parameters:
   ///   - path: the queue's file.
-  ///   - temporaryDirectory: where the copy is made; the system's place unless given.
-  ///   - now: names what a salvage of the copy sets aside; nothing else depends on it.
+  ///   - temporaryDirectory: the directory for the copy; by default the system's.
+  ///   - now: names the archived file of a salvage of the copy; nothing else depends on it.
   public init(
     of path: String, temporaryDirectory: String? = nil, now: Timestamp = .wallClock()
   ) throws(QueueError) {
@@ -70,14 +70,16 @@ public final class QueueSnapshot {
     self.path = path
     fileBytes = copied.fileBytes
     logBytes = copied.logBytes
-    setAside = try QueueError.wrapFile(path) { () throws(FileError) in try SetAside.files(of: path) }
+    archived = try QueueError.wrapFile(path) { () throws(FileError) in
+      try FileArchive(path: path, disk: .system).files()
+    }
     salvage = queue.salvage.map {
-      SalvageReport(what: $0.what, entries: $0.entries, tombstones: $0.tombstones, setAside: path)
+      SalvageReport(what: $0.what, entries: $0.entries, tombstones: $0.tombstones, archived: path)
     }
     self.directory = directory
   }
 
-  /// Lends the copy, for any call: what changes, changes in the copy, and is gone with it.
+  /// Runs `body` with the copy. Changes affect only the copy.
   public func read<R>(_ body: (QueueFile) throws(QueueError) -> R) throws(QueueError) -> R {
     do throws(QueueError) {
       return try body(queue)
@@ -86,27 +88,27 @@ public final class QueueSnapshot {
     }
   }
 
-  /// How the original is; as `QueueFile.health()`, but for the vault, of which nothing is known here.
+  /// Counts, sizes and ages of the original, as `QueueFile.health()`, but without the vault.
   public func health() throws(QueueError) -> QueueHealth {
     var health = try read { (queue) throws(QueueError) in try queue.health() }
     health.fileBytes = fileBytes
     health.logBytes = logBytes
     health.schemaVersion = schemaVersion
-    health.setAside = setAside
+    health.archived = archived
     return health
   }
 
-  /// True if the original is as it was written.
+  /// True if the original is not damaged.
   public var isSound: Bool { salvage == nil && check.isClean }
 
-  /// Damaged pages are salvaged, as the next opening of the original would do it after such a check.
+  /// Salvages damaged pages, as the next opening of the original would do after such a check.
   private static func open(
     _ copy: String, now: Timestamp
   ) throws(QueueError) -> (QueueFile, CheckReport) {
     var queue: QueueFile? = try QueueFile(path: copy, now: now)
     let check = try QueueCheck.run(path: copy)
     if !check.pages.isEmpty {
-      DamageMark.set(on: copy)
+      FileArchive(path: copy, disk: .system).markDamaged()
       queue = nil
     }
     if let queue { return (queue, check) }
@@ -115,7 +117,7 @@ public final class QueueSnapshot {
 }
 
 extension QueueError {
-  /// The same, told of another path.
+  /// The same error with the path of the original.
   func moved(from copy: String, to path: String) -> QueueError {
     func new(_ found: String) -> String { found == copy ? path : found }
     return switch self {

@@ -1,4 +1,4 @@
-/// The calls of `QueueFile`, awaited. Those that change something are durable when they return.
+/// The calls of `QueueFile`, awaited. A call that changes something is durable when it returns.
 extension ReceiptQueue {
   /// Queues an entry at the end of its lane; see `QueueFile.enqueue`.
   @discardableResult
@@ -12,12 +12,12 @@ extension ReceiptQueue {
     try await write { (file, now) throws(QueueError) in try file.acknowledge(settlements, now: now) }
   }
 
-  /// Counts an attempt of each entry; to be called before the send.
+  /// Counts an attempt of each entry. Call it before the send.
   public func recordAttempt(_ keys: [EntryKey]) async throws(QueueError) {
     try await write { (file, now) throws(QueueError) in try file.recordAttempt(keys, now: now) }
   }
 
-  /// Keeps an entry from being sent before a moment; others of its lane pass it.
+  /// Keeps an entry from being sent before a moment; the other entries of its lane pass it.
   public func postpone(
     _ key: EntryKey, until: Timestamp, reason: String = "postponed"
   ) async throws(QueueError) {
@@ -26,17 +26,17 @@ extension ReceiptQueue {
     }
   }
 
-  /// Takes an entry out of its lane's turn: it cannot be delivered now.
+  /// Moves an entry that cannot be delivered now to quarantine.
   public func quarantine(_ key: EntryKey, reason: String) async throws(QueueError) {
     try await write { (file, now) throws(QueueError) in try file.quarantine(key, reason: reason, now: now) }
   }
 
-  /// Puts a quarantined entry back at its place in its lane.
+  /// Releases a quarantined entry to its place in its lane.
   public func release(_ key: EntryKey) async throws(QueueError) {
     try await write { (file, now) throws(QueueError) in try file.release(key, now: now) }
   }
 
-  /// Gives an entry up, undelivered; who did it and why stays in its case file.
+  /// Gives up an entry that is not delivered. The person and the reason stay in its case file.
   @discardableResult
   public func discard(
     _ key: EntryKey, by person: String, reason: String
@@ -46,71 +46,71 @@ extension ReceiptQueue {
     }
   }
 
-  /// Reserves room for one entry before anyone pays; see `QueueFile.reserve`.
+  /// Reserves capacity for one entry before a payment; see `QueueFile.reserve`.
   public func reserve(_ name: String, bytes: Int = 64 << 10, until: Timestamp) async throws(QueueError) {
     try await write { (file, now) throws(QueueError) in
       try file.reserve(name, bytes: bytes, until: until, now: now)
     }
   }
 
-  /// Gives the room back; an unknown name is fine.
+  /// Cancels a reservation. An unknown name is fine.
   public func cancelReservation(_ name: String) async throws(QueueError) {
     try await write { (file, _) throws(QueueError) in try file.cancelReservation(name) }
   }
 
-  /// The source has been told: nothing is owed to it any more.
+  /// Records that the source knows that the entry is done.
   public func markFinished(_ key: EntryKey) async throws(QueueError) {
     try await write { (file, _) throws(QueueError) in try file.markFinished(key) }
   }
 
-  /// The outcome has reached whoever waited for it.
+  /// Records that the app has seen the outcome.
   public func markSeen(_ key: EntryKey) async throws(QueueError) {
     try await write { (file, _) throws(QueueError) in try file.markSeen(key) }
   }
 
   // MARK: Reading
 
-  /// The entry of that name, if it is queued, quarantined or damaged.
+  /// The entry with that key, if it is queued, quarantined or damaged.
   public func entry(_ key: EntryKey) throws(QueueError) -> Entry? {
     try read { (file, _) throws(QueueError) in try file.entry(key) }
   }
 
-  /// The first entry of a lane that takes its turn, postponed or not.
+  /// The first queued entry of a lane, postponed or not.
   public func head(of lane: Lane) throws(QueueError) -> Entry? {
     try read { (file, _) throws(QueueError) in try file.head(of: lane) }
   }
 
-  /// The first entry of a lane with the bytes of its proofs: what is to be sent next.
+  /// The first queued entry of a lane with the bytes of its proofs.
   public func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, proofs: [Proof])? {
     try read { (file, _) throws(QueueError) in try file.peek(lane) }
   }
 
-  /// The first entries of a lane in order, at most `limit`; without those in quarantine.
+  /// The first queued entries of a lane in order, at most `limit`.
   public func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
     try read { (file, _) throws(QueueError) in try file.entries(in: lane, limit: limit) }
   }
 
-  /// The entry to be sent now, over all lanes. Nil if there is none.
+  /// The entry to send now, over all lanes; nil if none is ready.
   public func nextReady() throws(QueueError) -> Entry? {
     try read { (file, now) throws(QueueError) in try file.nextReady(now: now) }
   }
 
-  /// When the next postponed entry becomes ready, if any is postponed.
+  /// The moment when the next postponed entry becomes ready; nil if none is postponed.
   public func nextReadyAt() throws(QueueError) -> Timestamp? {
     try read { (file, _) throws(QueueError) in try file.nextReadyAt() }
   }
 
-  /// Entries that wait for their turn.
+  /// The number of queued entries.
   public func count() throws(QueueError) -> Int {
     try read { (file, _) throws(QueueError) in try file.count() }
   }
 
-  /// The lanes in which an entry waits for its turn.
+  /// The lanes that have a queued entry.
   public func lanes() throws(QueueError) -> [Lane] {
     try read { (file, _) throws(QueueError) in try file.lanes() }
   }
 
-  /// The entries that do not take their turn: quarantined ones and damaged ones.
+  /// The entries that are not sent: quarantined and damaged ones.
   public func quarantined() throws(QueueError) -> [Entry] {
     try read { (file, _) throws(QueueError) in try file.quarantined() }
   }
@@ -120,7 +120,7 @@ extension ReceiptQueue {
     try read { (file, _) throws(QueueError) in try file.proof(reference) }
   }
 
-  /// What is left of a settled entry.
+  /// The tombstone of a settled entry.
   public func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
     try read { (file, _) throws(QueueError) in try file.tombstone(key) }
   }
@@ -130,27 +130,27 @@ extension ReceiptQueue {
     try read { (file, _) throws(QueueError) in try file.tombstonesWithDuties() }
   }
 
-  /// What is known of one entry, queued or settled.
+  /// The case file of one entry, queued or settled.
   public func caseFile(for key: EntryKey) throws(QueueError) -> CaseFile? {
     try read { (file, _) throws(QueueError) in try file.caseFile(for: key) }
   }
 
-  /// What is known of the entries of one order, queued or settled.
+  /// The case files of the entries with one order number, queued or settled.
   public func caseFiles(order number: String) throws(QueueError) -> [CaseFile] {
     try read { (file, _) throws(QueueError) in try file.caseFiles(order: number) }
   }
 
-  /// How the queue is.
+  /// Counts, sizes and ages.
   public func health() throws(QueueError) -> QueueHealth {
     try read { (file, _) throws(QueueError) in try file.health() }
   }
 
-  /// Takes the right to send a lane; nil while somebody else has it.
+  /// Takes the right to send a lane; nil while another holder has it.
   public func lease(_ lane: Lane) throws(QueueError) -> LaneLease? {
     try read { (file, _) throws(QueueError) in try file.lease(lane) }
   }
 
-  /// Work that nobody has to wait for; it is done by itself after some commits, and at `close`.
+  /// Does the work that no caller waits for. It runs by itself in a pause after commits, and at `close`.
   public func maintain() throws(QueueError) {
     try read { (file, now) throws(QueueError) in try file.maintain(now: now) }
   }

@@ -1,103 +1,84 @@
 import PurchaseSQLite
 
-/// The durable FIFO queue for asynchronous code.
+/// A durable FIFO queue for asynchronous code.
 ///
 /// **What returns is durable.** When a call that changes something returns, the change survives a kill and a power
-/// cut; when it throws, the stored state is as it was. An entry leaves the queue only by `acknowledge` or an audited
-/// `discard`; nothing is evicted. Delivery is at least once.
+/// cut. When it throws, the stored state is unchanged. An entry leaves the queue only by `acknowledge` or by an audited
+/// `discard`; the queue evicts nothing. Delivery is at least once.
 ///
-/// Callers that come at the same time share commits, so eight of them are served more than twice as fast as one;
-/// each has its own durability and its own error, as if it had been alone. A call that was begun is carried out even
-/// if its task is cancelled. Waiting for the disk happens on the queue's own executor and holds no thread of the
-/// cooperative pool. A damaged file is set aside and salvaged (`QueueFile`), here also while the queue is open.
+/// Calls of several tasks that wait at the same time share a commit, so eight callers are served more than twice as
+/// fast as one. Each call has its own result, as if it had been alone. A call that was begun is carried out even if
+/// its task is cancelled. Waiting for the disk uses the queue's own executor and holds no thread of the cooperative
+/// pool. A damaged file is archived and salvaged (`QueueFile`), also while the queue is open.
 public actor ReceiptQueue {
   private let executor: InjectedExecutor
   /// The queue's own executor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned() }
 
-  private let path: String
-  private let limits: QueueLimits
-  private let vault: (any ReceiptVault)?
+  private let session: QueueSession
+  private let setup: QueueSetup
   private let clock: @Sendable () -> Timestamp
-  private var file: QueueFile?
-  private var isClosed = false
   private var waiting: [Waiting] = []
-  /// How many shared the last commit.
+  /// How many callers shared the last commit.
   private var lastCallers = 0
-  private let pause: Int
+  private let pause: Duration
   private var commits = 0
   private var isWaitingForPause = false
 
-  /// One caller's operation, and how to tell the caller of its end.
+  /// The operation of one caller, and the function that tells the caller its result.
   private struct Waiting {
     var run: QueueFile.Operation
     var end: (QueueError?) -> Void
   }
 
   private init(
-    path: String, limits: QueueLimits, vault: (any ReceiptVault)?, executor: (any SerialExecutor)?,
-    pause: Int,
+    _ setup: QueueSetup, executor: (any SerialExecutor)?, pause: Duration,
     clock: @escaping @Sendable () -> Timestamp
   ) {
-    self.path = path
-    self.limits = limits
-    self.vault = vault
+    self.setup = setup
     self.executor = InjectedExecutor(executor ?? BlockingExecutor(label: "purchase-queue"))
     self.pause = pause
     self.clock = clock
+    session = QueueSession(setup, now: clock)
   }
 
-  /// Opens the file, or makes it, as `QueueFile` does; then checks all of it in the background.
+  /// Opens the file, or creates it, as `QueueFile` does; then checks all of it in the background.
   ///
   /// - Parameters:
   ///   - path: the queue's file; its directory has to exist.
-  ///   - limits: how much it holds; in force from now on, whatever it held before.
-  ///   - vault: what is mirrored into, and restored from; none unless given.
-  ///   - executor: runs the queue's blocking calls, one after the other; a thread of its own unless given.
-  ///   - pauseMilliseconds: how long nothing is committed before the queue tidies up (`maintain`).
-  ///   - clock: the device's time; the system's unless given.
+  ///   - limits: how much the queue holds. They apply at once, whatever the file holds already.
+  ///   - vault: storage that outlives an uninstall; entries are mirrored to it and restored from it.
+  ///   - executor: runs the queue's blocking calls one after the other; by default a thread of its own.
+  ///   - pause: how long no commit happens before the queue maintains its file (`maintain`).
+  ///   - diagnostics: called on the queue's executor for each failure that no caller waits for; return quickly.
+  ///   - clock: the device's time; by default the system's.
   public static func open(
     path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil,
-    executor: (any SerialExecutor)? = nil, pauseMilliseconds: Int = 1_000,
+    executor: (any SerialExecutor)? = nil, pause: Duration = .seconds(1),
+    diagnostics: (@Sendable (Diagnostic) -> Void)? = nil,
     clock: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) async throws(QueueError) -> ReceiptQueue {
     let queue = ReceiptQueue(
-      path: path, limits: limits, vault: vault, executor: executor,
-      pause: pauseMilliseconds, clock: clock)
+      QueueSetup(path: path, limits: limits, vault: vault, diagnostics: diagnostics), executor: executor,
+      pause: pause, clock: clock)
     try await queue.start()
     return queue
   }
 
   private func start() throws(QueueError) {
-    try reopen()
+    try session.open()
     Task { [weak self] in await self?.checkInBackground() }
   }
 
-  private func reopen() throws(QueueError) {
-    file = nil
-    file = try QueueFile(path: path, limits: limits, vault: vault, now: clock())
-  }
-
-  /// The open file. Opening it anew may have failed, for want of room or because somebody else had it: the next call
-  /// tries again.
-  private func current() throws(QueueError) -> QueueFile {
-    guard !isClosed else { throw .closed(path: path) }
-    if file == nil { try reopen() }
-    guard let file else { throw .closed(path: path) }
-    return file
-  }
-
-  /// Waits for the commits that were begun, and closes the file. Calls after it throw `closed`.
+  /// Waits for the commits that were begun, and closes the file. Later calls throw `closed`.
   public func close() throws(QueueError) {
     commit()
-    isClosed = true
-    defer { file = nil }
-    try file?.maintain(now: clock())
+    try session.close()
   }
 
   // MARK: Group commit
 
-  /// Adds an operation to the next commit, and waits for it.
+  /// Adds an operation to the next commit, and waits for that commit.
   func write<R: Sendable>(
     _ operation: @escaping @Sendable (QueueFile, Timestamp) throws(QueueError) -> R
   ) async throws(QueueError) -> R {
@@ -107,7 +88,7 @@ public actor ReceiptQueue {
       waiting.append(
         Waiting(
           run: { (file) throws(QueueError) in result = .success(try operation(file, now)) },
-          end: { [path] error in
+          end: { [path = setup.path] error in
             continuation.resume(
               returning: error.map { .failure($0) } ?? result ?? .failure(.closed(path: path)))
           }))
@@ -116,8 +97,8 @@ public actor ReceiptQueue {
     return try result.get()
   }
 
-  /// Commits when no more callers arrive: those whom the last commit has just served come back together, and share
-  /// the next one. Somebody alone does not wait.
+  /// Commits when no more callers arrive. The callers of the last commit often come back together and share the next
+  /// commit. A single caller does not wait.
   private func commitSoon() async {
     var seen = lastCallers > 1 ? 0 : 1
     while waiting.count > seen, seen < Self.mostInACommit {
@@ -136,7 +117,7 @@ public actor ReceiptQueue {
     lastCallers = operations.count
     let errors: [QueueError?]
     do throws(QueueError) {
-      errors = try current().together(operations.map(\.run))
+      errors = try session.current().groupCommit(operations.map(\.run))
     } catch {
       for operation in operations { operation.end(error) }
       return
@@ -151,27 +132,21 @@ public actor ReceiptQueue {
     }
   }
 
-  /// A damaged or replaced file is opened anew, and the operation is done again, once.
+  /// Opens a damaged or replaced file again, and repeats the operation once.
   private func repeatAfterReopening(_ operation: Waiting, _ error: QueueError) -> QueueError? {
     guard error.asksForReopening else { return error }
     do throws(QueueError) {
-      file = nil
-      try operation.run(current())
+      session.drop()
+      try operation.run(session.current())
       return nil
     } catch {
       return error
     }
   }
 
-  /// Reads at once; what the caller has written before is committed already.
+  /// Reads at once. Everything that the caller has written before is committed already.
   func read<R>(_ body: (QueueFile, Timestamp) throws(QueueError) -> R) throws(QueueError) -> R {
-    let file = try current()
-    do throws(QueueError) {
-      return try body(file, clock())
-    } catch  where error.asksForReopening {
-      self.file = nil
-    }
-    return try body(current(), clock())
+    try session.run(body)
   }
 
   // MARK: In the background
@@ -182,32 +157,29 @@ public actor ReceiptQueue {
     while seen != commits {
       seen = commits
       do {
-        try await Task.sleep(nanoseconds: UInt64(max(pause, 0)) * 1_000_000)
+        try await Task.sleep(nanoseconds: UInt64(max(pause.wholeMilliseconds, 0)) * 1_000_000)
       } catch {
-        break  // Nobody cancels this task; if somebody did, now would be as good a time as any.
+        break  // No code cancels this task. If it is cancelled, maintenance may as well run now.
       }
     }
     isWaitingForPause = false
     do throws(QueueError) {
-      try file?.maintain(now: clock())
+      try session.maintain()
     } catch {
-      // Nobody waits for it, nothing is lost by it, and the next commits try again.
-      file?.hook?("maintain-failed")
+      setup.diagnostics?(Diagnostic(.maintenance, setup.path, error))
     }
   }
 
   private func checkInBackground() async {
-    let result = await QueueCheck.inBackground(path: path)
-    guard case .success(let report) = result, !report.isClean else { return }
     do throws(QueueError) {
-      try read { (file, _) throws(QueueError) in try file.setApart(report) }
-      if !report.pages.isEmpty {
-        file = nil
-        _ = try current()
-      }
+      let report = try await QueueSession.check(setup).get()
+      guard !report.isClean else { return }
+      try session.run { (file, _) throws(QueueError) in try file.isolate(report) }
+      guard !report.pages.isEmpty else { return }
+      // Damaged pages need a salvage, which the next opening does.
+      try session.open()
     } catch {
-      // The damage is still there: whoever meets it gets the error.
-      file?.hook?("check-failed")
+      setup.diagnostics?(Diagnostic(.backgroundCheck, setup.path, error))
     }
   }
 }

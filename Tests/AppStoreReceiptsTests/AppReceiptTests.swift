@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: forms)
-  func `Every field reads back from every form`(form: ForgedAppReceipt.Form) throws {
+  func `Every field is read back from every form`(form: ForgedAppReceipt.Form) throws {
     let coins = ForgedPurchase(transactionID: "2", productID: "coins")
     var forged = ForgedAppReceipt(bundleID: "com.example.app", purchases: [Self.subscription, coins])
     forged.attributes += [
@@ -63,20 +63,20 @@ import Testing
     #expect(purchase.unknownAttributes[1710] == [2, 1, 0])
   }
 
-  @Test func `The order of purchases stays, and equal ids are both there`() throws {
+  @Test func `The order of purchases is kept, and purchases with equal ids are both listed`() throws {
     let purchases = ["3", "1", "2", "1"].map { ForgedPurchase(transactionID: $0, productID: "p" + $0) }
     let bytes = ForgedAppReceipt(bundleID: "b", purchases: purchases).bytes()
     #expect(try AppReceipt(decoding: bytes).inApp.map(\.transactionID) == ["3", "1", "2", "1"])
   }
 
-  @Test func `A receipt without a purchase, and one of nothing but a bundle id, are valid`() throws {
+  @Test func `A receipt without purchases and a receipt with only a bundle id are valid`() throws {
     #expect(try AppReceipt(decoding: ForgedAppReceipt(bundleID: "b").bytes()).inApp.isEmpty)
     let smallest = ForgedAppReceipt(attributes: [.init(2, .ia5("b"))])
     let receipt = try AppReceipt(decoding: smallest.bytes())
     #expect(receipt.bundleID == "b" && receipt.environment == nil && receipt.unknownAttributes.isEmpty)
   }
 
-  @Test func `Of an attribute that occurs twice the first counts and the second is kept`() throws {
+  @Test func `If an attribute occurs twice, the first counts and the second is kept`() throws {
     var forged = ForgedAppReceipt(bundleID: "first")
     forged.attributes.append(.init(2, .utf8("second")))
     var purchase = ForgedPurchase(transactionID: "1", productID: "p").attributes
@@ -88,7 +88,7 @@ import Testing
     #expect(receipt.inApp[0].unknownAttributes[1703] == DERNode.utf8("2").encoded())
   }
 
-  @Test func `What is not documented may be anything and is then kept`() throws {
+  @Test func `An undocumented attribute with an unexpected value is kept`() throws {
     var forged = ForgedAppReceipt(attributes: [.init(2, .utf8("b"))])
     for type: Int64 in [0, 1, 15, 16, 18, -1, .max, .min] {
       forged.attributes.append(.init(type, raw: [0xFF, 0xFF]))
@@ -118,7 +118,7 @@ import Testing
     ("ProductionSandbox", .sandbox), ("ProductionVPPSandbox", .sandbox), ("Xcode", .xcode),
     ("Moon", StoreEnvironment(rawValue: "Moon")),
   ])
-  func `The receipt's type tells the store`(type: String, environment: StoreEnvironment) throws {
+  func `The receipt type gives the environment`(type: String, environment: StoreEnvironment) throws {
     let bytes = ForgedAppReceipt(bundleID: "b", receiptType: type).bytes()
     #expect(try AppReceipt(decoding: bytes).environment == environment)
   }
@@ -129,7 +129,9 @@ import Testing
     ("/Users/sandbox/A.app/Contents/_MASReceipt/receipt", nil), ("", nil), ("/receipt", nil),
     ("/a/sandboxReceipt/other", nil),
   ])
-  func `The receipt's path tells the store as far as it can`(path: String, environment: StoreEnvironment?) {
+  func `The receipt's path gives the environment, if it is known`(
+    path: String, environment: StoreEnvironment?
+  ) {
     #expect(StoreEnvironment(receiptPath: path) == environment)
   }
 }
@@ -150,11 +152,11 @@ import Testing
       ("2020-07-22T18:33:15-0730", 1_595_469_795_000), ("1970-01-01t00:00:00.5Z", 500),
       ("1970-01-01T00:00:00.304999999999Z", 304), ("2016-12-31T23:59:60Z", 1_483_228_800_000),
     ] as [(String, Int64)])
-  func `A date is read by its digits`(text: String, milliseconds: Int64) throws {
+  func `A date is parsed by its digits`(text: String, milliseconds: Int64) throws {
     #expect(try date(text) == milliseconds)
   }
 
-  @Test func `An empty date is none`() throws {
+  @Test func `An empty date becomes nil`() throws {
     #expect(try date("") == nil)
   }
 
@@ -166,7 +168,7 @@ import Testing
     "2024-01-01T00:00:00+25:00", "-024-01-01T00:00:00Z", "20240101T000000Z", "2024-01-01T00:00:00ZZ",
     "１970-01-01T00:00:00Z", "2024-01-01T00:00:00+01:", " ",
   ])
-  func `Anything else is refused`(text: String) {
+  func `Any other text is refused`(text: String) {
     let error = decodingFailure { _ = try date(text) }
     #expect(error?.location.hasSuffix("attribute 12") == true && error?.reason == .malformed)
   }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct Base64URLTests {
-  /// RFC 4648 section 10, without padding, and bytes that need the two characters of this alphabet.
+  /// RFC 4648 section 10, without padding, and bytes that need this alphabet's own two characters.
   private static let vectors: [(bytes: [UInt8], text: String)] = [
     ([], ""), (Array("f".utf8), "Zg"), (Array("fo".utf8), "Zm8"), (Array("foo".utf8), "Zm9v"),
     (Array("foob".utf8), "Zm9vYg"), (Array("fooba".utf8), "Zm9vYmE"), (Array("foobar".utf8), "Zm9vYmFy"),
@@ -16,7 +16,7 @@ import Testing
     #expect(Base64URL.encode(Data(bytes)) == text)
   }
 
-  @Test func `Every length comes back`() {
+  @Test func `Data of every length survives a round trip`() {
     for count in 0..<200 {
       let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 &+ count) })
       let text = Base64URL.encode(data)

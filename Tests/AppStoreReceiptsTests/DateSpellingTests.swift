@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 import Testing
 
-/// The three spellings of a date, through the field that shows them best.
+/// The three spellings of a date, tested through one field.
 @Suite struct DateSpellingTests {
   private func purchaseDate(_ members: String) throws -> Int64? {
     try ReceiptTransaction(JSONValue(json: #"{"transaction_id":"1","product_id":"p",\#(members)}"#))
@@ -14,7 +14,7 @@ import Testing
       ("2017-03-07 14:21:49 Etc/GMT", 1_488_896_509_000), ("1970-01-01 00:00:00 Etc/GMT", 0),
       ("2017-03-07 06:21:49 America/Los_Angeles", 1_488_896_509_000),
       ("2019-08-14 01:28:54 America/Los_Angeles", 1_565_771_334_000),
-      // The hours around both changes of 2020: 8 March and 1 November.
+      // The hours around both clock changes of 2020: 8 March and 1 November.
       ("2020-03-08 01:59:59 America/Los_Angeles", 1_583_661_599_000),
       ("2020-03-08 03:00:00 America/Los_Angeles", 1_583_661_600_000),
       ("2020-11-01 00:59:59 America/Los_Angeles", 1_604_217_599_000),

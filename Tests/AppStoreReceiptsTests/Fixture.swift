@@ -1,7 +1,7 @@
 import AppStoreReceipts
 import Foundation
 
-/// Samples of the store's answers. Made by hand and anonymised; none is anybody's receipt.
+/// Samples of the store's answers, made by hand and anonymised. None is a real receipt.
 enum Fixture: String, CaseIterable {
   case activeTransactionReceipt = "transaction-receipt-active-status-0"
   case lapsedTransactionReceipt = "transaction-receipt-lapsed-status-21006"

@@ -2,12 +2,12 @@ import AppStoreReceipts
 import Foundation
 import Testing
 
-/// What a fuzzer once found, decoded again. A trap ends the test run.
+/// Decodes the inputs again that a fuzzer has found. A trap ends the test run.
 @Suite struct FuzzReplayTests {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fuzz/Crashes")
 
-  /// Nothing is there as long as nothing was found.
+  /// Empty if the fuzzer has found nothing.
   private static func inputs(_ name: String) throws -> [[UInt8]] {
     let path = folder.appending(path: name).path
     guard FileManager.default.fileExists(atPath: path) else { return [] }
@@ -15,7 +15,7 @@ import Testing
       .map { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/" + $0))) }
   }
 
-  @Test func `The folder is where the tests look for it`() {
+  @Test func `The folder of crash inputs exists`() {
     #expect(FileManager.default.fileExists(atPath: Self.folder.appending(path: "README.md").path))
   }
 

@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @Suite struct HostileAppReceiptTests {
@@ -11,14 +12,14 @@ import Testing
   ]
 
   @Test(arguments: BrokenAppReceipt.allCases)
-  func `What is broken is refused with where and why`(receipt: BrokenAppReceipt) {
+  func `A broken receipt is refused with place and reason`(receipt: BrokenAppReceipt) {
     let error = decodingFailure { _ = try AppReceipt(decoding: receipt.bytes) }
     #expect(error?.reason == Self.reasons[receipt] ?? .malformed, "\(error?.description ?? "decoded")")
     #expect(error?.location.hasPrefix("byte ") == true)
     #expect(error?.offset.map { $0 <= receipt.bytes.count } == true)
   }
 
-  @Test func `The place is named down to the attribute of the purchase`() {
+  @Test func `An error names its place down to the attribute of the purchase`() {
     let error = decodingFailure { _ = try AppReceipt(decoding: BrokenAppReceipt.impossibleDate.bytes) }
     #expect(error?.location.hasSuffix(", attribute 1704, in-app purchase 0") == true)
     let joined = ForgedAppReceipt(attributes: [.init(2, .utf8("\0"))]).bytes(.ber(pieces: 2))
@@ -27,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: AppReceiptTests.forms)
-  func `Cut off after any byte it is refused`(form: ForgedAppReceipt.Form) throws {
+  func `A receipt cut off after any byte is refused`(form: ForgedAppReceipt.Form) throws {
     let purchase = ForgedPurchase(transactionID: "1", productID: "p")
     let bytes = ForgedAppReceipt(bundleID: "com.example.app", purchases: [purchase]).bytes(form)
     _ = try AppReceipt(decoding: bytes)
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: AppReceiptTests.forms)
-  func `With any byte changed it decodes or is refused`(form: ForgedAppReceipt.Form) {
+  func `Input with any byte changed decodes or is refused`(form: ForgedAppReceipt.Form) {
     let purchase = ForgedPurchase(transactionID: "1", productID: "p")
     var forged = ForgedAppReceipt(attributes: [.init(2, .utf8("b")), .init(purchase: purchase.attributes)])
     forged.signature = [1, 2, 3]
@@ -48,7 +49,7 @@ import Testing
       for value: UInt8 in [0x00, 0x01, 0x24, 0x30, 0x7F, 0x80, 0x84, 0x88, 0xFE, 0xFF] {
         var changed = bytes
         changed[index] = value
-        // Either way is right; an error of another type is recorded by the helper.
+        // Both results are right. The helper records an error of another type.
         _ = decodingFailure { _ = try AppReceipt(decoding: changed) }
       }
     }
@@ -65,7 +66,7 @@ import Testing
     #expect(decodingFailure { _ = try AppReceipt(decoding: pieces) }?.reason == .truncated)
   }
 
-  @Test(.timeLimit(.minutes(4)), arguments: [10, 10_000])
+  @Test(arguments: [10, LongTests.count(short: 1_000, long: 10_000)])
   func `Many purchases decode in every form`(count: Int) throws {
     let purchases = (0..<count).map { ForgedPurchase(transactionID: String($0), productID: "coins.\($0)") }
     let forged = ForgedAppReceipt(bundleID: "b", purchases: purchases)
@@ -74,7 +75,7 @@ import Testing
     for form in AppReceiptTests.forms { #expect(try AppReceipt(decoding: forged.bytes(form)) == receipt) }
   }
 
-  @Test(.timeLimit(.minutes(4)))
+  @Test
   func `A megabyte of the smallest unknown attributes is kept in no more bytes than it came in`() throws {
     var forged = ForgedAppReceipt(attributes: [.init(2, .utf8("b"))])
     forged.attributes += (0..<100_000).map { .init(30 + $0 % 60, raw: []) }
@@ -82,7 +83,8 @@ import Testing
     #expect(receipt.unknownAttributes.count { $0.value.isEmpty } == 100_000)
   }
 
-  @Test func `An empty id is a missing one, and an empty original id is the transaction's own`() throws {
+  @Test func `An empty id counts as missing, and an empty original id becomes the transaction's own`() throws
+  {
     for empty: Int64 in [1702, 1703, 1705, 2] {
       var purchase = ForgedPurchase(transactionID: "1", originalTransactionID: "0", productID: "p").attributes
       purchase = purchase.map { $0.type == empty ? .init(empty, .utf8("")) : $0 }
@@ -105,7 +107,7 @@ import Testing
     #expect(decodingFailure { _ = try AppReceipt(decoding: forged.bytes(.ber(pieces: 2))) } == nil)
   }
 
-  @Test func `Lengths with zeros in front, texts in pieces and values of the wrong kind`() throws {
+  @Test func `Lengths with leading zeros, texts in pieces and values of the wrong kind are handled`() throws {
     let long = ForgedAppReceipt(attributes: [.init(2, raw: [0x0C, 0x83, 0x00, 0x00, 0x01, 0x62])])
     #expect(try AppReceipt(decoding: long.bytes()).bundleID == "b")
     let parts = DERNode.indefinite(0x2C, [.primitive(0x04, [0x62]), .primitive(0x04, [0x63])])

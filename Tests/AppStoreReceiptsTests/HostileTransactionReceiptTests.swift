@@ -10,15 +10,15 @@ import Testing
     decodingFailure { _ = try TransactionReceipt(decoding: Array(text.utf8)) }
   }
 
-  /// Of an inner list, in base64 inside an outer one.
+  /// The error of an inner list, in base64 inside an outer one.
   private func innerFailure(_ text: String) -> ReceiptDecodingError? {
     failure("{purchase-info=\"\(ForgedTransactionReceipt.base64(Array(text.utf8)))\"}")
   }
 
   @Test(arguments: ForgedTransactionReceipt.Form.allCases)
-  func `Cut off after any byte it is refused`(form: ForgedTransactionReceipt.Form) throws {
+  func `A receipt cut off after any byte is refused`(form: ForgedTransactionReceipt.Form) throws {
     var bytes = Self.receipt.bytes(form)
-    // White space at the end may be cut off.
+    // Trailing white space may be cut off.
     while bytes.last == 0x0A { bytes.removeLast() }
     _ = try TransactionReceipt(decoding: bytes)
     for count in 0..<bytes.count {
@@ -29,7 +29,9 @@ import Testing
   }
 
   @Test(arguments: ForgedTransactionReceipt.Form.allCases)
-  func `With any byte of either list changed it decodes or is refused`(form: ForgedTransactionReceipt.Form) {
+  func `A receipt with any byte of either list changed decodes or is refused`(
+    form: ForgedTransactionReceipt.Form
+  ) {
     let receipt = ForgedTransactionReceipt(
       purchaseInfo: [.init("transaction-id", "1é"), .init("quantity", "2"), .init("a", "\"&")],
       outer: [.init("signature", "AQID")])
@@ -39,7 +41,7 @@ import Testing
       for index in outer.indices {
         var changed = outer
         changed[index] = value
-        // Either way is right; an error of another type is recorded by the helper.
+        // Both results are right. The helper records an error of another type.
         _ = decodingFailure { _ = try TransactionReceipt(decoding: changed) }
       }
       for index in inner.indices {
@@ -71,7 +73,7 @@ import Testing
     ("<plist><dict/></plist><a>", "nothing after </plist>"), ("bplist00", "a trailer of 32 bytes"),
     ("{}", "purchase-info"), ("{purchase-info=()}", "base64"), ("{purchase-info=\"=\"}", "base64"),
   ])
-  func `A damaged outer list is refused with what was expected`(text: String, expected: String) {
+  func `A damaged outer list is refused with the expected value`(text: String, expected: String) {
     let error = failure(text)
     #expect(error?.expected == expected)
     #expect(error?.location.hasPrefix("byte ") == true || error?.location.contains("purchase-info") == true)
@@ -96,14 +98,14 @@ import Testing
     #expect(error?.offset == nil)
   }
 
-  @Test func `What is not UTF-8 is refused`() {
+  @Test func `Text that is not UTF-8 is refused`() {
     let bytes = Array("{a=\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8)
     let error = decodingFailure { _ = try TransactionReceipt(decoding: bytes) }
     #expect(error?.expected == "UTF-8" && error?.offset == 4)
   }
 
-  @Test(.timeLimit(.minutes(4)))
-  func `10,000 levels are stepped over, and a megabyte of brackets is refused`() throws {
+  @Test
+  func `10,000 levels are skipped, and a megabyte of brackets is refused`() throws {
     let info = ForgedTransactionReceipt.base64(Array("{transaction-id=1}".utf8))
     func nested(_ open: String, _ close: String) -> String {
       String(repeating: open, count: 10_000) + String(repeating: close, count: 10_000)
@@ -139,7 +141,7 @@ import Testing
     var fields = (0..<count).map { ForgedTransactionReceipt.Field("k\($0)", "") }
     fields[0].text = String(repeating: "a", count: length)
     var bytes = ForgedTransactionReceipt.list(fields, .binary)
-    // Header 8, marker and count 6, references of two bytes: the values' follow the keys'.
+    // Header 8, marker and count 6, references of two bytes: first the keys, then the values.
     let values = 14 + 2 * count
     for index in 1..<count {
       bytes[values + 2 * index] = bytes[values]
@@ -148,14 +150,14 @@ import Testing
     return bytes
   }
 
-  @Test func `Binary lists whose numbers lie are refused`() {
+  @Test func `Binary lists with wrong numbers are refused`() {
     let good = Self.receipt.bytes(.binary)
     let trailer = good.count - 32
     for offset in [6, 7] + Array(8..<32) {
       for value: UInt8 in [0x00, 0x01, 0x7F, 0x80, 0xFF] {
         var bytes = good
         bytes[trailer + offset] = value
-        // The low bytes may by chance be right: an error of another type is recorded by the helper.
+        // The low bytes may be right by chance. The helper records an error of another type.
         _ = decodingFailure { _ = try TransactionReceipt(decoding: bytes) }
       }
     }

@@ -2,13 +2,13 @@ import AppStoreReceipts
 import Foundation
 import Testing
 
-/// What a fuzzer of the JSON decoders once found, decoded again. A trap ends the test run.
+/// Decodes the inputs again that a fuzzer of the JSON decoders has found. A trap ends the test run.
 @Suite struct JSONFuzzReplayTests {
   @Test(arguments: ["verify-receipt", "signed-transaction", "notification"])
-  func `Nothing that was found traps`(name: String) throws {
+  func `No input that the fuzzer found traps`(name: String) throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let folder = tests.appendingPathComponent("Fuzz/Crashes/\(name)").path
-    // Nothing is there as long as nothing was found.
+    // Empty if the fuzzer has found nothing.
     guard FileManager.default.fileExists(atPath: folder) else { return }
     for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
       let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + file))

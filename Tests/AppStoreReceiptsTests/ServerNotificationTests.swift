@@ -16,7 +16,7 @@ import Testing
     """
   }
 
-  @Test func `Version 2 is read with what is signed inside`() throws {
+  @Test func `Version 2 is read with its signed parts`() throws {
     let payload = payload(
       """
       "data":{"appAppleId":1234567890,"bundleId":"b","bundleVersion":"3","environment":"Sandbox","status":1,
@@ -70,7 +70,7 @@ import Testing
     #expect(try SubscriptionFacts(test) == SubscriptionFacts())
   }
 
-  @Test func `Version 2 keeps what it doesn't know, and names what it can't read`() throws {
+  @Test func `Version 2 keeps unknown values, and names unreadable fields`() throws {
     let later = try ServerNotificationV2(
       jws: jws(payload: #"{"notificationType":"MOON_RISES","subtype":"FULL","data":{"status":9}}"#))
     #expect(later.kind.rawValue == "MOON_RISES" && later.subtype?.rawValue == "FULL")
@@ -120,7 +120,7 @@ import Testing
     #expect(notification.transactions.map(\.transactionID) == ["1", "2"])
   }
 
-  @Test func `A body is told by its fields`() throws {
+  @Test func `The kind of a body is recognised by its fields`() throws {
     let signed = jws(payload: #"{"notificationType":"TEST"}"#)
     guard case .notificationV2 = try StoreMessage(json: Data(#"{"signedPayload":"\#(signed)"}"#.utf8)),
       case .notificationV2 = try StoreMessage(json: Data(#"{"notificationType":"TEST"}"#.utf8)),
@@ -129,7 +129,7 @@ import Testing
       case .response = try StoreMessage(json: Data(#"{"status":21007}"#.utf8)),
       case .response = try StoreMessage(json: Fixture.cancelledRenewal.data)
     else {
-      Issue.record("told wrongly")
+      Issue.record("a body was recognised as another kind")
       return
     }
     #expect(cancel.kind == .cancel)

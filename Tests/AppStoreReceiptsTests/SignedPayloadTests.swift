@@ -120,12 +120,12 @@ import Testing
       (#"{"originalApplicationVersion":"1"}"#, .appTransaction), (#"{"transactionId":"1"}"#, .transaction),
       (#"{"requestIdentifier":"r","userLocale":"de"}"#, .retentionRequest), ("{}", .unknown),
     ] as [(String, SignedPayloadKind)])
-  func `A payload is told by its fields`(payload: String, kind: SignedPayloadKind) throws {
+  func `A payload is recognised by its fields`(payload: String, kind: SignedPayloadKind) throws {
     #expect(try SignedPayloadKind(jws: jws(payload: payload)) == kind)
     #expect(try SignedPayloadKind(payload: Data(payload.utf8)) == kind)
   }
 
-  @Test func `A trap in every field of every payload is a named error or read`() {
+  @Test func `A hostile value in any field is read or is an error that names the field`() {
     let values = [
       "null", "true", "[]", "{}", "\"\"", #""\u0000""#, "1e999", "-1e999", "99999999999999999999", "0.1",
       #""x""#, "[[1]]",

@@ -47,7 +47,7 @@ import Testing
     arguments: [
       ("1700000000123.456", 1_700_000_000_123), ("1700000000123.999", 1_700_000_000_123),
       ("1.7e12", 1_700_000_000_000), ("0", 0), ("-0.5", 0), ("0.999", 0),
-      // The first of January of year 1, and the year 9999.
+      // 1 January of the year 1, and the year 9999.
       ("-62135596800000", -62_135_596_800_000), ("-62135596800000.75", -62_135_596_800_000),
       ("253402300799999", 253_402_300_799_999),
     ] as [(String, Int64)])
@@ -66,12 +66,12 @@ import Testing
   }
 
   @Test(arguments: ["1e999", #""1700000000123""#, "true", "{}", String(repeating: "9", count: 100_000)])
-  func `A date that is no number of milliseconds is refused`(number: String) {
+  func `A date that is not a number of milliseconds is refused`(number: String) {
     #expect(decodingFailure { _ = try decode(date: number) }?.location == "payload.purchaseDate")
   }
 
   @Test(arguments: ["NaN", "Infinity"])
-  func `A date that is no JSON is refused`(number: String) {
+  func `A date that is not JSON is refused`(number: String) {
     #expect(decodingFailure { _ = try decode(date: number) }?.location.hasPrefix("payload, byte ") == true)
   }
 
@@ -104,7 +104,7 @@ import Testing
     #"{"transactionId":"1","productId":"p","purchaseDate":1,"quantity":1.5}"#,
     #"{"transactionId":"1","productId":"p","purchaseDate":1"#, "\u{0}", String(repeating: "[", count: 10_000),
   ])
-  func `A payload that is no transaction is refused`(payload: String) {
+  func `A payload of another kind is refused`(payload: String) {
     let error = decodingFailure { _ = try SignedTransaction(jws: jws(payload: payload)) }
     #expect(error?.location.hasPrefix("payload") == true)
   }
@@ -120,7 +120,7 @@ import Testing
     "e30.SECRETPROOF.e30", jws(payload: "SECRETPROOF"), jws(payload: #"{"SECRETPROOF":1}"#),
     jws(payload: #"{"transactionId":"SECRETPROOF","productId":[],"purchaseDate":1}"#),
   ])
-  func `The text of an error never holds the input`(text: String) throws {
+  func `The text of an error never contains the input`(text: String) throws {
     let error = try #require(decodingFailure { _ = try SignedTransaction(jws: text) })
     for description in ["\(error)", String(reflecting: error), error.expected, error.location] {
       #expect(!description.contains("SECRET"))

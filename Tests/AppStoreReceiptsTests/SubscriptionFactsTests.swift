@@ -18,7 +18,7 @@ import Testing
       (#""offerType":1,"price":0"#, true, false), (#""offerType":1,"price":990"#, false, true),
       (#""offerType":1"#, nil, nil), (#""x":1"#, false, false),
     ] as [(String, Bool?, Bool?)])
-  func `A trial and an introductory price are told from the offer`(
+  func `Trial and introductory price are derived from the offer`(
     members: String, trial: Bool?, intro: Bool?
   ) throws {
     let period = try #require(SubscriptionPeriod(signed(#""expiresDate":20,\#(members)"#)))
@@ -37,7 +37,7 @@ import Testing
     #expect(period.environment == nil)
   }
 
-  @Test func `A notification of version 2 tells of grace and retry`() throws {
+  @Test func `A notification of version 2 states grace period and billing retry`() throws {
     func facts(_ state: Int, grace: String) throws -> SubscriptionFacts {
       let transaction = jws(
         payload:
@@ -57,7 +57,7 @@ import Testing
     #expect(SubscriptionStatus.all(in: try facts(2, grace: ""), at: 25).map(\.state) == [.lapsed(nil)])
   }
 
-  @Test func `Signed transactions and renewal infos make facts`() throws {
+  @Test func `Signed transactions and renewal infos become facts`() throws {
     let transactions = [try signed(#""expiresDate":20"#), try signed(#""type":"Consumable""#)]
     let renewal = try SignedRenewalInfo(
       payload: Data(#"{"originalTransactionId":"1","autoRenewProductId":"q","autoRenewStatus":1}"#.utf8))
@@ -67,7 +67,7 @@ import Testing
     #expect(status.isChangePending && status.nextProductID == "q")
   }
 
-  @Test func `A notification of version 1 tells by its unified receipt, or by what came before that`() throws
+  @Test func `A notification of version 1 is read from its unified receipt or from the older fields`() throws
   {
     let item = #"{"transaction_id":"1","product_id":"p","web_order_line_item_id":"7","expires_date":"20"}"#
     func status(_ members: String, at now: Int64) throws -> SubscriptionStatus? {

@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 import Testing
 
-/// The three lives of a subscription receipt (R1.2), and the changes of plan (R5.6), from the samples.
+/// The three stages of a subscription receipt (R1.2), and the changes of plan (R5.6), from the samples.
 @Suite struct SubscriptionLifeTests {
   private let original = "1000000557452125"
 
@@ -12,7 +12,7 @@ import Testing
     return try #require(all.first)
   }
 
-  /// The lapsed sample as it was while it was paid: status 0, and no word of an expiry.
+  /// The lapsed sample before its lapse: status 0 and no expiration fields.
   private func justPaid() throws -> VerifyReceiptResponse {
     var members = try #require(JSONValue(json: Fixture.lapsedTransactionReceipt.data).object)
     members["latest_receipt_info"] = members["latest_expired_receipt_info"]
@@ -43,14 +43,14 @@ import Testing
     let renewed = try Fixture.activeTransactionReceipt.response
     #expect(renewed.action == .ok)
     facts.merge(SubscriptionFacts(renewed))
-    // The new period began 17 minutes after the old one had ended: the gap stays a gap.
+    // The new period began 17 minutes after the end of the old one. The gap stays.
     let third = try only(facts, at: 1_566_378_403_000)
     #expect(third.state == .active && third.entitledUntil == 1_566_378_703_000)
     #expect(third.originalTransactionID == original && third.latestChange == nil)
     #expect(try only(facts, at: 1_566_378_703_000).state == .lapsed(nil))
   }
 
-  @Test func `A change that waits for the end of the period shows, and takes effect`() throws {
+  @Test func `A change at the end of the period is pending first, then takes effect`() throws {
     var facts = try SubscriptionFacts(Fixture.changePending.response)
     let pending = try only(facts, at: 1_585_194_199_999)
     #expect(pending.state == .active && pending.productID == "xxx_2" && pending.nextProductID == "xxx_3")
@@ -64,19 +64,19 @@ import Testing
     #expect(
       effective.latestChange
         == PlanChange(previousProductID: "xxx_2", date: 1_585_194_200_000, wasAtOnce: false))
-    // The new answer alone says who is entitled too.
+    // The new answer alone gives the same entitlement.
     let alone = try SubscriptionFacts(Fixture.changeEffective.response)
     #expect(try only(alone, at: 1_585_197_799_999).isEntitled)
     #expect(try only(alone, at: 1_585_197_800_000).state == .lapsed(nil))
   }
 
-  @Test func `A change at once ends the period before`() throws {
+  @Test func `An immediate change ends the previous period`() throws {
     var facts = try SubscriptionFacts(Fixture.changeEffective.response)
     #expect(try only(facts, at: 1_585_195_703_000).entitledUntil == 1_585_197_800_000)
     facts.merge(try SubscriptionFacts(Fixture.changeAtOnce.response))
     let status = try only(facts, at: 1_585_195_703_000)
     #expect(status.state == .active && status.productID == "xxx_2" && !status.isChangePending)
-    // The latest entry decides, also where the one before would have lasted longer.
+    // The latest entry decides, even if the previous one would have lasted longer.
     #expect(status.entitledUntil == 1_585_196_603_000)
     #expect(
       status.latestChange
@@ -85,7 +85,7 @@ import Testing
     #expect(try !only(facts, at: 1_585_196_603_000).isEntitled)
   }
 
-  @Test func `Renewal that was turned off shows, and the consumable beside it does not`() throws {
+  @Test func `A renewal that was turned off is reported, and a consumable in the answer is ignored`() throws {
     let facts = try SubscriptionFacts(Fixture.cancelledRenewal.response)
     #expect(facts.periods.count == 2)
     let before = try only(facts, at: 1_574_921_298_999)
@@ -94,7 +94,7 @@ import Testing
     #expect(before.transactionID == "1000000598475362")
     let after = try only(facts, at: 1_574_929_092_579)
     #expect(after.state == .lapsed(.cancelled) && after.endedAt == 1_574_921_299_000)
-    // Between the first period and the latest, of which the answer shows no others.
+    // Between the first period and the latest. The answer has no others.
     #expect(try only(facts, at: 1_574_919_800_000).isEntitled)
     let none = try SubscriptionFacts(Fixture.numericConsumable.response)
     #expect(SubscriptionStatus.all(in: none, at: 0).isEmpty)

@@ -2,7 +2,7 @@ import AppStoreReceipts
 import PurchaseSyncTesting
 import Testing
 
-/// Subscriptions as the receipts of a device tell of them.
+/// Subscriptions in a device's receipts.
 @Suite struct SubscriptionReceiptTests {
   private let start: Int64 = 1_704_164_645_000
   private let end: Int64 = 1_706_843_045_000
@@ -21,7 +21,7 @@ import Testing
     return SubscriptionStatus.all(in: SubscriptionFacts(receipt), at: now).first
   }
 
-  @Test func `An app receipt tells of periods, refunds and trials`() throws {
+  @Test func `An app receipt states periods, refunds and trials`() throws {
     let paid = try #require(try status([purchase("2")], at: end - 1))
     #expect(paid.state == .active && paid.entitledUntil == end && paid.originalTransactionID == "1")
     #expect(paid.environment == .sandbox && paid.nextProductID == nil && paid.willAutoRenew == nil)
@@ -33,7 +33,7 @@ import Testing
     #expect(try status([purchase("2") { $0.expiresDate = "" }], at: start) == nil)
   }
 
-  @Test func `Two periods of another product are a change of plan`() throws {
+  @Test func `Two periods with different products are a change of plan`() throws {
     let next = purchase("3") {
       $0.productID = "q"
       $0.purchaseDate = "2024-01-20T00:00:00Z"
@@ -44,7 +44,7 @@ import Testing
     #expect(try status([next, purchase("2")], at: 1_705_708_799_999)?.productID == "p")
   }
 
-  @Test func `An old transaction receipt tells of one period`() throws {
+  @Test func `An old transaction receipt states one period`() throws {
     var forged = ForgedTransactionReceipt(bundleID: "b", transactionID: "2", productID: "p", expires: end)
     forged["original-transaction-id"] = "1"
     forged["cancellation-date-ms"] = "\(end - 10)"
@@ -60,7 +60,7 @@ import Testing
     #expect(SubscriptionFacts(nameless).periods.isEmpty)
   }
 
-  @Test func `A reason that is no number is kept as it came`() throws {
+  @Test func `A reason that is not a number is kept unchanged`() throws {
     var forged = ForgedTransactionReceipt(bundleID: "b", transactionID: "2", productID: "p")
     forged["cancellation-reason"] = "later"
     let receipt = try TransactionReceipt(decoding: forged.bytes())

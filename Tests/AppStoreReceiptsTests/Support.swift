@@ -15,12 +15,12 @@ func decodingFailure(_ body: () throws -> Void) -> ReceiptDecodingError? {
   }
 }
 
-/// A compact JWS around a payload, with a signature that nobody checks.
+/// A compact JWS around a payload, with an invalid signature.
 func jws(payload: String) -> String {
   [#"{"alg":"ES256","x5c":[]}"#, payload, "signature"].map(base64URL).joined(separator: ".")
 }
 
-/// Written once more here, so that the tests do not check the module against itself.
+/// A second implementation, so that the tests do not check the module against itself.
 func base64URL(_ text: String) -> String {
   Data(text.utf8).base64EncodedString()
     .replacingOccurrences(of: "+", with: "-")

@@ -17,7 +17,7 @@ import Testing
   ]
 
   @Test(arguments: ForgedTransactionReceipt.Form.allCases)
-  func `Every field reads back from every kind of list`(form: ForgedTransactionReceipt.Form) throws {
+  func `Every field is read back from every kind of list`(form: ForgedTransactionReceipt.Form) throws {
     let forged = ForgedTransactionReceipt(
       purchaseInfo: Self.info,
       outer: [
@@ -44,7 +44,7 @@ import Testing
     #expect(receipt.unknownOuterFields == [ReceiptField(key: "more", value: .text("y"))])
   }
 
-  @Test func `Without an environment it is production's`() throws {
+  @Test func `A receipt without an environment is production's`() throws {
     let forged = ForgedTransactionReceipt(
       bundleID: "b", transactionID: "1", productID: "p", environment: nil)
     #expect(try TransactionReceipt(decoding: forged.bytes()).environment == .production)
@@ -56,13 +56,13 @@ import Testing
     #expect(receipt == TransactionReceipt(transactionID: "33"))
   }
 
-  /// The inner list as written here, in base64 inside an outer list.
+  /// The given inner list, in base64 inside an outer list.
   private func decode(_ info: String) throws -> TransactionReceipt {
     let inner = ForgedTransactionReceipt.base64(Array(info.utf8))
     return try TransactionReceipt(decoding: Array("{purchase-info=\"\(inner)\"}".utf8))
   }
 
-  @Test func `Text in every spelling of NeXTSTEP`() throws {
+  @Test func `NeXTSTEP text is read in every spelling`() throws {
     let receipt = try decode(
       """
       \u{FEFF}  // A comment
@@ -83,7 +83,7 @@ import Testing
       ])
   }
 
-  @Test func `XML with everything that a dictionary of texts can have`() throws {
+  @Test func `XML is read with everything that a dictionary of texts can have`() throws {
     let receipt = try decode(
       """
       <?xml version="1.0"?><!DOCTYPE plist PUBLIC "x" "y"><!-- <plist> --><plist version="1.0"><dict>
@@ -104,7 +104,7 @@ import Testing
       ])
   }
 
-  @Test func `Of a key that occurs twice the first counts, and an empty text is none`() throws {
+  @Test func `If a key occurs twice, the first counts, and an empty text counts as absent`() throws {
     let receipt = try decode(
       "{transaction-id=1;transaction-id=2;bid=\"\";quantity=\"\";expires-date=\"\";is-trial-period=maybe}")
     #expect(receipt.transactionID == "1" && receipt.quantity == 1)
@@ -112,7 +112,7 @@ import Testing
     #expect(receipt.unknownFields.map(\.key) == ["transaction-id", "is-trial-period"])
   }
 
-  @Test func `Purchase info as data, and wrapped base64`() throws {
+  @Test func `Purchase info is read as data and as base64 with line breaks`() throws {
     let info = ForgedTransactionReceipt.base64(Array("{transaction-id=1}".utf8))
     let xml = "<plist><dict><key>purchase-info</key><data>\(info)</data></dict></plist>"
     #expect(try TransactionReceipt(decoding: Array(xml.utf8)).transactionID == "1")

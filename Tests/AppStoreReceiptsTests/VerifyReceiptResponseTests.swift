@@ -32,7 +32,7 @@ import Testing
     #expect(response.transactions.map(\.transactionID) == ["1000000559740927", "1000000559740878"])
   }
 
-  @Test func `The old style, lapsed, keeps what was paid last`() throws {
+  @Test func `The old style, lapsed, keeps the last paid period`() throws {
     let response = try Fixture.lapsedTransactionReceipt.response
     #expect(response.status == .lapsed && response.action == .lapsed)
     #expect(response.latestTransactions.isEmpty)
@@ -87,7 +87,7 @@ import Testing
     #expect(response.topLevelRenewal == nil)
   }
 
-  @Test func `An array and an object are the same`() throws {
+  @Test func `An array and a single object have the same meaning`() throws {
     let item = #"{"transaction_id":"1","product_id":"p"}"#
     for name in ["latest_receipt_info", "latest_expired_receipt_info"] {
       let one = try read(#"{"status":0,"\#(name)":\#(item)}"#)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `The status of renewal has three encodings`() throws {
+  @Test func `The renewal status is read in its three encodings`() throws {
     for (text, value) in [
       ("1", true), ("0", false), (#""1""#, true), (#""0""#, false), (#""true""#, true), (#""false""#, false),
       ("true", true), ("false", false),
@@ -127,7 +127,7 @@ import Testing
     #expect(response.pendingRenewals[0].unknownFields == ["colour": "red"])
   }
 
-  @Test func `An app receipt without purchases, with an empty list or none, is one`() throws {
+  @Test func `A receipt object with an empty list or no list of purchases is an app receipt`() throws {
     for receipt in [#"{"bundle_id":"b","in_app":[]}"#, #"{"bundle_id":"b","download_id":null}"#, "{}"] {
       let response = try read(#"{"status":0,"receipt":\#(receipt)}"#)
       guard case .app(let app) = response.receipt else { throw Unexpected() }
@@ -157,7 +157,7 @@ import Testing
     ),
     ("[]", "start"), ("<html>", "byte 0"), ("", "byte 0"),
   ])
-  func `What can't be read is named`(text: String, location: String) {
+  func `An error names the unreadable field`(text: String, location: String) {
     #expect(decodingFailure { _ = try read(text) }?.location == location)
   }
 
@@ -193,7 +193,7 @@ import Testing
     #expect(String(decoding: bare.json, as: UTF8.self) == #"{"receipt-data":"TUlJQQ=="}"#)
   }
 
-  @Test func `A request is read as it came`() throws {
+  @Test func `A request is read unchanged`() throws {
     let request = try VerifyReceiptRequest(
       json: Data(#"{"receipt-data":"\/a\n=","exclude-old-transactions":"true","x":1}"#.utf8))
     #expect(request.receiptData == "/a\n=" && request.excludesOldTransactions == true)

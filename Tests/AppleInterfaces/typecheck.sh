@@ -1,7 +1,7 @@
 #!/bin/bash
-# Type-checks the branches of PurchaseSync for Apple's systems, on Linux: against the declarations in this folder, with
-# the language settings of Package.swift and warnings as errors; then Example/, as an app outside the package would use
-# them. It shows that they compile against these declarations, not that they work. Takes no input, and needs no build.
+# Type-checks, on Linux, the branches of PurchaseSync for Apple's systems against the declarations in this folder, with
+# the language settings of Package.swift and warnings as errors. Then it type-checks Example/ as an app outside the
+# package. It shows that both compile against these declarations, not that they work. Takes no input, needs no build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -9,7 +9,7 @@ interfaces=Tests/AppleInterfaces
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 
-# What iOS 16 and macOS 13 don't have must not be among the declarations: the compiler on Linux would let it be used.
+# No declaration may be newer than iOS 16 and macOS 13: the compiler on Linux does not check availability.
 if grep -nE '@available\(iOS (1[7-9]|[2-9][0-9])|macOS (1[4-9]|[2-9][0-9])' "$interfaces"/*.swiftinterface |
   grep -v '^[^:]*:[0-9]*: *//'; then
   echo 'declared in a newer system than iOS 16 or macOS 13'
@@ -26,12 +26,12 @@ if ((${#settings[@]} < 8)); then
 fi
 grep -q '^ *\.strictMemorySafety(),$' Package.swift && settings+=(-strict-memory-safety)
 
-# Of no interest here, but whoever imports the modules above it has to find it.
+# The modules above import it, so the compiler has to find it.
 sqlite=(-Xcc -fmodule-map-file=Sources/CPurchaseSQLite/module.modulemap)
 
 swift_files() { find "$1" -name '*.swift' | sort; }
 
-# module NAME FLAGS…: a module from Sources, into $output.
+# module NAME FLAGS…: compiles a module of Sources into $output.
 module() {
   local name=$1
   shift
@@ -47,14 +47,14 @@ for name in StoreKit Security; do
     -module-cache-path "$output/cache" -o "$output/apple/$name.swiftmodule"
 done
 
-# Their bodies are checked by the build: here they are only imported.
+# Only imported here: the build checks their function bodies.
 for name in PurchaseSQLite PurchaseQueue AppStoreReceipts; do
   module "$name" -experimental-skip-non-inlinable-function-bodies
 done
 # With -I apple: `canImport(StoreKit)` and `canImport(Security)` hold.
 module PurchaseSync -I "$output/apple"
 
-# Somebody else's app: no package name, none of this package's settings.
+# An app outside the package: no package name, none of this package's settings.
 # shellcheck disable=SC2046
 swiftc -swift-version 6 -warnings-as-errors -typecheck -parse-as-library -module-name Example \
   -module-cache-path "$output/cache" "${sqlite[@]}" -I "$output" -I "$output/apple" \

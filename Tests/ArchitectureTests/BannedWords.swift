@@ -1,8 +1,8 @@
-/// Words that must not occur in the code of some files, and why.
+/// Words that must not occur in the code of some files, with the reason.
 struct BannedWords: Sendable {
   var patterns: [String]
   var reason: String
-  /// Whether the rule is about this path.
+  /// Whether the rule applies to this path.
   var applies: @Sendable (String) -> Bool
 
   private static let products = [
@@ -14,7 +14,7 @@ struct BannedWords: Sendable {
     products.contains { path.hasPrefix("Sources/\($0)/") }
   }
 
-  /// Compiles on Linux without a word; on Apple systems it needs a newer one than iOS 16 and macOS 13.
+  /// Interfaces that compile on Linux without a warning and need a newer Apple system than iOS 16 or macOS 13.
   static let newerSystems = BannedWords(
     patterns: [
       "import Synchronization", "Mutex<", "Mutex(", "Atomic<", "InlineArray", "UTF8Span", "TaskExecutor",
@@ -25,11 +25,13 @@ struct BannedWords: Sendable {
 
   static let unsafeCode = BannedWords(
     patterns: ["unsafe"],
-    reason: "unsafe code belongs in PurchaseSQLite, LoopbackHTTP and FaultInjection",
+    reason: "unsafe code belongs to PurchaseSQLite, LoopbackHTTP, and the modules of tests and measurements",
     applies: { path in
-      // The keychain returns by a pointer, and PurchaseSQLite is no place for it.
+      // The keychain returns values through a pointer, and PurchaseSQLite must not import Security.
       path.hasPrefix("Sources/") && path != "Sources/PurchaseSync/Apple/SecurityItems.swift"
-        && !["PurchaseSQLite", "LoopbackHTTP", "FaultInjection"].contains { path.hasPrefix("Sources/\($0)/") }
+        && !["PurchaseSQLite", "LoopbackHTTP", "FaultInjection", "Exploration", "Bench"].contains {
+          path.hasPrefix("Sources/\($0)/")
+        }
     })
 
   static let impurity = BannedWords(
@@ -38,7 +40,7 @@ struct BannedWords: Sendable {
       "SystemRandomNumberGenerator", "ContinuousClock", "SuspendingClock", "Task", "await", "FileManager",
       "NSLock", "DispatchQueue",
     ],
-    reason: "time, random numbers and ids come in as arguments, and nothing here waits or does I/O",
+    reason: "time, random numbers and ids are arguments here, and no code waits or performs I/O",
     applies: { path in
       ModuleRules.pureFolders.contains(where: path.hasPrefix)
         || path.hasPrefix("Sources/PurchaseSyncTesting/") && path.hasSuffix("Model.swift")
@@ -46,7 +48,7 @@ struct BannedWords: Sendable {
 
   static let swallowedErrors = BannedWords(
     patterns: ["try?", "try!", "fatalError("],
-    reason: "an error is handled or passed on, neither dropped nor turned into a crash",
+    reason: "an error is handled or passed on; it is not dropped and does not end the process",
     applies: isInProducts)
 
   static let all = [newerSystems, unsafeCode, impurity, swallowedErrors]
@@ -58,7 +60,7 @@ struct BannedWords: Sendable {
     }
   }
 
-  /// A `catch` whose braces hold nothing, or only a comment.
+  /// Each `catch` whose braces are empty or hold only a comment.
   static func emptyCatches(in file: SourceText) -> [Finding] {
     guard isInProducts(file.path) else { return [] }
     let code = file.code

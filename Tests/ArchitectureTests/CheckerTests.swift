@@ -1,6 +1,6 @@
 import Testing
 
-/// Each rule, applied to bad source: a check that cannot fail is none.
+/// Each rule, applied to source that breaks it.
 @Suite struct CheckerTests {
   @Test(arguments: [
     ("Sources/PurchaseSQLite/A.swift", "import Foundation", "Foundation"),
@@ -16,6 +16,12 @@ import Testing
     ("Sources/LoopbackHTTP/A.swift", "import PurchaseSync", "PurchaseSync"),
     ("Sources/PurchaseSyncTesting/A.swift", "import FaultInjection", "FaultInjection"),
     ("Sources/FaultInjection/A.swift", "import PurchaseSyncTesting", "PurchaseSyncTesting"),
+    ("Sources/FaultInjection/A.swift", "package import PurchaseSync", "PurchaseSync"),
+    ("Sources/Exploration/Kit/A.swift", "import PurchaseSyncTesting", "PurchaseSyncTesting"),
+    ("Sources/Bench/A.swift", "import Exploration", "Exploration"),
+    ("Sources/PurchaseSyncTesting/A.swift", "import Exploration", "Exploration"),
+    ("Tests/PurchaseQueueTests/A.swift", "import Exploration", "Exploration"),
+    ("Tests/FaultInjectionTests/A.swift", "@testable import Exploration", "Exploration"),
     ("Simulator/Commands/A.swift", "import ArgumentParser", "ArgumentParser"),
     ("Tests/PurchaseSyncTests/A.swift", "@testable import XCTest", "XCTest"),
     ("Tests/Embedding/Sources/parcel-notes/A.swift", "import PurchaseSync", "PurchaseSync"),
@@ -25,7 +31,7 @@ import Testing
     #expect(findings == [Finding(path: path, line: 2, message: "may not import \(module)")])
   }
 
-  @Test func `A folder that nobody planned is found`() {
+  @Test func `A folder that is not in the table is found`() {
     let findings = ModuleRules.findings(in: SourceText(path: "Sources/Surprise/A.swift", ""))
     #expect(findings.map(\.message) == ["this folder is not in the module table"])
   }
@@ -45,8 +51,13 @@ import Testing
     #expect(ModuleRules.findings(in: file).count == count)
   }
 
+  @Test(arguments: ["Simulator/Explore/", "Tests/ExplorationTests/", "Tests/SimulatorTests/"])
+  func `The simulations are imported by the listed targets`(folder: String) {
+    #expect(ModuleRules.findings(in: SourceText(path: folder + "A.swift", "import Exploration")).isEmpty)
+  }
+
   private static let manifest = """
-    // test("Comment", ["Nobody"])
+    // test("Comment", ["None"])
     let package = Package(dependencies: [], targets: [
       .systemLibrary(name: "CA", pkgConfig: "a", providers: [.apt(["liba"])]),
       .target(name: "A", dependencies: ["CA"], swiftSettings: settings),
@@ -120,7 +131,7 @@ import Testing
     ("#if canImport(StoreKit)\nimport Foundation\n#else\nimport StoreKit\n#endif", 1),
     ("#if canImport(StoreKit)\npublic import StoreKit\n#endif", 0),
   ])
-  func `A module of Apple's is imported only where there is one`(source: String, count: Int) {
+  func `A module of Apple is imported only inside canImport`(source: String, count: Int) {
     let file = SourceText(path: "Sources/PurchaseSync/A.swift", source)
     #expect(ModuleRules.findings(in: file).count == count)
   }
@@ -129,13 +140,13 @@ import Testing
     ("Sources/PurchaseSync/Apple/SecurityItems.swift", 0), ("Sources/PurchaseSync/Apple/Other.swift", 1),
     ("Sources/PurchaseSync/SecurityItems.swift", 1), ("Sources/PurchaseSQLite/A.swift", 0),
   ])
-  func `Unsafe code outside its places is found, and one file of the keychain is a place`(
+  func `Unsafe code of PurchaseSync is found outside the one allowed file`(
     path: String, count: Int
   ) {
     #expect(BannedWords.unsafeCode.findings(in: SourceText(path: path, "unsafe f()")).count == count)
   }
 
-  @Test func `A missing and a surplus name at the top are found`() {
+  @Test func `A missing and an additional name at the top are found`() {
     let found = Layout.findings(topLevel: [
       "Package.swift", "Sources", "Tests", "Simulator", "LICENSE", ".ci", "notes.txt",
     ])
@@ -143,7 +154,7 @@ import Testing
     #expect(Layout.findings(topLevel: Layout.required.union([".gitignore"])).isEmpty)
   }
 
-  @Test func `A long file is found and one of just the limit is not`() {
+  @Test func `A file above the limit is found and a file at the limit is not`() {
     func findings(_ count: Int) -> [Finding] {
       SourceText(path: "A.swift", String(repeating: "let x = 1\n", count: count)).sizeFindings()
     }
@@ -155,7 +166,7 @@ import Testing
     "func long()", "init(x: Int)", "init?<T>(_ x: T) where T: P", "deinit", "subscript(i: Int) -> Int",
     "func `has { braces and func`(x: [Int] = [1], y: () -> Void = {}) async throws(E) -> (Int, Int)",
   ])
-  func `A long function is found and one of just the limit is not`(signature: String) {
+  func `A function above the limit is found and a function at the limit is not`(signature: String) {
     func findings(_ lines: Int) -> [Finding] {
       let body = String(repeating: "    let s = \"}\" // }\n", count: lines - 2)
       return SourceText(path: "A.swift", "struct S {\n  \(signature) {\n\(body)  }\n}\n").sizeFindings()
@@ -165,7 +176,7 @@ import Testing
       findings(71) == [Finding(path: "A.swift", line: 2, message: "a function of 71 lines; 70 at most")])
   }
 
-  @Test func `A requirement without a body takes no body from its neighbour`() {
+  @Test func `A requirement without a body is not measured`() {
     let source = """
       protocol P {
         func a() -> [Int]

@@ -1,6 +1,6 @@
 import Testing
 
-/// What the documentation says of the code, held against the code.
+/// Pages of the documentation, compared with the code that they describe.
 @Suite struct DocumentationTests {
   private static let catalogue = "Sources/PurchaseQueue/PurchaseQueue.docc/"
 
@@ -41,7 +41,7 @@ import Testing
     var types = 0
     for line in files.flatMap({ $0.code.split(separator: "\n") }) {
       let words = line.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-      // Those at the margin: what is inside of another type is explained with it.
+      // Only types at the left margin. A nested type is explained with its outer type.
       if line.hasPrefix("public "), words.count > 2, ["struct", "enum"].contains(words[1]) {
         types += 1
         #expect(page.contains("- ``\(words[2])``"), "\(words[2])")
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a column that nobody explains is found`() {
+  @Test func `a column without an explanation is found`() {
     let schema = SchemaText(
       """
       CREATE TABLE a( \\(mark)

@@ -1,6 +1,6 @@
 import Testing
 
-/// One breach of a rule: where it is and what to do about it.
+/// One breach of a rule, with its place.
 struct Finding: Hashable, Sendable, CustomStringConvertible {
   var path: String
   var line: Int?

@@ -1,9 +1,8 @@
-/// Where the functions of a file begin and end, by matching braces.
+/// The length of a function, found by matching braces.
 ///
-/// It measures what starts with `func`, `init`, `deinit` or `subscript`; a function inside another counts for
-/// both. It does not see the length of property accessors, of closures that are stored, or of code at the top
-/// level of a script; and it takes the first brace after the signature for the body, also if a default
-/// value outside the parentheses had one (there is no such syntax today).
+/// It measures `func`, `init`, `deinit` and `subscript`. A function inside another counts for both. Property
+/// accessors, stored closures and the top level of a script are not measured. The first brace after the signature is
+/// taken for the body.
 struct FunctionLength: Hashable, Sendable {
   var keyword: String
   var line: Int
@@ -28,7 +27,7 @@ extension SourceText {
     return found
   }
 
-  /// Files and functions that are too long to be read at one sitting.
+  /// The file, if it is too long, and each function that is too long.
   func sizeFindings(maximumFile: Int = 400, maximumFunction: Int = 70) -> [Finding] {
     var findings = functionLengths.filter { $0.lineCount > maximumFunction }.map {
       Finding(
@@ -68,7 +67,7 @@ private struct TokenCursor {
     return Token(text: String(decoding: bytes[start..<position], as: UTF8.self), line: line)
   }
 
-  /// Words that begin the next declaration: what came before them was a requirement without a body.
+  /// Words that begin the next declaration. The declaration in front of them is a requirement without a body.
   private static let declarations: Set<String> = [
     "func", "init", "deinit", "subscript", "var", "let", "case", "struct", "class", "enum", "actor",
     "extension",
@@ -76,7 +75,7 @@ private struct TokenCursor {
     "static", "mutating", "nonisolated", "import",
   ]
 
-  /// Goes behind the `{` of the body; false if the declaration has none.
+  /// Moves behind the `{` of the body; false if the declaration has no body.
   mutating func skipToBody() -> Bool {
     var depth = 0
     while let token = next() {

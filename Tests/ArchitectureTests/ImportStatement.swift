@@ -1,4 +1,4 @@
-/// One import: of which module, on which line, under which conditions of compilation.
+/// One import: the module, the line, and the conditions of compilation.
 struct ImportStatement: Hashable, Sendable {
   var module: String
   var line: Int
@@ -9,7 +9,7 @@ struct ImportStatement: Hashable, Sendable {
 extension SourceText {
   var imports: [ImportStatement] {
     var found: [ImportStatement] = []
-    // Innermost last; each holds the branches refused so far and the one that is taken now.
+    // The innermost `#if` is last. Each holds the conditions of the branches before, negated, and of this one.
     var stack: [[String]] = []
     for (offset, line) in lines.enumerated() {
       let text = line.drop { $0 == " " || $0 == "\t" }

@@ -1,4 +1,4 @@
-/// What lies at the top of the repository.
+/// The files and folders at the top of the repository.
 enum Layout {
   static let required: Set<String> = [
     "Package.swift", "Sources", "Tests", "Simulator", "README.md", "LICENSE",

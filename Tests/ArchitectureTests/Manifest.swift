@@ -1,4 +1,5 @@
-/// The targets of Package.swift, read from its text: asking SwiftPM would wait for the lock of the running test.
+/// The targets of Package.swift, read from its text. SwiftPM cannot be asked: it would wait for the lock that the
+/// running test holds.
 struct Manifest: Sendable {
   struct Target: Hashable, Sendable {
     var name: String
@@ -11,7 +12,7 @@ struct Manifest: Sendable {
 
   /// Understands `.target(name: "X", dependencies: ["Y"], …)`, its siblings, and `test("X", ["Y"])`.
   init(_ text: String) {
-    // Literals matter here: only comments go.
+    // The names are in literals, so only comments are removed.
     let lines = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
     let code = lines.joined(separator: "\n")
     for (call, folder) in [
@@ -92,16 +93,16 @@ extension Manifest {
     }
   }
 
-  /// The package beside the tests that embeds this one, as somebody else would.
+  /// A package that embeds this one, as another project would.
   static let embedding = "Tests/Embedding/"
   /// Programs that a script compiles with the fuzzer of the toolchain; SwiftPM cannot link them.
   static let fuzzing = "Tests/Fuzz/"
   /// Declarations of Apple's modules, and an app; a script type-checks them, SwiftPM cannot.
   static let interfaces = "Tests/AppleInterfaces/"
-  /// The only dependency on a package that there is: that package's, on this one.
+  /// The only allowed dependency on a package: that of the embedding package on this one.
   private static let allowed = ".package(name: \"purchase-sync\", path: \"../..\")"
 
-  /// Any dependency on another package.
+  /// Dependencies on other packages.
   static func packageDependencies(in text: String, path: String = "Package.swift") -> [Finding] {
     let raw = text.split(separator: "\n", omittingEmptySubsequences: false)
     return SourceText(path: path, text).lines(with: ".package(").compactMap { line in

@@ -1,4 +1,5 @@
-/// What each folder may import: the module table of the package's design, and the toolchain's modules.
+/// The modules that each folder may import, of this project and of the toolchain. The page `Architecture` explains
+/// the table.
 struct ModuleRules: Sendable {
   var project: Set<String>
   var toolchain: Set<String>
@@ -8,7 +9,7 @@ struct ModuleRules: Sendable {
   private static let storage: Set = ["PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts"]
   private static let system: Set = ["Dispatch", "Glibc", "Darwin"]
 
-  /// By the folder's path. A folder that is not here fails the test.
+  /// The rules by folder. A folder that is not here fails the test.
   static let table: [String: ModuleRules] = [
     "Sources/CPurchaseSQLite": ModuleRules(project: [], toolchain: []),
     "Sources/PurchaseSQLite": ModuleRules(project: ["CPurchaseSQLite"], toolchain: system),
@@ -25,33 +26,48 @@ struct ModuleRules: Sendable {
       project: storage.union(["PurchaseSync", "LoopbackHTTP"]),
       toolchain: ["Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch"]),
     "Sources/FaultInjection": ModuleRules(
-      project: storage.union(["PurchaseSync", "CPurchaseSQLite"]), toolchain: system.union(["Foundation"])),
+      // Not PurchaseSync: tests of the queue use this module and must not compile the engine.
+      project: ["PurchaseSQLite", "PurchaseQueue", "CPurchaseSQLite"], toolchain: system.union(["Foundation"])
+    ),
+    "Sources/Exploration": ModuleRules(
+      project: storage.union(["PurchaseSync", "FaultInjection"]), toolchain: system.union(["Foundation"])),
+    "Sources/Bench": ModuleRules(
+      project: storage.union(["PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "CPurchaseSQLite"]),
+      toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Simulator": ModuleRules(
       project: storage.union([
-        "PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection", "CPurchaseSQLite",
+        "PurchaseSync", "PurchaseSyncTesting", "FaultInjection", "Exploration", "Bench",
+        "CPurchaseSQLite",
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
   ]
 
-  /// What decides, and does nothing.
+  /// Folders of code that decides and performs nothing.
   static let pureFolders = ["Sources/PurchaseSync/Machine/", "Sources/PurchaseSync/Retry/"]
 
-  /// The machine does no I/O: no storage, and of Foundation only its values.
+  /// The machine reaches its storage through a protocol. It uses no SQLite, and only value types of Foundation.
   static let machine = ModuleRules(
     project: ["PurchaseQueue", "AppStoreReceipts"], toolchain: ["FoundationEssentials", "Foundation"])
 
-  /// Tests may import every module of the project that the manifest grants them; the manifest's test sees to it.
+  /// A test may import each module that the manifest declares for its target, except the simulations.
   static let tests = ModuleRules(
     project: storage.union([
-      "PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection", "CPurchaseSQLite",
-      "purchase_simulator",
+      "PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection", "Bench", "CPurchaseSQLite",
+      "purchase_simulator", "TestSupport",
     ]),
     toolchain: system.union(["Testing", "Foundation", "FoundationEssentials", "FoundationNetworking"]))
 
-  /// The package that embeds this one has nothing but the product.
+  /// Test targets that may import the simulations as well.
+  static let explorers = ["Tests/ExplorationTests/", "Tests/SimulatorTests/"]
+
+  /// The rules of those test targets.
+  static let exploringTests = ModuleRules(
+    project: tests.project.union(["Exploration"]), toolchain: tests.toolchain)
+
+  /// The package that embeds this one sees only the product.
   static let embedding = ModuleRules(project: ["PurchaseQueue"], toolchain: ["Foundation"])
 
-  /// An app on Apple's systems, as somebody else would write it.
+  /// An app on Apple's systems, as an app developer writes it.
   static let interfaces = ModuleRules(
     project: ["PurchaseQueue", "PurchaseSync"], toolchain: ["Foundation", "StoreKit"])
 
@@ -60,11 +76,12 @@ struct ModuleRules: Sendable {
     if pureFolders.contains(where: path.hasPrefix) { return machine }
     if path.hasPrefix(Manifest.embedding) { return embedding }
     if path.hasPrefix(Manifest.interfaces) { return interfaces }
+    if explorers.contains(where: path.hasPrefix) { return exploringTests }
     if path.hasPrefix("Tests/") { return tests }
     return targetFolder(of: path).flatMap { table[$0] }
   }
 
-  /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that belongs to no target.
+  /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that is part of no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
     for folder in [Manifest.embedding, Manifest.fuzzing, Manifest.interfaces] where path.hasPrefix(folder) {
@@ -94,11 +111,12 @@ struct ModuleRules: Sendable {
       if isApples, file.path.hasPrefix("Sources/"),
         !statement.conditions.contains("canImport(\(statement.module))")
       {
-        return finding("imports \(statement.module) only where there is one: under #if canImport")
+        return finding("may import \(statement.module) only inside #if canImport(\(statement.module))")
       }
       let onlyFallback = file.path.hasPrefix("Sources/AppStoreReceipts/") && statement.module == "Foundation"
       if onlyFallback, !statement.conditions.contains("!canImport(FoundationEssentials)") {
-        return finding("imports Foundation only where FoundationEssentials is missing: in the #else branch")
+        return finding(
+          "may import Foundation only in the #else branch of #if canImport(FoundationEssentials)")
       }
       return nil
     }

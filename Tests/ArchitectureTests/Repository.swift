@@ -6,12 +6,12 @@ enum Repository {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Paths below the root of everything that is, or would be, under version control.
+  /// The paths, below the root, of all files that are under version control or would be added to it.
   static let paths: [String] = {
     (gitPaths() ?? directoryPaths()).filter { FileManager.default.fileExists(atPath: absolute($0)) }.sorted()
   }()
 
-  /// The package's own, and that of the package that embeds it.
+  /// The manifest of the package and of the package that embeds it.
   static let manifests = paths.filter { $0.split(separator: "/").last == "Package.swift" }
 
   static let swiftFiles: [SourceText] =
@@ -25,7 +25,7 @@ enum Repository {
 
   private static func absolute(_ path: String) -> String { root.path + "/" + path }
 
-  /// nil where there is no git, or it does not want to answer (another owner's checkout, an unpacked archive).
+  /// nil without git, and where git refuses: in a checkout of another owner, or in an unpacked archive.
   private static func gitPaths() -> [String]? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -37,7 +37,7 @@ enum Repository {
     process.standardError = FileHandle.nullDevice
     do {
       #if os(Linux)
-        // As `Process.begin` of the simulator, which says why.
+        // See `Process.begin` of the simulator for the reason.
         _ = Data(count: 1 << 16)
       #endif
       try process.run()

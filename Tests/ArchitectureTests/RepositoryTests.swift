@@ -1,8 +1,8 @@
 import Testing
 
-/// The rules, applied to this repository. `CheckerTests` shows that each of them can fail.
+/// The rules, applied to this repository. `CheckerTests` shows that each rule can fail.
 @Suite struct RepositoryTests {
-  @Test func `The files are found`() {
+  @Test func `The files of the repository are found`() {
     #expect(Repository.swiftFiles.count > 50)
     #expect(Repository.paths.contains("Package.swift"))
     #expect(Repository.swiftFiles.contains { $0.path == "Tests/ArchitectureTests/RepositoryTests.swift" })
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `The top of the repository holds what it should and no more`() {
+  @Test func `The top of the repository holds the listed files and folders only`() {
     let names = Repository.paths.compactMap { $0.split(separator: "/").first }
     expectNone(Layout.findings(topLevel: Set(names.map(String.init))))
   }
@@ -38,8 +38,8 @@ import Testing
     expectNone((Repository.swiftFiles + headers).flatMap { $0.sizeFindings() })
   }
 
-  @Test func `Every brace is seen to close`() {
-    // If the scanner lost its way in a literal, the lengths above would mean nothing.
+  @Test func `Every file has as many closing braces as opening ones`() {
+    // A scanner that misread a literal would make the lengths above meaningless.
     for file in Repository.swiftFiles {
       let opened = file.code.count { $0 == "{" }
       let closed = file.code.count { $0 == "}" }

@@ -1,30 +1,34 @@
-/// A Swift file of which only the code is left: comments and the contents of string literals and of names in
-/// backticks are blanks, the lines stay where they were.
+/// A Swift file reduced to its code: comments, the contents of string literals, and names in backticks are replaced
+/// by blanks. The line numbers stay the same.
 ///
-/// Code inside an interpolation counts as code. It does not know regex literals (`/…/`): a quote in one
-/// would open a string. The package has none.
+/// Code inside an interpolation counts as code. Regex literals (`/…/`) are not supported: a quote in one would open
+/// a string. The package has none.
 struct SourceText: Sendable {
   var path: String
   /// Without comments and literals, line by line; line n of the file is at n - 1.
   var lines: [String]
-  /// As it was written.
+  /// The same as one text, and its bytes.
+  let code: String
+  private let bytes: [UInt8]
+  /// The number of lines in the file.
   var rawLineCount: Int
 
   init(path: String, _ text: String) {
     self.path = path
     var scanner = Scanner(text)
-    scanner.code(until: nil)
-    let code = String(decoding: scanner.output, as: UTF8.self)
-    lines = code.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    scanner.code(untilParenthesis: false)
+    bytes = scanner.output
+    code = String(decoding: bytes, as: UTF8.self)
+    lines = code.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { String(Substring($0)) }
     rawLineCount = lines.last == "" ? lines.count - 1 : lines.count
   }
 
   /// The folders and the name: ["Sources", "PurchaseSync", "Machine", "SyncMachine.swift"].
   var components: [Substring] { path.split(separator: "/") }
-
-  var code: String { lines.joined(separator: "\n") }
 }
 
+/// Copies code and replaces prose by blanks. Bytes are written as numbers, and arrays are made once: this runs over
+/// every file of the repository in a debug build.
 private struct Scanner {
   private let input: [UInt8]
   private var position = 0
@@ -35,53 +39,76 @@ private struct Scanner {
     output.reserveCapacity(input.count)
   }
 
-  private func starts(with text: StaticString, at offset: Int = 0) -> Bool {
-    input[min(position + offset, input.count)...].starts(with: Array("\(text)".utf8))
+  private func starts(with bytes: [UInt8]) -> Bool {
+    guard position + bytes.count <= input.count else { return false }
+    for index in 0..<bytes.count where input[position + index] != bytes[index] { return false }
+    return true
   }
 
-  private mutating func keep() {
-    output.append(input[position])
-    position += 1
+  private func next(is byte: UInt8) -> Bool { position + 1 < input.count && input[position + 1] == byte }
+
+  private mutating func keep(_ count: Int = 1) {
+    let end = min(position + count, input.count)
+    output.append(contentsOf: input[position..<end])
+    position = end
   }
 
   private mutating func blank(_ count: Int = 1) {
-    for byte in input[position..<min(position + count, input.count)] {
-      output.append(byte == UInt8(ascii: "\n") ? byte : UInt8(ascii: " "))
+    let end = min(position + count, input.count)
+    while position < end {
+      output.append(input[position] == 0x0A ? 0x0A : 0x20)
+      position += 1
     }
-    position = min(position + count, input.count)
   }
 
   /// Reads code to the end, or to the parenthesis that closes an interpolation.
-  mutating func code(until close: UInt8?) {
+  mutating func code(untilParenthesis: Bool) {
     var depth = 0
     while position < input.count {
-      let byte = input[position]
-      if starts(with: "//") {
-        while position < input.count, input[position] != UInt8(ascii: "\n") { blank() }
-      } else if starts(with: "/*") {
-        blockComment()
-      } else if byte == UInt8(ascii: "`") {
-        rawIdentifier()
-      } else if let hashes = stringStart() {
-        string(hashes: hashes)
-      } else {
-        if byte == UInt8(ascii: "(") { depth += 1 }
-        if byte == close {
-          if depth == 0 { return }
-          depth -= 1
-        }
+      switch input[position] {
+      case 0x2F where next(is: 0x2F): lineComment()  // "//"
+      case 0x2F where next(is: 0x2A): blockComment()  // "/*"
+      case 0x60: rawIdentifier()  // "`"
+      case 0x22: string(hashes: 0)  // "\""
+      case 0x23:  // "#"
+        if let hashes = stringStart() { string(hashes: hashes) } else { keep() }
+      case 0x28:  // "("
+        depth += 1
         keep()
+      case 0x29:  // ")"
+        if untilParenthesis, depth == 0 { return }
+        depth -= 1
+        keep()
+      default: plainCode()
       }
     }
+  }
+
+  /// Up to the next byte that may begin something else.
+  private mutating func plainCode() {
+    var end = position + 1
+    scan: while end < input.count {
+      switch input[end] {
+      case 0x22, 0x23, 0x28, 0x29, 0x2F, 0x60: break scan
+      default: end += 1
+      }
+    }
+    keep(end - position)
+  }
+
+  private mutating func lineComment() {
+    var end = position
+    while end < input.count, input[end] != 0x0A { end += 1 }
+    blank(end - position)
   }
 
   private mutating func blockComment() {
     var depth = 0
     repeat {
-      if starts(with: "/*") {
+      if input[position] == 0x2F, next(is: 0x2A) {
         depth += 1
         blank(2)
-      } else if starts(with: "*/") {
+      } else if input[position] == 0x2A, next(is: 0x2F) {
         depth -= 1
         blank(2)
       } else {
@@ -92,41 +119,40 @@ private struct Scanner {
 
   private mutating func rawIdentifier() {
     keep()
-    while position < input.count, input[position] != UInt8(ascii: "`"), input[position] != UInt8(ascii: "\n")
-    {
-      blank()
-    }
+    var end = position
+    while end < input.count, input[end] != 0x60, input[end] != 0x0A { end += 1 }
+    blank(end - position)
     if position < input.count { keep() }
   }
 
   /// The number of `#` before the quote, if a string literal starts here.
   private func stringStart() -> Int? {
     var end = position
-    while end < input.count, input[end] == UInt8(ascii: "#") { end += 1 }
-    return end < input.count && input[end] == UInt8(ascii: "\"") ? end - position : nil
+    while end < input.count, input[end] == 0x23 { end += 1 }
+    return end < input.count && input[end] == 0x22 ? end - position : nil
   }
 
   private mutating func string(hashes: Int) {
-    let fence = [UInt8](repeating: UInt8(ascii: "#"), count: hashes)
-    let long = starts(with: "\"\"\"", at: hashes)
-    let quotes = [UInt8](repeating: UInt8(ascii: "\""), count: long ? 3 : 1)
-    let escape = [UInt8(ascii: "\\")] + fence
-    for _ in 0..<hashes + quotes.count { keep() }
+    let fence = [UInt8](repeating: 0x23, count: hashes)
+    keep(hashes)
+    let long = starts(with: [0x22, 0x22, 0x22])
+    let end = [UInt8](repeating: 0x22, count: long ? 3 : 1) + fence
+    let escape = [0x5C] + fence
+    let interpolation = escape + [0x28]
+    keep(long ? 3 : 1)
     while position < input.count {
-      let rest = input[position...]
-      if rest.starts(with: quotes + fence) {
-        for _ in 0..<quotes.count + hashes { keep() }
-        return
-      }
-      if rest.starts(with: escape + [UInt8(ascii: "(")]) {
-        blank(escape.count + 1)
-        code(until: UInt8(ascii: ")"))
+      switch input[position] {
+      case 0x22 where starts(with: end):
+        return keep(end.count)
+      case 0x5C where starts(with: interpolation):
+        blank(interpolation.count)
+        code(untilParenthesis: true)
         blank()
-      } else if rest.starts(with: escape) {
+      case 0x5C where starts(with: escape):
         blank(escape.count + 1)
-      } else if !long, input[position] == UInt8(ascii: "\n") {
-        return  // Not a literal after all: do not swallow the rest of the file.
-      } else {
+      case 0x0A where !long:
+        return  // Not a literal: the rest of the file must not be read as one.
+      default:
         blank()
       }
     }
@@ -134,21 +160,23 @@ private struct Scanner {
 }
 
 extension SourceText {
-  /// Lines (from 1) that hold `pattern`; where it begins or ends in a letter, only as a whole word there.
+  /// The lines (from 1) that contain `pattern`. Where the pattern begins or ends with a letter, a word must begin or
+  /// end there too.
   func lines(with pattern: String) -> [Int] {
     let needle = Array(pattern.utf8)
-    return lines.indices.filter { Self.contains(needle, in: Array(lines[$0].utf8)) }.map { $0 + 1 }
-  }
-
-  private static func contains(_ needle: [UInt8], in line: [UInt8]) -> Bool {
-    guard let first = needle.first, let last = needle.last, line.count >= needle.count else { return false }
-    return (0...line.count - needle.count).contains { start in
+    guard let first = needle.first, let last = needle.last else { return [] }
+    var found: [Int] = []
+    var line = 1
+    for start in 0..<bytes.count {
+      if bytes[start] == 0x0A { line += 1 }
+      guard bytes[start] == first, found.last != line, start + needle.count <= bytes.count else { continue }
       let end = start + needle.count
-      guard line[start] == first, line[start..<end].elementsEqual(needle) else { return false }
-      if isWordByte(first), start > 0, isWordByte(line[start - 1]) { return false }
-      if isWordByte(last), end < line.count, isWordByte(line[end]) { return false }
-      return true
+      guard bytes[start..<end].elementsEqual(needle) else { continue }
+      if Self.isWordByte(first), start > 0, Self.isWordByte(bytes[start - 1]) { continue }
+      if Self.isWordByte(last), end < bytes.count, Self.isWordByte(bytes[end]) { continue }
+      found.append(line)
     }
+    return found
   }
 
   static func isWordByte(_ byte: UInt8) -> Bool {

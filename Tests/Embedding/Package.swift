@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Somebody else's package: it has nothing of this repository but the product PurchaseQueue.
+// The package of an embedder: it uses only the product PurchaseQueue of this repository.
 let package = Package(
   name: "parcel-notes",
   platforms: [.iOS(.v16), .macOS(.v13)],

@@ -2,11 +2,11 @@ import Testing
 
 @testable import FaultInjection
 
-/// What a power cut leaves of a disk, operation by operation.
+/// The disks that a power cut can leave, operation by operation.
 @Suite struct CrashReplayTests {
   private let path = DiskImage.root + "/file"
 
-  /// A disk on which this was done; its replay stands at the end of it.
+  /// The replay of a disk after these operations, at their end.
   private func replay(
     from start: DiskImage = DiskImage(), _ work: (FaultDisk) throws -> Void
   ) rethrows -> CrashReplay {
@@ -31,7 +31,7 @@ import Testing
     return file
   }
 
-  @Test func `a write that was synced is never gone, one that was not may be`() {
+  @Test func `a synced write is never lost, an unsynced write may be lost`() {
     let replay = replay { disk in
       let file = made(disk, [1, 2, 3], isDurable: true)
       write([9], to: file, at: 1, on: disk)
@@ -50,7 +50,7 @@ import Testing
     #expect(replay.image(CrashState([.dropped, .kept]))[path]?.bytes == [0, 0, 0, 2])
   }
 
-  @Test func `a file is there under its name only when the directory was synced`() {
+  @Test func `a new file has its name only after the directory was synced`() {
     let replay = replay { disk in
       let file = made(disk, [7], isDurable: false)
       disk.perform(.sync(file: file))
@@ -60,7 +60,7 @@ import Testing
     #expect(replay.image(CrashState([.kept]))[path]?.bytes == [7])
   }
 
-  @Test func `a removed file is back with its own bytes, whatever took its name`() {
+  @Test func `a removed file comes back with its own bytes, even if another file took its name`() {
     let replay = replay { disk in
       _ = made(disk, [1], isDurable: true)
       disk.perform(.unlink(path: path))
@@ -74,7 +74,7 @@ import Testing
     #expect(replay.image(CrashState([.dropped, .kept]))[path]?.bytes == [2])
   }
 
-  @Test func `a file that lost its name in a rename has the old one`() {
+  @Test func `a file whose rename was lost has its old name`() {
     let target = DiskImage.root + "/target"
     let replay = replay { disk in
       _ = made(disk, [1], isDurable: true)
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `equal images have equal fingerprints, and others have not`() {
+  @Test func `equal images have equal fingerprints, and different images have different ones`() {
     let replay = replay { disk in
       let file = made(disk, [UInt8](repeating: 5, count: 3_000), isDurable: true)
       write([6], to: file, at: 2_500, on: disk)
@@ -122,11 +122,11 @@ import Testing
     #expect(fingerprint("----") == fingerprint("++--"))
     #expect(fingerprint("----") == fingerprint("-+--"))
     #expect(Set(["----", "+---", "--+-", "---+"].map(fingerprint)).count == 4)
-    // Cut off and written again is not what was there.
+    // A range that is cut off and written again does not have its old content.
     #expect(fingerprint("--++") == fingerprint("---+"))
   }
 
-  @Test func `with few operations every subset is among the states, and never more than the cap`() {
+  @Test func `with few operations every subset is among the states, within the limit`() {
     let writes = (0..<5).map { DiskOperation.write(file: 1, offset: $0 * 4_096, bytes: [1, 2]) }
     var random = SystemRandomNumberGenerator()
     let states = CrashState.states(of: writes, cap: 100, random: &random)
@@ -143,14 +143,14 @@ import Testing
     for text in ["x", "p", "+3", "-+s"] { #expect(CrashState(text: text) == nil, "\(text)") }
   }
 
-  @Test func `a disk fails once, or from then on, and only for want of room where it takes some`() {
+  @Test func `a disk fails once or from then on, and a full disk fails only operations that need space`() {
     let disk = FaultDisk()
     disk.fail(DiskFault(.ioError, at: 2, lasts: false))
     #expect((0..<4).map { _ in disk.nextFault() } == [nil, .ioError, nil, nil])
     disk.fail(DiskFault(.ioError, at: 3, lasts: true))
     #expect((0..<4).map { _ in disk.nextFault() } == [nil, nil, .ioError, .ioError])
     disk.fail(DiskFault(.full, at: 1, lasts: true))
-    #expect([false, true, false, true].map { disk.nextFault(takesRoom: $0) } == [nil, .full, nil, .full])
+    #expect([false, true, false, true].map { disk.nextFault(takesSpace: $0) } == [nil, .full, nil, .full])
     #expect(disk.failures == 2 && disk.operations(.full) == 2)
   }
 }

@@ -6,14 +6,15 @@ import Testing
 
 @testable import FaultInjection
 
-/// What `crash-images` found in the queue and the journal.
+/// Faults that `crash-images` found in the queue and the journal.
 @Suite struct FailingDiskTests {
   private static let noon = Timestamp(milliseconds: 1_767_268_800_000)
   private static let path = DiskImage.root + "/queue.sqlite"
 
   private static func open(_ disk: FaultDisk) throws -> SyncFile {
     FaultVFS.begin(on: disk, seed: 1)
-    return try SyncFile(queue: QueueFile(path: path, vault: DiskVault(disk), now: noon))
+    return try SyncFile(
+      queue: QueueFile(QueueSetup(path: path, vault: DiskVault(disk), disk: .inMemory), now: noon))
   }
 
   private static func order(_ number: String) -> OrderDocument {
@@ -47,7 +48,7 @@ import Testing
     try entry.proofs.contains { try file.queue.proof($0) != nil }
   }
 
-  /// Once for each operation of the disk that `body` makes: it fails, and `check` finds a disk that is well again.
+  /// Repeats `body` and lets another operation of the disk fail each time. The disk works again for `check`.
   private static func failEachOperation(
     of image: DiskImage, in body: (FaultDisk) throws -> Void, then check: (FaultDisk) throws -> Void
   ) throws {
@@ -67,17 +68,18 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `a disk that fails during a salvage costs nothing that the next one would save`() async {
+    @Test func `a disk that fails during a salvage costs no row that the next salvage can read`() async {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         var image = try FailingDiskTests.filled()
         image.vault = [:]
-        // The mark of somebody who met a page that he could not read.
+        // The damage mark of a process that could not read a page.
         image.files[900] = FileContent()
         image.names[FailingDiskTests.path + "-damage"] = 900
         try FailingDiskTests.failEachOperation(of: image) { _ in
           do throws(QueueError) {
-            _ = try QueueFile(path: FailingDiskTests.path, now: FailingDiskTests.noon)
+            _ = try QueueFile(
+              QueueSetup(path: FailingDiskTests.path, disk: .inMemory), now: FailingDiskTests.noon)
           } catch {
             if case .damaged = error { preconditionFailure("\(error)") }
           }
@@ -110,7 +112,7 @@ import Testing
       }
     }
 
-    @Test func `a power cut while the first page of a new file is written does not make it somebody else's`()
+    @Test func `a file is still ours after a power cut during the write of its first page`()
       async
     {
       await #expect(processExitsWith: .success) {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct FaultVFSTests {
   private static let path = DiskImage.root + "/db"
 
-  /// A disk that keeps a log, and is the current one from now on.
+  /// Makes a disk that keeps a log, and makes it the current disk.
   private static func disk(seed: UInt64 = 1) -> FaultDisk {
     let disk = FaultDisk(keepsLog: true)
     FaultVFS.begin(on: disk, seed: seed)
@@ -29,7 +29,9 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `a commit that returned is in every image, one whose sync was lost is in none`() async {
+    @Test func `each image holds the commits that returned, and none holds a commit whose sync was lost`()
+      async
+    {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         let disk = FaultVFSTests.disk()
@@ -51,7 +53,7 @@ import Testing
       }
     }
 
-    @Test func `two runs with one seed are the same to the byte, with another they are not`() async {
+    @Test func `two runs of one seed are equal byte by byte, runs of two seeds are not`() async {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         func run(_ seed: UInt64) throws -> [String] {
@@ -65,7 +67,8 @@ import Testing
       }
     }
 
-    @Test func `connections lock each other out, readers do not, and a closed one lets go`() async {
+    @Test func `writers exclude each other, readers do not, and a closed connection releases its lock`() async
+    {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         _ = FaultVFSTests.disk()
@@ -89,38 +92,39 @@ import Testing
       }
     }
 
-    @Test func `an advisory lock excludes, ends with its holder, and its file is on the disk in memory`()
+    @Test
+    func `an advisory lock excludes others and ends with its holder, and its file is on the disk in memory`()
       async
     {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         FaultVFS.begin(on: FaultDisk(), seed: 1)
         let name = DiskImage.root + "/lock"
-        let second = try AdvisoryLock(path: name)
+        let second = try AdvisoryLock(path: name, on: .inMemory)
         do {
-          let first = try AdvisoryLock(path: name)
+          let first = try AdvisoryLock(path: name, on: .inMemory)
           let isFirst = try first.tryLock()
           let isSecond = try second.tryLock()
           demand(isFirst && !isSecond)
         }
         let isFree = try second.tryLock()
         demand(isFree)
-        try demand(DurableFile.kind(of: name) == .file)
-        try demand(DurableFile.names(in: DiskImage.root) == ["lock"])
+        try demand(Disk.inMemory.kind(of: name) == .file)
+        try demand(Disk.inMemory.names(in: DiskImage.root) == ["lock"])
         second.release()
         demand(second.isOrphaned)
       }
     }
 
-    @Test func `a file that is replaced is the old one or the new one after every power cut`() async {
+    @Test func `after each power cut, a replaced file has its old or its new content`() async {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         let disk = FaultDisk(keepsLog: true)
         FaultVFS.begin(on: disk, seed: 1)
         let (name, old, new) = (DiskImage.root + "/f", [UInt8](repeating: 1, count: 900), [UInt8]([2]))
-        try DurableFile.replace(name, with: old)
+        try Disk.inMemory.replace(name, with: old)
         let before = disk.log.count
-        try DurableFile.replace(name, with: new)
+        try Disk.inMemory.replace(name, with: new)
         var replay = CrashReplay(start: DiskImage(), log: disk.log)
         replay.advance(to: before)
         var random = SystemRandomNumberGenerator()
@@ -134,7 +138,7 @@ import Testing
       }
     }
 
-    @Test func `a failing disk fails the call and not the database`() async {
+    @Test func `a failing disk makes the call fail and does not damage the database`() async {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         let disk = FaultVFSTests.disk()

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// Why the readers of JSON and of property lists are this project's own: shows what Foundation's do with bad input.
-/// `Tests/Fuzz/foundation` compiles it and starts it once for each case, since one of them ends the process.
+/// Shows how Foundation's readers of JSON and of property lists handle bad input: the reason for the project's own
+/// readers. `Tests/Fuzz/foundation` compiles this and starts it once for each case, because one case ends the process.
 @main struct FoundationLimits {
-  /// Anything, without looking at it.
+  /// Decodes any value and ignores it.
   private struct Value: Decodable {
     init(from decoder: any Decoder) throws { _ = try decoder.singleValueContainer() }
   }
@@ -30,7 +30,7 @@ import FoundationEssentials
     }
   }
 
-  /// Apple's service takes the last of equal names (receipt-facts.md a.1).
+  /// Of equal names, Apple's service takes the last one (StoreFacts a.1).
   private static func names() {
     do {
       let object = try JSONDecoder().decode([String: Int].self, from: Data(#"{"a":1,"a":2}"#.utf8))
@@ -40,7 +40,7 @@ import FoundationEssentials
     }
   }
 
-  /// An unknown number has to be kept as it was written.
+  /// An unknown number must keep its digits.
   private static func digits() {
     let number = "18446744073709551617.5"
     do {

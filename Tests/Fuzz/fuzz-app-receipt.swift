@@ -1,6 +1,6 @@
-// libFuzzer calls this with one input after the other; `Tests/Fuzz/run app-receipt` compiles and starts it.
+// libFuzzer calls this with one input after another; `Tests/Fuzz/run app-receipt` compiles and starts it.
 
-/// Decodes; any error will do. What decodes must also survive being looked at.
+/// Decodes the input; any error is fine. Reading every property of the result must not trap.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzAppReceipt(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count))
@@ -10,7 +10,7 @@ public func fuzzAppReceipt(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt
     let inPurchases = receipt.inApp.reduce(0) { sum, purchase in
       purchase.unknownAttributes.reduce(sum) { $0 + $1.value.count }
     }
-    // Nothing is made up: what is kept was there.
+    // The decoder invents nothing: each kept value occurs in the input.
     precondition(kept + inPurchases <= count && receipt.inApp.count <= count)
     precondition(receipt == receipt && receipt.bundleIDBytes.count <= count)
   } catch {

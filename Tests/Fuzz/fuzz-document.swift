@@ -1,6 +1,6 @@
-// libFuzzer calls this with one input after the other; `Tests/Fuzz/run document` compiles and starts it.
+// libFuzzer calls this with one input after another; `Tests/Fuzz/run document` compiles and starts it.
 
-/// Recognises and decodes; any error will do. What is inside of all wrappings is the same document by itself.
+/// Recognises and decodes the input; any error is fine. The innermost document must decode to the same alone.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzDocument(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count))

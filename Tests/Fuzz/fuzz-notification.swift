@@ -4,8 +4,8 @@
   import Foundation
 #endif
 
-/// Any bytes as a body of the store, as a notification of either version, and as the payload of a signed one.
-/// Built together with the module's files, by `Tests/Fuzz/run`; no target of the package.
+/// Reads any bytes as a body of the store, as a notification of either version, and as the payload of a signed one.
+/// Built together with the module's files by `Tests/Fuzz/run`; not a target of the package.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let data = unsafe Data(UnsafeBufferPointer(start: start, count: count))

@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// Any bytes as a JWS, and as the payload of one: transaction, renewal info, app transaction, header. Built
-/// together with the module's files, by `Tests/Fuzz/run`; no target of the package.
+/// Reads any bytes as a JWS, and as the payload of one: transaction, renewal info, app transaction, header. Built
+/// together with the module's files by `Tests/Fuzz/run`; not a target of the package.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let data = unsafe Data(UnsafeBufferPointer(start: start, count: count))
   let text = String(decoding: data, as: UTF8.self)
-  // The payload as bytes: a mutation inside of base64 rarely stays base64.
+  // The payload is also read as bytes, because a mutation inside base64 rarely stays base64.
   let wrapped = "e30.\(Base64URL.encode(data)).e30"
   for jws in [text, wrapped] {
     check { () throws(ReceiptDecodingError) in _ = try CompactJWS(jws).decodedHeader }

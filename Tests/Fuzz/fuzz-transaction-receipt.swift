@@ -1,4 +1,4 @@
-// libFuzzer calls this with one input after the other; `Tests/Fuzz/run transaction-receipt` compiles and starts it.
+// libFuzzer calls this with one input after another; `Tests/Fuzz/run transaction-receipt` compiles and starts it.
 
 /// Decodes the input as a receipt, and once more as the inner list of one.
 @c(LLVMFuzzerTestOneInput)

@@ -4,14 +4,14 @@
   import Foundation
 #endif
 
-/// Any bytes as an answer of `verifyReceipt`, a question to it, or plain JSON. Built together with the
-/// module's files, by `Tests/Fuzz/run`; no target of the package.
+/// Reads any bytes as a response of `verifyReceipt`, a request to it, or plain JSON. Built together with the
+/// module's files by `Tests/Fuzz/run`; not a target of the package.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let data = unsafe Data(UnsafeBufferPointer(start: start, count: count))
   do throws(ReceiptDecodingError) {
     let value = try JSONValue(json: data)
-    // Written and read again, it is the same.
+    // A value that is written and read again is equal.
     guard try JSONValue(json: value.data) == value else { preconditionFailure("another value") }
   } catch {
     precondition(!error.location.isEmpty && !error.expected.isEmpty)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the fuzzers of the JSON decoders start from: documents with every field of receipt-facts.md, so that each is
-/// one mutation away. Compiled into `make-seeds`.
+/// The inputs from which the fuzzers of the JSON decoders start. They contain every field of `StoreFacts`, so that one
+/// mutation reaches each. Compiled into `make-seeds`.
 enum JSONSeeds {
   /// Answers of both styles, a request, and the values that JSON itself can have.
   static let verifyReceipt = [unified, oldStyle, lapsed, request, odd, #"{"status":21007}"#]

@@ -1,4 +1,4 @@
-// Writes the inputs that the fuzzers start from: a folder `seeds-NAME` for each, in the folder that is its argument.
+// Writes the inputs from which the fuzzers start: a folder `seeds-NAME` for each, in the folder given as argument.
 // Compiled together with the forge of PurchaseSyncTesting by `Tests/Fuzz/run`.
 import Foundation
 

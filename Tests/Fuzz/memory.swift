@@ -1,9 +1,9 @@
 import Foundation
 
-/// Decodes one made input and says how much memory it took beyond the input: `Tests/Fuzz/memory` compiles it together
-/// with the module's files, and starts it twice for each case, since the system counts a process' peak.
+/// Decodes one generated input and prints the memory that it took beyond the input. `Tests/Fuzz/memory` compiles this
+/// together with the module's files. It starts it twice for each case, because the system counts the peak of a process.
 @main struct Memory {
-  /// An input, in the forms in which the decoders take it, and what is to read it.
+  /// An input, in the forms that the decoders accept, and the decoder for it.
   struct Case {
     var name: String
     var input: () -> [UInt8]
@@ -13,7 +13,7 @@ import Foundation
 
   enum Form { case octets, data, text }
 
-  /// Only one of them is there.
+  /// Exactly one of them is set.
   struct Input {
     var octets: [UInt8] = []
     var data = Data()
@@ -38,10 +38,10 @@ import Foundation
     }
     guard let subject = cases.first(where: { $0.name == arguments[2] }) else { exit(2) }
     let file = URL(fileURLWithPath: arguments[3])
-    // Another process makes the input: its leavings on the heap would be used again, and not be counted.
+    // Another process makes the input. In this one, memory that it left on the heap would be used again and not counted.
     if arguments[1] == "make" { return try Data(subject.input()).write(to: file) }
     let input = Input(Array(try Data(contentsOf: file)), subject.form)
-    // The peak begins anew.
+    // Resets the peak.
     try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
     let before = try peak()
     var outcome = "decoded"
@@ -51,7 +51,7 @@ import Foundation
       outcome = error.reason.rawValue
     }
     let bytes = try peak() - before
-    // The allocator's own room, and the allowance that every text has.
+    // The allocator's own memory, and the allowance for every text.
     let isWithin = bytes <= 3 * input.count + (1 << 20)
     let ratio = (Double(bytes) / Double(max(1, input.count)) * 100).rounded() / 100
     print("\(isWithin ? "ok  " : "OVER") \(ratio)x of \(input.count) bytes, \(outcome): \(subject.name)")
@@ -84,7 +84,7 @@ import Foundation
       + #""\#(name)_pst":"2019-08-21 01:49:19 America/Los_Angeles","#
   }
 
-  /// As the store writes them (receipt-facts.md a.5).
+  /// Spelled as the store spells them (StoreFacts a.5).
   private static var entry: String {
     #"{"quantity":"1","product_id":"com.example.monthly","transaction_id":"230000609391139000","#
       + #""original_transaction_id":"230000609391139000","web_order_line_item_id":"230000243264881000","#
@@ -168,7 +168,7 @@ import Foundation
     ]
   }
 
-  /// An app receipt of so many attributes that it has about two million bytes: the forge is not fast.
+  /// An app receipt with so many attributes that it has about two million bytes. The forge is too slow for more.
   private static func receipt(
     _ name: String, _ form: ForgedAppReceipt.Form, _ attribute: @escaping (Int) -> ForgedAppReceipt.Attribute
   ) -> Case {
@@ -223,7 +223,7 @@ import Foundation
     ]
   }
 
-  /// The same by way of ``StoreDocument``, which also keeps the bytes and lists what is in them.
+  /// The same through ``StoreDocument``, which also keeps the bytes and lists their transactions.
   private static var documents: [Case] {
     func wrapped(_ bytes: [UInt8]) -> [UInt8] { Array(Data(bytes).base64EncodedData()) }
     func document(_ name: String, _ input: @escaping () -> [UInt8]) -> Case {

@@ -2,9 +2,9 @@ import Dispatch
 import LoopbackHTTP
 import Testing
 
-/// What each fault looks like from the client's side, and whether the handler ran.
+/// The effect of each fault on the client, and whether the handler ran.
 struct FaultTests {
-  /// The fault befalls "/bad" only, so that the server can be seen to live on.
+  /// The fault applies to "/bad" only, so that a test can see that the server still runs.
   private func withFault(
     _ fault: Fault, _ body: (RawClient, HTTPServer, Recorder) throws -> Void
   ) throws {
@@ -43,7 +43,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `delay answers as usual but no sooner`() throws {
+  @Test func `delay answers as usual, but not before its time`() throws {
     let asked = DispatchSemaphore(value: 0)
     let plan: @Sendable (HTTPRequest) -> Fault? = {
       guard $0.path == "/bad" else { return nil }
@@ -54,7 +54,7 @@ struct FaultTests {
       let client = try RawClient(port: server.port)
       let start = ContinuousClock.now
       client.send(get("/bad"))
-      // This request arrives during the delay; it must not cut it short.
+      // This request arrives during the delay and must not shorten it.
       asked.wait()
       client.send(get("/good"))
       #expect(try client.read().text == "GET /bad ")
@@ -64,14 +64,14 @@ struct FaultTests {
     }
   }
 
-  @Test func `a negative time is no time`() throws {
+  @Test func `a negative time counts as zero`() throws {
     try withFault(.delay(milliseconds: .min)) { client, _, _ in
       let answer = try client.ask(get("/bad"))
       #expect(answer.status == 200)
     }
   }
 
-  @Test func `reset shows as a connection reset after the handler`() throws {
+  @Test func `reset runs the handler, and the client sees a connection reset`() throws {
     try withFault(.reset) { client, _, recorder in
       client.send(get("/bad"))
       #expect(client.readToEnd() == ([], .reset))
@@ -80,7 +80,7 @@ struct FaultTests {
   }
 
   @Test(arguments: [(-1, 0), (0, 0), (3, 3), (8, 8), (9, 9), (100, 9)])
-  func `truncate promises more than it sends`(bytes: Int, sent: Int) throws {
+  func `truncate sends less than its Content-Length announces`(bytes: Int, sent: Int) throws {
     try withFault(.truncate(bytes: bytes)) { client, _, recorder in
       client.send(get("/bad"))
       let head = try client.readHead()
@@ -90,7 +90,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `stall says nothing, then closes`() throws {
+  @Test func `stall sends nothing, then closes`() throws {
     try withFault(.stall(milliseconds: 60)) { client, _, recorder in
       client.send(get("/bad"))
       let start = ContinuousClock.now
@@ -133,7 +133,8 @@ struct FaultTests {
   }
 
   @Test(arguments: [(2, "11", true), (-2, "7", false), (.max, "\(Int.max)", true), (.min, "0", false)])
-  func `a wrong Content-Length is wrong by so much`(error: Int, length: String, isClosed: Bool) throws {
+  func `a wrong Content-Length differs by the given number`(error: Int, length: String, isClosed: Bool) throws
+  {
     try withFault(.wrongLength(by: error)) { client, _, recorder in
       client.send(get("/bad"))
       let head = try client.readHead()
@@ -144,7 +145,7 @@ struct FaultTests {
   }
 
   @Test(arguments: [(1, 0), (7, 1), (0, 0), (1_000, 5)])
-  func `an answer in pieces is whole in the end`(bytes: Int, milliseconds: Int) throws {
+  func `an answer in pieces arrives complete`(bytes: Int, milliseconds: Int) throws {
     try withFault(.dribble(bytes: bytes, milliseconds: milliseconds)) { client, _, _ in
       let bad = try client.ask(get("/bad"))
       let good = try client.ask(get("/good"))

@@ -115,7 +115,7 @@ struct MalformedRequestTests {
   }
 
   @Test(arguments: lines + fields + framings)
-  func `a malformed request is refused byte by byte just the same`(malformed: Case) {
+  func `a malformed request is refused in the same way if it arrives byte by byte`(malformed: Case) {
     let bytes = Array(malformed.text.utf8)
     #expect(status(parse(bytes.indices.map { bytes[$0...$0] })) == malformed.status)
   }
@@ -136,7 +136,7 @@ struct MalformedRequestTests {
   }
 
   @Test(arguments: lines + fields + framings)
-  func `the server answers a malformed request with a problem and lives on`(malformed: Case) throws {
+  func `the server answers a malformed request with a problem and keeps serving`(malformed: Case) throws {
     try withServer { server, recorder in
       let client = try RawClient(port: server.port)
       let answer = try client.ask(malformed.text)

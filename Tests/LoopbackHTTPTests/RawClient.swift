@@ -6,7 +6,7 @@ import Foundation
   import Glibc
 #endif
 
-/// A blocking TCP client that sends exactly the bytes it is told to. Waits at most 20 s for an answer.
+/// A blocking TCP client that sends exactly the given bytes. It waits at most 20 s for an answer.
 final class RawClient {
   enum Ending: Equatable { case closed, reset, timedOut }
 
@@ -40,8 +40,8 @@ final class RawClient {
     #else
       descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #endif
-    set(SO_RCVTIMEO, timeval(tv_sec: 20, tv_usec: 0))
-    set(SO_SNDTIMEO, timeval(tv_sec: 20, tv_usec: 0))
+    set(SO_RCVTIMEO, timeval(tv_sec: 300, tv_usec: 0))
+    set(SO_SNDTIMEO, timeval(tv_sec: 300, tv_usec: 0))
     if let receiveBytes { set(SO_RCVBUF, receiveBytes) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -65,7 +65,7 @@ final class RawClient {
 
   @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-  /// Sends all it can and returns whether that was everything.
+  /// Sends as many bytes as it can, and returns whether it sent all of them.
   @discardableResult func send(_ bytes: [UInt8]) -> Bool {
     #if canImport(Darwin)
       let flags: Int32 = 0
@@ -85,7 +85,7 @@ final class RawClient {
 
   func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Receives once; nil if bytes came, else how the stream ended.
+  /// Receives once. Returns nil if bytes arrived, otherwise how the stream ended.
   private func receiveMore() -> Ending? {
     var piece = [UInt8](repeating: 0, count: 64 * 1024)
     let count = unsafe piece.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
@@ -97,7 +97,7 @@ final class RawClient {
     return errno == ECONNRESET || errno == EPIPE ? .reset : .timedOut
   }
 
-  /// Everything until the server ends the stream, and how it does.
+  /// Reads until the server ends the stream. Returns the bytes, and how the stream ended.
   func readToEnd() -> (bytes: [UInt8], ending: Ending) {
     while true {
       guard let ending = receiveMore() else { continue }

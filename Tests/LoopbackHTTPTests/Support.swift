@@ -1,7 +1,7 @@
 import Foundation
 import LoopbackHTTP
 
-/// A handler that remembers what it was called with.
+/// A handler that records its requests.
 final class Recorder: @unchecked Sendable {
   private let lock = NSLock()
   private var seen: [HTTPRequest] = []
@@ -17,7 +17,7 @@ final class Recorder: @unchecked Sendable {
   }
 }
 
-/// Runs `body` with a started server that echoes, and stops it whatever happens.
+/// Runs `body` with a started server that echoes, and stops it in any case.
 func withServer(
   limits: HTTPLimits = HTTPLimits(),
   fault: (@Sendable (HTTPRequest) -> Fault?)? = nil,
@@ -39,12 +39,12 @@ func post(_ path: String, _ body: String, _ headers: String = "") -> String {
   "POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
 }
 
-/// How long `body` takes, on a clock that nobody sets.
+/// How long `body` takes, on a monotonic clock.
 func duration(_ body: () -> Void) -> Duration {
   ContinuousClock().measure(body)
 }
 
-/// A generator with a seed, so that a failure can be had again (SplitMix64).
+/// A generator with a seed, so that a failure can be repeated (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 

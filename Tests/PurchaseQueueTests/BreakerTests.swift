@@ -4,9 +4,9 @@ import Testing
 
 @testable import PurchaseQueue
 
-/// What a reviewer broke.
+/// Faults that a review found.
 @Suite struct BreakerTests {
-  @Test func `nobody but the owner may read the log of a new queue`() async throws {
+  @Test func `only the owner may read the log of a new queue`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/queue.sqlite", now: noon)
       _ = try queue.enqueue(entry("a"), now: noon)
@@ -32,12 +32,12 @@ import Testing
     }
   }
 
-  @Test func `what was filled in just before a kill reaches the vault at the next opening`() async throws {
+  @Test func `an order filled in just before a kill reaches the vault at the next opening`() async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault")
       let path = directory + "/first"
       _ = try QueueFile(path: path, vault: vault, now: noon).enqueue(entry("a"), now: noon)
-      // Committed and not mirrored: as a kill leaves it, or an extension that has no vault.
+      // Committed and not mirrored, as after a kill, or by an extension without a vault.
       let newer = NewEntry(
         key: EntryKey(rawValue: "a"), lane: .account("alice"), orderNumber: "7",
         proofs: [Proof(kind: "proof", bytes: [1, 2, 3])])
@@ -50,14 +50,14 @@ import Testing
     }
   }
 
-  @Test func `restoring does not undo what another process did meanwhile`() async throws {
+  @Test func `restoring does not undo the changes of another process`() async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault")
       let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
       for key in ["tried", "settled"] { _ = try first.enqueue(entry(key), now: noon) }
       let path = directory + "/second"
       let slow = InterruptedVault(vault: vault) {
-        // The other process opens the same fresh file, tries one and settles one, while we are still reading.
+        // While this process reads, another one opens the same new file, attempts one entry and settles another.
         let other = try! QueueFile(path: path, vault: vault, now: noon)
         try! other.recordAttempt([EntryKey(rawValue: "tried")], now: noon)
         try! other.acknowledge([Settlement(key: EntryKey(rawValue: "settled"))], now: noon)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `settling again what has a tombstone already counts it once`() async throws {
+  @Test func `settling an entry that has a tombstone counts it once`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/queue.sqlite", now: noon)
       let row = try #require(
@@ -90,7 +90,7 @@ import Testing
         }())
       let settlement = Settlement(key: row.key, isUnseen: true)
       try queue.acknowledge([settlement], now: noon)
-      // Brought back beside its tombstone, as a stale mirror or a salvage can.
+      // Queued again beside its tombstone, as a stale mirror or a salvage can do.
       try queue.transaction { () throws(QueueError) in
         _ = try queue.insert(entry("a"), now: noon)
       }
@@ -101,7 +101,7 @@ import Testing
   }
 }
 
-/// Lets something happen when an item is read for the first time.
+/// A vault that runs a function after an item was first read.
 private final class InterruptedVault: ReceiptVault, @unchecked Sendable {
   let vault: DirectoryVault
   var interruption: (() -> Void)?
@@ -115,7 +115,7 @@ private final class InterruptedVault: ReceiptVault, @unchecked Sendable {
   func list() throws(VaultError) -> [String] { try vault.list() }
   func item(named name: String) throws(VaultError) -> VaultItem? {
     let item = try vault.item(named: name)
-    // After the last of the items was read.
+    // After the last item was read.
     if name == "entry.tried", let interruption {
       self.interruption = nil
       interruption()

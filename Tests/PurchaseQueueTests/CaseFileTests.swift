@@ -6,7 +6,7 @@ import Testing
   private static let uuid = "8D4F1C1E-9C2B-4B7E-9A57-3C0E6E1F2A11"
   private static let jws = "eyJhbGciOiJFUzI1NiJ9.eyJ0cmFuc2FjdGlvbklkIjoiMjAwMCJ9.c2lnbmF0dXJl"
 
-  @Test func `the account of an entry tells what happened, and nothing that is secret`() async throws {
+  @Test func `a case file tells the events of an entry and no secret`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       var new = entry("Production/2000000123", order: "A-17")
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `a discarded entry says by whom and why, for as long as it is remembered`() async throws {
+  @Test func `the tombstone of a discarded entry says by whom and why`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       let new = entry("a", order: "7")
@@ -43,16 +43,16 @@ import Testing
     }
   }
 
-  @Test func `news that is given up leaves the earlier outcome to the app`() async throws {
+  @Test func `a discarded update leaves the earlier outcome to the app`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       let new = entry("a", order: "7")
       _ = try queue.enqueue(new, now: noon)
       try queue.acknowledge(
         [Settlement(key: new.key, outcome: "granted", owesFinish: true, isUnseen: true)], now: noon)
-      var news = new
-      news.isUpdate = true
-      _ = try queue.enqueue(news, now: noon)
+      var update = new
+      update.isUpdate = true
+      _ = try queue.enqueue(update, now: noon)
       try queue.discard(new.key, by: "kim", reason: "not worth it", now: noon)
       let tombstone = try #require(try queue.tombstone(new.key))
       #expect(tombstone.outcome == "granted" && tombstone.isUnseen && tombstone.isFinishOwed)

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseQueue
 import Testing
 
-/// Damages a file that nobody has open, byte by byte.
+/// Damages a file that no process has open, byte by byte.
 struct Damage {
   let path: String
 
@@ -12,7 +12,7 @@ struct Damage {
     get throws { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
   }
 
-  /// Writes over the bytes at an offset, in place.
+  /// Overwrites the bytes at an offset.
   func write(_ bytes: [UInt8], at offset: Int) throws {
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try file.seek(toOffset: UInt64(offset))
@@ -26,7 +26,7 @@ struct Damage {
     try file.close()
   }
 
-  /// Where the bytes stand, which have to be in the file exactly once.
+  /// The offset of the bytes, which have to be in the file exactly once.
   func offset(of wanted: [UInt8]) throws -> Int {
     let found = try offsets(of: wanted)
     try #require(found.count == 1, "\(found.count) places hold \(wanted.prefix(40))")
@@ -43,12 +43,12 @@ struct Damage {
     }
   }
 
-  /// Flips one bit of the byte that stands so far behind the beginning of the text.
+  /// Flips one bit of the byte at `distance` after the beginning of the text.
   func flip(_ text: String, _ distance: Int = 0) throws { try flip(at: offset(of: text) + distance) }
 
   func flip(at offset: Int) throws { try write([try bytes[offset] ^ 4], at: offset) }
 
-  /// Makes the header of the page that holds the text garbage; the page has to be the leaf of a table.
+  /// Overwrites the header of the page that holds the text; the page has to be the leaf of a table.
   func spoilLeaf(with text: String) throws {
     let start = try offset(of: text) / Self.pageSize * Self.pageSize
     try #require(try bytes[start] == 13, "no leaf of a table")
@@ -58,7 +58,7 @@ struct Damage {
   func remove(_ suffix: String) throws { try FileManager.default.removeItem(atPath: path + suffix) }
 }
 
-/// A queue with a vault or without, in a directory of its own.
+/// A queue with or without a vault, in a directory of its own.
 struct Site: Sendable {
   let directory: String
   var hasVault = false
@@ -71,7 +71,7 @@ struct Site: Sendable {
     try QueueFile(path: path, vault: vault, now: now)
   }
 
-  /// Opens the queue anew when it asks for that, as `ReceiptQueue` does.
+  /// Opens the queue again after damage, as `ReceiptQueue` does.
   func reopening(_ body: (QueueFile) throws -> Void) throws {
     for second in 1...3 {
       do {
@@ -89,7 +89,7 @@ struct Site: Sendable {
     for key in keys { _ = try queue.enqueue(entry(key, lane: lane, bytes: bytes), now: noon) }
   }
 
-  /// What stands beside the queue, and belongs to neither the queue in use nor the vault.
+  /// Files in the directory that belong neither to the queue in use nor to the vault.
   func leftovers() throws -> [String] {
     let usual = ["q", "q-wal", "q-shm", "q-lock", "vault"]
     return try FileManager.default.contentsOfDirectory(atPath: directory).filter { !usual.contains($0) }

@@ -3,9 +3,9 @@ import PurchaseQueue
 import PurchaseSQLite
 import Testing
 
-/// Damage to pages and files: what can be read is salvaged, and the vault brings back the rest.
+/// Damage to pages and files: the readable rows are salvaged, and the vault restores the rest.
 @Suite struct DamageTests {
-  /// How a file is damaged after it was closed.
+  /// The kinds of damage to a closed file.
   enum Harm: String, CaseIterable {
     case leaf, twoLeaves, half, magic, header, schemaLine, empty, absent
 
@@ -18,14 +18,14 @@ import Testing
       case .half: try damage.truncate(to: damage.bytes.count / 2048 * 1024)
       case .magic: try damage.write(Array(repeating: 0x55, count: 16), at: 0)
       case .header: try damage.write(Array(repeating: 0xAA, count: 100), at: 0)
-      // In a table that nobody needs to salvage the others.
+      // In a table that the salvage of the others does not need.
       case .schemaLine: try damage.flip("CREATE TABLE facts", 1)
       case .empty: try damage.truncate(to: 0)
       case .absent: try damage.remove("")
       }
     }
 
-    /// The most of 50 entries that it may cost. Nine share a leaf.
+    /// How many of 50 entries the damage may cost. Nine entries share a leaf.
     var cost: Int {
       switch self {
       case .leaf: 9
@@ -35,12 +35,12 @@ import Testing
       }
     }
 
-    /// True if there is a damaged file to be kept.
+    /// True if a damaged file has to be kept.
     var leavesFile: Bool { self != .empty && self != .absent }
   }
 
   @Test(arguments: Harm.allCases, [false, true])
-  func `a damaged file costs what cannot be read, and with a vault nothing`(
+  func `a damaged file costs only unreadable rows, and with a vault nothing`(
     harm: Harm, hasVault: Bool
   ) async throws {
     try await withTemporaryDirectory { directory in
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 0, 1, 50])
-  func `a log without its file is salvaged, not thrown away`(size: Int?) async throws {
+  func `a log without its file is salvaged and not removed`(size: Int?) async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       let there = Site(directory: directory + "/live")
@@ -82,7 +82,7 @@ import Testing
       do {
         let queue = try there.open()
         for name in ["a", "b"] { _ = try queue.enqueue(entry(name), now: noon) }
-        // As a kill leaves it: the log is not moved into the file.
+        // As after a kill: the log is not moved into the file.
         for suffix in ["", "-wal"] {
           try FileManager.default.copyItem(atPath: there.path + suffix, toPath: site.path + suffix)
         }
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `a page that cannot be read is found while the queue is open, and it opens itself anew`()
+  @Test func `an open queue that finds an unreadable page opens itself again`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -135,20 +135,20 @@ import Testing
       let queue = try await ReceiptQueue.open(path: site.path, clock: { noon })
       try await queue.enqueue(entry("new"))
       #expect(try await queue.entry(key("k049")) != nil)
-      let setAside = try await queue.health().setAside
-      #expect(setAside.count == 1)
+      let archived = try await queue.health().archived
+      #expect(archived.count == 1)
       #expect(try site.leftovers() == ["q.damaged-\(noon.milliseconds)"])
       try await queue.close()
     }
   }
 
-  @Test func `an entry whose row is damaged comes back from the vault with the others`() async throws {
+  @Test func `an entry with a damaged row is restored from the vault`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory, hasVault: true)
       try site.fill(["a", "b", "c"])
       try site.damage.flip("details of b", 3)
       for suffix in ["c"] {
-        // Lost altogether: its row is gone.
+        // Lost completely: its row is removed.
         try Connection(path: site.path).execute("DELETE FROM entries WHERE key='\(suffix)'")
       }
       let queue = try site.open()
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a mark of damage without a file does not keep a new one from being made`() async throws {
+  @Test func `a damage mark without a file does not prevent a new file`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory, hasVault: true)
       try site.fill(["a"])
@@ -180,7 +180,7 @@ import Testing
         let queue = try site.open(at: Timestamp(milliseconds: time))
         #expect(try names(queue.allEntries()) == ["a"])
       }
-      let aside = try site.open().health().setAside
+      let aside = try site.open().health().archived
       #expect(try aside.map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == Array(kept.dropFirst()))
       #expect(try site.leftovers().count == 2)
     }

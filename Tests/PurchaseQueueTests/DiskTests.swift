@@ -9,7 +9,7 @@ import Testing
   import Glibc
 #endif
 
-/// No room, no permission, somebody else's lock: a typed error, nothing changed, and it works again afterwards.
+/// A full disk, a missing permission, the lock of another process: a typed error, no change, and success afterwards.
 @Suite struct DiskTests {
   @Test(arguments: ["enqueue", "acknowledge", "reserve"])
   func `a full disk is a typed error and changes nothing`(call: String) async throws {
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `one caller for whom the disk is full does not make another's operation happen twice`()
+  @Test func `a full disk for one caller does not run the operation of another caller twice`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -52,7 +52,7 @@ import Testing
       try site.fill(["a"])
       let queue = try site.open()
       try queue.connection.execute("PRAGMA max_page_count=1")
-      let errors = queue.together([
+      let errors = queue.groupCommit([
         operation { (file) throws(QueueError) in try file.postpone(key("a"), until: noon, now: noon) },
         operation { (file) throws(QueueError) in _ = try file.enqueue(entry("b", bytes: 50_000), now: noon) },
         operation { (file) throws(QueueError) in try file.recordAttempt([key("a")], now: noon) },
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a lock of another connection is busy, and works again when it is gone`() async throws {
+  @Test func `a lock of another connection is busy, and the call works after its release`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a"])
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a process that stopped while it held the lock cannot hang another`() async throws {
+  @Test func `a process that was stopped with the lock cannot hang another process`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a"])
@@ -110,7 +110,8 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `a file that may not grow is a typed error, and works again when it may`() async throws {
+    @Test func `a file at its size limit is a typed error, and the call works after the limit`() async throws
+    {
       try await withTemporaryDirectory { directory in
         let path = directory + "/q"
         await #expect(processExitsWith: .success) { [path = path as String] in
@@ -145,11 +146,11 @@ import Testing
         unsafe _ = chmod(what == "file" ? site.path : directory, what == "file" ? 0o400 : 0o500)
         defer { unsafe _ = chmod(directory, 0o700) }
         await #expect(processExitsWith: .success) { [path = site.path as String] in
-          // The owner of everything may do everything: somebody else has to try.
+          // Root ignores permissions, so another user has to try.
           if geteuid() == 0 { #expect(setuid(65_534) == 0) }
           do {
             let queue = try QueueFile(path: path, now: noon)
-            // A file that can only be read opens; it is the write that fails.
+            // A read-only file can be opened; the write fails.
             #expect(try names(queue.allEntries()) == ["a", "b"])
             _ = try queue.enqueue(entry("c"), now: noon)
             Issue.record("it was written")
@@ -165,7 +166,7 @@ import Testing
 }
 
 #if os(Linux) || os(macOS)
-  /// The most bytes of a file that this process writes; nil for as many as the system allows.
+  /// Limits the size of the files that this process writes; nil removes the limit.
   func limitFileSize(to size: Int?) throws {
     var limit = rlimit()
     try #require(unsafe getrlimit(fileSizeLimit, &limit) == 0)
@@ -179,7 +180,7 @@ import Testing
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
     unsafe sigaddset(&signals, SIGXFSZ)
-    // Blocked in what a test runner starts.
+    // A test runner may block this signal in its children.
     try #require(unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0)
     try limitFileSize(to: size)
   }

@@ -9,12 +9,12 @@ import Testing
   import Glibc
 #endif
 
-/// A file of version 1 becomes one of version 2 in one commit, or stays as it is.
+/// A migration changes the version of a file in one commit, or leaves the file unchanged.
 @Suite struct MigrationTests {
-  @Test func `a file of version 1 is migrated with everything in it`() async throws {
+  @Test func `a file of an earlier version is migrated with everything in it`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
-      try Version1.make(at: site.path)
+      try EarlierQueue.make(at: site.path)
       try expectEverything(in: site.open())
       let first = try files(in: directory)["q"]
       try expectEverything(in: site.open())
@@ -24,13 +24,13 @@ import Testing
     }
   }
 
-  @Test func `a migrated queue goes on where the old one stopped`() async throws {
+  @Test func `a migrated queue continues where the old one stopped`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
-      try Version1.make(at: site.path)
+      try EarlierQueue.make(at: site.path)
       let queue = try site.open()
       var again = entry("a")
-      again.proofs = [Proof(kind: "proof", bytes: Version1.own)]
+      again.proofs = [Proof(kind: "proof", bytes: EarlierQueue.own)]
       guard case .collapsed = try queue.enqueue(again, now: noon) else {
         Issue.record("not collapsed")
         return
@@ -38,19 +38,19 @@ import Testing
       _ = try queue.enqueue(entry("d"), now: noon)
       #expect(try names(queue.allEntries()) == ["a", "b", "c", "d"])
       try queue.acknowledge([Settlement(key: key("b"))], now: noon)
-      #expect(try queue.proof(#require(queue.entry(key("c"))?.proofs.first))?.bytes == Version1.shared)
+      #expect(try queue.proof(#require(queue.entry(key("c"))?.proofs.first))?.bytes == EarlierQueue.shared)
       try queue.acknowledge([Settlement(key: key("c"))], now: noon)
-      #expect(try queue.health().bytes == Version1.own.count + 100)
+      #expect(try queue.health().bytes == EarlierQueue.own.count + 100)
       #expect(try QueueCheck.run(path: site.path).isClean)
     }
   }
 
-  /// Something in the way of one of the steps: of the first, in the middle, and of a late one.
-  @Test(arguments: ["TABLE old_entries(x)", "TABLE reservations(x)", "VIEW queue AS SELECT 1"])
-  func `an error in the middle of a migration leaves version 1 as it was`(obstacle: String) async throws {
+  /// An obstacle to an early step, to one in the middle, and to a late one.
+  @Test(arguments: ["TABLE old_entries(x)", "TABLE totals(x)", "VIEW queue AS SELECT 1"])
+  func `an error in the middle of a migration leaves the file unchanged`(obstacle: String) async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
-      try Version1.make(at: site.path)
+      try EarlierQueue.make(at: site.path)
       try Connection(path: site.path).execute("CREATE \(obstacle)")
       let before = try files(in: directory)["q"]
       #expect(throws: QueueError.self) { try site.open() }
@@ -65,17 +65,17 @@ import Testing
 
   #if os(Linux) || os(macOS)
     @Test(arguments: [1_000, 5_000, 12_000])
-    func `a kill in the middle of a migration leaves version 1 as it was`(bytes: Int) async throws {
+    func `a kill in the middle of a migration leaves the earlier version`(bytes: Int) async throws {
       try await withTemporaryDirectory { directory in
         let site = Site(directory: directory)
-        try Version1.make(at: site.path)
-        // The signal for a file that grows too long kills in the midst of writing the log.
+        try EarlierQueue.make(at: site.path)
+        // The signal for the size limit kills the process while it writes the log.
         await #expect(processExitsWith: .signal(SIGXFSZ)) {
           [path = site.path as String, bytes = bytes as Int] in
           try dieOfFileSize(bytes)
           _ = try QueueFile(path: path, now: noon)
         }
-        #expect(try Connection(path: site.path, access: .readOnly).userVersion == 1)
+        #expect(try Connection(path: site.path, access: .readOnly).userVersion == 0)
         try expectEverything(in: site.open())
       }
     }
@@ -93,14 +93,15 @@ import Testing
     #expect(entries.map(\.readyAt.milliseconds) == [0, 9_000, 0])
     #expect(entries.map(\.isUnprotected) == [false, true, false])
     let proofs = try entries.map { try queue.proof(#require($0.proofs.first))?.bytes }
-    #expect(proofs == [Version1.own, Version1.shared, Version1.shared])
+    #expect(proofs == [EarlierQueue.own, EarlierQueue.shared, EarlierQueue.shared])
     let duties = try queue.tombstonesWithDuties()
     #expect(duties.map(\.key) == [key("s")] && duties.allSatisfy { $0.isFinishOwed && $0.isUnseen })
+    #expect(duties.map(\.attempts) == [2] && duties.map(\.enqueuedAt.milliseconds) == [3_500])
     #expect(try queue.tombstone(key("t"))?.outcome == "duplicate")
     #expect(try queue.fact("device") == "a device")
     let health = try queue.health()
     #expect(health.queued == 2 && health.quarantined == 1 && health.tombstones == 2 && health.unseen == 1)
-    #expect(health.bytes == Version1.own.count + Version1.shared.count)
+    #expect(health.bytes == EarlierQueue.own.count + EarlierQueue.shared.count)
     let note = try queue.connection.prepare("SELECT note FROM orders WHERE number='order-b'").first {
       $0.text(0)
     }

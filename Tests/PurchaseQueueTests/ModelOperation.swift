@@ -37,7 +37,7 @@ extension ModelTests {
     private static func newEntry(_ key: String, using random: inout Random) -> NewEntry {
       var proofs: [Proof] = []
       for kind in ["receipt", "signed"] where random.below(3) > 0 {
-        // Few different contents, so that entries share them; one size is beyond the limit.
+        // Few different contents, so that entries share proofs; one size is over the limit.
         let size = random.pick([0, 40, 150, 390, 401])
         proofs.append(Proof(kind: kind, bytes: Array(repeating: UInt8(random.below(4)), count: size)))
       }

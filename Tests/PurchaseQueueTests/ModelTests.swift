@@ -1,8 +1,9 @@
 import Foundation
 import PurchaseQueue
+import TestSupport
 import Testing
 
-/// Random operations on the queue and on a dumb model of it: whatever one shows, the other shows.
+/// Random operations on the queue and on a simple model: both have to show the same state.
 @Suite struct ModelTests {
   struct Random: RandomNumberGenerator {
     var state: UInt64
@@ -21,7 +22,9 @@ import Testing
     entries: 5, totalBytes: 1_000, proofBytes: 400, quarantinedEntries: 2, quarantinedBytes: 500)
   static let lanes: [Lane] = [.device, .account("a"), .account("b")]
 
-  @Test(arguments: 1...24) func `the queue does what the model does`(seed: UInt64) async throws {
+  @Test(arguments: 1...UInt64(LongTests.count(short: 8, long: 24))) func `the queue behaves like the model`(
+    seed: UInt64
+  ) async throws {
     try await withTemporaryDirectory { directory in
       var random = Random(state: seed)
       var model = QueueModel(limits: Self.limits)
@@ -45,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...12) func `callers who share a commit fare as if each were alone`(
+  @Test(arguments: 1...12) func `callers that share a commit get the same results as alone`(
     seed: UInt64
   ) async throws {
     try await withTemporaryDirectory { directory in
@@ -56,7 +59,7 @@ import Testing
         let now = Int64(step) * 10 + noon.milliseconds
         let operations = (0..<random.below(8) + 1).map { _ in Operation.random(now: now, using: &random) }
         let expected = operations.map { $0.run(on: &model, now: now) }
-        let actual = queue.together(operations.map { $0.call(now: now) })
+        let actual = queue.groupCommit(operations.map { $0.call(now: now) })
         #expect(actual == expected, "\(operations) in step \(step)")
         try compare(queue, model, now: now)
       }

@@ -4,7 +4,7 @@ import PurchaseSQLite
 import Testing
 
 @Suite struct OpeningTests {
-  /// What stands in the way, made at a path.
+  /// Something that is no queue, created at a path.
   enum Obstacle: CaseIterable {
     case directory, text, foreign, foreignInLog, newer
 
@@ -27,19 +27,19 @@ import Testing
     }
   }
 
-  @Test func `a file whose first page was torn while it was made is made again`() async throws {
+  @Test func `a file whose first page was torn during its creation is created again`() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/queue.sqlite"
       func write(_ bytes: [UInt8], _ suffix: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path + suffix))
       }
-      // SQLite's journal of the first page: its magic number, no pages in it, and none in the file before.
+      // SQLite's journal of the first page: the magic number, no page in the journal, and none in the file before.
       var journal = [UInt8](repeating: 0, count: 512)
       journal.replaceSubrange(0..<8, with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
       (journal[22], journal[26]) = (2, 4)
       try write([UInt8](repeating: 0, count: 512) + [UInt8](repeating: 7, count: 512), "")
       try write(journal, "-journal")
-      // Without our lock beside it, it is not ours.
+      // Without our lock file beside it, the file is foreign.
       let error = #expect(throws: QueueError.self) { try QueueFile(path: path, now: noon) }
       guard case .foreignFile = error else { Issue.record("\(String(describing: error))"); return }
       try write([], "-lock")
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: Obstacle.allCases)
-  func `what is not ours is refused and not a byte of it changes`(obstacle: Obstacle) async throws {
+  func `a foreign file is refused, and none of its bytes changes`(obstacle: Obstacle) async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/queue.sqlite"
       try obstacle.make(at: path)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `nobody else may read the file`() async throws {
+  @Test func `only the owner may read the file`() async throws {
     try await withTemporaryDirectory { directory in
       _ = try QueueFile(path: directory + "/q", now: noon)
       let attributes = try FileManager.default.attributesOfItem(atPath: directory + "/q")
@@ -80,9 +80,9 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    /// A descriptor on the file that an opening closes would take this process's locks on it with it: the next
-    /// process to close the queue would take itself for the last, and remove the log under a queue that is in use.
-    @Test func `a second opening in one process leaves the locks of the first`() async throws {
+    /// If an opening closed a descriptor of the file, this process would lose its locks on it. The next process that
+    /// closes the queue would then remove the log of a queue in use.
+    @Test func `a second opening in a process keeps the locks of the first`() async throws {
       try await withTemporaryDirectory { (directory: String) async throws in
         let path = directory + "/q"
         let queue = try QueueFile(path: path, now: noon)

@@ -12,7 +12,7 @@ import Testing
 /// Several processes, or several queues of one process, on one file.
 @Suite struct ProcessTests {
   #if os(Linux) || os(macOS)
-    @Test func `four processes at once lose nothing and double nothing`() async throws {
+    @Test func `four concurrent processes lose nothing and double nothing`() async throws {
       try await withTemporaryDirectory { directory in
         let path = directory + "/q"
         await withTaskGroup(of: Void.self) { group in
@@ -38,12 +38,12 @@ import Testing
           #expect(lane == lane.sorted() && lane.count == 25)
         }
         let health = try queue.health()
-        #expect(health.queued == 105 && health.tombstones == 100 && health.setAside == [])
+        #expect(health.queued == 105 && health.tombstones == 100 && health.archived == [])
         #expect(try QueueCheck.run(path: path).isClean)
       }
     }
 
-    @Test func `a lane's lease excludes another process, and dies with one that is killed`() async throws {
+    @Test func `a lease excludes another process and ends with a killed process`() async throws {
       try await withTemporaryDirectory { directory in
         let site = Site(directory: directory)
         try site.fill(["a"])
@@ -69,13 +69,13 @@ import Testing
       }
     }
 
-    @Test func `a second queue of one process does not take the locks of the first away`() async throws {
+    @Test func `a second queue in a process does not drop the locks of the first`() async throws {
       try await withTemporaryDirectory { directory in
         let site = Site(directory: directory)
         let first = try site.open()
         _ = try first.enqueue(entry("a"), now: noon)
         #expect(try names(site.open().allEntries()) == ["a"])
-        // Closing a file drops every POSIX lock that its process has on it. Without them, the last connection of
+        // Closing a file drops all POSIX locks of the process on it. Without them, the last connection of
         // another process believes that it is the last of all, and deletes the log that the first queue writes to.
         await #expect(processExitsWith: .success) { [path = site.path as String] in
           _ = try QueueFile(path: path, now: noon).enqueue(entry("b"), now: noon)
@@ -94,7 +94,7 @@ import Testing
     try await withTemporaryDirectory { directory in
       let path = directory + "/q"
       if round > 2 {
-        // As somebody leaves it who is killed while making it: all that is there stands in the log.
+        // As after a kill during the creation: everything is in the log.
         let connection = try Connection(path: path)
         try connection.applyNewFileSettings()
         try connection.execute("BEGIN; PRAGMA application_id=1349669169; CREATE TABLE begun(x); COMMIT")
@@ -143,13 +143,15 @@ import Testing
     }
   }
 
-  @Test func `callers who share a commit have each their own result`() async throws {
+  @Test func `callers that share a commit each have their own result`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
-      let queue = try site.open()
-      var steps: [String] = []
-      queue.hook = { steps.append($0) }
-      let errors = queue.together([
+      let passed = Locked<[Checkpoint]>([])
+      let queue = try QueueFile(
+        QueueSetup(
+          path: site.path, vault: site.vault,
+          checkpoint: { checkpoint in passed.withLock { $0.append(checkpoint) } }), now: noon)
+      let errors = queue.groupCommit([
         operation { (file) throws(QueueError) in _ = try file.enqueue(entry("a"), now: noon) },
         operation { (file) throws(QueueError) in try file.postpone(key("absent"), until: noon, now: noon) },
         operation { (file) throws(QueueError) in _ = try file.enqueue(entry("b"), now: noon) },
@@ -158,9 +160,10 @@ import Testing
       ])
       #expect(errors == [nil, .unknownEntry(key("absent")), nil, nil])
       #expect(try names(queue.allEntries()) == ["b"])
-      // Nothing that follows a commit happened before it.
-      let begins = try #require(steps.lastIndex(of: "enqueue.begin"))
-      #expect(try #require(steps.firstIndex(of: "enqueue.committed")) > begins)
+      // No step that follows a commit ran before it.
+      let steps = passed.withLock { $0 }
+      let begins = try #require(steps.lastIndex(of: .enqueueBegin))
+      #expect(try #require(steps.firstIndex(of: .enqueueCommitted)) > begins)
     }
   }
 }
@@ -170,7 +173,7 @@ func operation(_ body: @escaping QueueFile.Operation) -> QueueFile.Operation { b
 
 private let many = QueueLimits(entries: 1_000)
 
-/// One of several processes: 50 entries of its own, some that all have in common; every second own one is settled.
+/// One of several processes: queues 50 entries of its own and some common ones, and settles every second own one.
 private func work(path: String, number: Int) throws {
   let queue = try QueueFile(path: path, limits: many, now: noon)
   for (index, name) in numbered("p\(number)-", 50).enumerated() {

@@ -17,7 +17,7 @@ import Testing
     #expect(Checksum.of(Array(text.utf8)) == Int64(bitPattern: expected))
   }
 
-  @Test func `entries of a lane leave in the order they came, and lanes do not mix`() async throws {
+  @Test func `entries leave a lane in the order of enqueuing, and lanes do not mix`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       for key in ["a", "b", "c"] { _ = try queue.enqueue(entry(key), now: noon) }
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `what was settled is not queued again`() async throws {
+  @Test func `a settled entry is not queued again`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       _ = try queue.enqueue(entry("a"), now: noon)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a proof that two entries share is stored once and goes with the last`() async throws {
+  @Test func `a proof that two entries share is stored once and removed with the last`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       for key in ["a", "b"] {
@@ -107,16 +107,18 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test(arguments: [("enqueue.begin", 1), ("enqueue.committed", 2)])
-    func `a kill leaves every commit that returned, and no other`(point: String, left: Int) async throws {
+    @Test(arguments: [(Checkpoint.enqueueBegin, 1), (.enqueueCommitted, 2)])
+    func `a kill leaves every commit that returned, and no other`(
+      point: Checkpoint, left: Int
+    ) async throws {
       try await withTemporaryDirectory { directory in
         let path = directory + "/q"
         await #expect(processExitsWith: .signal(SIGKILL)) {
-          [path = path as String, point = point as String] in
-          let queue = try QueueFile(path: path, now: noon)
-          _ = try queue.enqueue(entry("a"), now: noon)
-          queue.hook = { if $0 == point { kill(getpid(), SIGKILL) } }
-          _ = try queue.enqueue(entry("b"), now: noon)
+          [path = path as String, point = point.rawValue as String] in
+          _ = try QueueFile(path: path, now: noon).enqueue(entry("a"), now: noon)
+          let setup = QueueSetup(
+            path: path, checkpoint: { if $0.rawValue == point { kill(getpid(), SIGKILL) } })
+          _ = try QueueFile(setup, now: noon).enqueue(entry("b"), now: noon)
         }
         let queue = try QueueFile(path: path, now: noon)
         #expect(try queue.allEntries().count == left)

@@ -1,6 +1,6 @@
 import PurchaseQueue
 
-/// The queue as a child would write it: arrays, no file, everything counted anew each time.
+/// The queue in its simplest form: arrays, no file, and counting at every call.
 struct QueueModel {
   struct Item: Equatable {
     var key: String
@@ -36,7 +36,7 @@ struct QueueModel {
       for proof in new.proofs { try next.give(proof, to: index, new.covers, now: now) }
     } else {
       next.items.append(Item(key: new.key.rawValue, lane: new.lane, order: new.orderNumber, proofs: [:]))
-      try next.makeRoomForEntry(now: now)
+      try next.ensureCapacityForEntry(now: now)
       for proof in new.proofs { try next.give(proof, to: next.items.count - 1, new.covers, now: now) }
     }
     self = next
@@ -54,15 +54,15 @@ struct QueueModel {
     let isNew = !items.contains { $0.proofs.values.contains(proof.bytes) }
     items[index].proofs[proof.kind] = proof.bytes
     let others = covers.map(\.rawValue).filter { $0 != items[index].key }
-    if isNew { try makeRoomForBytes(proof, others, now: now) }
+    if isNew { try ensureCapacityForBytes(proof, others, now: now) }
   }
 
   mutating func reserve(_ name: String, bytes: Int, until: Int64, now: Int64) throws(QueueError) {
     var next = self
     next.reservations[name] = nil
-    // The new one is not yet among those that may have run out.
-    try next.makeRoomForEntry(extra: 1, now: now)
-    try next.makeRoomForBytes(extra: bytes, now: now)
+    // The new reservation is not among those that can have expired.
+    try next.ensureCapacityForEntry(extra: 1, now: now)
+    try next.ensureCapacityForBytes(extra: bytes, now: now)
     next.reservations[name] = (bytes, until)
     self = next
   }
@@ -94,7 +94,7 @@ struct QueueModel {
       }
     } else {
       next.items[index].readyAt = 0
-      try next.makeRoomForEntry(now: now)
+      try next.ensureCapacityForEntry(now: now)
     }
     self = next
   }
@@ -117,9 +117,9 @@ struct QueueModel {
     return (ready ?? due)?.element.key
   }
 
-  // MARK: Room
+  // MARK: Capacity
 
-  private mutating func makeRoomForEntry(extra: Int = 0, now: Int64) throws(QueueError) {
+  private mutating func ensureCapacityForEntry(extra: Int = 0, now: Int64) throws(QueueError) {
     func taken() -> Int { queued + reservations.count + unseen.count + extra }
     if taken() > limits.entries { dropExpired(now: now) }
     guard taken() <= limits.entries else {
@@ -127,7 +127,7 @@ struct QueueModel {
     }
   }
 
-  private mutating func makeRoomForBytes(
+  private mutating func ensureCapacityForBytes(
     _ proof: Proof? = nil, _ covers: [String] = [], extra: Int = 0, now: Int64
   ) throws(QueueError) {
     func taken() -> Int { bytes + reservations.values.reduce(0) { $0 + $1.bytes } + extra }

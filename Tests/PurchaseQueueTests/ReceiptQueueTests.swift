@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import Testing
 
 @Suite struct ReceiptQueueTests {
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a caller that was cancelled is carried out all the same`() async throws {
+  @Test func `the call of a cancelled task is carried out`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try await open(directory)
       let task = Task {
@@ -50,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a closed queue says so`() async throws {
+  @Test func `a closed queue throws closed`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try await open(directory)
       try await queue.enqueue(entry("a"))
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `the whole life of an entry`() async throws {
+  @Test func `an entry from enqueuing to its outcome`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try await open(directory)
       try await queue.reserve("order", until: noon.adding(milliseconds: 1))
@@ -88,24 +89,23 @@ import Testing
     }
   }
 
-  /// Counts its jobs, so that a test sees that the queue runs on it.
+  /// An executor that counts its jobs.
   final class CountingExecutor: SerialExecutor, @unchecked Sendable {
     private let queue = DispatchQueue(label: "counting")
-    private let lock = NSLock()
-    private var jobs = 0
+    private let jobs = Locked(0)
 
-    var count: Int { lock.withLock { jobs } }
+    var count: Int { jobs.value }
 
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 
     func enqueue(_ job: UnownedJob) {
-      lock.withLock { jobs += 1 }
+      jobs.withLock { $0 += 1 }
       queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
   }
 
-  @Test func `the executor that was handed in does the work`() async throws {
+  @Test func `the queue runs on the injected executor`() async throws {
     try await withTemporaryDirectory { directory in
       let executor = CountingExecutor()
       let queue = try await ReceiptQueue.open(path: directory + "/q", executor: executor)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `after a burst and a pause the file is small again`() async throws {
+  @Test func `the file is small again after a burst and a pause`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(
         path: directory + "/q", limits: QueueLimits(entries: 1_000, totalBytes: 10 << 20), now: noon)
@@ -134,9 +134,9 @@ import Testing
     }
   }
 
-  @Test func `tombstones are kept up to their number and age, those with a duty for ever`() async throws {
+  @Test func `tombstones are removed by number and age, those with a duty never`() async throws {
     try await withTemporaryDirectory { directory in
-      let limits = QueueLimits(tombstones: 10, tombstoneMilliseconds: 1_000)
+      let limits = QueueLimits(tombstones: 10, tombstoneAge: .seconds(1))
       let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)
       for index in 0..<30 {
         let new = entry("k\(index)")

@@ -9,22 +9,22 @@ import Testing
   import Glibc
 #endif
 
-/// How a salvaged file takes the place of a damaged one, and what else is in it.
+/// The replacement of a damaged file by a salvaged one, and the content of the salvaged file.
 @Suite struct SalvageTests {
-  /// Steps of a replacement that were done when the process was killed, in order.
+  /// The steps of a replacement in order; the last one before the kill.
   enum Step: Int, CaseIterable {
     case built, whole, log, index, file, unmarked
   }
 
   @Test(arguments: Step.allCases)
-  func `a kill between two steps of a replacement is gone on from`(last: Step) async throws {
+  func `a replacement continues after a kill between two steps`(last: Step) async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       let path = site.path
       func move(_ from: String, _ to: String) throws {
         try FileManager.default.moveItem(atPath: path + from, toPath: path + to)
       }
-      // The salvaged file of a queue that holds "a", beside a damaged one with log and index.
+      // The salvaged file of a queue with entry "a", beside a damaged file with log and index.
       try site.fill(["a"])
       try move("", "-salvage")
       try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))
@@ -37,7 +37,7 @@ import Testing
       for (from, to) in steps.prefix(last.rawValue) { try move(from, to) }
       if last == .unmarked { try site.damage.remove("-damage") }
       if last == .built {
-        // Nobody knows whether it is whole: it is built again, and the damaged file has to be there for that.
+        // It may be incomplete, so it is built again, which needs the damaged file.
         let error = #expect(throws: QueueError.self) { try site.open() }
         guard case .foreignFile = error else { Issue.record("\(String(describing: error))"); return }
         #expect(try files(in: directory)["q"] == Data("damaged".utf8))
@@ -45,7 +45,7 @@ import Testing
       }
       let queue = try site.open()
       #expect(try names(queue.allEntries()) == ["a"])
-      let aside = try #require(queue.health().setAside.first)
+      let aside = try #require(queue.health().archived.first)
       for (suffix, text) in [("", "damaged"), ("-wal", "its log"), ("-shm", "its index")] {
         #expect(try Data(contentsOf: URL(fileURLWithPath: aside + suffix)) == Data(text.utf8))
       }
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a companion's tables survive, with their indexes, whatever refers to what`() async throws {
+  @Test func `tables of other modules survive with their indexes and references`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       do {
@@ -98,7 +98,7 @@ import Testing
         }
       }
       try site.fill(["a"])
-      // Nobody reads this page at the opening: the mark asks for the salvage.
+      // An opening does not read this page, so the mark asks for the salvage.
       let leaf = try #require(site.damage.offsets(of: Array("child-n020n020".utf8)).first) / 1024 * 1024
       try #require(try site.damage.bytes[leaf] == 13)
       try site.damage.write(Array(repeating: 0xEE, count: 16), at: leaf)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: ["foreign", "newer"])
-  func `what is not ours is never set aside, even with a mark of damage`(kind: String) async throws {
+  func `a foreign file is never archived, even with a damage mark`(kind: String) async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       if kind == "newer" {
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `somebody else's log without a file is refused and not deleted`() async throws {
+  @Test func `a foreign log without a file is refused and not deleted`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try Data("a log of some other page size".utf8).write(to: URL(fileURLWithPath: site.path + "-wal"))
@@ -147,7 +147,7 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `who has a file open that another process salvages is told at the next write`() async throws {
+    @Test func `a write fails after another process has salvaged the open file`() async throws {
       try await withTemporaryDirectory { directory in
         let site = Site(directory: directory)
         let path = site.path
@@ -175,7 +175,7 @@ import Testing
 
   #if os(Linux) || os(macOS)
     @Test(arguments: [1_000, 10_000, 25_000, 30_000])
-    func `a kill in the middle of a salvage costs nothing more`(bytes: Int) async throws {
+    func `a kill in the middle of a salvage loses nothing more`(bytes: Int) async throws {
       try await withTemporaryDirectory { directory in
         let site = Site(directory: directory)
         let keys = numbered("k", 60)
@@ -194,7 +194,7 @@ import Testing
     }
   #endif
 
-  @Test func `a queue that cannot be opened anew for now works again later`() async throws {
+  @Test func `a queue that cannot be opened again now works later`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a"])

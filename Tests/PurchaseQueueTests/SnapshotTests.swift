@@ -9,7 +9,7 @@ import Testing
   import Glibc
 #endif
 
-/// Names, bytes and moments of the last change of a directory and all that is in it.
+/// Names, bytes and modification times of a directory and everything in it.
 private func everything(in directory: String) throws -> [String: [Data]] {
   var found: [String: [Data]] = [:]
   for (name, bytes) in try files(in: directory).merging([".": Data()], uniquingKeysWith: { $1 }) {
@@ -20,7 +20,7 @@ private func everything(in directory: String) throws -> [String: [Data]] {
   return found
 }
 
-/// A snapshot for which a directory of its own is used, so that what it leaves behind is seen.
+/// A snapshot in a directory of its own, so that its leftovers are visible.
 private func snapshot(of path: String, below directory: String) throws -> QueueSnapshot {
   try QueueSnapshot(of: path, temporaryDirectory: directory, now: noon)
 }
@@ -30,7 +30,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
 }
 
 @Suite struct SnapshotTests {
-  /// The states that a queue's file may be in when somebody wants to see it.
+  /// The states in which a queue's file can be when a snapshot is taken.
   enum State: CaseIterable {
     case closed, open, openWithLog, killed, withoutLockFile
   }
@@ -57,13 +57,13 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
   func `a snapshot holds every commit and changes nothing`(state: State) async throws {
     try await withTemporaryDirectory { (directory: String) async throws in
       let (home, scratch) = (directory + "/home", directory + "/scratch")
-      for path in [home, scratch] { try DurableFile.createDirectory(path) }
+      for path in [home, scratch] { try Disk.system.createDirectory(path) }
       let queue = try await prepare(state, at: home + "/q")
       let before = try everything(in: home)
       do {
         let snapshot = try snapshot(of: home + "/q", below: scratch)
         #expect(try keys(snapshot) == ["a", "b"])
-        #expect(snapshot.isSound && snapshot.schemaVersion == 2 && snapshot.setAside.isEmpty)
+        #expect(snapshot.isSound && snapshot.schemaVersion == 1 && snapshot.archived.isEmpty)
         let health = try snapshot.health()
         #expect(health.queued == 2 && health.bytes == 200)
         #expect(health.fileBytes == before["q"]?[0].count)
@@ -71,7 +71,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
         let copy = try #require(try FileManager.default.contentsOfDirectory(atPath: scratch).first)
         let attributes = try FileManager.default.attributesOfItem(atPath: scratch + "/" + copy)
         #expect(attributes[.posixPermissions] as? Int == 0o700)
-        // What is done to the copy is not done to the queue.
+        // A change of the copy does not change the queue.
         try snapshot.read { (copy) throws(QueueError) in
           _ = try copy.discard(EntryKey(rawValue: "a"), by: "test", reason: "test", now: noon)
         }
@@ -88,7 +88,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
       let queue = try QueueFile(path: path, now: noon)
       _ = try queue.enqueue(entry("a"), now: noon)
       #expect(try keys(QueueSnapshot(of: path)) == ["a"])
-      // Somebody else opens and closes it: if the locks had gone, as the last one, with the log.
+      // Another process opens and closes the queue. Without the locks, it would remove the log.
       await #expect(processExitsWith: .success) { [path = path as String] in
         _ = try QueueFile(path: path, now: noon).count()
       }
@@ -100,7 +100,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
     }
   }
 
-  @Test func `a snapshot beside one who writes, opens and closes is whole`() async throws {
+  @Test func `a snapshot beside a process that writes, opens and closes is complete`() async throws {
     try await withTemporaryDirectory { (directory: String) async throws in
       let path = directory + "/q"
       _ = try QueueFile(path: path, now: noon)
@@ -127,10 +127,11 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
   }
 
   @Test(arguments: OpeningTests.Obstacle.allCases)
-  func `what is no queue is refused, and nothing changes`(obstacle: OpeningTests.Obstacle) async throws {
+  func `a file that is no queue is refused, and nothing changes`(obstacle: OpeningTests.Obstacle) async throws
+  {
     try await withTemporaryDirectory { (directory: String) async throws in
       let (home, scratch) = (directory + "/home", directory + "/scratch")
-      for path in [home, scratch] { try DurableFile.createDirectory(path) }
+      for path in [home, scratch] { try Disk.system.createDirectory(path) }
       try obstacle.make(at: home + "/q")
       let before = try everything(in: home)
       let error = #expect(throws: QueueError.self) { try snapshot(of: home + "/q", below: scratch) }
@@ -167,7 +168,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
 }
 
 @Suite struct DamagedSnapshotTests {
-  /// What was broken, with another connection or byte by byte.
+  /// Kinds of damage, made with another connection or byte by byte.
   enum Damage: CaseIterable {
     case row, proof, tombstone, page, header, mark
 
@@ -187,14 +188,14 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
     }
 
     private func overwrite(_ path: String, at offset: Int, count: Int) throws {
-      var bytes = try DurableFile.read(path)
+      var bytes = try Disk.system.read(path)
       bytes.replaceSubrange(offset..<offset + count, with: [UInt8](repeating: 0xA5, count: count))
       try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
   }
 
   @Test(arguments: Damage.allCases)
-  func `damage is found, told, and left as it is`(damage: Damage) async throws {
+  func `damage is found, reported and left unchanged`(damage: Damage) async throws {
     try await withTemporaryDirectory { (directory: String) async throws in
       let path = directory + "/q"
       do {
@@ -214,12 +215,12 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
       case .page: #expect(!snapshot.check.pages.isEmpty && snapshot.salvage?.entries == 2)
       case .header, .mark: #expect(snapshot.salvage?.entries == 2 && snapshot.salvage?.tombstones == 1)
       }
-      #expect(try snapshot.health().setAside.isEmpty)
+      #expect(try snapshot.health().archived.isEmpty)
       #expect(try everything(in: directory) == before)
     }
   }
 
-  @Test func `what was set aside beside the original is listed`() async throws {
+  @Test func `archived files beside the original are listed`() async throws {
     try await withTemporaryDirectory { (directory: String) async throws in
       let path = directory + "/q"
       _ = try QueueFile(path: path, now: noon).enqueue(entry("a"), now: noon)
@@ -227,7 +228,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
       _ = try QueueFile(path: path, now: noon)
       let snapshot = try QueueSnapshot(of: path)
       #expect(snapshot.isSound)
-      #expect(try snapshot.health().setAside == [path + ".damaged-\(noon.milliseconds)"])
+      #expect(try snapshot.health().archived == [path + ".damaged-\(noon.milliseconds)"])
     }
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 let noon = Timestamp(milliseconds: 1_700_000_000_000)
 
-/// Lends a new directory and removes it afterwards.
+/// Runs `body` with a new directory and removes it afterwards.
 func withTemporaryDirectory(_ body: (String) async throws -> Void) async throws {
   let directory = FileManager.default.temporaryDirectory.path + "/PurchaseQueueTests-" + UUID().uuidString
   try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseQueue
 import Testing
 
-/// News about what was settled before.
+/// Updates of settled entries.
 @Suite struct UpdateTests {
   private let key = EntryKey(rawValue: "Production/1")
 
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `What is postponed beyond a moment does not hide what is ready`() async throws {
+  @Test func `Entries that are postponed beyond a moment do not hide ready ones`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       for number in 1...6 {
@@ -62,7 +62,7 @@ import Testing
       }
       #expect(try ready(1) == ["1"])
       #expect(try ready(9) == ["1", "2"])
-      // The first waits again, and is due behind those that have waited longer.
+      // The first entry is postponed again and is due after those that have waited longer.
       try queue.postpone(EntryKey(rawValue: "1"), until: noon.adding(milliseconds: 8_000), now: noon)
       #expect(try ready(9) == ["2", "3"])
       #expect(try queue.entries(in: .device, limit: 2).map(\.key.rawValue) == ["1", "2"], "by place")

@@ -3,10 +3,10 @@ import PurchaseQueue
 import PurchaseSQLite
 import Testing
 
-/// A flipped byte in a stored value: found when it is read, and it costs what uses it.
+/// A flipped byte in a stored value is found by the next read and costs only the entries that use the value.
 @Suite struct ValueDamageTests {
-  /// A column of an entry's row, by the text in which its byte is flipped. Key, lane and state stand side by side,
-  /// in this order, nowhere but in the row: the indexes hold them apart.
+  /// A column of an entry's row, named by the text in which a byte is flipped. Only in the row are key, lane and state
+  /// adjacent and in this order; the indexes separate them.
   enum Column: String, CaseIterable {
     case key, lane, state, order, proofs, details, reason
 
@@ -45,7 +45,7 @@ import Testing
       try site.reopening { (queue) throws in
         _ = try queue.enqueue(entry("b", order: "order of b"), now: noon)
         #expect(try names(queue.entries(in: .account("alice"))) == ["a", "c", "b"])
-        // Nobody can say whose row it was if its key is what was damaged.
+        // If the key is damaged, the entry of the row is unknown.
         #expect(try queue.health().damaged == (column == .key ? 1 : 0))
         let reference = try #require(queue.entry(key("b"))?.proofs.first)
         #expect(try queue.proof(reference) == entry("b").proofs[0])
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a proof with a flipped byte is known by reference from then on, to all that share it`()
+  @Test func `a proof with a flipped byte is by reference in all entries that share it`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged proof that is redelivered before anyone read it is stored anew`() async throws {
+  @Test func `a damaged proof that is redelivered before it is read is stored again`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a"])
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `a tombstone with a flipped byte counts as absent, and what it spared is done again`()
+  @Test func `a tombstone with a flipped byte counts as absent`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -149,12 +149,12 @@ import Testing
       do {
         let queue = try site.open()
         try queue.acknowledge([Settlement(key: key("c"), isUnseen: true)], now: noon)
-        try queue.reserve("room", bytes: 77, until: noon.adding(milliseconds: 1), now: noon)
+        try queue.reserve("sheet", bytes: 77, until: noon.adding(milliseconds: 1), now: noon)
         let row = try #require(
           try queue.connection.prepare("SELECT checksum FROM totals").first { $0.integer(0) })
         _ = try queue.connection.checkpoint()
         let stored = (0..<8).map { UInt8(truncatingIfNeeded: row >> (56 - 8 * Int64($0))) }
-        // The column before the checksum is the number of unseen outcomes, a 1 that takes no byte: the checksum it is.
+        // The column before the checksum is the count of unseen outcomes, a 1 that takes no byte, so this is the checksum.
         try site.damage.flip(at: site.damage.offset(of: stored) + 3)
       }
       let queue = try site.open()
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a fact with a flipped byte is not there`() async throws {
+  @Test func `a fact with a flipped byte counts as absent`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       do {
@@ -184,8 +184,7 @@ import Testing
     }
   }
 
-  @Test func `a check in the background finds every flipped byte and sets apart what it costs`() async throws
-  {
+  @Test func `a background check finds every flipped byte and isolates the damage`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a", "b", "c", "settled"])
@@ -200,7 +199,7 @@ import Testing
       let report = try QueueCheck.run(path: site.path)
       #expect(report.entries == [1] && report.proofs.count == 1 && report.tombstones == [key("settled")])
       #expect(report.pages.isEmpty)
-      try queue.setApart(report)
+      try queue.isolate(report)
       #expect(try QueueCheck.run(path: site.path).isClean)
       #expect(try queue.allEntries().map(\.state) == [.damaged, .queued, .queued])
       #expect(try queue.allEntries().map { $0.proofs[0].isByReference } == [false, true, false])
@@ -210,13 +209,13 @@ import Testing
   }
 
   @Test(arguments: ["account:aliceqqq", "place", "key"])
-  func `a flipped byte in an index is found by the check, and the index is made anew`(
+  func `the check finds a flipped byte in an index, and the index is built again`(
     index: String
   ) async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["first-key", "second-key"])
-      // In the row, the lane follows the key; in the indexes, neither does.
+      // Only in the row does the lane follow the key.
       let damage = site.damage
       switch index {
       case "key":
@@ -232,7 +231,7 @@ import Testing
       #expect(try !QueueCheck.run(path: site.path).isClean)
       do {
         let queue = try site.open()
-        try queue.setApart(QueueCheck.run(path: site.path))
+        try queue.isolate(QueueCheck.run(path: site.path))
       }
       try site.reopening { (queue) throws in
         #expect(try names(queue.entries(in: .account("alice"))) == ["first-key", "second-key"])

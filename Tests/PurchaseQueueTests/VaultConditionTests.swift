@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import Testing
 
 #if canImport(Darwin)
@@ -8,15 +9,15 @@ import Testing
   import Glibc
 #endif
 
-/// A vault in a bad mood: no purchase fails by it, none is doubled, and what it could not keep is flagged.
+/// A vault that fails: no purchase fails with it, none is doubled, and an entry without a mirror is flagged.
 @Suite struct VaultConditionTests {
-  @Test(arguments: [DirectoryVault.Condition.locked, .failing, .full])
-  func `a purchase goes on, is flagged, and is mirrored when the vault is well again`(
-    condition: DirectoryVault.Condition
+  @Test(arguments: [FaultyVault.Condition.locked, .failing, .full])
+  func `a purchase is queued and flagged, and is mirrored when the vault works again`(
+    condition: FaultyVault.Condition
   ) async throws {
     try await withTemporaryDirectory { directory in
-      let vault = DirectoryVault(directory: directory + "/vault")
-      try vault.imitate(condition)
+      let vault = FaultyVault(directory: directory + "/vault")
+      vault.imitate(condition)
       let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
       guard case .inserted(let inserted) = try queue.enqueue(entry("a"), now: noon) else {
         Issue.record("not inserted")
@@ -24,7 +25,7 @@ import Testing
       }
       #expect(try queue.entry(inserted.key)?.isUnprotected == true)
       #expect(try queue.health().unprotected == 1)
-      try vault.imitate(.normal)
+      vault.imitate(.normal)
       try queue.maintain(now: noon)
       #expect(try queue.health().unprotected == 0)
       let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
@@ -32,22 +33,42 @@ import Testing
     }
   }
 
-  @Test func `a vault that cannot be read at the opening says so and is read at the next`() async throws {
+  @Test func `each failure of the vault is a diagnostic without the content of an item`() async throws {
     try await withTemporaryDirectory { directory in
-      let vault = DirectoryVault(directory: directory + "/vault")
+      let vault = FaultyVault(directory: directory + "/vault")
+      let reported = Locked<[Diagnostic]>([])
+      let queue = try QueueFile(
+        path: directory + "/q", vault: vault, now: noon,
+        diagnostics: { diagnostic in reported.withLock { $0.append(diagnostic) } })
+      _ = try queue.enqueue(entry("a"), now: noon)
+      #expect(reported.withLock { $0.isEmpty })
+      vault.imitate(.failing)
+      _ = try queue.enqueue(entry("b"), now: noon)
+      try queue.acknowledge([Settlement(key: EntryKey(rawValue: "a"))], now: noon)
+      let found = reported.withLock { $0 }
+      #expect(found.map(\.operation) == [.vaultStore, .vaultRemove])
+      #expect(found.map(\.subject) == ["entry.b", "entry.a"])
+      #expect(found.allSatisfy { $0.reason == "the vault failed: imitated" })
+      #expect(found[0].description == "vaultStore, entry.b: the vault failed: imitated")
+    }
+  }
+
+  @Test func `a vault that cannot be read is reported, and the next opening reads it`() async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = FaultyVault(directory: directory + "/vault")
       _ = try QueueFile(path: directory + "/first", vault: vault, now: noon).enqueue(entry("a"), now: noon)
-      try vault.imitate(.locked)
+      vault.imitate(.locked)
       let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
       #expect(try second.health().vaultProblem?.contains("locked") == true)
       #expect(try second.count() == 0)
-      try vault.imitate(.normal)
+      vault.imitate(.normal)
       let third = try QueueFile(path: directory + "/second", vault: vault, now: noon)
       #expect(third.vaultProblem == nil)
       #expect(try third.count() == 1)
     }
   }
 
-  @Test func `an order that is another's in this install is not given to what the vault brings back`()
+  @Test func `a restored entry does not take an order that another entry of this install has`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -57,7 +78,7 @@ import Testing
       _ = try QueueFile(path: directory + "/first", vault: vault, now: noon).enqueue(bound, now: noon)
       var other = entry("b")
       other.orderNumber = "19"
-      // Without its vault, as when that is locked at the first opening.
+      // Without the vault, as if it were locked at the first opening.
       _ = try QueueFile(path: directory + "/second", now: noon).enqueue(other, now: noon)
       let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
       #expect(try second.entry(EntryKey(rawValue: "b"))?.orderNumber == "19")
@@ -66,22 +87,22 @@ import Testing
     }
   }
 
-  @Test func `an item that outlived its purchase is removed, and does not bring it back`() async throws {
+  @Test func `an item of a settled purchase is removed and not restored`() async throws {
     try await withTemporaryDirectory { directory in
-      let vault = DirectoryVault(directory: directory + "/vault")
+      let vault = FaultyVault(directory: directory + "/vault")
       let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
       _ = try queue.enqueue(entry("a"), now: noon)
-      try vault.imitate(.stale)
+      vault.imitate(.stale)
       try queue.acknowledge([Settlement(key: EntryKey(rawValue: "a"))], now: noon)
       #expect(try vault.list().contains("entry.a"))
-      try vault.imitate(.normal)
+      vault.imitate(.normal)
       let reopened = try QueueFile(path: directory + "/q", vault: vault, now: noon)
       #expect(try reopened.count() == 0)
       #expect(try vault.list().isEmpty)
     }
   }
 
-  @Test func `a proof that does not fit leaves the entry in the vault, to be read from its source`()
+  @Test func `an entry whose proof does not fit into the vault is restored by reference`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -98,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `room in the vault that nobody needs is found when it is full`() async throws {
+  @Test func `unused chunks are removed when the vault is full`() async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault", itemBytes: 1_000, totalBytes: 3_000)
       let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
@@ -113,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 999, 1_000, 1_001, 5_000])
-  func `a proof of any size comes back from its chunks`(size: Int) async throws {
+  func `a proof of any size is restored from its chunks`(size: Int) async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault", itemBytes: 1_000)
       let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
@@ -146,17 +167,23 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test(arguments: 1...3) func `a kill between chunks leaves no half item`(chunk: Int) async throws {
+    @Test(arguments: 1...3) func `a kill between chunks leaves no incomplete item`(chunk: Int) async throws {
       try await withTemporaryDirectory { directory in
         await #expect(processExitsWith: .signal(SIGKILL)) {
           [directory = directory as String, chunk = chunk as Int] in
           let vault = DirectoryVault(directory: directory + "/vault", itemBytes: 1_000)
-          let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
-          var stored = 0
-          queue.hook = { name in
-            if name == "vault.chunk" { stored += 1 }
-            if stored == chunk { kill(getpid(), SIGKILL) }
-          }
+          let stored = Locked(0)
+          let setup = QueueSetup(
+            path: directory + "/q", vault: vault,
+            checkpoint: { checkpoint in
+              guard checkpoint == .vaultChunk else { return }
+              let isLast = stored.withLock { count in
+                count += 1
+                return count == chunk
+              }
+              if isLast { kill(getpid(), SIGKILL) }
+            })
+          let queue = try QueueFile(setup, now: noon)
           _ = try queue.enqueue(entry("a", bytes: 2_500), now: noon)
         }
         let vault = DirectoryVault(directory: directory + "/vault", itemBytes: 1_000)
@@ -164,7 +191,7 @@ import Testing
         #expect(!names.isEmpty && !names.contains("entry.a"))
         #expect(try QueueFile(path: directory + "/fresh", vault: vault, now: noon).count() == 0)
         #expect(try vault.list().isEmpty)
-        // The queue itself survived, and mirrors what it has at its next opening.
+        // The queue itself survived and mirrors its entries at the next opening.
         #expect(try QueueFile(path: directory + "/q", vault: vault, now: noon).count() == 1)
         #expect(try vault.list().count == 4)
       }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct VaultTests {
   @Test(arguments: ["plain", "a/b", "..", "Ümläut 100%", "x.item", ""])
-  func `an item of any name comes back as it was stored`(name: String) async throws {
+  func `an item with any name is read as it was stored`(name: String) async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault")
       #expect(try vault.list().isEmpty)
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a fresh install starts with what the vault holds, in order`() async throws {
+  @Test func `a new install starts with the items of the vault, in order`() async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault")
       let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
@@ -40,20 +40,20 @@ import Testing
 
   @Test func `a locked vault fails no purchase and restores later`() async throws {
     try await withTemporaryDirectory { directory in
-      let vault = DirectoryVault(directory: directory + "/vault")
+      let vault = FaultyVault(directory: directory + "/vault")
       let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
       _ = try first.enqueue(entry("a"), now: noon)
-      try vault.imitate(.locked)
+      vault.imitate(.locked)
       _ = try first.enqueue(entry("b"), now: noon)
       #expect(try first.allEntries().map(\.isUnprotected) == [false, true])
       #expect(try QueueFile(path: directory + "/second", vault: vault, now: noon).allEntries().isEmpty)
-      try vault.imitate(.normal)
+      vault.imitate(.normal)
       let reopened = try QueueFile(path: directory + "/second", vault: vault, now: noon)
       #expect(try reopened.allEntries().map(\.key.rawValue) == ["a"])
     }
   }
 
-  @Test func `a vault that holds more than fits does not keep the queue from opening`() async throws {
+  @Test func `a vault with more items than the limits does not prevent the opening`() async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault")
       let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)

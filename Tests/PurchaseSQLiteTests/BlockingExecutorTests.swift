@@ -2,7 +2,7 @@ import Dispatch
 import PurchaseSQLite
 import Testing
 
-/// An actor that lives on a queue of its own, as the ones that hold a connection do.
+/// An actor with an executor of its own, as the actors that own a connection.
 private actor Resident {
   private let executor = BlockingExecutor(label: "test.resident")
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -12,7 +12,7 @@ private actor Resident {
 
   func append(_ value: Int) { log.append(value) }
 
-  /// Blocks its thread until everybody has arrived, or says false after a while.
+  /// Blocks its thread until all have arrived; false after a timeout.
   func meet(_ meeting: Meeting) -> Bool { meeting.arriveAndWait() }
 
   func overlap() -> Bool {
@@ -22,7 +22,7 @@ private actor Resident {
   }
 }
 
-/// Lets go of all of its guests at once, when the last has come.
+/// Releases all waiting threads when the last one has arrived.
 private final class Meeting: Sendable {
   private let guests: Int
   private let arrivals = DispatchGroup()
@@ -39,9 +39,9 @@ private final class Meeting: Sendable {
 }
 
 @Suite struct BlockingExecutorTests {
-  @Test(.timeLimit(.minutes(4)))
+  @Test
   func `Actors that wait for the disk do not use up the cooperative pool`() async {
-    // Many more than the pool has threads: on the pool they would wait for one another for ever.
+    // Many more than the pool has threads: on the pool they would wait for each other without end.
     let guests = 64
     let meeting = Meeting(guests: guests)
     let met = await withTaskGroup(of: Bool.self) { group in

@@ -2,7 +2,7 @@ import PurchaseSQLite
 import Testing
 
 @Suite struct DatabaseProbeTests {
-  /// What may lie at a path, and what the probe has to call it.
+  /// The kinds of content at a path, each with the expected result of the probe.
   enum Situation: CaseIterable, Sendable {
     case absent, emptyFile, directory, text, shortHeader, zeros, device
     case foreign, ours, oursInRollbackMode, highBits, unwritten, onlyPragmas
@@ -23,7 +23,7 @@ import Testing
       switch self {
       case .absent, .device: break
       case .emptyFile: try write([], to: path)
-      case .directory: try DurableFile.createDirectory(path)
+      case .directory: try Disk.system.createDirectory(path)
       case .text: try write(String(repeating: "Dear customer, ", count: 100).utf8, to: path)
       case .shortHeader:
         let magic = Array("SQLite format 3\0".utf8)
@@ -47,13 +47,13 @@ import Testing
       if wal { try connection.applyNewFileSettings() }
       try connection.execute(sql)
       if checkpoint { _ = try connection.checkpoint() }
-      // As after a kill: what is in the log stays there.
+      // As after a kill: the log keeps its content.
       connection.leaveUntouchedOnClose()
     }
   }
 
   @Test(arguments: Situation.allCases)
-  func `A probe says what is there and changes no byte and no name`(situation: Situation) throws {
+  func `A probe reports the content and changes no byte and no name`(situation: Situation) throws {
     try withTemporaryDirectory { directory in
       let path = situation == .device ? "/dev/null" : directory + "/test.sqlite"
       try situation.prepare(path)
@@ -67,9 +67,9 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory + "/test.sqlite"
       try Situation.unwritten.prepare(path)
-      #expect(try DurableFile.size(of: path + "-wal") > 0)
+      #expect(try Disk.system.size(of: path + "-wal") > 0)
       #expect(try DatabaseProbe.inspect(path: path) == .unwritten)
-      // And it is in the log: the next connection finds it.
+      // The next connection finds the schema in the log.
       #expect(try Connection(path: path).userVersion == 3)
       #expect(
         try DatabaseProbe.inspect(path: path) == .database(applicationID: 0x5053_5159, userVersion: 3))
@@ -90,7 +90,7 @@ import Testing
   func `A header cut short is not a database`(count: Int) throws {
     try withDatabasePath { path in
       try Situation.oursInRollbackMode.prepare(path)
-      let header = try DurableFile.read(path, from: 0, count: count)
+      let header = try Disk.system.read(path, from: 0, count: count)
       try write(header, to: path)
       #expect(try DatabaseProbe.inspect(path: path) == .notADatabase)
     }

@@ -27,8 +27,8 @@ import Testing
           }
           kill(getpid(), SIGKILL)
         }
-        // The unfinished transaction did write: 490,000 bytes beyond what was committed.
-        #expect(try DurableFile.size(of: path + "-wal") > 300_000)
+        // The unfinished transaction has written: 490,000 bytes more than the commits.
+        #expect(try Disk.system.size(of: path + "-wal") > 300_000)
         try Self.expect([1], in: path)
       }
     }
@@ -67,13 +67,13 @@ import Testing
       try await withTemporaryDirectory { (directory: String) async throws in
         let path = directory + "/file"
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-          try DurableFile.replace(path, with: [UInt8](repeating: 1, count: 50_000))
+          try Disk.system.replace(path, with: [UInt8](repeating: 1, count: 50_000))
           DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { kill(getpid(), SIGKILL) }
           for round in 0... {
-            try DurableFile.replace(path, with: [UInt8](repeating: UInt8(round & 1), count: 50_000))
+            try Disk.system.replace(path, with: [UInt8](repeating: UInt8(round & 1), count: 50_000))
           }
         }
-        let bytes = try DurableFile.read(path)
+        let bytes = try Disk.system.read(path)
         #expect(bytes.count == 50_000)
         #expect(Set(bytes).count == 1)
       }
@@ -83,7 +83,7 @@ import Testing
       let connection = try Connection(path: path)
       try connection.applyNewFileSettings()
       try connection.applyConnectionSettings()
-      // Nothing moves to the main file: recovery has to read the log.
+      // No checkpoint: recovery has to read the log.
       try connection.execute("PRAGMA wal_autocheckpoint=0")
       return connection
     }

@@ -2,7 +2,7 @@ import PurchaseSQLite
 import Testing
 
 @Suite struct LockTests {
-  /// Every kind of call, among them those that stop in the middle of a result and those that fail.
+  /// All kinds of calls, also calls that stop in the middle of a result and calls that fail.
   enum Call: CaseIterable, Sendable {
     case insert, firstOfMany, firstOfNone, all, failingInsert, failingSelect, failingValues
     case commit, rollback, execute, pragma
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: Call.allCases, ["wal", "delete"])
-  func `A call that returned, well or not, holds no lock`(call: Call, journal: String) throws {
+  func `A call that returned or threw holds no lock`(call: Call, journal: String) throws {
     try withDatabasePath { path in
       let connection = try Connection(path: path)
       #expect(try connection.text("PRAGMA journal_mode=\(journal)") == journal)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `A statement that is kept holds no lock between its calls`() throws {
+  @Test func `A prepared statement holds no lock between its calls`() throws {
     try withDatabasePath { path in
       let connection = try Connection(path: path)
       try connection.applyNewFileSettings()

@@ -15,7 +15,7 @@ import Testing
   ]
 
   @Test(arguments: Self.failing)
-  func `An error says code, message and SQL and never the bound value`(
+  func `An error contains code, message and SQL and never the bound value`(
     sql: String, code: ResultCode
   ) throws {
     let connection = try Connection(path: ":memory:")

@@ -6,12 +6,12 @@ import Testing
     ("page_size", "1024"), ("auto_vacuum", "0"), ("journal_mode", "wal"),
   ]
   private static let ofConnection: [(pragma: String, value: String)] = [
-    ("synchronous", "2"), ("secure_delete", "2"), ("foreign_keys", "1"), ("trusted_schema", "0"),
+    ("synchronous", "2"), ("secure_delete", "2"), ("trusted_schema", "0"),
     ("journal_size_limit", "-1"), ("busy_timeout", "5000"),
   ]
 
   @Test(arguments: stored + ofConnection)
-  func `A setting is in force on a new file`(pragma: String, value: String) throws {
+  func `A setting applies to a new file`(pragma: String, value: String) throws {
     try withDatabasePath { path in
       let connection = try Connection(path: path)
       try connection.applyNewFileSettings()
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: stored)
-  func `A stored setting is in force for the next connection`(pragma: String, value: String) throws {
+  func `A stored setting applies to the next connection`(pragma: String, value: String) throws {
     try withDatabasePath { path in
       do {
         let connection = try Connection(path: path)
@@ -40,7 +40,7 @@ import Testing
       try connection.applyNewFileSettings()
       try connection.applyConnectionSettings()
       try connection.execute("CREATE TABLE t(x BLOB) STRICT")
-      func fileHoldsSecret() throws -> Bool { try DurableFile.read(path).firstRange(of: secret) != nil }
+      func fileHoldsSecret() throws -> Bool { try Disk.system.read(path).firstRange(of: secret) != nil }
       try connection.prepare("INSERT INTO t VALUES(?)").run([.bytes(secret)])
       _ = try connection.checkpoint()
       #expect(try fileHoldsSecret())
@@ -55,14 +55,14 @@ import Testing
       let connection = try Connection(path: path)
       try connection.applyNewFileSettings()
       try connection.execute("CREATE TABLE t(x INTEGER) STRICT; INSERT INTO t VALUES(1)")
-      #expect(try DurableFile.size(of: path + "-wal") > 0)
+      #expect(try Disk.system.size(of: path + "-wal") > 0)
       _ = try connection.checkpoint()
-      #expect(try DurableFile.size(of: path + "-wal") == 0)
+      #expect(try Disk.system.size(of: path + "-wal") == 0)
       #expect(try Connection(path: path, access: .readOnly).integer("SELECT x FROM t") == 1)
     }
   }
 
-  @Test func `A checkpoint that a reader blocks says so at once and loses nothing`() throws {
+  @Test func `A checkpoint that a reader blocks returns at once and loses nothing`() throws {
     try withDatabasePath { path in
       let connection = try Connection(path: path)
       try connection.applyNewFileSettings()
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `Version and application id come back and are 0 in a new file`() throws {
+  @Test func `Version and application id are stored and are 0 in a new file`() throws {
     try withDatabasePath { path in
       let connection = try Connection(path: path)
       #expect(try connection.userVersion == 0)

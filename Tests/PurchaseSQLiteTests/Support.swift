@@ -2,7 +2,7 @@ import Foundation
 import PurchaseSQLite
 import Testing
 
-/// Lends a new directory to `body` and removes it afterwards, also when `body` throws.
+/// Runs `body` with a new directory and removes it afterwards, also if `body` throws.
 func withTemporaryDirectory(_ body: (String) throws -> Void) throws {
   let directory = try makeTemporaryDirectory()
   defer { removeTemporaryDirectory(directory) }
@@ -15,7 +15,7 @@ func withTemporaryDirectory(_ body: (String) async throws -> Void) async throws 
   try await body(directory)
 }
 
-/// Lends the path of a database file that is not there yet.
+/// Runs `body` with the path of a database file that does not exist yet.
 func withDatabasePath(_ body: (String) throws -> Void) throws {
   try withTemporaryDirectory { directory in try body(directory + "/test.sqlite") }
 }
@@ -39,7 +39,7 @@ func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
   try Data(bytes).write(to: URL(fileURLWithPath: path))
 }
 
-/// Every file of a directory with its bytes: what a probe must not change.
+/// Every file of a directory with its bytes.
 func snapshot(of directory: String) throws -> [String: Data] {
   var files: [String: Data] = [:]
   for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
@@ -76,7 +76,7 @@ func fileFailure(_ body: () throws -> Void) -> FileError? {
   }
 }
 
-/// A second connection that gives up at once when it meets a lock.
+/// A second connection that does not wait for locks.
 func impatientConnection(_ path: String) throws -> Connection {
   let connection = try Connection(path: path, access: .readWrite, busyTimeoutMilliseconds: 0)
   try connection.applyConnectionSettings()

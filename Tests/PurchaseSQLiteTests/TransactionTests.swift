@@ -1,7 +1,7 @@
 import PurchaseSQLite
 import Testing
 
-/// What a transaction's body of these tests can fail with.
+/// The errors of the transaction bodies in these tests.
 private enum Failure: Error, Equatable {
   case sqlite(SQLiteError)
   case planned
@@ -41,7 +41,7 @@ private enum Failure: Error, Equatable {
     }
   }
 
-  @Test func `A body that throws leaves nothing behind`() throws {
+  @Test func `A body that throws changes nothing`() throws {
     try withTable { path, connection in
       let failure = transact(connection) { () throws(Failure) in
         try insert(2, into: connection)
@@ -69,7 +69,7 @@ private enum Failure: Error, Equatable {
     }
   }
 
-  @Test func `A committed transaction is there for another connection and returns its value`() throws {
+  @Test func `A committed transaction is visible to another connection and returns its value`() throws {
     try withTable { path, connection in
       let value = try connection.transaction(failing: Failure.sqlite) { () throws(Failure) in
         try insert(2, into: connection)
@@ -84,7 +84,8 @@ private enum Failure: Error, Equatable {
     try withTable { path, connection in
       // A deferred foreign key is checked by COMMIT, which then leaves the transaction open.
       try connection.execute(
-        "CREATE TABLE child(x INTEGER REFERENCES t(x) DEFERRABLE INITIALLY DEFERRED) STRICT")
+        "PRAGMA foreign_keys=ON; CREATE TABLE child(x INTEGER REFERENCES t(x) DEFERRABLE INITIALLY DEFERRED) STRICT"
+      )
       let failure = transact(connection) { () throws(Failure) in
         try insert(2, into: connection)
         do throws(SQLiteError) {
@@ -116,7 +117,7 @@ private enum Failure: Error, Equatable {
     }
   }
 
-  @Test func `A full file is a typed error, changes nothing, and works again once there is room`() throws {
+  @Test func `A full file is a typed error, changes nothing, and the call works with more space`() throws {
     try withTable { path, connection in
       let pages = try #require(try connection.integer("PRAGMA page_count"))
       _ = try connection.integer("PRAGMA max_page_count=\(pages)")
@@ -146,7 +147,7 @@ private enum Failure: Error, Equatable {
       #expect(error.code.primary == .busy)
       #expect(error.sql == "BEGIN IMMEDIATE")
       #expect(runs == 0)
-      // A reader is not blocked and sees the state before.
+      // A reader is not blocked and sees the earlier state.
       #expect(try other.integers("SELECT x FROM t") == [1])
 
       try connection.execute("COMMIT")

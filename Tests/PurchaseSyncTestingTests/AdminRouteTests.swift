@@ -2,11 +2,12 @@ import Foundation
 import LoopbackHTTP
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// What somebody does who runs the mock.
-@Suite(.timeLimit(.minutes(4))) struct AdminRouteTests {
+@testable import PurchaseSyncTesting
+
+/// The routes for the person who runs the mock server.
+@Suite struct AdminRouteTests {
   private struct State: Decodable {
     struct Row: Decodable {
       var transactionID: String?
@@ -17,14 +18,14 @@ import Testing
     var now: Int64
     var orders: [Row]
     var transactions: [Row]
-    var faults: FaultPlanDocument
+    var faults: FaultPlan
   }
 
-  @Test func `the state has what happened, and no secrets`() async throws {
-    let world = try WorldFixture()
-    let order = try await world.order()
-    let payment = try await world.pay(token: order.accountToken)
-    let reply = try await world.send("GET", "/admin/state")
+  @Test func `the state lists orders and transactions without secrets`() async throws {
+    let fixture = try MockServerFixture()
+    let order = try await fixture.order()
+    let payment = try await fixture.pay(token: order.accountToken)
+    let reply = try await fixture.send("GET", "/admin/state")
     let state = try reply.decode(State.self)
     #expect(state.orders.map(\.number) == [order.number])
     #expect(state.transactions.map(\.transactionID) == [payment.transactionID])
@@ -35,65 +36,65 @@ import Testing
   }
 
   @Test func `faults are switched on and off while it runs`() async throws {
-    let world = try WorldFixture()
+    let fixture = try MockServerFixture()
     let plan =
       #"{"rules":[{"path":"/v1/entitlements","fault":"respond","status":429,"retryAfter":7,"count":null}]}"#
-    let planned = try await world.send("PUT", "/admin/faults", json: plan)
+    let planned = try await fixture.send("PUT", "/admin/faults", json: plan)
     #expect(planned.status == 200)
-    let struck = try await world.send("GET", "/v1/entitlements", WorldFixture.bearer("alice"))
+    let struck = try await fixture.send("GET", "/v1/entitlements", MockServerFixture.bearer("alice"))
     #expect(struck.status == 429)
     #expect(struck.headers["retry-after"] == "7")
-    let state = try await world.send("GET", "/admin/state").decode(State.self)
-    #expect(state.faults.rules.map(\.fault) == ["respond"])
+    let state = try await fixture.send("GET", "/admin/state").decode(State.self)
+    #expect(state.faults.rules.map(\.fault.word) == [.respond])
     #expect(state.faults.rules.first?.count == nil)
-    _ = try await world.send("DELETE", "/admin/faults")
-    let healthy = try await world.send("GET", "/v1/entitlements", WorldFixture.bearer("alice"))
+    _ = try await fixture.send("DELETE", "/admin/faults")
+    let healthy = try await fixture.send("GET", "/v1/entitlements", MockServerFixture.bearer("alice"))
     #expect(healthy.status == 200)
   }
 
   @Test(arguments: [
     "{}", #"{"rules":[{"path":"/","fault":"nope"}]}"#, #"{"rules":[{"fault":"reset"}]}"#, "[",
   ])
-  func `a plan that is none changes nothing`(plan: String) async throws {
-    let world = try WorldFixture(faults: .outage(path: "/v1/entitlements", requests: 1))
-    let reply = try await world.send("PUT", "/admin/faults", json: plan)
+  func `an invalid fault plan changes nothing`(plan: String) async throws {
+    let fixture = try MockServerFixture(faults: .outage(path: "/v1/entitlements", requests: 1))
+    let reply = try await fixture.send("PUT", "/admin/faults", json: plan)
     #expect(reply.status == 400)
-    let struck = try await world.send("GET", "/v1/entitlements", WorldFixture.bearer("alice"))
+    let struck = try await fixture.send("GET", "/v1/entitlements", MockServerFixture.bearer("alice"))
     #expect(struck.status == 503)
   }
 
   @Test func `the clock is moved for store and backend`() async throws {
-    let world = try WorldFixture()
-    let before = try await world.send("GET", "/admin/state").decode(State.self).now
-    let reply = try await world.send("POST", "/admin/clock", json: #"{"milliseconds":86400000}"#)
+    let fixture = try MockServerFixture()
+    let before = try await fixture.send("GET", "/admin/state").decode(State.self).now
+    let reply = try await fixture.send("POST", "/admin/clock", json: #"{"milliseconds":86400000}"#)
     #expect(reply.status == 200)
-    let after = try await world.send("GET", "/admin/state").decode(State.self).now
+    let after = try await fixture.send("GET", "/admin/state").decode(State.self).now
     #expect(after == before + 86_400_000)
-    let order = try await world.order()
+    let order = try await fixture.order()
     #expect(order.createdAt.milliseconds == after)
   }
 
   @Test(arguments: ["9223372036854775807", "-9223372036854775808", "4000000000000", "1.5", "\"x\"", "null"])
-  func `a clock that would leave the century stays`(step: String) async throws {
-    let world = try WorldFixture()
-    let before = try await world.send("GET", "/admin/state").decode(State.self).now
-    let reply = try await world.send("POST", "/admin/clock", json: #"{"milliseconds":"# + step + "}")
+  func `a step that would move the clock out of its century is refused`(step: String) async throws {
+    let fixture = try MockServerFixture()
+    let before = try await fixture.send("GET", "/admin/state").decode(State.self).now
+    let reply = try await fixture.send("POST", "/admin/clock", json: #"{"milliseconds":"# + step + "}")
     #expect((400..<500).contains(reply.status))
-    #expect(try await world.send("GET", "/admin/state").decode(State.self).now == before)
+    #expect(try await fixture.send("GET", "/admin/state").decode(State.self).now == before)
   }
 
-  @Test func `every word of the table makes a fault, and comes back as it was`() throws {
+  @Test func `every fault of the table survives a JSON round trip`() throws {
     for word in [
       "dropBeforeCommit", "dropAfterCommit", "reset", "truncate", "stall", "delay", "dribble",
       "garbage", "wrongLength", "deliverTwice", "respond",
     ] {
       let text = #"{"rules":[{"path":"/v1","fault":""# + word + #"","count":null,"from":2}]}"#
-      let document = try JSONDecoder().decode(FaultPlanDocument.self, from: Data(text.utf8))
-      var plan = FaultPlan(document)
+      let written = try JSONDecoder().decode(FaultPlan.self, from: Data(text.utf8))
+      var plan = written
       #expect(plan.next(method: "GET", path: "/v1/x") == nil)
       #expect(plan.next(method: "GET", path: "/v1/x") != nil)
-      let again = try JSONDecoder().decode(FaultPlanDocument.self, from: JSONEncoder().encode(document))
-      #expect(again == document)
+      let again = try JSONDecoder().decode(FaultPlan.self, from: JSONEncoder().encode(written))
+      #expect(again == written)
     }
   }
 }

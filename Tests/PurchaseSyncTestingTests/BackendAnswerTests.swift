@@ -2,10 +2,11 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// What the store's answers do to claims, over and above the rules.
+@testable import PurchaseSyncTesting
+
+/// The effect of the store's answers on claims, in addition to the rules.
 struct BackendAnswerTests {
   private func upload(
     _ answer: StoreAnswer, _ backend: inout BackendFixture, as uploader: Uploader = .account("alice"),
@@ -18,8 +19,7 @@ struct BackendAnswerTests {
     return try #require(judgement.verdicts.first)
   }
 
-  @Test func `a wrong secret is never the customer's fault: the claim waits, and the reply says why`() throws
-  {
+  @Test func `a wrong shared secret leaves the claim pending, and the reply has the reason`() throws {
     var backend = BackendFixture()
     let verdict = try upload(StoreAnswer(.misconfigured, status: .wrongSecret), &backend)
     #expect(verdict.verdict == .pending && verdict.storeStatus == 21004)
@@ -27,7 +27,9 @@ struct BackendAnswerTests {
     #expect(backend.model.verdicts.map(\.storeStatus) == [21004])
   }
 
-  @Test func `21002 is malformed only when it stays, and one good answer forgets the bad ones`() throws {
+  @Test func `21002 is malformed only after several answers in a row, and a good answer resets the count`()
+    throws
+  {
     var backend = BackendFixture()
     let doubt = StoreAnswer(.doubtful, status: .malformed)
     var verdicts: [Verdict] = []
@@ -45,7 +47,7 @@ struct BackendAnswerTests {
     #expect(verdict.verdict == .rejected && verdict.storeStatus == 21010 && verdict.reason != nil)
   }
 
-  @Test func `a genuine receipt of another app grants nothing and is not taken in`() throws {
+  @Test func `a genuine receipt of another app grants nothing and is not stored`() throws {
     var backend = BackendFixture()
     let other = ReceiptForge(bundleID: "com.example.other")
     let facts = try SignedTransaction(jws: other.signedTransaction(Sample.record(), signedAt: Sample.now))
@@ -55,7 +57,7 @@ struct BackendAnswerTests {
     #expect(backend.model.purchases.isEmpty && backend.model.credits.isEmpty)
   }
 
-  @Test func `an account token that only the store knew outvotes a proposal made in good faith`() throws {
+  @Test func `an account token that only the store knew overrides a proposal`() throws {
     var backend = BackendFixture()
     let right = try backend.order("bob", key: "1")
     let wrong = try backend.order("alice", key: "2")
@@ -73,7 +75,7 @@ struct BackendAnswerTests {
     #expect(backend.model.credits.map(\.owner) == [.account("bob")])
   }
 
-  @Test func `a period that was granted draws its renewals after it, however the backend learns of them`()
+  @Test func `renewals of a granted period are granted, however the backend learns of them`()
     throws
   {
     var backend = BackendFixture()
@@ -97,7 +99,7 @@ struct BackendAnswerTests {
     #expect(backend.model.holdings(account: "alice", now: end).isEmpty)
   }
 
-  @Test func `nobody's subscription stays nobody's, whatever is told of it`() throws {
+  @Test func `a subscription without an owner gets none from notifications`() throws {
     var backend = BackendFixture()
     let first = Sample.record("1", product: "monthly", expiresAt: Sample.now.adding(milliseconds: 5))
     let coins = Sample.record("9")

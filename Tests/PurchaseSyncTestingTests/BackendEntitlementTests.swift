@@ -2,10 +2,11 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// What an account has at a moment.
+@testable import PurchaseSyncTesting
+
+/// The entitlements of an account at a moment.
 struct BackendEntitlementTests {
   private let month: Int64 = 30 * Sample.day
 
@@ -23,7 +24,7 @@ struct BackendEntitlementTests {
 
   private func later(_ milliseconds: Int64) -> Timestamp { Sample.now.adding(milliseconds: milliseconds) }
 
-  /// The store tells of transactions at a moment.
+  /// The store sends transactions at a moment.
   private func tell(
     _ backend: inout BackendFixture, _ records: [StoreTransactionRecord], renewals: [ForgedRenewal] = [],
     at now: Timestamp
@@ -31,7 +32,7 @@ struct BackendEntitlementTests {
     let forge = VerifyReceiptForge(bundleID: Sample.bundleID)
     let response = try VerifyReceiptResponse(
       json: forge.unified(
-        held: [], latest: records.map(ForgedTransaction.init(_:)), renewals: renewals, requestedAt: now
+        held: [], latest: records, renewals: renewals, requestedAt: now
       ).data)
     let report = StoreReport(response, host: .production, askedAt: now.milliseconds)
     _ = backend.model.learn(
@@ -106,7 +107,7 @@ struct BackendEntitlementTests {
     #expect(backend.model.purchases.map(\.willAutoRenew) == [true])
   }
 
-  @Test func `what nobody was charged for is marked, and stands apart`() throws {
+  @Test func `purchases free of charge are marked and counted separately`() throws {
     var backend = BackendFixture()
     for environment in [StoreEnvironment.production, .sandbox, .sandbox] {
       let record = Sample.record(
@@ -120,20 +121,20 @@ struct BackendEntitlementTests {
     #expect(json.contains(#""sandbox":true"#) && json.contains(#""environment":"Sandbox""#))
   }
 
-  @Test func `the money of a trial, a charge, a refund and a failed charge is told apart`() throws {
+  @Test func `trial, charge, refund and failed charge have different payment statuses`() throws {
     var backend = BackendFixture()
-    var trial = ForgedTransaction(period("1"))
+    var trial = period("1")
     trial.isTrial = true
     let forge = VerifyReceiptForge(bundleID: Sample.bundleID)
-    var failing = ForgedRenewal(of: trial.record)
+    var failing = ForgedRenewal(of: trial)
     failing.isInBillingRetry = true
     let charged = period("2", from: month)
     let response = try VerifyReceiptResponse(
       json: forge.unified(
         held: [],
         latest: [
-          trial, ForgedTransaction(charged),
-          ForgedTransaction(Sample.record("8", revokedAt: Sample.now)), ForgedTransaction(Sample.record("9")),
+          trial, charged,
+          Sample.record("8", revokedAt: Sample.now), Sample.record("9"),
         ], renewals: [failing], requestedAt: later(2 * month)
       ).data)
     let report = StoreReport(response, host: .production, askedAt: 0)

@@ -2,8 +2,9 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 /// The job that polls every 12 hours (R3.9).
 struct BackendJobTests {
@@ -16,12 +17,11 @@ struct BackendJobTests {
     end: Int64, isTrial: Bool = false, willAutoRenew: Bool? = true, revokedAt: Timestamp? = nil,
     environment: StoreEnvironment = .production
   ) throws -> BackendModel {
-    var period = ForgedTransaction(
-      Sample.record(
-        "1", product: "monthly", expiresAt: later(end), environment: environment,
-        purchasedAt: later(end - 30 * Sample.day), revokedAt: revokedAt))
+    var period = Sample.record(
+      "1", product: "monthly", expiresAt: later(end), environment: environment,
+      purchasedAt: later(end - 30 * Sample.day), revokedAt: revokedAt)
     period.isTrial = isTrial
-    let renewals = willAutoRenew.map { [ForgedRenewal(of: period.record, willAutoRenew: $0)] } ?? []
+    let renewals = willAutoRenew.map { [ForgedRenewal(of: period, willAutoRenew: $0)] } ?? []
     let forge = VerifyReceiptForge(bundleID: Sample.bundleID, environment: environment)
     let response = try VerifyReceiptResponse(
       json: forge.unified(held: [], latest: [period], renewals: renewals, requestedAt: Sample.now).data)
@@ -39,14 +39,14 @@ struct BackendJobTests {
       (-60 * 86_400_000 + 1, false, true, .ending), (-60 * 86_400_000, false, true, nil),
       (0, true, true, .endedTrial), (0, true, nil, .endedTrial), (0, true, false, nil), (1, true, true, nil),
     ] as [(Int64, Bool, Bool?, DueSubscription.Reason?)])
-  func `due are trials that ended and were to renew, and charged periods near their end`(
+  func `trials that ended with renewal on, and charged periods near their end, are due`(
     end: Int64, isTrial: Bool, willAutoRenew: Bool?, reason: DueSubscription.Reason?
   ) throws {
     let model = try told(end: end, isTrial: isTrial, willAutoRenew: willAutoRenew)
     #expect(model.dueSubscriptions(at: Sample.now).map(\.reason) == (reason.map { [$0] } ?? []))
   }
 
-  @Test func `what was refunded, and what Xcode sold, is not asked about`() throws {
+  @Test func `the job asks neither about refunded subscriptions nor about those of Xcode`() throws {
     #expect(try told(end: 5, revokedAt: later(-5)).dueSubscriptions(at: Sample.now).isEmpty)
     #expect(try told(end: 5, environment: .xcode).dueSubscriptions(at: Sample.now).isEmpty)
   }
@@ -58,14 +58,14 @@ struct BackendJobTests {
     let path = directory.path("backend.sqlite")
     let store = try BackendStore(path: path, bundleID: Sample.bundleID, seed: 1)
     #expect(try store.model().isJobDue(at: Sample.now))
-    try store.perform(failing: { $0 }) { model throws(BackendStoreError) -> (Void, [BackendWrite]) in
-      ((), model.finishJob([], now: Sample.now))
+    try store.change { model in
+      model.finishJob([], now: Sample.now)
     }
     let again = try BackendStore(path: path, bundleID: Sample.bundleID, seed: 1).model()
     #expect(!again.isJobDue(at: later(12 * hour - 1)) && again.isJobDue(at: later(12 * hour)))
   }
 
-  @Test func `a renewal that nobody uploads is found by the job, with the newest receipt`() throws {
+  @Test func `the job finds a renewal without an upload, by the newest receipt`() throws {
     let directory = try TemporaryDirectory()
     let backend = try BackendStore(
       path: directory.path("backend.sqlite"), bundleID: Sample.bundleID, seed: 1)
@@ -73,14 +73,12 @@ struct BackendJobTests {
     let bought = try store.buy("monthly")
     let receipt = try store.proof(.appReceipt, of: bought)
     let request = UploadRequest(device: UUID(), proof: receipt, claims: [Sample.claim(for: bought)])
-    try backend.perform(failing: { $0 }) { model throws(BackendStoreError) -> (Void, [BackendWrite]) in
+    try backend.change { model in
       let judged = model.judge(
         request, from: .account("alice"), now: Sample.now,
-        answers: {
-          store.answer(to: $0, now: Sample.now)
-        })
+        answers: { store.answer(to: $0, now: Sample.now) })
       #expect(judged.verdicts.map(\.verdict) == [.granted])
-      return ((), judged.writes)
+      return judged.writes
     }
     #expect(try backend.jobQuestions(at: Sample.now).isEmpty)
 
@@ -91,12 +89,12 @@ struct BackendJobTests {
     #expect(questions.map(\.proof) == [receipt])
     func run(_ answer: @escaping (VerificationQuery) -> StoreAnswer) throws -> JobRun? {
       let answers = try backend.jobQuestions(at: now).map { (question: $0, answer: answer($0.query)) }
-      return try backend.perform(failing: { $0 as any Error }) { model throws in
+      return try backend.perform { model in
         let writes = model.finishJob(answers, now: now)
         return (model.lastJob, writes)
       }
     }
-    // The store does not answer: nothing is known, and the subscription stays due.
+    // The store does not answer, so the subscription stays due.
     #expect(try run { _ in StoreAnswer(.unavailable) } == JobRun(at: now, due: 1, unanswered: 1))
     #expect(try backend.model().holdings(account: "alice", now: now).isEmpty)
     #expect(try run { store.answer(to: $0, now: now) } == JobRun(at: now, due: 1, unanswered: 0))

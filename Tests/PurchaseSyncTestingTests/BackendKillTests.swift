@@ -2,8 +2,10 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
+import TestSupport
 import Testing
+
+@testable import PurchaseSyncTesting
 
 #if canImport(Darwin)
   import Darwin
@@ -11,18 +13,15 @@ import Testing
   import Glibc
 #endif
 
-/// A backend that is killed in the middle, and asked the same again.
+/// A backend that is killed during requests and then gets the same requests again.
 struct BackendKillTests {
-  /// What people do, one request each: buy, upload (each twice, as clients do that got no answer), a renewal, a refund, a
-  /// device that is claimed. `kill` is called before each row and each commit.
+  /// A run of requests: purchases, uploads (each twice, as after a lost answer), a renewal, a refund, an adoption.
+  /// `beforeWrite` is called before each row and each commit.
   private static func run(path: String, beforeWrite: (() -> Void)?) throws -> BackendModel {
     let backend = try BackendStore(path: path, bundleID: Sample.bundleID, seed: 1)
     backend.beforeWrite = beforeWrite
     let now = Sample.now
-    func perform(_ body: (inout BackendModel) throws -> [BackendWrite]) throws {
-      try backend.perform(failing: { $0 as any Error }) { model throws in ((), try body(&model)) }
-    }
-    try perform {
+    try backend.change {
       try $0.createOrder(
         OrderRequest(productID: "coins", quantity: 1), account: "alice", idempotencyKey: "k", now: now
       ).writes
@@ -39,17 +38,17 @@ struct BackendKillTests {
       let proof = try store.proof(record.accountToken == nil ? .appReceipt : .signedTransaction, of: record)
       for _ in 0..<2 {
         let request = UploadRequest(device: device, proof: proof, claims: [Sample.claim(for: record)])
-        try perform { model in
+        try backend.change { model in
           model.judge(request, from: uploader, now: now, answers: { store.answer(to: $0, now: now) }).writes
         }
       }
     }
-    try perform { $0.claimDevice(device, for: "carol", now: now) }
+    try backend.change { $0.adoptDevice(device, for: "carol", now: now) }
     let later = now.adding(milliseconds: 30 * Sample.day - 5)
     _ = try store.renew(transactionID: records[2].transactionID, now: later)
     try store.refund(transactionID: records[1].transactionID, now: later)
     let questions = try backend.jobQuestions(at: later)
-    try perform { model in
+    try backend.change { model in
       model.finishJob(
         questions.map { (question: $0, answer: store.answer(to: $0.query, now: later)) }, now: later)
     }
@@ -57,7 +56,7 @@ struct BackendKillTests {
       proof: nil,
       answer: store.answer(
         to: .transaction(environment: "Production", id: records[1].transactionID), now: later))
-    try perform { $0.learn([lesson], source: .notification("REFUND"), now: later) }
+    try backend.change { $0.learn([lesson], source: .notification("REFUND"), now: later) }
     return try backend.model()
   }
 
@@ -77,8 +76,8 @@ struct BackendKillTests {
   }
 
   #if os(Linux) || os(macOS)
-    @Test(.timeLimit(.minutes(5)))
-    func `killed before any row or commit, a backend grants what is sent again, and nothing twice`()
+    @Test
+    func `after a kill before any row or commit, repeated uploads are granted once`()
       async throws
     {
       let directory = try TemporaryDirectory()
@@ -87,7 +86,8 @@ struct BackendKillTests {
       let ending = Ending(whole)
       #expect(whole.doubledCredits == 0 && whole.credits.count == 5 && count.value > 40)
       #expect(ending.owners == ["alice": ["coins": 1, "monthly": 1], "bob": [:], "carol": ["pro": 1]])
-      for step in stride(from: 1, through: count.value, by: 3) {
+      // A long run kills at every step.
+      for step in stride(from: 1, through: count.value, by: LongTests.count(short: 6, long: 3)) {
         let path = directory.path("killed-\(step).sqlite")
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, step = step as Int] in
           let count = Count()

@@ -2,10 +2,11 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// Refunds, subscriptions, environments, devices, and what else is in a proof.
+@testable import PurchaseSyncTesting
+
+/// Refunds, subscriptions, environments, devices, and further transactions of a proof.
 struct BackendLifecycleTests {
   @Test func `a refunded transaction is not granted, a granted one is taken back`() throws {
     var backend = BackendFixture()
@@ -34,7 +35,7 @@ struct BackendLifecycleTests {
     #expect(backend.model.credits.isEmpty)
   }
 
-  @Test func `a subscription period that is over lapses, and one that was granted ends by itself`() throws {
+  @Test func `a claim for an ended period is lapsed, and a granted period ends by itself`() throws {
     var backend = BackendFixture()
     let end = Sample.now.adding(milliseconds: 10)
     let record = Sample.record(product: "monthly", expiresAt: end)
@@ -71,7 +72,7 @@ struct BackendLifecycleTests {
     #expect(backend.model.entitlements(account: "alice", now: Sample.now) == ["pro": 1])
   }
 
-  @Test func `the verified environment keys the grant, the claim's is echoed`() throws {
+  @Test func `the grant has the verified environment, the verdict the claim's`() throws {
     var backend = BackendFixture()
     let record = Sample.record(environment: .sandbox)
     var claim = Sample.claim(for: record)
@@ -84,7 +85,7 @@ struct BackendLifecycleTests {
     #expect(try backend.upload(Sample.claim(for: real), holding: [real]).verdict == .granted)
   }
 
-  @Test func `ids that restart with each Xcode run are told apart by their dates`() throws {
+  @Test func `dates distinguish ids that restart with each Xcode run`() throws {
     var backend = BackendFixture()
     for offset in [Int64(0), 1] {
       let record = Sample.record(
@@ -94,7 +95,7 @@ struct BackendLifecycleTests {
     #expect(backend.model.doubledCredits == 0)
   }
 
-  @Test func `what nobody claims is recorded without an owner, once`() throws {
+  @Test func `an unclaimed transaction is recorded once, without an owner`() throws {
     var backend = BackendFixture()
     let records = ["1", "2", "3"].map { Sample.record($0) }
     let claim = Sample.claim(for: records[0])
@@ -121,22 +122,22 @@ struct BackendLifecycleTests {
     #expect(asked == Array(repeating: .transaction(environment: "Production", id: "1"), count: 2))
   }
 
-  @Test func `a device's grants move to the account that claims them first, later ones do not`() throws {
+  @Test func `the first account that adopts a device gets its grants, later grants do not move`() throws {
     var backend = BackendFixture()
     let device = UUID()
     let uploader = Uploader.device(device)
     let records = ["1", "2"].map { Sample.record($0) }
-    #expect(backend.model.claimDevice(device, for: "alice", now: Sample.now).count == 1)
-    #expect(backend.model.claimDevice(device, for: "alice", now: Sample.now).isEmpty)
+    #expect(backend.model.adoptDevice(device, for: "alice", now: Sample.now).count == 1)
+    #expect(backend.model.adoptDevice(device, for: "alice", now: Sample.now).isEmpty)
     _ = try backend.upload(Sample.claim(for: records[0]), holding: records, as: uploader)
-    #expect(backend.model.claimDevice(device, for: "alice", now: Sample.now).count == 1)
-    #expect(backend.model.claimDevice(device, for: "bob", now: Sample.now).isEmpty)
+    #expect(backend.model.adoptDevice(device, for: "alice", now: Sample.now).count == 1)
+    #expect(backend.model.adoptDevice(device, for: "bob", now: Sample.now).isEmpty)
     _ = try backend.upload(Sample.claim(for: records[1]), holding: records, as: uploader)
     #expect(backend.model.entitlements(account: "alice", now: Sample.now) == ["coins": 1])
     #expect(
       try backend.upload(Sample.claim(for: records[0]), holding: records, as: uploader).verdict == .duplicate)
     #expect(try backend.upload(Sample.claim(for: records[0]), holding: records).verdict == .duplicate)
-    #expect(backend.model.claimDevice(device, for: "bob", now: Sample.now).count == 1)
+    #expect(backend.model.adoptDevice(device, for: "bob", now: Sample.now).count == 1)
     #expect(backend.model.entitlements(account: "bob", now: Sample.now) == ["coins": 1])
   }
 

@@ -2,23 +2,24 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import PurchaseSyncTesting
 
-/// Random lives of a subscription in the model of the store, told to backends in different ways.
+/// Random subscriptions in the model of the store. Several backends learn of each in different ways.
 struct BackendLivesTests {
   private static let day = Sample.day
   private static let products = [
     StoreProduct(
-      subscription: "basic", groupID: "g", level: 2, periodMilliseconds: 30 * day, price: 990,
-      gracePeriodMilliseconds: 6 * day, trialMilliseconds: 7 * day),
+      subscription: "basic", groupID: "g", level: 2, period: .milliseconds(30 * day), price: 990,
+      gracePeriod: .milliseconds(6 * day), trial: .milliseconds(7 * day)),
     StoreProduct(
-      subscription: "better", groupID: "g", level: 1, periodMilliseconds: 30 * day, price: 1_990,
-      gracePeriodMilliseconds: 6 * day),
+      subscription: "better", groupID: "g", level: 1, period: .milliseconds(30 * day), price: 1_990,
+      gracePeriod: .milliseconds(6 * day)),
   ]
 
-  /// What people and the store do for half a year after a purchase.
+  /// The actions of people and the store in the half year after a purchase.
   private struct Life {
     var store: StoreModel
     var bought: StoreTransactionRecord
@@ -58,7 +59,7 @@ struct BackendLivesTests {
           default: break
           }
         } catch {
-          // A wish that the store refuses, in a subscription that is over, say, is part of life.
+          // The store may refuse an action, for example in a subscription that has ended.
           continue
         }
       }
@@ -78,7 +79,7 @@ struct BackendLivesTests {
     return model
   }
 
-  @Test(arguments: UInt64(1)...60)
+  @Test(arguments: UInt64(1)...UInt64(LongTests.count(short: 8, long: 60)))
   func `signed notifications in any order, unsigned ones, and the job leave an account with the same`(
     seed: UInt64
   ) throws {
@@ -112,9 +113,9 @@ struct BackendLivesTests {
     let question = JobQuestion(due, newest: nil)
     _ = byJob.finishJob([(question, life.store.answer(to: question.query, now: now))], now: now)
 
-    // "A voluntary cancel during grace removes the element" of `pending_renewal_info` (receipt-facts, a.6): then who asks
-    // does not hear of the grace that a signed notification told of.
-    if let known = life.store.life(of: life.bought.transactionID), case .gracePeriod = known.phase,
+    // "A voluntary cancel during grace removes the element" of `pending_renewal_info` (StoreFacts a.6). A backend that
+    // asks then does not learn of the grace period, unlike one that gets signed notifications.
+    if let known = life.store.subscription(of: life.bought.transactionID), case .gracePeriod = known.phase,
       !known.willRenew
     {
       return
@@ -123,7 +124,7 @@ struct BackendLivesTests {
     #expect(bySigned.holdings(account: "alice", now: now) == held)
     #expect(byUnsigned.holdings(account: "alice", now: now) == held)
     for model in [bySigned, byUnsigned, byJob] { #expect(model.doubledCredits == 0) }
-    let isEntitled = life.store.life(of: life.bought.transactionID)?.isEntitled ?? false
+    let isEntitled = life.store.subscription(of: life.bought.transactionID)?.isEntitled ?? false
     #expect(held.isEmpty != isEntitled)
   }
 }

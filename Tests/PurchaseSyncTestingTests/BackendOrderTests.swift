@@ -1,8 +1,9 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 struct BackendOrderTests {
   @Test func `a repeated request under one idempotency key is the same order`() throws {

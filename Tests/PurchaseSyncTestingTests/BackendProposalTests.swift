@@ -1,10 +1,11 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// Proposals and device claims: what is decided where the token is missing, and for whom.
+@testable import PurchaseSyncTesting
+
+/// Proposals and adoptions: which order and which account get a claim without a token.
 struct BackendProposalTests {
   private func propose(
     _ id: String, _ candidates: [BackendOrder], to backend: inout BackendFixture,
@@ -42,7 +43,7 @@ struct BackendProposalTests {
   }
 
   @Test(arguments: [OrderState.cancelled, .expired])
-  func `an order that was given up is not proposed, and binds by its token`(state: OrderState) throws {
+  func `a cancelled or expired order is not proposed, but binds by its token`(state: OrderState) throws {
     var backend = BackendFixture()
     let order = try backend.order("alice")
     #expect(backend.model.move(order: order.number, to: state).count == 1)
@@ -63,7 +64,7 @@ struct BackendProposalTests {
     #expect(try propose("1", [order], to: &backend) == order.number)
   }
 
-  @Test func `only what was charged while an order waited is proposed for it`() throws {
+  @Test func `an order is matched only to charges during its wait`() throws {
     var backend = BackendFixture()
     let made = Sample.now.adding(milliseconds: 700)
     let order = try backend.model.createOrder(
@@ -75,11 +76,11 @@ struct BackendProposalTests {
     }
     #expect(try at(-1, "1") == nil)
     #expect(try at(10_700, "2") == nil)
-    // A receipt's date has no milliseconds: it may seem to be before the order.
+    // A receipt's date has no milliseconds, so it may lie before the order.
     #expect(try at(0, "3") == order.number)
   }
 
-  @Test func `an order expires by time, and only while nobody paid`() throws {
+  @Test func `an unpaid order expires by time`() throws {
     var backend = BackendFixture()
     let end = Sample.now.adding(milliseconds: 10)
     let order = try backend.model.createOrder(
@@ -96,7 +97,7 @@ struct BackendProposalTests {
     #expect(backend.model.orders(account: "alice", at: end).map { $0.state(at: end) } == [.delivered])
   }
 
-  @Test func `a claim covers what was paid before it and is uploaded later, and nothing that is paid later`()
+  @Test func `an adoption covers earlier charges that are uploaded later, and no later charges`()
     throws
   {
     var backend = BackendFixture()
@@ -104,7 +105,7 @@ struct BackendProposalTests {
     let later = Sample.now.adding(milliseconds: 10)
     let before = Sample.record("1")
     let after = Sample.record("2", purchasedAt: later)
-    #expect(backend.model.claimDevice(device, for: "alice", now: later).count == 1)
+    #expect(backend.model.adoptDevice(device, for: "alice", now: later).count == 1)
     for record in [before, after] {
       let verdict = try backend.upload(Sample.claim(for: record), holding: [record], as: .device(device))
       #expect(verdict.verdict == .granted)
@@ -112,7 +113,7 @@ struct BackendProposalTests {
     #expect(
       backend.model.credits.map { backend.model.owner(of: $0) } == [.account("alice"), .device(device)])
     let end = later.adding(milliseconds: 10)
-    #expect(backend.model.claimDevice(device, for: "bob", now: end).count == 1)
+    #expect(backend.model.adoptDevice(device, for: "bob", now: end).count == 1)
     #expect(backend.model.entitlements(account: "alice", now: end) == ["coins": 1])
     #expect(backend.model.entitlements(account: "bob", now: end) == ["coins": 1])
     #expect(
@@ -120,12 +121,12 @@ struct BackendProposalTests {
         == .otherOwner)
   }
 
-  @Test func `another device's claim moves nothing`() throws {
+  @Test func `an adoption of another device moves nothing`() throws {
     var backend = BackendFixture()
     let uploader = Uploader.device(UUID())
     let record = Sample.record()
     _ = try backend.upload(Sample.claim(for: record), holding: [record], as: uploader)
-    _ = backend.model.claimDevice(UUID(), for: "alice", now: Sample.now.adding(milliseconds: 1))
+    _ = backend.model.adoptDevice(UUID(), for: "alice", now: Sample.now.adding(milliseconds: 1))
     #expect(backend.model.credits.map { backend.model.owner(of: $0) } == [uploader])
   }
 }

@@ -1,13 +1,14 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 /// A backend that is restored from a backup.
 struct BackendRestoreTests {
   private func order(_ store: BackendStore, _ key: String) throws -> BackendOrder {
-    try store.perform(failing: { $0 as any Error }) { model throws in
+    try store.perform { model in
       let outcome = try model.createOrder(
         OrderRequest(productID: "coins", quantity: 1), account: "a", idempotencyKey: key, now: Sample.now)
       return (outcome.order, outcome.writes)
@@ -15,7 +16,7 @@ struct BackendRestoreTests {
   }
 
   private func grant(_ store: BackendStore, _ id: String) throws {
-    try store.perform(failing: { $0 }) { model throws(BackendStoreError) -> (Void, [BackendWrite]) in
+    try store.change { model in
       let verdict = RecordedVerdict(
         environment: "Production", transactionID: id, verdict: .granted, orderNumber: nil, reason: nil,
         uploader: .account("a"), at: Sample.now)
@@ -25,11 +26,11 @@ struct BackendRestoreTests {
         purchasedAt: Sample.now)
       let writes = [BackendWrite.credit(credit), .verdict(verdict)]
       for write in writes { model.apply(write) }
-      return ((), writes)
+      return writes
     }
   }
 
-  @Test func `a restored backend has the ledger of the backup, another epoch, and the log of what was said`()
+  @Test func `a restored backend has the backup's ledger, another epoch, and the log of verdicts`()
     throws
   {
     let directory = try TemporaryDirectory()
@@ -50,7 +51,7 @@ struct BackendRestoreTests {
     #expect(try again.model() == store.model())
   }
 
-  @Test func `orders that were lost with the restoration never get their numbers and tokens given out again`()
+  @Test func `numbers and tokens of orders that the restoration lost are never given out again`()
     throws
   {
     let directory = try TemporaryDirectory()
@@ -64,18 +65,18 @@ struct BackendRestoreTests {
     #expect(Set((lost + new).map(\.accountToken)).count == 6)
   }
 
-  @Test func `over HTTP the reply tells the new epoch, and what was granted since is granted again`()
+  @Test func `after a restore, HTTP replies have the new epoch, and later grants are granted again`()
     async throws
   {
-    let world = try WorldFixture()
-    let payment = try await world.pay()
-    let backup = try world.server.backUp()
-    let first = try await world.reply(payment)
-    try world.server.restore(backup)
-    #expect(try world.server.snapshot().credits.isEmpty)
-    let second = try await world.reply(payment, withProof: false)
+    let fixture = try MockServerFixture()
+    let payment = try await fixture.pay()
+    let backup = try fixture.server.backUp()
+    let first = try await fixture.reply(payment)
+    try fixture.server.restore(backup)
+    #expect(try fixture.server.snapshot().credits.isEmpty)
+    let second = try await fixture.reply(payment, withProof: false)
     #expect(first.ledgerEpoch != second.ledgerEpoch)
     #expect(second.verdicts.map(\.verdict) == [.granted])
-    #expect(try world.server.snapshot().doubledCredits == 0)
+    #expect(try fixture.server.snapshot().doubledCredits == 0)
   }
 }

@@ -2,8 +2,9 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 /// The rules for one claim, one by one.
 struct BackendRuleTests {
@@ -11,7 +12,7 @@ struct BackendRuleTests {
     (StoreVerification.forged, Verdict.rejected), (.malformed, .rejected), (.unavailable, .pending),
     (.notFound, .unknownTransaction), (.genuine([]), .unknownTransaction),
   ])
-  func `what the store cannot confirm is not granted`(answer: StoreVerification, verdict: Verdict) throws {
+  func `an unconfirmed transaction is not granted`(answer: StoreVerification, verdict: Verdict) throws {
     var backend = BackendFixture()
     let given = try backend.upload(Sample.claim(for: Sample.record()), answer: answer)
     #expect(given.verdict == verdict)
@@ -22,7 +23,7 @@ struct BackendRuleTests {
   }
 
   @Test(arguments: [Uploader.account("alice"), .device(UUID())])
-  func `a transaction without an order is granted to whoever uploads it`(uploader: Uploader) throws {
+  func `a transaction without an order is granted to its uploader`(uploader: Uploader) throws {
     var backend = BackendFixture()
     let record = Sample.record(quantity: 3)
     let verdict = try backend.upload(Sample.claim(for: record), holding: [record], as: uploader)
@@ -34,7 +35,7 @@ struct BackendRuleTests {
     #expect(backend.model.credits.count == 1)
   }
 
-  @Test func `a bound claim fulfils its order once, however often it is repeated`() throws {
+  @Test func `a repeated bound claim fulfils its order once`() throws {
     var backend = BackendFixture()
     let order = try backend.order("alice")
     let record = Sample.record()
@@ -48,7 +49,7 @@ struct BackendRuleTests {
   }
 
   @Test(arguments: [Uploader.account("bob"), .device(UUID())])
-  func `another account's order gets its grant, and the uploader is told otherOwner`(uploader: Uploader)
+  func `the owner of the order gets the grant, and the uploader the verdict otherOwner`(uploader: Uploader)
     throws
   {
     var backend = BackendFixture()
@@ -63,7 +64,7 @@ struct BackendRuleTests {
     #expect(try backend.upload(claim, holding: [record]).verdict == .duplicate)
   }
 
-  @Test func `the account token names the order, also if the claim knows of none`() throws {
+  @Test func `the account token identifies the order, also for a claim without one`() throws {
     var backend = BackendFixture()
     _ = try backend.order("alice", key: "1")
     let order = try backend.order("alice", key: "2")
@@ -84,7 +85,7 @@ struct BackendRuleTests {
     #expect(backend.model.credits.isEmpty)
   }
 
-  @Test func `a token of no order of ours contradicts a bound claim and nothing else`() throws {
+  @Test func `an unknown account token contradicts only a bound claim`() throws {
     var backend = BackendFixture()
     let order = try backend.order("alice")
     let record = Sample.record(token: UUID())
@@ -107,7 +108,7 @@ struct BackendRuleTests {
     #expect(backend.model.credits.isEmpty)
   }
 
-  @Test func `a claim of another product, quantity, bundle or order than there is, is rejected`() throws {
+  @Test func `a claim of a wrong product, quantity, bundle or order is rejected`() throws {
     var backend = BackendFixture()
     let record = Sample.record()
     var product = Sample.claim(for: record)
@@ -139,7 +140,7 @@ struct BackendRuleTests {
     #expect(backend.model.doubledCredits == 0)
   }
 
-  @Test func `a proposed claim takes its first candidate that is open and agrees`() throws {
+  @Test func `a proposed claim takes the first open candidate with its product and quantity`() throws {
     var backend = BackendFixture()
     let done = try backend.order("alice", key: "1")
     let first = Sample.record("1")

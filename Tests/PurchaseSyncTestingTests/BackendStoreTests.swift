@@ -2,14 +2,15 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// What survives when the process dies without a word.
+@testable import PurchaseSyncTesting
+
+/// The data that survives when the process is killed.
 struct BackendStoreTests {
   private struct Refusal: Error {}
 
-  /// The files as they are on disk at this moment, which is what a killed process leaves.
+  /// The files on disk at this moment: a killed process leaves them so.
   private func diskImage(of path: String, in directory: TemporaryDirectory, _ name: String) throws -> String {
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
       try FileManager.default.copyItem(atPath: path + suffix, toPath: directory.path(name) + suffix)
@@ -37,23 +38,24 @@ struct BackendStoreTests {
     story.append(backend.lastWrites)
     _ = try backend.upload(Sample.claim(for: records[2]), holding: records, as: .device(device))
     story.append(backend.lastWrites)
-    story.append(backend.model.claimDevice(device, for: "alice", now: Sample.now))
+    story.append(backend.model.adoptDevice(device, for: "alice", now: Sample.now))
     story.append(backend.model.reverse(TransactionKey(records[0]), at: Sample.now))
     _ = try backend.upload(Sample.claim(for: records[1]), answer: .forged)
     story.append(backend.lastWrites)
     return story
   }
 
-  @Test func `after every request the disk image of a killed process holds exactly what was answered`() throws
+  @Test func `after every request the disk image of a killed process has exactly the answered changes`()
+    throws
   {
     let directory = try TemporaryDirectory()
     let path = directory.path("backend.sqlite")
     let store = try open(path)
     for (index, writes) in try story().enumerated() {
       #expect(!writes.isEmpty)
-      try store.perform(failing: { $0 }) { model throws(BackendStoreError) -> (Void, [BackendWrite]) in
+      try store.change { model in
         for write in writes { model.apply(write) }
-        return ((), writes)
+        return writes
       }
       let image = try open(try diskImage(of: path, in: directory, "image-\(index)"), seed: 99)
       #expect(try image.model() == store.model())
@@ -65,7 +67,7 @@ struct BackendStoreTests {
     var tokens: Set<UUID> = []
     for index in 0..<5 {
       let store = try open(directory.path("backend.sqlite"), seed: UInt64(index))
-      let order = try store.perform(failing: { $0 as any Error }) { model throws in
+      let order = try store.perform { model in
         let outcome = try model.createOrder(
           OrderRequest(productID: "coins", quantity: 1), account: "a", idempotencyKey: "\(index)",
           now: Sample.now)
@@ -82,7 +84,7 @@ struct BackendStoreTests {
     let store = try open(directory.path("backend.sqlite"))
     let before = try store.model()
     #expect(throws: Refusal.self) {
-      try store.perform(failing: { _ in Refusal() }) { model throws(Refusal) -> (Void, [BackendWrite]) in
+      try store.change { model in
         model.apply(.reversal(Reversal(transaction: TransactionKey(Sample.record()), at: Sample.now)))
         throw Refusal()
       }
@@ -97,15 +99,15 @@ struct BackendStoreTests {
     let credit = Credit(
       sequence: 1, transaction: TransactionKey(Sample.record()), orderNumber: nil, owner: .account("a"),
       productID: "coins", quantity: 1, cause: .granted, at: Sample.now)
-    try store.perform(failing: { $0 }) { model throws(BackendStoreError) -> (Void, [BackendWrite]) in
+    try store.change { model in
       let writes = [BackendWrite.credit(credit), .credit(credit)]
       for write in writes { model.apply(write) }
-      return ((), writes)
+      return writes
     }
     #expect(try open(path).model().doubledCredits == 1)
   }
 
-  @Test func `a file that is no database is refused and left as it is`() throws {
+  @Test func `a file that is no database is refused and not changed`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path("backend.sqlite")
     let bytes = Data("not a database, and longer than a header: ".utf8) + Data(repeating: 7, count: 4096)

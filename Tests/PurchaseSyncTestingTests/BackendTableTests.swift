@@ -3,10 +3,11 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// Tables A, B and C as they are in the file (R3.5 to R3.7).
+@testable import PurchaseSyncTesting
+
+/// Tables A, B and C in the file (R3.5 to R3.7).
 struct BackendTableTests {
   private let directory: TemporaryDirectory
   private let backend: BackendStore
@@ -28,7 +29,7 @@ struct BackendTableTests {
     from uploader: Uploader = .account("alice"), device: UUID = UUID(), at now: Timestamp = Sample.now
   ) throws -> Verdict? {
     let request = UploadRequest(device: device, proof: proof, claims: [Sample.claim(for: record)])
-    return try backend.perform(failing: { $0 as any Error }) { model throws in
+    return try backend.perform { model in
       let judged = model.judge(
         request, from: uploader, now: now, answers: { store.answer(to: $0, now: now) })
       return (judged.verdicts.first?.verdict, judged.writes)
@@ -84,7 +85,7 @@ struct BackendTableTests {
     #expect(try again.model() == backend.model())
   }
 
-  @Test func `a device's rows get the account that claims the device, also those granted later`() throws {
+  @Test func `the rows of an adopted device get the account, also later grants`() throws {
     var store = Sample.store()
     let device = UUID()
     let records = [try store.buy(), try store.buy()]
@@ -95,8 +96,8 @@ struct BackendTableTests {
         == .granted)
     let rows = "SELECT ifnull(uid, '-') || ' ' || uuid FROM table_c ORDER BY rowid"
     #expect(try column(rows) == ["- \(device.uuidString)"])
-    try backend.perform(failing: { $0 }) { model throws(BackendStoreError) -> (Void, [BackendWrite]) in
-      ((), model.claimDevice(device, for: "alice", now: Sample.now.adding(milliseconds: 5)))
+    try backend.change { model in
+      model.adoptDevice(device, for: "alice", now: Sample.now.adding(milliseconds: 5))
     }
     #expect(try column(rows) == ["alice \(device.uuidString)"])
     // Bought before the claim, uploaded after it.
@@ -108,15 +109,16 @@ struct BackendTableTests {
     #expect(try again.model() == backend.model())
   }
 
-  @Test func `what the job and notifications saw is marked so, and no receipt is in any other table`() throws
+  @Test func `rows name the job or the notification as their source, and only tables A and B have receipts`()
+    throws
   {
     var store = Sample.store()
     let bought = try store.buy("monthly")
     let receipt = try store.proof(.appReceipt, of: bought)
     let answer = store.answer(to: .proof(receipt), now: Sample.now)
     for source in [KnowledgeSource.job, .notification("DID_RENEW")] {
-      try backend.perform(failing: { $0 }) { model throws(BackendStoreError) -> (Void, [BackendWrite]) in
-        ((), model.learn([Lesson(proof: receipt, answer: answer)], source: source, now: Sample.now))
+      try backend.change { model in
+        model.learn([Lesson(proof: receipt, answer: answer)], source: source, now: Sample.now)
       }
     }
     let types = "SELECT create_type || ' ' || ifnull(notify_type, '-') FROM table_a ORDER BY rowid"

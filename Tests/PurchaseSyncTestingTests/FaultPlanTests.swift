@@ -1,6 +1,7 @@
 import LoopbackHTTP
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 struct FaultPlanTests {
   private func strikes(_ plan: FaultPlan, _ requests: [(String, String)]) -> [Bool] {
@@ -22,14 +23,14 @@ struct FaultPlanTests {
   }
 
   @Test func `a rule of one method does not count the others`() {
-    let plan = FaultPlan([.init(method: "POST", pathPrefix: "/", from: 2, count: nil, fault: .reset)])
+    let plan = FaultPlan([.init(method: "POST", path: "/", from: 2, count: nil, fault: .reset)])
     let requests = [("POST", "/"), ("GET", "/"), ("POST", "/"), ("POST", "/")]
     #expect(strikes(plan, requests) == [false, false, true, true])
   }
 
-  @Test func `the first of several rules wins, and the others count all the same`() {
+  @Test func `the first of several rules applies, and the others count the request nevertheless`() {
     let plan = FaultPlan.requestLost(path: "/", occurrence: 1).merging(
-      FaultPlan([.init(pathPrefix: "/", from: 1, count: 2, fault: .reset)]))
+      FaultPlan([.init(path: "/", from: 1, count: 2, fault: .reset)]))
     var mutable = plan
     #expect(mutable.next(method: "GET", path: "/") == .dropBeforeCommit)
     #expect(mutable.next(method: "GET", path: "/") == .reset)
@@ -38,7 +39,7 @@ struct FaultPlanTests {
 
   @Test(arguments: [(0, 0), (Int.max, Int.max), (Int.min, nil), (1, -1)])
   func `extreme numbers in a rule do not overflow`(from: Int, count: Int?) {
-    var plan = FaultPlan([.init(pathPrefix: "", from: from, count: count, fault: .reset)])
+    var plan = FaultPlan([.init(path: "", from: from, count: count, fault: .reset)])
     for _ in 0..<3 { _ = plan.next(method: "GET", path: "/") }
   }
 

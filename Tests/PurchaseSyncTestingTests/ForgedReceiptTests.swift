@@ -1,7 +1,8 @@
 import AppStoreReceipts
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 struct ForgedReceiptTests {
   private static var records: [StoreTransactionRecord] {
@@ -16,7 +17,7 @@ struct ForgedReceiptTests {
   private static func seconds(_ timestamp: Timestamp) -> Int64 { timestamp.milliseconds / 1_000 * 1_000 }
 
   @Test(arguments: [ForgedAppReceipt.Form.der, .ber(pieces: 3), .berThroughout(pieces: 2)])
-  func `an app receipt reads back as what was charged`(form: ForgedAppReceipt.Form) throws {
+  func `an app receipt decodes to the charged transactions`(form: ForgedAppReceipt.Form) throws {
     let bytes = Sample.forge.appReceipt(of: Self.records, createdAt: Sample.now, form: form)
     let receipt = try AppReceipt(decoding: bytes)
     #expect(receipt.bundleID == Sample.bundleID && receipt.environment == .sandbox)
@@ -30,7 +31,8 @@ struct ForgedReceiptTests {
   }
 
   @Test(arguments: ForgedTransactionReceipt.Form.allCases)
-  func `a transaction receipt reads back as what was charged`(form: ForgedTransactionReceipt.Form) throws {
+  func `a transaction receipt decodes to the charged transaction`(form: ForgedTransactionReceipt.Form) throws
+  {
     for record in Self.records {
       let bytes = Sample.forge.transactionReceipt(of: record, form: form)
       let receipt = try TransactionReceipt(decoding: bytes)

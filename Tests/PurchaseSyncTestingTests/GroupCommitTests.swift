@@ -1,12 +1,13 @@
 import Foundation
+import PurchaseSQLite
 import PurchaseSync
 import Testing
 
 @testable import PurchaseSyncTesting
 
-/// Many requests, few commits, and each request's own answer.
-@Suite(.timeLimit(.minutes(4))) struct GroupCommitTests {
-  /// Counts what is gathered, and which batches reach the disk.
+/// Many requests share a few commits, and each gets its own answer.
+@Suite struct GroupCommitTests {
+  /// Counts the gathered changes, and the batches that reach the disk.
   private final class Disk: @unchecked Sendable {
     private let lock = NSLock()
     private var gathered = 0
@@ -38,7 +39,7 @@ import Testing
 
   private struct OrderNumbers: Decodable { var orders: [OrderDocument] }
 
-  /// How many of so many requests, from eight threads, were told that they did not happen.
+  /// Makes this many requests from eight threads, and returns how many got the error of a failed commit.
   private func run(_ count: Int, _ commits: GroupCommit, _ disk: Disk) -> Set<Int> {
     let failed = Locked<Set<Int>>([])
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
@@ -63,7 +64,7 @@ import Testing
     for (earlier, later) in zip(all, all.dropFirst()) { #expect(later.lowerBound == earlier.upperBound + 1) }
   }
 
-  @Test func `a batch that fails is told to exactly those that were in it`() {
+  @Test func `exactly the requests of a failed batch get its error`() {
     let disk = Disk()
     disk.failing = [1, 777, 2_048, 4_000]
     let failed = run(4_000, GroupCommit(), disk)
@@ -73,7 +74,7 @@ import Testing
     #expect(failed == Set(expected))
   }
 
-  @Test func `what nobody has to wait for costs no commit`() throws {
+  @Test func `a request without writes causes no commit`() throws {
     let (disk, commits) = (Disk(), GroupCommit())
     try commits.wait(for: 0) { disk.commit() }
     let number = disk.gather()
@@ -83,21 +84,21 @@ import Testing
   }
 
   @Test func `requests whose commit fails are answered 500, and did not happen`() async throws {
-    let world = try WorldFixture()
-    let order = try await world.order(key: "before")
-    try world.server.refuseWrites(true)
-    let headers = WorldFixture.bearer("alice").merging(["Idempotency-Key": "k9"]) { first, _ in first }
-    let refused = try await world.send(
+    let fixture = try MockServerFixture()
+    let order = try await fixture.order(key: "before")
+    try fixture.server.refuseWrites(true)
+    let headers = MockServerFixture.bearer("alice").merging(["Idempotency-Key": "k9"]) { first, _ in first }
+    let refused = try await fixture.send(
       "POST", "/v1/orders", headers, json: #"{"productID":"coins","quantity":1}"#)
     #expect(refused.status == 500)
-    try world.server.refuseWrites(false)
-    let read = try await world.send("GET", "/v1/orders", WorldFixture.bearer("alice"))
+    try fixture.server.refuseWrites(false)
+    let read = try await fixture.send("GET", "/v1/orders", MockServerFixture.bearer("alice"))
     let kept = try read.decode(OrderNumbers.self).orders.map(\.number)
     #expect(kept == [order.number])
   }
 }
 
-/// What was gathered and is not in the file yet, when something else goes wrong.
+/// Changes that are gathered and not yet in the file, while another request fails.
 @Suite struct GatheringTests {
   private struct Refusal: Error {}
 
@@ -106,7 +107,7 @@ import Testing
   }
 
   private func order(_ key: String, in store: BackendStore) throws -> String {
-    try store.perform(failing: { $0 as any Error }) { model throws in
+    try store.perform { model in
       let made = try model.createOrder(
         OrderRequest(productID: "coins", quantity: 1), account: "alice", idempotencyKey: key, now: Sample.now,
         expiresAt: nil)
@@ -114,14 +115,13 @@ import Testing
     }
   }
 
-  @Test func `a request that is refused takes nothing from those before it`() throws {
+  @Test func `a refused request does not undo the requests before it`() throws {
     let directory = try TemporaryDirectory()
     let store = try open(directory)
     store.isGathering = true
     let first = try order("a", in: store)
     #expect(throws: Refusal.self) {
-      try store.perform(failing: { $0 as any Error }) { _ throws -> (Void, [BackendWrite]) in throw Refusal()
-      }
+      try store.change { _ in throw Refusal() }
     }
     let second = try order("b", in: store)
     #expect(first != second)
@@ -131,7 +131,7 @@ import Testing
     #expect(try again.model().orders.map(\.number) == [first, second])
   }
 
-  @Test func `what a failed flush lost is told to whoever waits for it`() throws {
+  @Test func `the waiting requests get the error of a failed flush`() throws {
     let store = try open(try TemporaryDirectory())
     store.isGathering = true
     _ = try order("a", in: store)
@@ -140,7 +140,7 @@ import Testing
     try store.refuseWrites(false)
     let batch = store.take()
     #expect(throws: BackendStoreError.self) { try store.commit(batch) }
-    // Nobody commits what was judged by it, until it is abandoned.
+    // Until it is abandoned, requests that were judged by it are not committed.
     #expect(throws: BackendStoreError.self) { try store.flush() }
     #expect(store.abandon() == batch.through)
     #expect(try store.model().orders == [])

@@ -3,13 +3,14 @@ import Foundation
 import LoopbackHTTP
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// `/verifyReceipt` over HTTP, against a store that answers as it is told.
+@testable import PurchaseSyncTesting
+
+/// `/verifyReceipt` over HTTP, against a store with scripted answers.
 struct HTTPReceiptVerifierTests {
-  /// Nobody to ask for what is no receipt.
-  private struct Nobody: ReceiptVerifier {
+  /// Answers `notFound` to questions that are not about a receipt.
+  private struct Unused: ReceiptVerifier {
     func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer { StoreAnswer(.notFound) }
   }
 
@@ -44,12 +45,12 @@ struct HTTPReceiptVerifierTests {
 
     deinit { server.stop() }
 
-    func verifier(password: String = "s", timeout: TimeInterval = 5) throws -> HTTPReceiptVerifier {
+    func verifier(password: String = "s", timeout: TimeInterval = 60) throws -> HTTPReceiptVerifier {
       let base = "http://127.0.0.1:\(server.port)"
       return HTTPReceiptVerifier(
         production: try #require(URL(string: base + "/production/verifyReceipt")),
         sandbox: try #require(URL(string: base + "/sandbox/verifyReceipt")),
-        password: SharedSecret(password), timeout: timeout, others: Nobody())
+        password: SharedSecret(password), timeout: timeout, others: Unused())
     }
   }
 
@@ -58,7 +59,7 @@ struct HTTPReceiptVerifierTests {
     return (
       environment,
       VerifyReceiptForge(bundleID: Sample.bundleID, environment: environment).unified(
-        held: [ForgedTransaction(record)], requestedAt: Sample.now)
+        held: [record], requestedAt: Sample.now)
     )
   }
 
@@ -75,7 +76,8 @@ struct HTTPReceiptVerifierTests {
     }
   }
 
-  @Test func `a receipt is asked about where it belongs, a wrong secret is the backend's fault`() async throws
+  @Test func `a receipt is sent to its environment's host, and a wrong secret is a fault of the backend`()
+    async throws
   {
     let hosts = try Hosts(answers: ["AAAA": Self.genuine(.production), "BBBB": Self.genuine(.sandbox)])
     let verifier = try hosts.verifier()
@@ -111,7 +113,7 @@ struct HTTPReceiptVerifierTests {
       answers["\(1000 + index)"] = (
         .production,
         VerifyReceiptForge(bundleID: Sample.bundleID).unified(
-          held: [ForgedTransaction(Sample.record("\(1000 + index)"))], requestedAt: Sample.now)
+          held: [Sample.record("\(1000 + index)")], requestedAt: Sample.now)
       )
     }
     let hosts = try Hosts(answers: answers)

@@ -1,21 +1,22 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 struct NotificationForgeTests {
   private let forge = NotificationForge(receipts: Sample.forge, environment: .sandbox)
 
-  private var month: ForgedTransaction {
+  private var month: StoreTransactionRecord {
     var record = Sample.record(
       "1", product: "monthly", expiresAt: Sample.now.adding(milliseconds: Sample.day))
     record.kind = .autoRenewable
-    return ForgedTransaction(record)
+    return record
   }
 
   @Test func `version 2 reads back, and each of its signatures is the forge's`() throws {
-    var renewal = ForgedRenewal(of: month.record, autoRenewProductID: "yearly")
+    var renewal = ForgedRenewal(of: month, autoRenewProductID: "yearly")
     renewal.gracePeriodExpiresAt = Sample.now.adding(milliseconds: 2 * Sample.day)
     renewal.isInBillingRetry = true
     renewal.expirationIntent = 2
@@ -37,7 +38,7 @@ struct NotificationForgeTests {
 
   @Test func `version 1 reads back with its unified receipt`() throws {
     let receipts = VerifyReceiptForge(bundleID: Sample.bundleID, environment: .sandbox)
-    let renewal = ForgedRenewal(of: month.record, willAutoRenew: false)
+    let renewal = ForgedRenewal(of: month, willAutoRenew: false)
     let unified = receipts.unified(
       held: [month], latest: [month], renewals: [renewal], newReceipt: "MII=", requestedAt: Sample.now)
     let body = forge.version1(.didChangeRenewalStatus, unifiedReceipt: unified, renewal: renewal)

@@ -1,10 +1,11 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
 
-/// When the store posts what, how often, and in which order.
+@testable import PurchaseSyncTesting
+
+/// When, how often and in which order the store posts notifications.
 struct NotificationQueueTests {
   private static let hour: Int64 = 3_600_000
 
@@ -19,7 +20,7 @@ struct NotificationQueueTests {
   @Test(
     arguments: [(.one, [6, 30, 78]), (.two, [1, 13, 37, 85, 157])]
       as [(OutgoingNotification.Version, [Int64])])
-  func `an answer that is no success is followed by the store's schedule, then nothing`(
+  func `an answer without success is followed by the attempts of the store's schedule, and no more`(
     version: OutgoingNotification.Version, hours: [Int64]
   ) throws {
     var store = store([version])
@@ -30,7 +31,7 @@ struct NotificationQueueTests {
       #expect(store.takeNotifications(now: due.adding(milliseconds: -1)).isEmpty)
       let taken = store.takeNotifications(now: due)
       #expect(taken.count == 1 && taken.map(\.failures) == [moments.count])
-      // Nobody else gets it meanwhile.
+      // No other poster gets the notification meanwhile.
       #expect(store.takeNotifications(now: due).isEmpty)
       store.settleNotification(id: taken[0].id, status: status, now: due)
       moments.append((due.milliseconds - Sample.now.milliseconds) / Self.hour)
@@ -50,7 +51,7 @@ struct NotificationQueueTests {
   }
 
   @Test(arguments: [200, 202, 206])
-  func `a success ends it, and its body is let go`(status: Int) throws {
+  func `a success ends the attempts, and the body is dropped`(status: Int) throws {
     var store = store()
     try store.buy("gold")
     let taken = store.takeNotifications(now: Sample.now)
@@ -72,7 +73,7 @@ struct NotificationQueueTests {
 
   @Test func `delays bring them out of order`() throws {
     var store = store()
-    store.notifications.delays = [2_000, 0, 1_000]
+    store.notifications.delays = [.seconds(2), .zero, .seconds(1)]
     for product in ["gold", "coins", "pro"] { try store.buy(product) }
     let ids = store.charges.map(\.transactionID)
     #expect(store.takeNotifications(now: Sample.now).map(\.transactionID) == [ids[1]])
@@ -80,7 +81,7 @@ struct NotificationQueueTests {
     #expect(later.map(\.transactionID) == [ids[2], ids[0]])
   }
 
-  @Test func `for a backend that gets none, none are made`() throws {
+  @Test func `without configured versions no notifications are made`() throws {
     var store = store([])
     try store.buy("gold")
     #expect(store.notifications == NotificationQueue())
@@ -95,23 +96,23 @@ struct NotificationQueueTests {
     #expect(store.notifications.fates.count == 100 && store.notifications.deliveredCount == 150)
   }
 
-  @Test func `a poster posts what is due and hands the answers back`() async throws {
-    let world = try WorldFixture()
-    try world.server.withStore { store throws(StoreModelError) in
+  @Test func `due notifications are posted, and their answers recorded`() async throws {
+    let fixture = try MockServerFixture()
+    try fixture.server.withStore { store throws(StoreModelError) in
       store.notifications.versions = [.two]
       _ = try store.pay(
         product: "coins", quantity: 1, accountToken: nil, storeAccount: "a", now: Sample.now)
     }
-    let poster = NotificationPoster(world.server) { body in
+    let post: @Sendable (Data) async -> Int? = { body in
       do throws(ReceiptDecodingError) {
         return try ServerNotificationV2(json: body).kind == .oneTimeCharge ? 503 : 400
       } catch {
         return nil
       }
     }
-    #expect(await poster.postDue(now: Sample.now) == 1)
-    #expect(await poster.postDue(now: Sample.now) == 0)
-    let waiting = world.server.withStore { $0.notifications.waiting }
+    #expect(await fixture.server.goOn(post: post) == 1)
+    #expect(await fixture.server.goOn(post: post) == 0)
+    let waiting = fixture.server.withStore { $0.notifications.waiting }
     #expect(waiting.map(\.failures) == [1])
   }
 }

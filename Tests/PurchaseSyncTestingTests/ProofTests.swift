@@ -2,10 +2,11 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// What the store says of each kind of proof, and what the backend makes of it.
+@testable import PurchaseSyncTesting
+
+/// The store's answer to each kind of proof, and the backend's verdict.
 struct ProofTests {
   private static let kinds: [ProofKind] = [.signedTransaction, .appReceipt, .transactionReceipt]
 
@@ -37,8 +38,7 @@ struct ProofTests {
   }
 
   @Test(arguments: kinds)
-  func `a proof that the store did not give out is forged, and what is none malformed`(kind: ProofKind) throws
-  {
+  func `a foreign proof is forged, and an unreadable one malformed`(kind: ProofKind) throws {
     var store = Sample.store()
     let paid = try store.buy()
     var twin = StoreModel(products: Sample.products, forge: ReceiptForge(bundleID: Sample.bundleID, key: 1))
@@ -95,7 +95,7 @@ struct ProofTests {
         == [records[0].transactionID, records[2].transactionID])
   }
 
-  @Test func `one receipt with two accounts' transactions grants to each what is its own`() throws {
+  @Test func `one receipt with two accounts' transactions grants to each account its own`() throws {
     var store = Sample.store()
     var backend = BackendFixture()
     let orders = [try backend.order("alice"), try backend.order("bob")]
@@ -108,7 +108,7 @@ struct ProofTests {
     #expect(backend.model.credits.map(\.owner) == [.account("alice"), .account("bob")])
   }
 
-  @Test func `a receipt tells no account token, the store by id and a signed transaction do`() throws {
+  @Test func `a receipt has no account token, a question by id and a signed transaction return it`() throws {
     var store = Sample.store()
     let token = UUID()
     let paid = try store.buy(token: token)

@@ -1,11 +1,12 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
 
+@testable import PurchaseSyncTesting
+
 struct ReceiptForgeTests {
-  @Test func `a signed transaction reads back as what was charged`() throws {
+  @Test func `a signed transaction decodes to the charged transaction`() throws {
     let token = UUID()
     let expires = Sample.now.adding(milliseconds: Sample.day)
     let record = Sample.record(
@@ -25,7 +26,7 @@ struct ReceiptForgeTests {
     #expect(read.revocationDate == nil)
   }
 
-  @Test func `every single altered character is noticed`() {
+  @Test func `a change of any single character is detected`() {
     let jws = Sample.forge.signedTransaction(Sample.record(), signedAt: Sample.now)
     #expect(Sample.forge.verify(jws))
     for index in jws.indices {
@@ -40,7 +41,7 @@ struct ReceiptForgeTests {
     #expect(!Sample.forge.verify(text))
   }
 
-  @Test func `another forge's work is not verified`() {
+  @Test func `a text of another forge is not verified`() {
     let other = ReceiptForge(bundleID: Sample.bundleID, key: 1)
     #expect(!Sample.forge.verify(other.signedTransaction(Sample.record(), signedAt: Sample.now)))
   }

@@ -3,21 +3,22 @@ import Foundation
 import LoopbackHTTP
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 /// Transactions over the App Store Server API, against the store of another server.
 struct ServerAPIVerifierTests {
-  private func with(_ body: (WorldServer, ServerAPIVerifier, StoreTransactionRecord) throws -> Void) throws {
+  private func with(_ body: (MockServer, ServerAPIVerifier, StoreTransactionRecord) throws -> Void) throws {
     let directory = try TemporaryDirectory()
-    let server = try WorldServer(
-      databasePath: directory.path("world.sqlite"),
+    let server = try MockServer(
+      databasePath: directory.path("fixture.sqlite"),
       products: [StoreProduct(id: "gems", kind: .consumable)], bundleID: Sample.bundleID,
       now: Timestamp.wallClock)
     try server.start()
     defer { server.stop() }
     let verifier = ServerAPIVerifier(
-      store: server.baseURL, forge: ReceiptForge(bundleID: Sample.bundleID), timeout: 5)
+      store: server.baseURL, forge: ReceiptForge(bundleID: Sample.bundleID), timeout: 60)
     let record = try server.withStore { (store) throws(StoreModelError) in
       try store.pay(
         product: "gems", quantity: 1, accountToken: nil, storeAccount: "apple-1", now: .wallClock())
@@ -25,13 +26,13 @@ struct ServerAPIVerifierTests {
     try body(server, verifier, record)
   }
 
-  private func jws(_ server: WorldServer, _ id: String) throws -> String {
+  private func jws(_ server: MockServer, _ id: String) throws -> String {
     try server.withStore { (store) throws(StoreModelError) in
       try store.signedTransaction(for: id, now: .wallClock())
     }
   }
 
-  @Test func `a signed transaction is what has become of it since, a refund too`() throws {
+  @Test func `a signed transaction is answered in its present state, refund included`() throws {
     try with { server, verifier, record in
       let proof = ProofDocument(kind: .signedTransaction, data: try jws(server, record.transactionID))
       let before = verifier.answer(to: .proof(proof), now: .wallClock()).report?.transactions
@@ -48,7 +49,7 @@ struct ServerAPIVerifierTests {
     }
   }
 
-  @Test func `what the store did not sign, does not know, or holds elsewhere is told apart`() throws {
+  @Test func `forged, unknown and other environments' transactions have different answers`() throws {
     try with { server, verifier, record in
       func outcome(_ query: VerificationQuery) -> StoreAnswer.Outcome {
         verifier.answer(to: query, now: .wallClock()).outcome
@@ -69,13 +70,13 @@ struct ServerAPIVerifierTests {
     }
   }
 
-  @Test func `a store that is down or talks nonsense has said nothing`() throws {
+  @Test func `a store that is down or answers nonsense counts as unavailable`() throws {
     try with { server, verifier, record in
       let query = VerificationQuery.transaction(environment: "Production", id: record.transactionID)
       for plan in [
         FaultPlan.outage(path: "/inApps", requests: 1), .captivePortal(requests: 1, path: "/inApps"),
-        // Again and again: a GET is sent once more by itself.
-        FaultPlan([.init(pathPrefix: "/inApps", count: nil, fault: .dropBeforeCommit)]),
+        // The fault is repeated, because the client repeats a GET by itself.
+        FaultPlan([.init(path: "/inApps", count: nil, fault: .dropBeforeCommit)]),
       ] {
         server.setFaults(plan)
         #expect(verifier.answer(to: query, now: .wallClock()).outcome == .unavailable)

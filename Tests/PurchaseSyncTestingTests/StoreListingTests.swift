@@ -2,14 +2,17 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// Who is handed what, how often, and with what missing.
+@testable import PurchaseSyncTesting
+
+/// Which transactions each device gets, how often, and without which fields.
 struct StoreListingTests {
   private let token = UUID()
 
-  @Test func `each store account has its own listing, and a device follows who is signed in`() throws {
+  @Test func `each store account has its own listing, and a device shows that of the signed-in account`()
+    throws
+  {
     var store = Sample.store()
     let first = try store.buy(as: "a")
     let second = try store.buy(as: "b")
@@ -21,8 +24,8 @@ struct StoreListingTests {
     #expect(listing.transactions.map(\.transactionID) == [second.transactionID])
     #expect(store.unfinished(storeAccount: "a") == [first])
     store.signIn(device: "phone", storeAccount: nil)
-    let nobody = store.listing(storeAccount: store.signedIn["phone"], now: Sample.now)
-    #expect(nobody.storeAccount == nil && nobody.transactions.isEmpty)
+    let signedOut = store.listing(storeAccount: store.signedIn["phone"], now: Sample.now)
+    #expect(signedOut.storeAccount == nil && signedOut.transactions.isEmpty)
   }
 
   @Test(arguments: ["b", nil])
@@ -37,7 +40,7 @@ struct StoreListingTests {
     #expect(store.unfinished(storeAccount: "a").isEmpty)
   }
 
-  @Test func `a store that forgets what is finished answers notListed the second time`() throws {
+  @Test func `a store that forgets finished transactions answers notListed the second time`() throws {
     var store = Sample.store()
     store.faults.forgetsFinished = true
     let paid = try store.buy()
@@ -73,7 +76,7 @@ struct StoreListingTests {
     #expect(listing.transactions.map { $0.proof != nil } == [false, true, true])
   }
 
-  @Test func `an unverified transaction is flagged, and its signature is genuine all the same`() throws {
+  @Test func `an unverified transaction is marked, and its signature is genuine nevertheless`() throws {
     var store = Sample.store()
     try store.buy(delivery: .unverified)
     let item = try #require(store.listing(storeAccount: "a", now: Sample.now).transactions.first)
@@ -116,7 +119,9 @@ struct StoreListingTests {
     throws
   {
     var store = StoreModel(
-      products: Sample.products + [StoreProduct(id: "yearly", kind: .autoRenewable, periodMilliseconds: 365)],
+      products: Sample.products + [
+        StoreProduct(id: "yearly", kind: .autoRenewable, period: .milliseconds(365))
+      ],
       forge: Sample.forge)
     let first = try store.buy("monthly", token: token)
     try store.finish(transactionID: first.transactionID)

@@ -1,8 +1,9 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 struct StoreModelTests {
   @Test func `an unfinished transaction is delivered in order of purchase until it is finished`() throws {
@@ -33,7 +34,7 @@ struct StoreModelTests {
     #expect(try SignedTransaction(jws: signed).revocationDate == later.milliseconds)
   }
 
-  @Test func `who owns a non-consumable is not charged again`() throws {
+  @Test func `the owner of a non-consumable is not charged again`() throws {
     var store = Sample.store()
     let first = try store.pay(
       product: "pro", quantity: 1, accountToken: nil, storeAccount: "a", now: Sample.now)

@@ -1,10 +1,11 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
 
-/// Which notification follows from what, in both versions; every one decodes (R3.10; receipt-facts d).
+@testable import PurchaseSyncTesting
+
+/// Each event leads to its notification in both versions, and each notification decodes (R3.10; StoreFacts d).
 struct StoreNotificationTests {
   private typealias One = ServerNotificationV1
   private typealias Two = ServerNotificationV2
@@ -17,7 +18,7 @@ struct StoreNotificationTests {
     return shop
   }
 
-  /// What was made since the last call, decoded: words of version 1, and of version 2 with their subtypes.
+  /// The decoded notifications since the last call: types of version 1, and types of version 2 with their subtypes.
   private func told(_ shop: inout Shop) throws -> (one: [String], two: [String]) {
     var one: [String] = []
     var two: [String] = []
@@ -56,7 +57,7 @@ struct StoreNotificationTests {
     #expect(told.two == two, sourceLocation: location)
   }
 
-  @Test func `a subscription's life is told from the first day to the refund`() throws {
+  @Test func `notifications cover a subscription from the purchase to the refund`() throws {
     var shop = shop()
     let first = try shop.buy("gold")
     let id = first.transactionID
@@ -88,7 +89,7 @@ struct StoreNotificationTests {
     try expect(&shop, ["INTERACTIVE_RENEWAL"], ["SUBSCRIBED/RESUBSCRIBE"])
   }
 
-  @Test func `a failure to charge is told until it is over`() throws {
+  @Test func `notifications cover a failed charge until its end`() throws {
     var shop = shop()
     try shop.buy("gold")
     shop.store.setBilling(works: false, storeAccount: "a", now: shop.now)
@@ -106,7 +107,7 @@ struct StoreNotificationTests {
     try expect(&shop, [], ["ONE_TIME_CHARGE"])
   }
 
-  @Test func `prices, families, offers and one-time purchases are told`() throws {
+  @Test func `notifications cover prices, families, offers and one-time purchases`() throws {
     var shop = shop()
     let gold = try shop.buy("gold")
     shop.store.setFamily(of: "a", to: ["b"], now: shop.now)

@@ -2,10 +2,11 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// Purchases that somebody else decides, and what comes without the app.
+@testable import PurchaseSyncTesting
+
+/// Purchases that wait for a decision, and events outside the app.
 struct StorePeopleTests {
   private let token = UUID()
 
@@ -30,7 +31,7 @@ struct StorePeopleTests {
     #expect(shop.store.requests.map(\.state) == [.approved(transactionID: paid.transactionID)])
   }
 
-  @Test func `what a parent declines is never charged`() throws {
+  @Test func `a declined purchase is never charged`() throws {
     var shop = Shop()
     shop.store.setAccount("a", asksToBuy: true)
     let request = try waiting(
@@ -55,7 +56,7 @@ struct StorePeopleTests {
     #expect(shop.store.unfinished(storeAccount: "a") == [second, first])
   }
 
-  @Test func `a promoted purchase is the app's to pay, with its token`() throws {
+  @Test func `the app pays a promoted purchase with its own token`() throws {
     var shop = Shop()
     let request = try shop.store.promote(product: "pro", storeAccount: "a", now: shop.now)
     #expect(request.origin == .promoted && shop.store.transactions.isEmpty)
@@ -63,7 +64,7 @@ struct StorePeopleTests {
     #expect(paid.accountToken == token && paid.productID == "pro")
   }
 
-  @Test func `a payment that is declined goes on waiting, and is charged once it works`() throws {
+  @Test func `a declined payment stays pending, and is charged when the payment method works`() throws {
     var shop = Shop()
     let request = try shop.store.promote(product: "coins", storeAccount: "a", now: shop.now)
     shop.store.setBilling(works: false, storeAccount: "a", now: shop.now)
@@ -119,7 +120,7 @@ struct StorePeopleTests {
     }
   }
 
-  @Test func `a family has what is shareable under its own names, until it is revoked`() throws {
+  @Test func `a family has shareable purchases as its own transactions until they are revoked`() throws {
     var shop = Shop()
     try shop.buy("coins")
     let album = try shop.buy("album")
@@ -145,7 +146,7 @@ struct StorePeopleTests {
     #expect(shop.store.transaction(shared[0].transactionID)?.revokedAt == nil)
     shop.store.setFamily(of: "a", to: [], now: shop.now)
     let revoked = shop.store.transactions(storeAccount: "b").filter { $0.revokedAt != nil }
-    // The period before had ended: nothing of it is left to take.
+    // The period before had ended, so nothing of it is revoked.
     #expect(revoked.map(\.productID) == ["album", "gold"])
     #expect(try shop.status(of: "b").state == .revoked)
     let jws = try shop.store.signedTransaction(for: revoked[1].transactionID, now: shop.now)
@@ -154,7 +155,7 @@ struct StorePeopleTests {
     #expect(try shop.status().state == .active)
   }
 
-  @Test func `what is unfinished belongs to the store account and outlives the device`() throws {
+  @Test func `unfinished transactions belong to the store account, not to the device`() throws {
     var shop = Shop()
     let paid = try shop.buy("coins")
     shop.store.signIn(device: "old phone", storeAccount: "a")

@@ -2,10 +2,11 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// The app receipt as it really behaves (receipt-facts a.4; R4.4, R5.4).
+@testable import PurchaseSyncTesting
+
+/// The behaviour of the app receipt (StoreFacts a.4; R4.4, R5.4).
 struct StoreReceiptTests {
   private let later = Sample.now.adding(milliseconds: 60_000)
 
@@ -74,7 +75,7 @@ struct StoreReceiptTests {
     #expect(try store.idsInReceipt()?.last == third.transactionID)
   }
 
-  @Test func `a refresh that lies counts as a reading, too`() throws {
+  @Test func `a refresh with a stale receipt counts as a reading too`() throws {
     var store = Sample.store()
     store.faults.lackedPurchases = 1
     store.faults.lackingReadings = 2
@@ -85,7 +86,7 @@ struct StoreReceiptTests {
     #expect(try store.idsInReceipt()?.count == 1)
   }
 
-  @Test func `a receipt can lack a transaction until somebody refreshes it`() throws {
+  @Test func `a receipt can lack a transaction until a refresh`() throws {
     var store = Sample.store()
     store.faults.lackedPurchases = 1
     store.faults.lackingReadings = nil
@@ -126,7 +127,7 @@ struct StoreReceiptTests {
       try store.refreshReceipt(storeAccount: nil, now: Sample.now)
     }
     #expect(store.prompts == 2)
-    store.faults.refreshIntervalMilliseconds = 1_000
+    store.faults.refreshInterval = .milliseconds(1_000)
     _ = try store.refreshReceipt(storeAccount: "a", now: later)
     try store.finish(transactionID: paid.transactionID)
     _ = try store.refreshReceipt(storeAccount: "a", now: later.adding(milliseconds: 999))

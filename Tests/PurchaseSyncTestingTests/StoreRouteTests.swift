@@ -3,10 +3,11 @@ import Foundation
 import LoopbackHTTP
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// The store's routes over HTTP: what people do, `verifyReceipt`, and bad input to either.
+@testable import PurchaseSyncTesting
+
+/// The store's routes over HTTP: actions of people, `verifyReceipt`, and bad input to both.
 struct StoreRouteTests {
   private static let posts = [
     "verifyReceipt", "sandbox/verifyReceipt", "store/payments", "store/finish", "store/refunds",
@@ -18,53 +19,52 @@ struct StoreRouteTests {
 
   @Test func `Ask to Buy over HTTP is pending, and comes with the listing once a parent agrees`() async throws
   {
-    let world = try WorldFixture()
-    let client = MockStoreClient(base: world.server.baseURL, storeAccount: "kid")
-    #expect(try await world.post("store/accounts", #"{"storeAccount":"kid","asksToBuy":true}"#).0 == 200)
+    let fixture = try MockServerFixture()
+    let client = MockStoreClient(base: fixture.server.baseURL, storeAccount: "kid")
+    #expect(try await fixture.post("store/accounts", #"{"storeAccount":"kid","asksToBuy":true}"#).0 == 200)
     let token = UUID()
     #expect(try await client.purchase(product: "coins", accountToken: token) == .pending)
     #expect(try await client.unfinished().transactions.isEmpty)
-    let (_, waiting) = try await world.get("store/requests?storeAccount=kid")
+    let (_, waiting) = try await fixture.get("store/requests?storeAccount=kid")
     let id = try #require(JSONValue(json: waiting)["requests"]?.array?.first?["requestID"]?.string)
     let approval = JSONValue.object(["requestID": .string(id)]).text
-    #expect(try await world.post("store/requests/approve", approval).0 == 200)
+    #expect(try await fixture.post("store/requests/approve", approval).0 == 200)
     #expect(try await client.unfinished().transactions.map(\.accountToken) == [token])
     #expect(
-      try await world.post(
+      try await fixture.post(
         "store/accounts", #"{"storeAccount":"kid","asksToBuy":false,"interruptedPurchases":1}"#
       ).0
         == 200)
     #expect(try await client.purchase(product: "coins", accountToken: nil) == .cancelled)
     await #expect(throws: TransportError.self) {
-      _ = try await world.post("store/accounts", #"{"storeAccount":"kid","asksToBuy":true}"#)
+      _ = try await fixture.post("store/accounts", #"{"storeAccount":"kid","asksToBuy":true}"#)
       _ = try await client.pay(product: "coins", quantity: 1, accountToken: nil)
     }
   }
 
-  @Test func `verifyReceipt over HTTP answers 200 with a status, and 413 to what is too large`() async throws
-  {
-    let world = try WorldFixture()
-    let client = MockStoreClient(base: world.server.baseURL, storeAccount: "a")
+  @Test func `verifyReceipt over HTTP answers 200 with a status, and 413 to a large body`() async throws {
+    let fixture = try MockServerFixture()
+    let client = MockStoreClient(base: fixture.server.baseURL, storeAccount: "a")
     _ = try await client.pay(product: "monthly", quantity: 1, accountToken: nil)
     let receipt = try #require(try await client.receipt())
     let request = VerifyReceiptRequest(receipt: Data(receipt))
     let body = String(decoding: request.json, as: UTF8.self)
-    let (status, answer) = try await world.post("verifyReceipt", body)
+    let (status, answer) = try await fixture.post("verifyReceipt", body)
     let response = try VerifyReceiptResponse(json: answer)
     #expect(status == 200 && response.status == .ok && response.pendingRenewals.count == 1)
-    let (_, sandbox) = try await world.post("sandbox/verifyReceipt", body)
+    let (_, sandbox) = try await fixture.post("sandbox/verifyReceipt", body)
     #expect(try VerifyReceiptResponse(json: sandbox).status == .productionReceipt)
-    let (getStatus, get) = try await world.get("verifyReceipt")
+    let (getStatus, get) = try await fixture.get("verifyReceipt")
     #expect(getStatus == 200 && String(decoding: get, as: UTF8.self) == #"{"status":21000}"#)
     let large = String(repeating: "x", count: (3 << 20) + 1)
-    #expect(try await world.post("verifyReceipt", large).0 == 413)
+    #expect(try await fixture.post("verifyReceipt", large).0 == 413)
   }
 
   @Test(arguments: posts)
   func `bad input to a route of the store has a clear answer, and the server stays up`(path: String)
     async throws
   {
-    let world = try WorldFixture()
+    let fixture = try MockServerFixture()
     let bodies = [
       "", "{", "[]", "7", "null", "\"x\"", "{}", #"{"transactionID":7}"#, #"{"transactionID":null}"#,
       #"{"transactionID":"x","productID":"y","willRenew":true,"consents":true,"requestID":"z"}"#,
@@ -75,7 +75,7 @@ struct StoreRouteTests {
       String(repeating: "[", count: 100_000),
     ]
     for body in bodies {
-      let (status, answer) = try await world.post(path, body)
+      let (status, answer) = try await fixture.post(path, body)
       let isVerification = path.hasSuffix("verifyReceipt")
       #expect(
         (200..<300).contains(status) || (!isVerification && (400..<500).contains(status)),
@@ -85,12 +85,12 @@ struct StoreRouteTests {
         #expect(read.status == .badRequest || read.status == .malformed)
       }
     }
-    #expect(try await world.get("store/products").0 == 200)
-    #expect(try await world.post("store/products", "{}").0 == 405)
+    #expect(try await fixture.get("store/products").0 == 200)
+    #expect(try await fixture.post("store/products", "{}").0 == 405)
   }
 }
 
-extension WorldFixture {
+extension MockServerFixture {
   fileprivate func post(_ path: String, _ body: String) async throws -> (Int, Data) {
     let reply = try await send("POST", "/" + path, json: body)
     return (reply.status, reply.body)

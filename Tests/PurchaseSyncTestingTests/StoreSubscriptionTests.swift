@@ -1,10 +1,11 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
 
-/// Subscriptions as time passes, judged by what the decoders make of the store's answers (R1.2, R2.6, R5.6).
+@testable import PurchaseSyncTesting
+
+/// Subscriptions as time passes, checked by decoding the store's answers (R1.2, R2.6, R5.6).
 struct StoreSubscriptionTests {
   @Test func `the same old receipt is paid, lapses, and is paid again after a renewal`() throws {
     var shop = Shop()
@@ -33,7 +34,7 @@ struct StoreSubscriptionTests {
       return
     }
     #expect(sent.transactionID == paid.transactionID)
-    // What replaces the stored receipt is the new period's (R2.5).
+    // The receipt that replaces the stored one holds the new period (R2.5).
     let newer = try shop.ask(try #require(third.latestReceipt))
     #expect(newer.status == .ok)
   }
@@ -136,7 +137,7 @@ struct StoreSubscriptionTests {
     }
   }
 
-  @Test func `the store gives up after 60 days, and the receipt says why`() throws {
+  @Test func `the store gives up after 60 days, and the receipt has the reason`() throws {
     var shop = Shop()
     let first = try shop.buy("silver")
     let receipt = try shop.oldReceipt(of: first)
@@ -151,7 +152,7 @@ struct StoreSubscriptionTests {
     #expect(try shop.status().state == .lapsed(.billingError))
     shop.store.setBilling(works: true, storeAccount: "a", now: shop.now)
     #expect(shop.store.charges.count == 1)
-    // Nobody gets a second trial.
+    // There is no second trial.
     let again = try shop.buy("silver")
     #expect(!again.isTrial && again.originalTransactionID == first.transactionID && again.price == 6_000)
   }
@@ -226,7 +227,7 @@ struct StoreSubscriptionTests {
     #expect(shop.store.charges.count == 13)
   }
 
-  @Test func `a clock that jumps by ages is caught up with in bounded steps`() throws {
+  @Test func `a clock that jumps by many years is processed in bounded steps`() throws {
     var shop = Shop(pace: .faster(1_000_000_000))
     try shop.buy("gold")
     shop.wait(days: 1)

@@ -1,14 +1,15 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
 
-/// Every status of `verifyReceipt`, and what stands in its answers (R1.1, R2; receipt-facts a).
+@testable import PurchaseSyncTesting
+
+/// Every status of `verifyReceipt`, and the fields of its answers (R1.1, R2; StoreFacts a).
 struct StoreVerifyReceiptTests {
   private let secret = "a5b6c7d8"
 
-  @Test func `the unified answer tells the receipt that was sent, and all of the customer`() throws {
+  @Test func `the unified answer has the sent receipt and all of the customer's transactions`() throws {
     var shop = Shop()
     let coins = try shop.buy("coins")
     let sent = try shop.appReceipt()
@@ -77,7 +78,7 @@ struct StoreVerifyReceiptTests {
       let answer = try shop.ask(receipt, host: other)
       #expect(answer.status == (environment == .production ? .productionReceipt : .sandboxReceipt))
       #expect(answer.receipt == nil && answer.environment == nil)
-      // A store that is not this one's: what it made can't be told from a forgery.
+      // Another store made the receipt. This store cannot distinguish it from a forgery.
       var stranger = Shop(other)
       #expect(
         try stranger.ask(receipt).status == (other == .production ? .sandboxReceipt : .productionReceipt))
@@ -106,7 +107,7 @@ struct StoreVerifyReceiptTests {
   @Test(arguments: [
     "", "x", "e30=", "MIA=", "bm90IGEgcmVjZWlwdA==", "ew==", "MIIB-_==", "{", "\u{0}", "====",
   ])
-  func `what is no receipt is malformed`(data: String) throws {
+  func `an unreadable receipt is malformed`(data: String) throws {
     var shop = Shop()
     #expect(try shop.ask(data).status == .malformed)
   }

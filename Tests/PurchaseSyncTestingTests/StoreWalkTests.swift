@@ -2,10 +2,12 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
+import TestSupport
 import Testing
 
-/// A walk of the store through everything that people can do, watched by a dumb observer.
+@testable import PurchaseSyncTesting
+
+/// Random actions of people at the store. A simple observer checks the results.
 struct StoreWalkTests {
   private static let accounts = ["a", "b", "c"]
 
@@ -19,10 +21,10 @@ struct StoreWalkTests {
       shop = Shop(
         seed % 2 == 0 ? .production : .sandbox,
         pace: seed % 3 == 0 ? .real : seed % 3 == 1 ? .sandbox : .faster(1_000))
-      // Version 1 tells a hundred transactions each time, and would take most of the time.
+      // Version 1 lists a hundred transactions in each notification and would take most of the time.
       shop.store.notifications.versions = seed % 4 == 0 ? [.one, .two] : [.two]
       shop.store.notifications.copies = seed % 5 == 0 ? 2 : 1
-      shop.store.notifications.delays = seed % 7 == 0 ? [86_400_000, 0] : []
+      shop.store.notifications.delays = seed % 7 == 0 ? [.milliseconds(86_400_000), .zero] : []
     }
 
     mutating func pick<T>(_ items: [T]) -> T { items[Int(random.next() % UInt64(items.count))] }
@@ -43,7 +45,7 @@ struct StoreWalkTests {
       do throws(StoreModelError) {
         try act(account, id)
       } catch {
-        // Refusals are fine; the observer sees whether they changed anything.
+        // Refusals are allowed. The observer checks that they change nothing.
         #expect(!error.description.isEmpty)
       }
       shop.store.advance(to: shop.now)
@@ -57,7 +59,7 @@ struct StoreWalkTests {
     }
 
     private mutating func act(_ account: String, _ id: String) throws(StoreModelError) {
-      // Gold has a grace period and is shared: most can happen to it.
+      // Gold has a grace period and is shared, so most kinds of events apply to it.
       let products = Shop.products.map(\.id) + ["gold", "gold", "gold"]
       switch random.next() % 20 {
       case 0...4:
@@ -98,9 +100,8 @@ struct StoreWalkTests {
     }
   }
 
-  @Test(arguments: 0..<15 as Range<UInt64>)
-  func `nothing that was paid leaves, comes twice, or reads differently from what it is`(seed: UInt64) throws
-  {
+  @Test(arguments: 0..<UInt64(LongTests.count(short: 4, long: 15)))
+  func `no charge is lost, doubled or changed`(seed: UInt64) throws {
     var walk = Walk(seed: seed)
     for index in 0..<60 {
       try walk.step()
@@ -109,7 +110,7 @@ struct StoreWalkTests {
     #expect(walk.shop.store.transactions.count > 2)
   }
 
-  @Test func `the same seed walks the same way, and few seeds go everywhere`() throws {
+  @Test func `the same seed gives the same walk, and a few seeds reach every kind of event`() throws {
     var causes: Set<StoreTransactionRecord.Cause> = []
     var kinds: Set<String> = []
     var states: Set<Int> = []
@@ -120,7 +121,7 @@ struct StoreWalkTests {
         try walk.step()
         kinds.formUnion(
           walk.shop.store.notifications.fates.map { $0.notification.kind + ($0.notification.subtype ?? "") })
-        states.formUnion(walk.shop.store.lives.values.map(\.state.rawValue))
+        states.formUnion(walk.shop.store.subscriptions.values.map(\.state.rawValue))
       }
       causes.formUnion(walk.shop.store.transactions.map(\.cause))
       stores.append(walk.shop.store)

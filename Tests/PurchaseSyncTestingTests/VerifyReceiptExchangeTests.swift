@@ -1,15 +1,16 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
 
-/// The talk with `/verifyReceipt`, answer by answer.
+@testable import PurchaseSyncTesting
+
+/// The exchange with `/verifyReceipt`, answer by answer.
 struct VerifyReceiptExchangeTests {
   private let production = VerifyReceiptForge(bundleID: Sample.bundleID)
   private let sandbox = VerifyReceiptForge(bundleID: Sample.bundleID, environment: .sandbox)
 
-  /// The hosts that were asked, and what came of it.
+  /// The hosts that were asked, and the result.
   private func talk(
     _ replies: [StoreEnvironment: JSONValue]
   ) -> (asked: [StoreEnvironment], answer: StoreAnswer?) {
@@ -33,7 +34,7 @@ struct VerifyReceiptExchangeTests {
     (21010, nil, .refused), (21100, nil, .unavailable), (21150, true, .unavailable),
     (21199, false, .refused), (21099, nil, .unavailable), (-1, nil, .unavailable),
   ])
-  func `each status without a receipt means one thing`(
+  func `each status without a receipt has one meaning`(
     status: Int, isRetryable: Bool?, outcome: StoreAnswer.Outcome
   ) {
     let reply = production.failure(ReceiptStatus(rawValue: status), isRetryable: isRetryable)
@@ -44,7 +45,7 @@ struct VerifyReceiptExchangeTests {
 
   @Test func `a sandbox receipt is asked about at production first, then once in the sandbox`() throws {
     let record = Sample.record(environment: .sandbox)
-    let held = sandbox.unified(held: [ForgedTransaction(record)], requestedAt: Sample.now)
+    let held = sandbox.unified(held: [record], requestedAt: Sample.now)
     let (asked, answer) = talk([.production: production.failure(.sandboxReceipt), .sandbox: held])
     #expect(asked == [.production, .sandbox])
     #expect(answer?.report?.transactions.map(\.environment) == [.sandbox])
@@ -61,22 +62,23 @@ struct VerifyReceiptExchangeTests {
   @Test(arguments: [
     nil, (503, "{}"), (200, ""), (200, "<html>"), (200, "[]"), (413, #"{"status":0}"#), (200, #"{"a":1}"#),
   ])
-  func `what is no answer of the store says nothing of the receipt`(reply: (Int, String)?) {
+  func `an answer that is not the store's proves nothing about the receipt`(reply: (Int, String)?) {
     var exchange = VerifyReceiptExchange(receiptData: "MIAA", password: nil)
     exchange.received(reply.map { ($0.0, Data($0.1.utf8)) }, now: Sample.now)
     #expect(exchange.step == .done(StoreAnswer(.unavailable)))
   }
 
-  @Test func `the old style has three lives, and the lapsed one tells what was paid`() throws {
+  @Test func `the old style answers active, lapsed and active again, and the lapsed answer has the period`()
+    throws
+  {
     let end = Sample.now.adding(milliseconds: 30 * Sample.day)
-    let first = ForgedTransaction(Sample.record("1", product: "monthly", expiresAt: end))
-    let second = ForgedTransaction(
-      Sample.record(
-        "2", original: "1", product: "monthly", expiresAt: end.adding(milliseconds: 30 * Sample.day),
-        purchasedAt: end))
-    func life(_ latest: ForgedTransaction, at moment: Timestamp) throws -> (Int?, StoreReport) {
+    let first = Sample.record("1", product: "monthly", expiresAt: end)
+    let second = Sample.record(
+      "2", original: "1", product: "monthly", expiresAt: end.adding(milliseconds: 30 * Sample.day),
+      purchasedAt: end)
+    func life(_ latest: StoreTransactionRecord, at moment: Timestamp) throws -> (Int?, StoreReport) {
       let reply = production.oldStyle(
-        sent: first, latest: latest, renewal: ForgedRenewal(of: first.record), requestedAt: moment)
+        sent: first, latest: latest, renewal: ForgedRenewal(of: first), requestedAt: moment)
       let answer = try #require(talk([.production: reply]).answer)
       return (answer.status?.rawValue, try #require(answer.report))
     }
@@ -91,22 +93,21 @@ struct VerifyReceiptExchangeTests {
     #expect(renewed.1.renewals.map(\.chain.originalTransactionID) == ["1"])
   }
 
-  @Test func `a transaction that stands in an answer twice is told once, and a refund in either is one`()
+  @Test func `a transaction that occurs twice in an answer is merged, and a refund in either counts`()
     throws
   {
     let end = Sample.now.adding(milliseconds: 9)
-    let held = ForgedTransaction(Sample.record("1", product: "monthly", expiresAt: end))
-    var latest = ForgedTransaction(
-      Sample.record("1", product: "monthly", token: UUID(), expiresAt: end, revokedAt: Sample.now))
+    let held = Sample.record("1", product: "monthly", expiresAt: end)
+    var latest = Sample.record("1", product: "monthly", token: UUID(), expiresAt: end, revokedAt: Sample.now)
     latest.groupID = "7"
     let reply = production.unified(
-      held: [held], latest: [latest], renewals: [ForgedRenewal(of: latest.record)], newReceipt: "MIAB",
+      held: [held], latest: [latest], renewals: [ForgedRenewal(of: latest)], newReceipt: "MIAB",
       requestedAt: Sample.now)
     let report = try #require(talk([.production: reply]).answer?.report)
     let told = try #require(report.transactions.first)
     #expect(report.transactions.count == 1 && report.latestReceipt == "MIAB")
     #expect(told.revocationDate == Sample.now.milliseconds && told.groupID == "7")
-    #expect(told.appAccountToken == latest.record.accountToken?.uuidString.lowercased())
+    #expect(told.appAccountToken == latest.accountToken?.uuidString.lowercased())
     #expect(report.renewals.first?.renewal.willAutoRenew == true)
     #expect(!"\(report)".contains("MIAB"))
   }

@@ -10,13 +10,13 @@ import Testing
       do {
         try FileManager.default.removeItem(atPath: directory)
       } catch {
-        Issue.record(error, "the temporary directory stays behind")
+        Issue.record(error, "the temporary directory cannot be removed")
       }
     }
     try await body(directory + "/receipt")
   }
 
-  @Test func `a receipt is read as it lies there, each time anew`() async throws {
+  @Test func `the current receipt is read again each time`() async throws {
     try await withFile { path in
       let file = AppReceiptFile(path: path)
       #expect(try await file.read() == nil)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `no path, an empty file and a folder are no receipt`() async throws {
+  @Test func `a missing path, an empty file and a folder give no receipt`() async throws {
     #expect(try await AppReceiptFile(path: nil).read() == nil)
     try await withFile { path in
       try Data().write(to: URL(fileURLWithPath: path))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a file too long for any backend is refused, and not taken for absent`() async throws {
+  @Test func `a file too long for any backend is refused and does not count as absent`() async throws {
     try await withFile { path in
       #expect(FileManager.default.createFile(atPath: path, contents: nil))
       let handle = try #require(FileHandle(forWritingAtPath: path))

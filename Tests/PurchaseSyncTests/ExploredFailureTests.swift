@@ -4,38 +4,39 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What exploration found, in the smallest form: each was a failure of the machine or of a storage.
+/// Failures of the machine and of the storages that `explore` found, in their smallest form.
 @Suite struct ExploredFailureTests {
   // MARK: Sign-in
 
-  @Test func `a sign-in while a request without credentials is out is not forgotten`() throws {
+  @Test func `a sign-in during a request without credentials is not lost`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     #expect(run.wake(.signedIn(account: "alice")).sent == [])
     #expect(try run.fail(alice, .signInNeeded).sent == [["100"]])
-    // The new ones are refused as well: then it waits.
+    // The new credentials are refused as well: now the lane waits.
     #expect(try run.fail(alice, .signInNeeded) == [.emit(.signInNeeded(alice))])
     #expect(run.letPass(inDays(2)).sent == [])
   }
 
-  @Test func `nor is one while a claim without credentials is out`() throws {
+  @Test func `a sign-in during an adoption request without credentials is not lost`() throws {
     var run = try MachineRun(orders: [])
     _ = try run.claim("alice")
     #expect(run.wake(.signedIn(account: "alice")).claimed == [])
-    #expect(try run.claimEnded("alice", .failed(.signInNeeded)).claimed == ["alice"])
-    #expect(try run.claimEnded("alice", .failed(.signInNeeded)) == [.emit(.signInNeeded(alice))])
+    #expect(try run.adoptionEnded("alice", .failed(.signInNeeded)).claimed == ["alice"])
+    #expect(try run.adoptionEnded("alice", .failed(.signInNeeded)) == [.emit(.signInNeeded(alice))])
   }
 
   // MARK: Quarantine
 
-  @Test func `proofs that are always new do not make a loop through quarantine`() throws {
+  @Test func `a new proof in each delivery does not release an entry from quarantine again and again`() throws
+  {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1, .rejected)
     var sends = 0
-    // A store that signs anew each time, asked as often as parking makes room: a thousand times in an hour.
+    // A store that signs anew each time, asked as often as a quarantined entry frees capacity: a thousand times in an hour.
     for number in 0..<1_000 {
       let actions = try run.arrive(bought("100", token: 1, proof: "signed \(number)"))
-      if number == 0 { #expect(actions.sent == [["100"]], "the first new one is tried at once") }
+      if number == 0 { #expect(actions.sent == [["100"]], "the first new proof is tried at once") }
       if actions.sent.isEmpty, run.letPass(3_600).sent.isEmpty { continue }
       sends += 1
       _ = run.reply(["100": .rejected])
@@ -44,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: ["a new proof", "an update", "a new proof after a kill"])
-  func `what the backend asked for holds in quarantine too`(release: String) throws {
+  func `Retry-After holds in quarantine too`(release: String) throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = run.reply(["100": .rejected], retryAfter: 7_200)
@@ -59,31 +60,31 @@ import Testing
         #expect(try run.arrive(bought("100", token: 1, proof: "signed \(number)")).sent == [])
       }
     }
-    // A trial leaves it where it takes nobody's room.
+    // A trial leaves the entry in quarantine, where it takes no capacity.
     #expect(run.entry("100")?.state == (release == "an update" ? .quarantined : .queued))
     #expect(run.letPass(inDays(1) / 2).sent == [["100"]])
     #expect(run.now >= asked)
   }
 
-  @Test func `a trial of the quarantine goes on as room frees`() throws {
+  @Test func `a trial of the quarantine continues when capacity is freed`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
     for id in ["100", "101", "102"] { _ = try run.purchase(id, token: nil, .rejected) }
     let lane = try #require(run.entry("100")?.lane)
     for id in ["101", "102"] { #expect(run.entry(id)?.state == .quarantined) }
     #expect(run.letPass(inDays(1)).sent == [["100"]])
-    // One place, and three of them: each gets it as the one before has left it, on the same day.
+    // Three entries need the one free place. Each gets it on the same day, when the entry before has left.
     #expect(run.reply(lane, ["100": .granted]).sent == [])
     #expect(try run.confirm(key("100")).sent == [["101"]])
     #expect(run.reply(lane, ["101": .rejected]).sent == [["102"]])
     #expect(run.reply(lane, ["102": .rejected]).sent == [], "each is tried once")
   }
 
-  @Test func `several that never work take turns, however many of them stand before the last`() throws {
+  @Test func `entries that always fail take turns, however many stand before the last`() throws {
     var run = try MachineRun()
     let ids = ["100", "101", "102", "103"]
     for id in ids { run.storage.book.add(UInt8(100 + (Int(id) ?? 0) % 100)) }
     for id in ids { _ = try run.arrive(bought(id, token: UInt8(100 + (Int(id) ?? 0) % 100))) }
-    // Two days in which nothing of this lane is answered.
+    // For two days, no upload of this lane gets an answer.
     let end = run.now.adding(milliseconds: inDays(2))
     var isOut = true
     while run.now < end {
@@ -95,7 +96,7 @@ import Testing
     #expect(fewest >= 8 && most - fewest <= 8, "\(attempts)")
   }
 
-  @Test func `what is left of a company did not fail alone, and is not set aside for it`() throws {
+  @Test func `an entry whose upload shrank to it did not fail alone and is not postponed`() throws {
     var run = try MachineRun(orders: [])
     _ = try run.arrive(bought("100", proof: "one receipt"))
     for id in ["101", "102"] {
@@ -103,18 +104,18 @@ import Testing
     }
     let lost = UploadFailure.retry(reason: "lost", retryAfterMilliseconds: nil)
     _ = try run.fail(.device, lost)
-    // It has failed for long enough to be in the way of the third, had it been alone.
+    // The first entry has failed for long enough to be postponed, if it had failed alone.
     run.now = run.now.adding(milliseconds: run.machine.policy.poisonBlockingMilliseconds)
     #expect(run.fire().sent == [["100", "101"]])
     run.machine.discarded(key("101"))
     let events = try run.fail(.device, lost).events
-    #expect(!events.contains { if case .setAside = $0 { true } else { false } }, "\(events)")
+    #expect(!events.contains { if case .postponed = $0 { true } else { false } }, "\(events)")
     #expect(run.entry("100")?.readyAt == Timestamp(milliseconds: 0))
   }
 
   // MARK: The budget
 
-  @Test func `a budget that is spent comes back within the hour, also after the clock went back`() throws {
+  @Test func `a spent budget is restored within the hour, even after the clock went back`() throws {
     var policy = RetryPolicy()
     policy.poisonRounds = 1_000
     var run = try MachineRun(policy: policy)
@@ -138,11 +139,11 @@ import Testing
     UploadFailure.retry(reason: "HTTP 500", retryAfterMilliseconds: 7_200_000),
     .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: 7_200_000),
   ])
-  func `a wait that was over does not begin anew when the clock goes back`(failure: UploadFailure) throws {
+  func `a wait that has ended does not start again when the clock goes back`(failure: UploadFailure) throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.fail(alice, failure)
-    // Another process of this installation delivers it: nobody here looks at the wait once it is over.
+    // Another process of this installation delivers it: this process does not look at the wait once it is over.
     _ = try run.storage.acknowledge([SettledClaim(key: key("100"), verdict: .granted)], now: run.now)
     run.now = run.now.adding(milliseconds: 3 * 3_600_000)
     _ = run.wake(.networkBack)
@@ -155,21 +156,24 @@ import Testing
     var app = try MachineRun()
     _ = try app.arrive(bought("100", token: 1))
     var other = SyncMachine(storage: app.storage, policy: RetryPolicy(), seed: 2)
-    _ = try other.started(now: app.now)
+    _ = other.begin(try other.started(now: app.now), now: app.now)
     var sends = 0
     let end = app.now.adding(milliseconds: 3_500_000)
     _ = try app.fail(alice, .retry(reason: "no answer", retryAfterMilliseconds: nil))
     while app.now < end {
       app.now = app.now.adding(milliseconds: 10_000)
-      // Both are woken all the time, which is what a budget is against.
+      // Both are woken all the time. The budget has to limit the requests.
       for action in app.wake(.userAsked) where [action].sent == [["100"]] {
         sends += 1
         _ = try app.fail(alice, .retry(reason: "no answer", retryAfterMilliseconds: nil))
       }
-      for action in other.woken(.userAsked, now: app.now) where [action].sent == [["100"]] {
+      for action in other.begin(other.woken(.userAsked, now: app.now), now: app.now)
+      where [action].sent == [["100"]] {
         sends += 1
-        _ = try other.uploadFailed(
-          lane: alice, .retry(reason: "no answer", retryAfterMilliseconds: nil), now: app.now)
+        _ = other.begin(
+          try other.uploadFailed(
+            lane: alice, .retry(reason: "no answer", retryAfterMilliseconds: nil), now: app.now), now: app.now
+        )
       }
     }
     #expect(sends <= 61, "\(sends) requests within an hour")
@@ -177,18 +181,19 @@ import Testing
 
   // MARK: The ledger's epoch
 
-  @Test func `a process that never had an answer knows what another one settled before the restoration`()
+  @Test func `a process without any answer knows which entries another one settled before the restoration`()
     throws
   {
     var app = try MachineRun()
     var other = SyncMachine(storage: app.storage, policy: RetryPolicy(), seed: 2)
-    _ = try other.started(now: app.now)
+    _ = other.begin(try other.started(now: app.now), now: app.now)
     _ = try app.arrive(bought("100", token: 1))
     _ = app.reply(alice, ["100": .granted], epoch: "epoch 1")
-    _ = try other.transactionArrived(bought("101", token: 2), now: app.now)
+    _ = other.begin(try other.transactionArrived(bought("101", token: 2), now: app.now), now: app.now)
     let verdict = ClaimVerdict(environment: "Production", transactionID: "101", verdict: .granted)
-    let actions = other.replyArrived(
-      lane: alice, UploadReply(ledgerEpoch: "epoch 2", verdicts: [verdict]), now: app.now)
+    let actions = other.begin(
+      other.replyArrived(
+        lane: alice, UploadReply(ledgerEpoch: "epoch 2", verdicts: [verdict]), now: app.now), now: app.now)
     #expect(actions.events.contains(.ledgerChanged))
     #expect(actions.sent == [["100"]])
   }
@@ -198,13 +203,14 @@ import Testing
     memory.book.add(1)
     let storage = FaultyStorage(memory)
     var machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 1)
-    _ = try machine.started(now: midday)
-    _ = try machine.transactionArrived(bought("100", token: 1), now: midday)
+    _ = machine.begin(try machine.started(now: midday), now: midday)
+    _ = machine.begin(try machine.transactionArrived(bought("100", token: 1), now: midday), now: midday)
     // Dies after the first commit of the answer.
     storage.begin((at: 1, how: .death))
     let verdict = ClaimVerdict(environment: "Production", transactionID: "100", verdict: .granted)
-    _ = machine.replyArrived(
-      lane: alice, UploadReply(ledgerEpoch: "epoch 1", verdicts: [verdict]), now: midday)
+    _ = machine.begin(
+      machine.replyArrived(
+        lane: alice, UploadReply(ledgerEpoch: "epoch 1", verdicts: [verdict]), now: midday), now: midday)
     #expect(memory.ledgerEpoch() == "epoch 1")
     #expect(memory.entry(key("100")) != nil)
   }
@@ -212,7 +218,7 @@ import Testing
   // MARK: Orders
 
   @Test(arguments: StorageKind.allCases)
-  func `an order that was made elsewhere has one transaction too`(kind: StorageKind) throws {
+  func `an order of another device is bound to one transaction only`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       for id in ["100", "101"] { try site.enqueue(bought(id)) }
       #expect(
@@ -221,7 +227,7 @@ import Testing
       try site.settle("100", .otherOwner, order: "of another device")
       for _ in 0...1 {
         guard case .contradiction = try site.storage.binding(by: "of another device", of: key("101")) else {
-          Issue.record("it is bound a second time")
+          Issue.record("the order is bound a second time")
           return
         }
         if kind == .file { try site.reopen() }
@@ -229,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func `of two in one answer that are to have one order, the first gets it`() throws {
+  @Test func `if an answer gives one order to two transactions, the first gets it`() throws {
     var run = try MachineRun(orders: [])
     for id in ["100", "101"] { _ = try run.arrive(bought(id, proof: "one receipt")) }
     _ = try run.fail(.device, .retry(reason: "no answer", retryAfterMilliseconds: nil))
@@ -242,7 +248,8 @@ import Testing
   // MARK: Refunds
 
   @Test(arguments: StorageKind.allCases)
-  func `that a refund was undone is news, also where only the backend knew of it`(kind: StorageKind) throws {
+  func `an undone refund is an update, even if only the backend knew of the refund`(kind: StorageKind) throws
+  {
     try StorageSite.with(kind) { site in
       var transaction = bought("100")
       transaction.signedAt = midday

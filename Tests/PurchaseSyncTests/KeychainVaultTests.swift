@@ -4,7 +4,7 @@ import PurchaseSync
 import PurchaseSyncTesting
 import Testing
 
-/// The part of the keychain vault that runs everywhere, on a keychain in memory.
+/// The portable part of the keychain vault, on a keychain in memory.
 @Suite struct KeychainVaultTests {
   private let keychain = MemoryKeychain()
   private var vault: KeychainVault { KeychainVault(items: keychain, itemBytes: 8, totalBytes: 20) }
@@ -13,7 +13,7 @@ import Testing
     VaultItem(name: name, bytes: [UInt8](repeating: 7, count: size))
   }
 
-  @Test func `what is stored comes back, replaced as a whole, and goes when it is removed`() throws {
+  @Test func `an item can be read, replaced as a whole, and removed`() throws {
     #expect(try vault.list() == [])
     try vault.store(item("b", 3))
     try vault.store(item("a", 0))
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["entry.Sandbox/1", "order.größer als\0null", "proof.e\u{301}", "proof.\u{e9}", "%2f"])
-  func `any name is an account of plain characters and comes back byte for byte`(name: String) throws {
+  func `any name becomes an account of plain characters and is read back byte by byte`(name: String) throws {
     try vault.store(item(name, 1))
     #expect(keychain.accounts.allSatisfy { $0.utf8.allSatisfy { (0x21...0x7e).contains($0) } })
     #expect(try vault.list().map { Array($0.utf8) } == [Array(name.utf8)])
@@ -53,7 +53,7 @@ import Testing
     try vault.store(item("d", 1))
   }
 
-  @Test func `items that do not say their size count as full ones`() throws {
+  @Test func `items without a stated size count as full items`() throws {
     try vault.store(item("a", 1))
     try vault.store(item("b", 1))
     keychain.forgetSizes()
@@ -64,7 +64,7 @@ import Testing
   }
 
   private static let failures: [(KeychainFailure, VaultError)] = [
-    (.locked, .locked), (.noRoom, .full(reason: "the keychain has no room")),
+    (.locked, .locked), (.noSpace, .full(reason: "the keychain has no space")),
     (
       .notEntitled,
       .failed(
@@ -75,7 +75,9 @@ import Testing
   ]
 
   @Test(arguments: failures)
-  func `a keychain that fails is neither empty nor done`(failure: KeychainFailure, error: VaultError) throws {
+  func `a failing keychain counts neither as empty nor as done`(failure: KeychainFailure, error: VaultError)
+    throws
+  {
     try vault.store(item("device", 4))
     keychain.fail(with: failure)
     #expect(throws: error) { try vault.list() }
@@ -94,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20 as Range<UInt64>)
-  func `it does what a dictionary with a limit does`(seed: UInt64) throws {
+  func `the vault behaves like a dictionary with a limit`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var model: [String: Int] = [:]
     for _ in 0..<200 {
@@ -120,14 +122,14 @@ import Testing
     }
   }
 
-  @Test func `a fresh install restores from it`() async throws {
+  @Test func `a fresh install restores its entries from the vault`() async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/KeychainVaultTests-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer {
       do {
         try FileManager.default.removeItem(atPath: directory)
       } catch {
-        Issue.record(error, "the temporary directory stays behind")
+        Issue.record(error, "the temporary directory cannot be removed")
       }
     }
     let vault = KeychainVault(items: keychain, itemBytes: 64 << 10)

@@ -8,7 +8,7 @@ import Testing
 let alice = Lane.account("alice")
 let bob = Lane.account("bob")
 
-/// A machine over memory, with a clock that is set by hand and the one timer that a driver has.
+/// A machine on a memory storage, with a clock that the test sets and the driver's one timer.
 struct MachineRun {
   let storage: MemoryStorage
   var machine: SyncMachine<MemoryStorage>
@@ -16,7 +16,7 @@ struct MachineRun {
   /// When the driver would call `timerFired`; nil if nothing asked for it.
   private(set) var timer: Timestamp?
 
-  /// Started, unless said otherwise, and with an open order of alice for each of the numbers.
+  /// Makes a machine with an open order of alice for each of the numbers, and starts it unless told otherwise.
   init(
     orders: [UInt8] = [1, 2, 3], limits: QueueLimits = QueueLimits(), policy: RetryPolicy = RetryPolicy(),
     seed: UInt64 = 1, isStarted: Bool = true
@@ -27,8 +27,9 @@ struct MachineRun {
     if isStarted { _ = try started() }
   }
 
-  /// Takes note of the timers.
+  /// Records the timers and begins the attempts, like a driver that needs no time to prepare a request.
   private mutating func took(_ actions: [SyncAction]) -> [SyncAction] {
+    let actions = machine.begin(actions, now: now)
     for moment in actions.wakes { timer = min(timer ?? moment, moment) }
     return actions
   }
@@ -87,11 +88,11 @@ struct MachineRun {
   }
 
   mutating func claim(_ account: String) throws -> [SyncAction] {
-    took(try machine.deviceClaimed(by: account, now: now))
+    took(try machine.adoptionRequested(by: account, now: now))
   }
 
-  mutating func claimEnded(_ account: String, _ end: ClaimEnd) throws -> [SyncAction] {
-    took(try machine.claimEnded(account: account, end, now: now))
+  mutating func adoptionEnded(_ account: String, _ end: AdoptionEnd) throws -> [SyncAction] {
+    took(try machine.adoptionEnded(account: account, end, now: now))
   }
 
   mutating func wake(_ reason: WakeReason) -> [SyncAction] { took(machine.woken(reason, now: now)) }
@@ -110,7 +111,7 @@ struct MachineRun {
     return took(machine.timerFired(now: now))
   }
 
-  /// Time passes, and the timer fires when it is due, until something is sent: then what was sent.
+  /// Lets time pass and fires the timer when it is due, until an upload is sent. Returns that upload's actions.
   mutating func letPass(_ milliseconds: Int64) -> [SyncAction] {
     let end = now.adding(milliseconds: milliseconds)
     var steps = 0
@@ -127,7 +128,7 @@ struct MachineRun {
     return []
   }
 
-  /// The timer fires when it is due, until the store is asked for what it keeps; false if it is not.
+  /// Fires the timer when it is due, until the machine asks the store for its listing. Returns false if it never asks.
   mutating func asksTheStore(within milliseconds: Int64) -> Bool {
     let end = now.adding(milliseconds: milliseconds)
     while let timer, timer <= end {
@@ -146,9 +147,9 @@ struct MachineRun {
     return try started()
   }
 
-  // MARK: Stories
+  // MARK: Whole purchases
 
-  /// Alice bought, it was sent, and this is the answer.
+  /// Alice buys, the entry is uploaded, and the backend answers with this verdict.
   mutating func purchase(
     _ id: String, token: UInt8? = nil, proof: String? = nil, _ verdict: Verdict = .granted
   ) throws -> [SyncAction] {
@@ -156,10 +157,32 @@ struct MachineRun {
     return reply([id: verdict])
   }
 
-  /// Whether a request of the lane is out.
-  func isSending(_ lane: Lane) -> Bool { machine.lanes[lane]?.sent.isEmpty == false }
+  /// Whether the lane has a request in flight.
+  func isSending(_ lane: Lane) -> Bool { machine.state(of: lane).inFlight != nil }
 
   func entry(_ id: String) -> Entry? { storage.entry(key(id)) }
+}
+
+extension SyncMachine {
+  /// Begins the attempt of each upload. An upload that does not go out now is not among the actions that are returned.
+  mutating func begin(_ actions: [SyncAction], now: Timestamp) -> [SyncAction] {
+    var begun: [SyncAction] = []
+    for action in actions {
+      guard case .send(let lane, _) = action else {
+        begun.append(action)
+        continue
+      }
+      do throws(QueueError) {
+        switch try attemptBegins(lane: lane, now: now) {
+        case .send(let told): begun += told + [action]
+        case .hold(let next): begun += begin(next, now: now)
+        }
+      } catch {
+        begun.append(.storageFailed(error))
+      }
+    }
+    return begun
+  }
 }
 
 /// A payment of alice, with a proof of its own unless one is given.
@@ -172,7 +195,7 @@ func bought(_ id: String, token: UInt8? = nil, proof: String? = nil) -> StoreTra
 func key(_ id: String) -> EntryKey { EntryKey(rawValue: "Production/" + id) }
 
 extension [SyncAction] {
-  /// The ids of what goes up, an upload each.
+  /// The ids of each upload's entries.
   var sent: [[String]] {
     compactMap { if case .send(_, let entries) = $0 { entries.map(\.key.id) } else { nil } }
   }
@@ -181,7 +204,7 @@ extension [SyncAction] {
   }
   var events: [SyncEvent] { compactMap { if case .emit(let event) = $0 { event } else { nil } } }
   var wakes: [Timestamp] { compactMap { if case .wake(let moment) = $0 { moment } else { nil } } }
-  var claimed: [String] { compactMap { if case .claim(let account) = $0 { account } else { nil } } }
+  var claimed: [String] { compactMap { if case .adopt(let account) = $0 { account } else { nil } } }
   var read: [String] { compactMap { if case .readReceipt(let key) = $0 { key.id } else { nil } } }
   var delivered: [Outcome] {
     events.compactMap { if case .delivered(let outcome) = $0 { outcome } else { nil } }
@@ -189,8 +212,8 @@ extension [SyncAction] {
   var faults: [String] {
     events.compactMap { if case .backendFault(let reason) = $0 { reason } else { nil } }
   }
-  var setAside: [String] {
-    events.compactMap { if case .setAside(let key, _, _) = $0 { key.id } else { nil } }
+  var postponed: [String] {
+    events.compactMap { if case .postponed(let key, _, _) = $0 { key.id } else { nil } }
   }
   var quarantined: [String] {
     events.compactMap { if case .quarantined(let key, _) = $0 { key.id } else { nil } }

@@ -3,7 +3,7 @@ import PurchaseSyncTesting
 
 @testable import PurchaseSync
 
-/// What can happen.
+/// The events of a walk.
 extension MachineWalk {
   mutating func randomStep() {
     switch Int.random(in: 0..<100, using: &random) {
@@ -14,10 +14,10 @@ extension MachineWalk {
     case 45..<55: endFinish()
     case 55..<58: foundReceipt()
     case 58..<60: claim()
-    case 60..<64: endClaim()
+    case 60..<64: endAdoption()
     case 64..<84: passTime()
     case 84..<88: wake()
-    case 88..<90: park()
+    case 88..<90: suspend()
     case 90..<92: jump()
     case 92..<93: storeAccount = pick(Self.storeAccounts)
     case 93..<95: restart("at random")
@@ -62,7 +62,7 @@ extension MachineWalk {
     }
   }
 
-  /// Also with another proof, or revoked since.
+  /// A redelivery, sometimes with another proof, sometimes revoked.
   mutating func redeliver() {
     guard let key = pickKey(unfinished.keys), var transaction = unfinished[key] else { return }
     if chance(1, in: 3) { transaction.proof = proof(own: "jws \(key.id) \(now.milliseconds)") }
@@ -171,25 +171,25 @@ extension MachineWalk {
   mutating func claim() {
     let account = pick(Self.accounts)
     observer.claims(anew: account)
-    step("\(account) claims the device's") { (machine, now) throws(QueueError) in
-      try machine.deviceClaimed(by: account, now: now)
+    step("\(account) adopts the device's purchases") { (machine, now) throws(QueueError) in
+      try machine.adoptionRequested(by: account, now: now)
     }
   }
 
-  mutating func endClaim() {
+  mutating func endAdoption() {
     guard let account = claims.min() else { return }
     claims.remove(account)
-    var end = ClaimEnd.taken
+    var end = AdoptionEnd.taken
     if !isCalm, chance(1, in: 2) {
       let failure: UploadFailure = pick([
         .retry(reason: "no answer", retryAfterMilliseconds: nil), .signInNeeded, .interrupted,
         .backendBusy(reason: "HTTP 429", retryAfterMilliseconds: 30_000), .backendFault(reason: "HTTP 404"),
       ])
       end = .failed(failure)
-      observer.claimFailed(failure, at: now)
+      observer.adoptionFailed(failure, at: now)
     }
-    step("claim of \(account): \(end)") { (machine, now) throws(QueueError) in
-      try machine.claimEnded(account: account, end, now: now)
+    step("adoption of \(account): \(end)") { (machine, now) throws(QueueError) in
+      try machine.adoptionEnded(account: account, end, now: now)
     }
   }
 
@@ -208,23 +208,23 @@ extension MachineWalk {
   }
 
   mutating func wake(_ reason: WakeReason) {
-    if reason == .foreground { isParked = false }
+    if reason == .foreground { isSuspended = false }
     observer.woke(reason)
     step("\(reason)") { (machine, now) throws(QueueError) in machine.woken(reason, now: now) }
   }
 
-  mutating func park() {
-    isParked = true
+  mutating func suspend() {
+    isSuspended = true
     timer = nil
     step("to the background") { (machine, now) throws(QueueError) in
-      machine.parked()
+      machine.suspended()
       return []
     }
   }
 
   // MARK: Time
 
-  /// To the timer, or not as far.
+  /// Time passes, at most until the timer.
   mutating func passTime() {
     let some = now.adding(milliseconds: pick([10, 1_000, 30_000, 600_000, 7_200_000]))
     guard let timer, timer <= some || chance(1, in: 2) else {

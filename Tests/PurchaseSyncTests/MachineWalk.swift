@@ -4,8 +4,8 @@ import PurchaseSyncTesting
 
 @testable import PurchaseSync
 
-/// A machine in a world that does anything at any time, and what the world knows by itself: what was paid, what the
-/// store still lists, what is out. `MachineWalkObserver` holds what happens against the invariants.
+/// A machine with random events at random moments. The fixture keeps its own books: paid transactions, transactions that
+/// the store still lists, requests in flight. `MachineWalkObserver` checks the invariants.
 struct MachineWalk {
   static let limits = QueueLimits(entries: 6, quarantinedEntries: 2, tombstones: 40)
   static let accounts = ["alice", "bob"]
@@ -19,8 +19,8 @@ struct MachineWalk {
   var now = midday
   /// The driver's timer.
   var timer: Timestamp?
-  var isParked = false
-  /// No faults any more: everything has to come to its end.
+  var isSuspended = false
+  /// There are no more faults: each purchase has to be delivered and finished.
   var isCalm = false
 
   // The store.
@@ -29,14 +29,14 @@ struct MachineWalk {
   var storeAccount = MachineWalk.storeAccounts[0]
   var orderCount = 0
   var saleCount = 0
-  // What is out.
+  // In flight.
   var uploads: [Lane: [Entry]] = [:]
   var finishes: Set<EntryKey> = []
   var claims: Set<String> = []
   var reading: Set<EntryKey> = []
   var wantsListing = false
   var epoch = "1"
-  /// The last steps, for whoever has to understand a failure.
+  /// The last steps, to understand a failure.
   var trace: [String] = []
 
   init(seed: UInt64) {
@@ -61,7 +61,7 @@ struct MachineWalk {
 
   // MARK: One event
 
-  /// Hands the machine an event, performs what it asks for, and looks whether all is as it should be.
+  /// Passes an event to the machine, performs its actions, and checks the invariants.
   mutating func step(
     _ name: String, _ event: (inout SyncMachine<FaultyStorage>, Timestamp) throws(QueueError) -> [SyncAction]
   ) {
@@ -70,7 +70,7 @@ struct MachineWalk {
     var actions: [SyncAction] = []
     var hasThrown = false
     do throws(QueueError) {
-      actions = try event(&machine, now)
+      actions = machine.begin(try event(&machine, now), now: now)
     } catch {
       hasThrown = true
       trace.append("  threw \(error)")
@@ -108,7 +108,7 @@ struct MachineWalk {
         finishes.insert(tombstone.key)
       case .readReceipt(let key): reading.insert(key)
       case .listStore: wantsListing = true
-      case .claim(let account):
+      case .adopt(let account):
         observer.claims(account, at: now, isOut: claims.contains(account))
         claims.insert(account)
       case .storageFailed: setTimer(now.adding(milliseconds: 8_000))
@@ -126,7 +126,7 @@ struct MachineWalk {
   mutating func restart(_ why: String) {
     trace.append("  killed: \(why)")
     (uploads, finishes, claims, reading) = ([:], [], [], [])
-    (timer, isParked, wantsListing) = (nil, false, false)
+    (timer, isSuspended, wantsListing) = (nil, false, false)
     observer.died()
     let seed = random.next()
     var isUp = false
@@ -134,7 +134,7 @@ struct MachineWalk {
       machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: seed)
       storage.begin(nextFault())
       do throws(QueueError) {
-        let actions = try machine.started(now: now)
+        let actions = machine.begin(try machine.started(now: now), now: now)
         let hasDied = storage.hasStruck && storage.fault?.how == .death
         observer.wasStruck = storage.hasStruck
         storage.begin(nil)

@@ -3,52 +3,59 @@ import PurchaseSyncTesting
 
 @testable import PurchaseSync
 
-/// The dumb one: knows what was said and done, and nothing of how the machine decides. Each check names its invariant
-/// (design.md).
+/// Checks a walk from outside. It sees the events and the actions of the machine, but not how the machine decides. Each
+/// message begins with the number of the broken invariant (`Invariants`).
 struct MachineWalkObserver {
   private static let day = inDays(1)
   private let storage: MemoryStorage
-  /// What is wrong; the first of it is what counts.
+  /// The broken invariants, in the order in which they were found. The first one matters.
   private(set) var broken: [String] = []
 
   var paid: Set<EntryKey> = []
-  /// Outcomes that the app was told in this process, and has not confirmed.
+  /// Outcomes that the app got in this process and has not confirmed.
   private(set) var told: Set<EntryKey> = []
   /// Whether the storage failed in this event.
   var wasStruck = false
 
-  /// Verdicts that were given in this event, and all that settled anything ever.
+  /// The verdicts of this event.
   private var given: [EntryKey: Set<Verdict>] = [:]
+  /// Transactions that a verdict has settled.
   private var settled: Set<EntryKey> = []
+  /// Accounts with a stored adoption after the last event.
   private var claimed: Set<String> = []
-  /// Those that were durable in this process, and not seen to end: the machine may not know that its storage did end
-  /// one when it failed.
+  /// Accounts whose adoption was durable in this process and has not ended without a storage fault. A storage that
+  /// fails may still have ended an adoption, and the machine may not know.
   private var kept: Set<String> = []
-  /// Those whose last request went out when nothing of what it covers was in the device lane.
+  /// Accounts whose last adoption request was sent when the device lane held none of the entries that it covers.
   private var lastClaims: Set<String> = []
-  /// Who has just been asked for; and for whom the app was told that this could not be stored, even if it was: the one
-  /// before holds.
+  /// The account for which the app asks for an adoption in this event.
   private var asked: String?
+  /// Accounts for which the app was told that the adoption could not be stored. It may be stored nevertheless. The
+  /// adoption from before stays in force.
   private var refused: Set<String> = []
   private var entries: [EntryKey: Entry] = [:]
-  /// Lanes that have sent one last that never had to wait.
+  /// Lanes whose last upload had an entry at its head that never had to wait.
   private var wasFresh: Set<Lane> = []
   private var attempts: [Int64: Int] = [:]
   private var orderOf: [EntryKey: String] = [:]
   private var transactionOf: [String: EntryKey] = [:]
 
-  /// Before this, nothing may go up; and whether it is in the file.
+  /// No request may be sent before these moments.
   private var floor: (all: Timestamp, byKey: [EntryKey: Timestamp], byLane: [Lane: Timestamp])
+  /// Entries whose floor may not be stored, because the storage failed.
   private var unkept: Set<EntryKey> = []
+  /// The same for the floor of all lanes.
   private var isAllUnkept = false
+  /// Floors that this event has set.
   private var touched: Set<EntryKey> = []
   private var touchesAll = false
-  /// The last upload of all failed, or the last of a lane in this process.
+  /// Whether the last request to the backend failed.
   private var isFailing = false
+  /// Lanes whose last upload in this process failed.
   private var failing: Set<Lane> = []
-  /// When requests after a failure went out.
+  /// When requests after a failure were sent.
   private var spent: [Timestamp] = []
-  /// Lanes that nobody has signed in to, or whose upload the engine ended itself: they wait for somebody.
+  /// Lanes that wait for a wake-up: their account is not signed in, or the engine itself ended their upload.
   private var waiting: Set<Lane> = []
 
   init(_ storage: MemoryStorage) {
@@ -69,7 +76,7 @@ struct MachineWalkObserver {
     wasStruck = false
   }
 
-  // MARK: What is said to the machine
+  // MARK: Events that the machine gets
 
   mutating func failed(_ failure: UploadFailure, _ lane: Lane, _ keys: [EntryKey], at now: Timestamp) {
     waiting.remove(lane)
@@ -92,7 +99,7 @@ struct MachineWalkObserver {
     }
   }
 
-  mutating func claimFailed(_ failure: UploadFailure, at now: Timestamp) {
+  mutating func adoptionFailed(_ failure: UploadFailure, at now: Timestamp) {
     switch failure {
     case .retry: isFailing = true
     case .backendBusy(_, let asked):
@@ -111,7 +118,7 @@ struct MachineWalkObserver {
     for verdict in verdicts {
       let key = EntryKey(rawValue: "Production/" + verdict.transactionID)
       given[key, default: []].insert(verdict.verdict)
-      // Of two for one claim the first counts.
+      // If a claim has two verdicts, the first one counts.
       guard keys.contains(key), answered.insert(key).inserted, !verdict.verdict.isSettled else { continue }
       if let seconds = verdict.retryAfter, seconds > 0 {
         set(Self.floor(Int64(min(seconds, 1e9)) * 1_000, now), key)
@@ -127,10 +134,10 @@ struct MachineWalkObserver {
     }
   }
 
-  /// A day at most, also after the clock went back.
+  /// No floor is more than a day away, even after the clock went back.
   mutating func jumped(from before: Timestamp, to now: Timestamp) {
     let latest = now.adding(milliseconds: Self.day)
-    // What was over stays over.
+    // A floor that has passed does not apply again.
     if floor.all <= before { floor.all = Timestamp(milliseconds: .min) }
     floor.byKey = floor.byKey.filter { $0.value > before }
     floor.byLane = floor.byLane.filter { $0.value > before }
@@ -140,7 +147,7 @@ struct MachineWalkObserver {
     spent = []
   }
 
-  /// What was not stored is forgotten.
+  /// The process dies: the state that was not stored is lost.
   mutating func died() {
     wasFresh = []
     failing = []
@@ -169,12 +176,13 @@ struct MachineWalkObserver {
     touchesAll = true
   }
 
-  // MARK: What the machine asks for
+  // MARK: Actions of the machine
 
   mutating func sends(_ sent: [Entry], in lane: Lane, at now: Timestamp, isOut: Bool) {
     expect(!isOut, "14: a second request of lane \(lane.text)")
     expect(!sent.isEmpty, "an upload of nothing")
-    // Those that never waited by place, and those that did by when their wait ended; the two take turns.
+    // Entries that never waited come in the order of their places, the others by the end of their wait. The two groups
+    // take turns.
     let all = storage.readyEntries(in: lane, now: now, limit: .max, dueFirst: false)
     let fresh = all.filter { $0.readyAt.milliseconds == 0 }.sorted { $0.place < $1.place }
     let due = all.filter { $0.readyAt.milliseconds != 0 }.sorted {
@@ -202,24 +210,24 @@ struct MachineWalkObserver {
     if isFailing || failing.contains(lane) { spend(at: now) }
   }
 
-  /// The app says that the device's purchases are this account's: what is out was asked for before.
+  /// The app asks for an adoption. A request in flight was made for an earlier adoption and cannot end this one.
   mutating func claims(anew account: String) {
     lastClaims.remove(account)
     asked = account
   }
 
   mutating func claims(_ account: String, at now: Timestamp, isOut: Bool) {
-    expect(!isOut, "14: a second claim of \(account)")
-    expect(now >= floor.all, "17: a claim before the backend's Retry-After")
-    expect(wasStruck || kept.contains(account) || isStored(account), "4: a claim that is not durable")
-    let through = storage.deviceClaims().first { $0.account == account }?.throughPlace ?? 0
+    expect(!isOut, "14: a second adoption request of \(account)")
+    expect(now >= floor.all, "17: an adoption request before the backend's Retry-After")
+    expect(wasStruck || kept.contains(account) || isStored(account), "4: an adoption that is not durable")
+    let through = storage.deviceAdoptions().first { $0.account == account }?.throughPlace ?? 0
     let holds = storage.allEntries.contains { $0.lane == .device && $0.place <= through }
     if holds { lastClaims.remove(account) } else { lastClaims.insert(account) }
     if isFailing { spend(at: now) }
   }
 
   private func isStored(_ account: String) -> Bool {
-    storage.deviceClaims().contains { $0.account == account }
+    storage.deviceAdoptions().contains { $0.account == account }
   }
 
   private mutating func spend(at now: Timestamp) {
@@ -279,12 +287,12 @@ struct MachineWalkObserver {
       unkept.subtract(touched)
       if touchesAll { isAllUnkept = false }
     }
-    let claims = Set(storage.deviceClaims().map(\.account))
+    let claims = Set(storage.deviceAdoptions().map(\.account))
     kept.formUnion(claims)
     for account in claimed.subtracting(claims) {
       if !wasStruck { kept.remove(account) }
       let isOver = lastClaims.contains(account) || refused.contains(account)
-      expect(isOver, "a claim of \(account) is over that did not cover everything")
+      expect(isOver, "the adoption of \(account) ended before it covered all its entries")
     }
     claimed = claims
     if isAlive { checkTimer(present, walk) }
@@ -318,13 +326,13 @@ struct MachineWalkObserver {
     transactionOf[number] = key
   }
 
-  /// Whatever waits has a timer, and nothing else has.
+  /// There is a timer if an entry waits.
   private mutating func checkTimer(_ present: [Entry], _ walk: MachineWalk) {
-    guard !walk.isParked else { return }
+    guard !walk.isSuspended else { return }
     let needsTimer = present.contains { entry in
       entry.state == .quarantined || (walk.uploads[entry.lane] == nil && !waiting.contains(entry.lane))
     }
-    if needsTimer { expect(walk.timer != nil, "24: something waits, and no timer is set") }
+    if needsTimer { expect(walk.timer != nil, "24: an entry waits, and no timer is set") }
   }
 
   /// The end of a walk without faults.
@@ -334,7 +342,7 @@ struct MachineWalkObserver {
     expect(walk.unfinished.isEmpty, "23: \(walk.unfinished.keys.map(\.id)) were never finished")
     let duties = storage.tombstonesWithDuties().map(\.key.id)
     expect(duties.isEmpty, "23: \(duties) are owed for ever")
-    expect(storage.deviceClaims().isEmpty, "a claim that is never over")
+    expect(storage.deviceAdoptions().isEmpty, "an adoption never ends")
     for key in paid { expect(settled.contains(key), "1: \(key.id) was never settled") }
   }
 

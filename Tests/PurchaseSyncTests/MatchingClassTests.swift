@@ -86,7 +86,7 @@ import Testing
   ]
 
   @Test(arguments: examples)
-  func `a class, and the signs that it was taken from`(example: Example) {
+  func `a transaction has the expected class and signs`(example: Example) {
     let found = Classification(example.transaction)
     #expect(found.transactionClass == example.transactionClass)
     #expect(found.origin == example.origin ?? example.transactionClass)
@@ -98,7 +98,7 @@ import Testing
     #expect(Set(Self.examples.flatMap(\.signs)) == Set(ClassSign.allCases))
   }
 
-  @Test func `what the store marks later does not change what it was`() {
+  @Test func `marks that the store adds later do not change the origin`() {
     for example in Self.examples {
       var later = example.transaction
       later.revokedAt = midday

@@ -1,11 +1,12 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
+import PurchaseSyncTesting
 import Testing
 
 @testable import PurchaseSync
 
-/// Each way to a match, by name.
+/// Each rule of matching, by name.
 @Suite struct MatchingDecisionTests {
   private let alice = Lane.account("alice")
 
@@ -20,7 +21,7 @@ import Testing
   @Test(arguments: [
     OrderState.open, .deferred, .cancelled, .expired, .paid, OrderState(rawValue: "new word"),
   ])
-  func `a token binds its order in whatever state: the person paid`(state: OrderState) throws {
+  func `a token binds its order in any state, because the user paid`(state: OrderState) throws {
     var book = book { $0.add(1, state: state) }
     let match = try book.arrive(payment(token: orderToken(1)))
     #expect(match.kind == .bound(orderNumber: "1") && match.lane == alice)
@@ -28,7 +29,7 @@ import Testing
     #expect(book.order("1")?.boundTo == payment().key)
   }
 
-  @Test func `redelivery is the same binding, even if the order is gone and the token too`() throws {
+  @Test func `a redelivery keeps its binding, even without the order and the token`() throws {
     var book = book { $0.add(1) }
     _ = try book.arrive(payment(token: orderToken(1)))
     for again in [payment(token: orderToken(1)), payment(), payment { $0.revokedAt = midday }] {
@@ -41,7 +42,7 @@ import Testing
     #expect(try other.arrive(payment()).kind == .bound(orderNumber: "of another device"))
   }
 
-  @Test func `what was revoked or upgraded before it came binds as it would have before`() throws {
+  @Test func `a transaction that was revoked or upgraded before its arrival binds as before`() throws {
     for mark in [\StoreTransaction.revokedAt, \.expiresAt] {
       var book = book { $0.add(1) }
       let match = try book.arrive(payment(token: orderToken(1)) { $0[keyPath: mark] = midday })
@@ -52,13 +53,13 @@ import Testing
     #expect(match.kind == .bound(orderNumber: "1") && match.transactionClass == .upgrade)
   }
 
-  @Test func `another plan that was bought in the app fulfils its own order`() throws {
+  @Test func `a change of plan that was bought in the app fulfils its own order`() throws {
     var book = book { $0.add(2, product: "gold", at: inDays(30) - 1) }
     let match = try book.arrive(laterPeriod(token: orderToken(2), reason: .purchase))
     #expect(match.kind == .bound(orderNumber: "2") && match.transactionClass == .upgrade)
   }
 
-  @Test func `an order that becomes known later is filled in, and the place in the device lane stays`() throws
+  @Test func `an order that becomes known later is filled in, and the entry stays in the device lane`() throws
   {
     var book = OrderBook()
     let before = try book.arrive(payment(token: orderToken(1)))
@@ -69,7 +70,7 @@ import Testing
     #expect(after.evidence == [.accountToken])
   }
 
-  @Test func `an unverified transaction is matched as any other`() throws {
+  @Test func `an unverified transaction is matched like any other`() throws {
     var book = book { $0.add(1) }
     let match = try book.arrive(payment(token: orderToken(1)) { $0.isVerified = false })
     #expect(match.kind == .bound(orderNumber: "1"))
@@ -77,7 +78,7 @@ import Testing
 
   // MARK: a token that does not bind
 
-  @Test func `a token on another product or quantity binds nothing and proposes nothing`() throws {
+  @Test func `a token of an order for another product or quantity neither binds nor proposes`() throws {
     var book = book { $0.add(1) }
     for wrong in [
       payment(token: orderToken(1), product: "coins"), payment("101", token: orderToken(1), quantity: 2),
@@ -94,7 +95,7 @@ import Testing
     #expect(match.kind == .none && match.lane == .device && match.evidence == [.tokenUnknown])
   }
 
-  @Test func `of two payments with one token the first has the order, and both have its owner`() throws {
+  @Test func `of two payments with one token the first gets the order, and both get its owner`() throws {
     var book = book { $0.add(1) }
     _ = try book.arrive(payment(token: orderToken(1)))
     let second = try book.arrive(payment("101", token: orderToken(1)))
@@ -105,8 +106,8 @@ import Testing
     #expect(again.evidence == [.tokenOrderTaken, .ownerBefore])
   }
 
-  @Test func `nobody's claim goes up in another account's name`() throws {
-    // Proposed without a token by the one interface, and in bob's lane; then the other shows alice's token.
+  @Test func `no claim is uploaded in another account's name`() throws {
+    // One interface delivers it without a token, and it is proposed in bob's lane. The other then shows alice's token.
     var book = book { $0.add(2, account: "bob") }
     #expect(try book.arrive(payment()).lane == .account("bob"))
     book.add(1)
@@ -118,7 +119,8 @@ import Testing
   // MARK: owners
 
   @Test(arguments: [TransactionReason.renewal, .purchase])
-  func `what follows in a chain inherits the owner, and fulfils no order`(reason: TransactionReason) throws {
+  func `later transactions of a chain inherit the owner and fulfil no order`(reason: TransactionReason) throws
+  {
     var book = book {
       $0.add(1, product: "gold")
       $0.add(2, product: "gold", at: inDays(30) - 1)
@@ -129,7 +131,7 @@ import Testing
     #expect(match.evidence == [.fulfilsNoOrder, .ownerByOriginal])
   }
 
-  @Test func `a renewal that comes before its original leaves it its order`() throws {
+  @Test func `a renewal that arrives before its original does not take the original's order`() throws {
     var book = book { $0.add(1, product: "gold") }
     let renewal = try book.arrive(laterPeriod(token: orderToken(1), reason: .renewal))
     #expect(renewal.kind == .none && renewal.lane == alice)
@@ -138,12 +140,12 @@ import Testing
     #expect(original.kind == .bound(orderNumber: "1"))
   }
 
-  @Test func `a batch is taken in so that owners are known, however the store sorts it`() throws {
+  @Test func `a batch is sorted so that owners are known, in any order of the store`() throws {
     let batch = [
       payment(product: "gold", at: 0) { $0.accountToken = orderToken(1) }, laterPeriod("200", at: 0),
       laterPeriod("201", at: 1),
     ]
-    for sequence in MatchingWorld.permutations(batch.count) {
+    for sequence in MatchingFixture.permutations(batch.count) {
       var book = book { $0.add(1, product: "gold") }
       for transaction in OrderMatcher.sorted(sequence.map { batch[$0] }) {
         #expect(try book.arrive(transaction).lane == alice)
@@ -151,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `a plan that was changed outside keeps the token of the first, and so its owner`() throws {
+  @Test func `a plan changed outside the app keeps the first token and so its owner`() throws {
     var book = book { $0.add(1, product: "silver") }
     _ = try book.arrive(payment(token: orderToken(1), product: "silver"))
     let other = try book.arrive(laterPeriod(token: orderToken(1), reason: .purchase))
@@ -159,7 +161,8 @@ import Testing
     #expect(other.evidence == [.tokenOrderDiffers, .ownerByToken])
   }
 
-  @Test func `without an owner it is nobody's, never that of whoever is signed in`() throws {
+  @Test func `a transaction without an owner goes to the device lane, never to the signed-in account`() throws
+  {
     var book = book { $0.add(1) }
     for (transaction, evidence): (StoreTransaction, [MatchEvidence]) in [
       (laterPeriod(reason: .renewal), [.fulfilsNoOrder]),
@@ -174,13 +177,13 @@ import Testing
     }
   }
 
-  @Test func `a shared purchase does not belong to whoever's token it bears`() throws {
+  @Test func `a shared purchase does not belong to the account of its token`() throws {
     var book = book { $0.add(1) }
     let match = try book.arrive(payment(token: orderToken(1)) { $0.ownership = .familyShared })
     #expect(match.kind == .none && match.lane == .device && match.transactionClass == .familyShare)
   }
 
-  @Test func `a restore inherits where ids restart only if it says when the original was bought`() throws {
+  @Test func `if ids restart, a restore inherits only with the purchase date of its original`() throws {
     var book = book { $0.add(1) }
     func inXcode(_ id: String, token: UUID? = nil, at offset: Int64, original: String) -> StoreTransaction {
       payment(id, token: token, at: offset, original: original) { $0.environment = .xcode }
@@ -194,7 +197,7 @@ import Testing
 
   // MARK: verdicts
 
-  @Test func `a verdict's order is bound, unless it contradicts what is bound here`() {
+  @Test func `a verdict's order is bound, unless it contradicts an existing binding`() {
     let key = payment().key
     let order = OrderFacts(
       number: "1", account: "alice", productID: "gems", quantity: 1, createdAt: midday)

@@ -1,6 +1,7 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
+import PurchaseSyncTesting
 import Testing
 
 @testable import PurchaseSync
@@ -20,7 +21,7 @@ import Testing
     #expect(read.claim(orderNumber: nil).match == .none)
   }
 
-  @Test func `no token and no proof is written`() throws {
+  @Test func `the details contain no token and no proof`() throws {
     var transaction = payment(token: orderToken(1)) { $0.signedAt = midday }
     transaction.proof.bytes = Array("secret".utf8)
     var book = OrderBook()
@@ -31,7 +32,7 @@ import Testing
     #expect(try TransactionDetails(text: text, key: transaction.key).transactionClass == "purchase")
   }
 
-  @Test func `a claim goes up with what was matched`() throws {
+  @Test func `a claim contains the match`() throws {
     var book = OrderBook()
     book.add(1)
     book.add(2, at: inMinutes(-2))
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: TransactionDetails.Change.allCases)
-  func `what the store changed after the settlement is an update, once`(change: TransactionDetails.Change) {
+  func `a change after the settlement is an update, once`(change: TransactionDetails.Change) {
     let known = details { $0.expiresAt = midday }
     let newer = details {
       $0.expiresAt = change == .expiry ? midday.adding(milliseconds: inDays(1)) : midday
@@ -56,7 +57,7 @@ import Testing
     #expect(newer.changes(since: newer).isEmpty && known.changes(since: known).isEmpty)
   }
 
-  @Test func `the other interface's delivery of the same is no update`() {
+  @Test func `the same transaction from the other interface is no update`() {
     let signed = details {
       $0.expiresAt = midday.adding(milliseconds: 400)
       $0.revokedAt = midday.adding(milliseconds: 999)
@@ -68,11 +69,11 @@ import Testing
     }
     #expect(received.changes(since: signed).isEmpty)
     #expect(signed.changes(since: received) == [.upgrade])
-    // Nor is a word that an older version did not keep.
+    // A value that an older version did not store is no update either.
     #expect(details { $0.expiresAt = midday }.changes(since: details { _ in }).isEmpty)
   }
 
-  @Test func `a refund that was reversed is an update, an old proof of before the refund is none`() {
+  @Test func `a reversed refund is an update, a proof from before the refund is not`() {
     let refunded = details {
       $0.revokedAt = midday
       $0.signedAt = midday.adding(milliseconds: 5_000)
@@ -82,7 +83,7 @@ import Testing
     #expect(after.changes(since: refunded) == [.revocation])
     #expect(before.changes(since: refunded).isEmpty)
     #expect(details { _ in }.changes(since: refunded).isEmpty)
-    // An old proof says nothing new, whatever it says.
+    // An older proof is no update, whatever its values are.
     #expect(refunded.changes(since: after).isEmpty)
   }
 }

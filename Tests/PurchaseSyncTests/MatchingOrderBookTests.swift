@@ -1,13 +1,13 @@
 import Foundation
 import PurchaseQueue
-import PurchaseSyncTesting
 import Testing
 
 @testable import PurchaseSync
+@testable import PurchaseSyncTesting
 
 @Suite struct MatchingOrderBookTests {
   @Test(arguments: 0..<4 as Range<UInt64>)
-  func `a timeline is a sorted list`(seed: UInt64) {
+  func `a timeline behaves like a sorted list`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var timeline = OrderTimeline()
     var model: [OrderTimeline.Mark] = []
@@ -67,7 +67,7 @@ import Testing
     #expect(book.knownTransaction(payment().key)?.lane == .account("alice"))
   }
 
-  @Test func `a newer state of an order takes it off the shelf, and never its binding`() throws {
+  @Test func `a newer state takes an order off the shelf but keeps its binding`() throws {
     var book = OrderBook()
     book.add(1)
     #expect(try OrderMatcher.match(payment(), from: book).candidates == ["1"])
@@ -91,7 +91,7 @@ import Testing
     func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool { throw Self.error }
   }
 
-  @Test func `what the journal cannot tell is not taken for absent`() {
+  @Test func `an unreadable journal does not count as an empty one`() {
     for transaction in [payment(), payment(token: orderToken(1))] {
       #expect(throws: Unreadable.error) { try OrderMatcher.match(transaction, from: Unreadable()) }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What each kind of proof says, as a transaction.
+/// The transaction of each kind of proof.
 @Suite struct MatchingProofTests {
   private let forge = ReceiptForge(bundleID: "com.example.app")
 
@@ -18,7 +18,7 @@ import Testing
       revokedAt: midday.adding(milliseconds: inDays(2)))
   }
 
-  @Test func `a signed transaction says what it is matched by`() throws {
+  @Test func `a signed transaction has the values for matching`() throws {
     let jws = forge.signedTransaction(record(.autoRenewable), signedAt: midday)
     let transaction = try StoreTransaction(jws: jws, isVerified: false)
     #expect(transaction.key.rawValue == "Sandbox/200" && transaction.originalKey?.rawValue == "Sandbox/100")
@@ -30,7 +30,7 @@ import Testing
     #expect(transaction.ownership == .purchased && transaction.signedAt == midday)
   }
 
-  @Test func `the remaining words of a signed transaction arrive`() throws {
+  @Test func `the remaining values of a signed transaction are read`() throws {
     let payload = """
       {"transactionId":"2","originalTransactionId":"1","productId":"p","purchaseDate":1700000000000,
       "originalPurchaseDate":1690000000000,"webOrderLineItemId":"77","subscriptionGroupIdentifier":"g",
@@ -93,7 +93,7 @@ import Testing
     #expect(transaction.webOrderLineItemID != nil && transaction.accountToken == nil)
   }
 
-  @Test func `a receipt that does not say what was bought, or when, is refused`() {
+  @Test func `a receipt without product or date of purchase is refused`() {
     let receipt = AppReceipt(bundleID: "com.example.app")
     let undated = InAppPurchase(transactionID: "1", productID: "gems")
     #expect(throws: ReceiptDecodingError.self) { try StoreTransaction(undated, in: receipt, bytes: []) }
@@ -103,7 +103,7 @@ import Testing
     #expect(throws: ReceiptDecodingError.self) { try StoreTransaction(old, bytes: []) }
   }
 
-  @Test func `both interfaces name a transaction alike, also where ids restart`() {
+  @Test func `both interfaces give a transaction the same key, even if ids restart`() {
     var signed = payment("0", at: 987) { $0.environment = .xcode }
     let received = payment("0") { $0.environment = .xcode }
     #expect(signed.key == received.key && signed.key.rawValue == "Xcode/0@1700000000000")

@@ -1,39 +1,40 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import PurchaseSync
 
-/// All arrivals of up to four transactions among up to four orders, with a restart after each, against the dumb
-/// matcher of `MatchingWorld` (invariants 6, 9 and 18).
+/// All arrivals of up to four transactions among up to four orders, with a restart after each, against the naive
+/// matcher of `MatchingFixture` (invariants 6, 9 and 18).
 @Suite struct MatchingPropertyTests {
-  static let worldsPerBatch = 60
+  static let fixturesPerBatch = LongTests.count(short: 12, long: 60)
   static let batches = Array(0..<12)
 
-  private static func worlds(_ batch: Int) -> [MatchingWorld] {
-    (0..<worldsPerBatch).map { MatchingWorld(seed: UInt64(batch * worldsPerBatch + $0)) }
+  private static func fixtures(_ batch: Int) -> [MatchingFixture] {
+    (0..<fixturesPerBatch).map { MatchingFixture(seed: UInt64(batch * fixturesPerBatch + $0)) }
   }
 
-  /// One run: what the device stores, and what it said.
+  /// One run: the device's storage and its results.
   struct Run {
-    let world: MatchingWorld
+    let fixture: MatchingFixture
     var book = OrderBook()
     var bindings: [String: String] = [:]
     var lanes: [String: Lane] = [:]
 
-    init(_ world: MatchingWorld) {
-      self.world = world
-      for order in world.orders { book.insert(order, accountToken: MatchingWorld.token(of: order)) }
+    init(_ fixture: MatchingFixture) {
+      self.fixture = fixture
+      for order in fixture.orders { book.insert(order, accountToken: MatchingFixture.token(of: order)) }
     }
 
-    /// What is stored, and nothing else, comes back; the orders in another sequence.
+    /// Restarts with the stored state only; the orders are read in another sequence.
     mutating func restart() {
       var next = OrderBook()
-      for order in world.orders.reversed() {
-        next.insert(book.order(order.number) ?? order, accountToken: MatchingWorld.token(of: order))
+      for order in fixture.orders.reversed() {
+        next.insert(book.order(order.number) ?? order, accountToken: MatchingFixture.token(of: order))
       }
-      for sale in world.sales {
+      for sale in fixture.sales {
         if let known = book.knownTransaction(sale.transaction.key) {
           next.insert(known, of: sale.transaction.key)
         }
@@ -41,10 +42,10 @@ import Testing
       book = next
     }
 
-    mutating func arrive(_ sale: MatchingWorld.Sale) throws -> OrderMatch {
+    mutating func arrive(_ sale: MatchingFixture.Sale) throws -> OrderMatch {
       let id = sale.transaction.transactionID
       let isNew = lanes[id] == nil
-      let expected = world.candidates(of: sale, taken: taken)
+      let expected = fixture.candidates(of: sale, taken: taken)
       let match = try book.arrive(sale.transaction)
       if isNew || bindings[id] == nil { #expect(match.candidates == expected) }
       if let lane = lanes[id] { #expect(match.lane == lane, "an entry moved to another lane") }
@@ -54,8 +55,8 @@ import Testing
       return match
     }
 
-    /// A backend that takes the first candidate that nobody has.
-    mutating func answer(_ sale: MatchingWorld.Sale, _ match: OrderMatch) throws {
+    /// A backend that takes the first free candidate.
+    mutating func answer(_ sale: MatchingFixture.Sale, _ match: OrderMatch) throws {
       let id = sale.transaction.transactionID
       let number = match.orderNumber ?? match.candidates.first { taken[$0] == nil }
       let binding = VerdictBinding(
@@ -73,11 +74,11 @@ import Testing
 
     var taken: [String: EntryKey] {
       var taken: [String: EntryKey] = [:]
-      for order in world.orders { taken[order.number] = book.order(order.number)?.boundTo }
+      for order in fixture.orders { taken[order.number] = book.order(order.number)?.boundTo }
       return taken
     }
 
-    /// One to one, and for ever.
+    /// Bindings are one to one and permanent.
     private mutating func note(_ id: String, _ number: String?) {
       if let before = bindings[id] { #expect(number == before, "\(id) was bound to \(before)") }
       guard let number else { return }
@@ -86,80 +87,80 @@ import Testing
       #expect(book.order(number)?.boundTo?.rawValue == "Production/" + id)
     }
 
-    /// In an account's lane there is nothing but that account's.
+    /// An account's lane contains only that account's transactions.
     private func checkAccount(_ match: OrderMatch) {
       guard case .account(let account) = match.lane else { return }
       for number in match.candidates + [match.orderNumber].compactMap({ $0 }) {
-        #expect(world.order(number)?.account == account)
+        #expect(fixture.order(number)?.account == account)
       }
     }
   }
 
   @Test(arguments: batches)
-  func `the bindings are the same in whatever order transactions arrive`(batch: Int) throws {
-    for world in Self.worlds(batch) {
-      let exact = world.exactAssignments()
+  func `the bindings are the same for any order of arrival`(batch: Int) throws {
+    for fixture in Self.fixtures(batch) {
+      let exact = fixture.exactAssignments()
       var outcomes: Set<[String: [String]]> = []
       var accounts: [String: Set<String>] = [:]
-      for arrival in MatchingWorld.permutations(world.sales.count) {
-        var run = Run(world)
+      for arrival in MatchingFixture.permutations(fixture.sales.count) {
+        var run = Run(fixture)
         for index in arrival {
-          _ = try run.arrive(world.sales[index])
+          _ = try run.arrive(fixture.sales[index])
           run.restart()
         }
-        // Everything is here: what is sent now.
+        // Everything has arrived: these are the claims that would be sent.
         var outcome: [String: [String]] = [:]
-        for sale in world.sales {
+        for sale in fixture.sales {
           let match = try run.arrive(sale)
           let id = sale.transaction.transactionID
-          if !world.hasRival(sale) { outcome[id] = [match.orderNumber ?? "-"] + match.candidates }
+          if !fixture.hasRival(sale) { outcome[id] = [match.orderNumber ?? "-"] + match.candidates }
           if case .account(let account) = match.lane { accounts[id, default: []].insert(account) }
         }
         outcome["bound orders"] = run.taken.keys.sorted()
         outcomes.insert(outcome)
         let isExact = exact.contains { exact in run.bindings.allSatisfy { exact[$0.key] == $0.value } }
-        #expect(isExact, "\(run.bindings) of \(world)")
-        // Verdicts for all; then nothing is illegal, and a second round changes nothing.
-        for index in arrival { try run.answer(world.sales[index], try run.arrive(world.sales[index])) }
-        #expect(exact.contains(run.bindings), "\(run.bindings) of \(world)")
+        #expect(isExact, "\(run.bindings) of \(fixture)")
+        // Verdicts for all: each result is legal, and a second round changes nothing.
+        for index in arrival { try run.answer(fixture.sales[index], try run.arrive(fixture.sales[index])) }
+        #expect(exact.contains(run.bindings), "\(run.bindings) of \(fixture)")
         run.restart()
-        for sale in world.sales { _ = try run.arrive(sale) }
+        for sale in fixture.sales { _ = try run.arrive(sale) }
         #expect(exact.contains(run.bindings))
       }
-      #expect(outcomes.count == 1, "\(world)")
-      for (id, accounts) in accounts { #expect(accounts.count == 1, "\(id) of \(world)") }
+      #expect(outcomes.count == 1, "\(fixture)")
+      for (id, accounts) in accounts { #expect(accounts.count == 1, "\(id) of \(fixture)") }
     }
   }
 
   @Test(arguments: batches)
   func `a verdict between two arrivals breaks no rule`(batch: Int) throws {
-    for world in Self.worlds(batch) {
-      let legal = world.legalAssignments()
-      for arrival in MatchingWorld.permutations(world.sales.count) {
-        var run = Run(world)
+    for fixture in Self.fixtures(batch) {
+      let legal = fixture.legalAssignments()
+      for arrival in MatchingFixture.permutations(fixture.sales.count) {
+        var run = Run(fixture)
         for index in arrival {
-          let sale = world.sales[index]
+          let sale = fixture.sales[index]
           try run.answer(sale, try run.arrive(sale))
           run.restart()
         }
-        #expect(legal.contains(run.bindings), "\(run.bindings) of \(world)")
-        for sale in world.sales { _ = try run.arrive(sale) }
+        #expect(legal.contains(run.bindings), "\(run.bindings) of \(fixture)")
+        for sale in fixture.sales { _ = try run.arrive(sale) }
       }
     }
   }
 
-  @Test func `of payments with one token exactly one has the order, and each is its owner's`() throws {
-    var world = MatchingWorld(seed: 1)
-    world.orders = [
+  @Test func `of payments with one token exactly one gets the order, and all belong to its owner`() throws {
+    var fixture = MatchingFixture(seed: 1)
+    fixture.orders = [
       OrderFacts(number: "1", account: "bob", productID: "gems", quantity: 1, createdAt: midday)
     ]
-    world.sales = (0..<4).map {
-      MatchingWorld.Sale(transaction: payment("t\($0)", token: orderToken(1)), kind: .purchase)
+    fixture.sales = (0..<4).map {
+      MatchingFixture.Sale(transaction: payment("t\($0)", token: orderToken(1)), kind: .purchase)
     }
-    for arrival in MatchingWorld.permutations(4) {
-      var run = Run(world)
+    for arrival in MatchingFixture.permutations(4) {
+      var run = Run(fixture)
       for index in arrival {
-        _ = try run.arrive(world.sales[index])
+        _ = try run.arrive(fixture.sales[index])
         run.restart()
       }
       #expect(run.bindings == ["t\(arrival[0])": "1"])
@@ -167,15 +168,16 @@ import Testing
     }
   }
 
-  @Test func `the worlds have what they are to show`() {
-    let worlds = Self.batches.flatMap(Self.worlds)
-    let rivals = worlds.count { world in world.sales.contains(where: world.hasRival) }
-    let accounts = worlds.count { Set($0.orders.map(\.account)).count == 2 }
-    let choices = worlds.count { world in
-      world.sales.contains { world.candidates(of: $0, taken: [:]).count > 1 }
+  @Test func `the fixtures contain the intended cases`() {
+    // The fixtures of a long run.
+    let fixtures = (0..<720).map { MatchingFixture(seed: UInt64($0)) }
+    let rivals = fixtures.count { fixture in fixture.sales.contains(where: fixture.hasRival) }
+    let accounts = fixtures.count { Set($0.orders.map(\.account)).count == 2 }
+    let choices = fixtures.count { fixture in
+      fixture.sales.contains { fixture.candidates(of: $0, taken: [:]).count > 1 }
     }
-    let exact = worlds.count { world in
-      world.sales.contains { sale in world.orders.contains { world.isExact(sale, $0) } }
+    let exact = fixtures.count { fixture in
+      fixture.sales.contains { sale in fixture.orders.contains { fixture.isExact(sale, $0) } }
     }
     #expect(
       rivals > 40 && accounts > 200 && choices > 60 && exact > 200,

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSyncTesting
 import Testing
 
 @testable import PurchaseSync
@@ -25,8 +26,7 @@ import Testing
     #expect(match.evidenceText == "window,onlyOpenOrder")
   }
 
-  @Test func `the order made last before the payment is the likeliest, whatever was given up before`() throws
-  {
+  @Test func `the last order before the payment is the most likely, whatever was cancelled before`() throws {
     let match = try propose {
       $0.add(1, at: inMinutes(-90))
       $0.add(2, at: 0)
@@ -41,7 +41,7 @@ import Testing
   @Test func `two purchases of one product, both without a token after a restart, find their own orders`()
     throws
   {
-    // Order, payment, order, payment: the second payment arrives first.
+    // Order, payment, order, payment. The second payment arrives first.
     var book = OrderBook()
     book.add(1, at: inMinutes(-60))
     book.add(2, at: inMinutes(-10))
@@ -50,7 +50,7 @@ import Testing
     #expect(first.kind == .proposed(candidates: ["1"]) && first.evidence == [.window, .onlyOpenOrder])
   }
 
-  @Test func `orders of one moment are in the order of their numbers, not of their arrival`() throws {
+  @Test func `orders of one moment are sorted by number, not by arrival`() throws {
     for numbers in [[1, 2, 3], [3, 1, 2]] as [[UInt8]] {
       #expect(try propose { for number in numbers { $0.add(number) } }.candidates == ["3", "2", "1"])
     }
@@ -59,7 +59,7 @@ import Testing
   @Test(arguments: [
     (Int64(60_000), true), (60_001, false), (-inDays(7) - 60_000, true), (-inDays(7) - 60_001, false),
   ])
-  func `an order comes into question within its time, by the backend's and the store's clocks`(
+  func `an order is a candidate within its time, by the backend's and the store's clocks`(
     at: Int64, isProposed: Bool
   ) throws {
     #expect(try propose { $0.add(1, at: at) }.candidates == (isProposed ? ["1"] : []))
@@ -70,7 +70,7 @@ import Testing
     (.expired, -60_001, false), (.deferred, 1, true), (.cancelled, 1, false), (.paid, 1, false),
     (.delivered, 1, false),
   ])
-  func `an order that expired since was paid in time, one that had expired was not`(
+  func `an order that expired after the payment was paid in time, one that expired before was not`(
     state: OrderState, expires: Int64, isProposed: Bool
   ) throws {
     let match = try propose { $0.add(1, at: inMinutes(-30), state: state, expires: expires) }
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `an order that is taken is no candidate, but its account still counts`() throws {
-    // Had this come before the other's transaction, nobody could have told them apart.
+    // Before the other transaction arrived, the two could not be told apart.
     var book = OrderBook()
     book.add(1)
     book.add(2, account: "bob", at: inMinutes(-2))
@@ -98,7 +98,7 @@ import Testing
     #expect(match.evidence == [.window, .onlyOpenOrder, .severalAccounts])
   }
 
-  @Test func `what was given up, or made at another time, is no other account's business`() throws {
+  @Test func `cancelled orders, and orders of another time, do not count as another account's`() throws {
     let match = try propose {
       $0.add(1)
       $0.add(2, account: "bob", state: .cancelled)
@@ -108,7 +108,7 @@ import Testing
     #expect(match.kind == .proposed(candidates: ["1"]) && match.lane == .account("alice"))
   }
 
-  @Test func `it stays in its lane, and is proposed only what belongs there`() throws {
+  @Test func `a waiting transaction stays in its lane, and is proposed only that lane's orders`() throws {
     var book = OrderBook()
     book.add(1)
     #expect(try book.arrive(payment()).lane == .account("alice"))
@@ -121,11 +121,11 @@ import Testing
     #expect(late.evidence == [.noOpenOrder, .ownerBefore])
   }
 
-  @Test func `candidates are bounded, and so is the search for them`() throws {
+  @Test func `the number of candidates is limited, and so is the search`() throws {
     let many = try propose { for number in 1...40 { $0.add(UInt8(number), at: -Int64(number)) } }
     #expect(many.candidates == (1...16).map(String.init) && many.lane == .account("alice"))
     #expect(many.evidence == [.window, .positionByTime, .moreCandidates])
-    // The nearest 64 had expired before the payment; what lies behind them is not looked for.
+    // The nearest 64 had expired before the payment. Orders beyond them are not searched.
     let expired = try propose {
       for number in 1...70 { $0.add(UInt8(number), at: -inDays(1) - Int64(number), expires: -inMinutes(9)) }
       $0.add(200, at: -inDays(2))

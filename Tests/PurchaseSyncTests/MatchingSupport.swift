@@ -1,6 +1,7 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
+import PurchaseSyncTesting
 import Testing
 
 @testable import PurchaseSync
@@ -11,12 +12,12 @@ let midday = Timestamp(milliseconds: 1_700_000_000_000)
 func inMinutes(_ count: Int64) -> Int64 { count * 60_000 }
 func inDays(_ count: Int64) -> Int64 { count * 86_400_000 }
 
-/// A token that can be written down.
+/// A token made from a short text.
 func orderToken(_ number: UInt8) -> UUID {
   UUID(uuid: (0xA0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
 }
 
-/// A consumable, bought for the first time, paid so many milliseconds after midday.
+/// A consumable, a first purchase, paid `offset` milliseconds after midday.
 func payment(
   _ id: String = "100", token: UUID? = nil, product: String = "gems", quantity: Int = 1, at offset: Int64 = 0,
   original: String? = nil, _ change: (inout StoreTransaction) -> Void = { _ in }
@@ -41,7 +42,7 @@ func laterPeriod(
 }
 
 extension OrderBook {
-  /// An order whose token is that of `number`, made so many milliseconds after midday.
+  /// An order with the token of `number`, made the given milliseconds after midday.
   mutating func add(
     _ number: UInt8, account: String = "alice", product: String = "gems", quantity: Int = 1,
     at offset: Int64 = -60_000, state: OrderState = .open, expires: Int64? = nil, boundTo: EntryKey? = nil
@@ -54,7 +55,7 @@ extension OrderBook {
       accountToken: orderToken(number))
   }
 
-  /// Matches and commits, as a journal does.
+  /// Matches and commits, like a journal.
   mutating func arrive(_ transaction: StoreTransaction) throws -> OrderMatch {
     let match = try OrderMatcher.match(transaction, from: self)
     try record(match, of: transaction.key)

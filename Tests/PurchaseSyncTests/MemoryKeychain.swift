@@ -1,8 +1,7 @@
 import Foundation
 import PurchaseSync
 
-/// A keychain in memory, with a keychain's answers: what the system's one does is in its documentation, and this does
-/// the same.
+/// A keychain in memory. It answers as Apple's documentation says that the system's keychain does.
 final class MemoryKeychain: KeychainItems, @unchecked Sendable {
   private let lock = NSLock()
   private var items: [String: [UInt8]] = [:]
@@ -10,13 +9,13 @@ final class MemoryKeychain: KeychainItems, @unchecked Sendable {
   private var interference: (@Sendable (MemoryKeychain, String) -> Void)?
   private var sizesAreKnown = true
 
-  /// Every call fails so from now on; nil for none.
+  /// The error of every call from now on; nil for none.
   func fail(with failure: KeychainFailure?) { lock.withLock { self.failure = failure } }
 
-  /// Lists no longer say how long an item is.
+  /// Lists no longer state the size of an item.
   func forgetSizes() { lock.withLock { sizesAreKnown = false } }
 
-  /// Another process: runs once, after an update that found nothing.
+  /// Simulates another process. Runs once, after an update that found nothing.
   func interfere(_ body: (@Sendable (MemoryKeychain, String) -> Void)?) {
     lock.withLock { interference = body }
   }

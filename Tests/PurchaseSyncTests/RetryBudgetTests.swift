@@ -15,14 +15,14 @@ extension SplitMix64 {
   private let hour: Int64 = 3_600_000
   private let noon = Timestamp(milliseconds: 1_700_000_000_000)
 
-  /// How many can be spent at once.
+  /// The number of requests that can be spent at once.
   private func drain(_ budget: inout RetryBudget, _ purpose: RetryBudget.Purpose, at now: Timestamp) -> Int {
     var count = 0
     while budget.spend(purpose, now: now, policy: policy) { count += 1 }
     return count
   }
 
-  @Test func `sixty an hour, and the last twenty only for people`() {
+  @Test func `sixty requests an hour, the last twenty only for people's requests`() {
     var budget = RetryBudget()
     #expect(drain(&budget, .retry, at: noon) == 40)
     #expect(drain(&budget, .person, at: noon) == 20)
@@ -30,7 +30,7 @@ extension SplitMix64 {
     #expect(budget.spent(.person, now: noon, policy: policy) == 20)
   }
 
-  @Test func `people may take all of it, and what they took comes out of their reserve first`() {
+  @Test func `people's requests may use the whole budget, the reserve first`() {
     var budget = RetryBudget()
     for _ in 0..<20 { _ = budget.spend(.person, now: noon, policy: policy) }
     #expect(drain(&budget, .retry, at: noon) == 40)
@@ -39,7 +39,7 @@ extension SplitMix64 {
     #expect(drain(&other, .retry, at: noon) == 0)
   }
 
-  @Test func `what was spent comes back after an hour, and within 70 minutes`() {
+  @Test func `spent requests come back after an hour, and within 70 minutes`() {
     var budget = RetryBudget()
     _ = drain(&budget, .retry, at: noon)
     #expect(drain(&budget, .retry, at: noon.adding(milliseconds: hour - 1)) == 0)
@@ -56,7 +56,7 @@ extension SplitMix64 {
   }
 
   @Test(arguments: [-1, -3_600_000, -31_536_000_000, Int64.min] as [Int64])
-  func `a clock that goes back refills nothing, and starves nobody`(jump: Int64) {
+  func `a clock that goes back refills nothing, and starves no lane`(jump: Int64) {
     var budget = RetryBudget()
     _ = drain(&budget, .person, at: noon)
     let now = noon.adding(milliseconds: jump)
@@ -106,10 +106,10 @@ extension SplitMix64 {
     }
   }
 
-  // MARK: Against a dumb model
+  // MARK: Compared with a simple model
 
-  /// A plain list of what was spent within a window, forgotten when the window is over. After a jump back, each is as
-  /// old as it was before; or it is as good as new, for the one that remembers long.
+  /// A plain list of the requests within a window. A request leaves the list when the window is over. After the clock
+  /// went back, each request keeps its age if `staysOld` is set, and starts again at age 0 otherwise.
   private struct Model {
     let window: Int64
     let staysOld: Bool
@@ -125,15 +125,15 @@ extension SplitMix64 {
     func count(_ purpose: RetryBudget.Purpose) -> Int { spends.count { $0.purpose == purpose } }
   }
 
-  @Test(arguments: 0..<20) func `in no hour of the device's clock is more spent than the budget has`(
+  @Test(arguments: 0..<20) func `in each hour of the device's clock, at most the budget is spent`(
     seed: Int
   ) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let policy = seed.isMultiple(of: 2) ? policy : policy.scaled(by: 1_000)
     let window = policy.budgetWindowMilliseconds
     var budget = RetryBudget()
-    // The one that forgets after an hour must never exceed the budget; only what the one that forgets after eight
-    // sevenths of it remembers may be refused for.
+    // The short model remembers an hour and must never exceed the budget. The long model remembers eight sevenths of
+    // an hour: a request may be refused only if the long model is full.
     var (short, long) = (
       Model(window: window, staysOld: true), Model(window: window / 7 * 8 + 8, staysOld: false)
     )
@@ -165,7 +165,7 @@ extension SplitMix64 {
       if !isAllowed {
         let persons = purpose == .person ? long.count(.person) : max(long.count(.person), 20)
         #expect(long.count(.retry) + persons >= 60)
-        // And it is allowed when it says so.
+        // The request is allowed at the moment that the budget has named.
         var later = budget
         let isAllowedThen = later.spend(purpose, now: next, policy: policy)
         #expect(isAllowedThen)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// The policy's numbers and the delays that follow from them, for any policy somebody may set.
+/// The policy's numbers and the delays that follow from them, for any policy that an app may set.
 @Suite struct RetryDelayTests {
   /// A policy of odd numbers: small, huge, nothing, negative.
   private func policy(_ random: inout SplitMix64) -> RetryPolicy {
@@ -12,19 +12,19 @@ import Testing
     func any() -> Int64 { numbers[Int(random.below(Int64(numbers.count)))] }
     var policy = RetryPolicy()
     policy.baseMilliseconds = any()
-    policy.capMilliseconds = any()
+    policy.ceilingMilliseconds = any()
     policy.horizonMilliseconds = any()
     policy.retryAfterJitterPercent = any()
     policy.wakeJitterMilliseconds = any()
     return policy
   }
 
-  @Test func `no policy, no number of failures and no Retry-After leads out of the bounds`() {
+  @Test func `every policy, number of failures and Retry-After gives a delay within the bounds`() {
     var random = SplitMix64(seed: 1)
     let asked: [Int64?] = [nil, .min, -1, 0, 1, 60_000, 31_536_000_000, .max]
     for _ in 0..<200 {
       let policy = policy(&random)
-      let most = max(min(policy.capMilliseconds, policy.horizonMilliseconds), 0)
+      let most = max(min(policy.ceilingMilliseconds, policy.horizonMilliseconds), 0)
       let horizon = max(policy.horizonMilliseconds, 0)
       for failures in [Int.min, 0, 1, 2, 30, 62, 63, 64, Int.max] {
         #expect((0...most).contains(policy.ceiling(afterFailures: failures)))
@@ -34,22 +34,22 @@ import Testing
           #expect((0...horizon).contains(delay) && delay >= min(asked ?? 0, horizon))
         }
       }
-      #expect((most / 2...most).contains(policy.capPaceMilliseconds(using: &random)))
+      #expect((most / 2...most).contains(policy.ceilingPaceMilliseconds(using: &random)))
       #expect((0...horizon).contains(policy.wakeDelayMilliseconds(using: &random)))
     }
   }
 
-  @Test func `what the backend asked for is jittered by a fifth, never shortened`() {
+  @Test func `Retry-After is lengthened by up to a fifth, never shortened`() {
     var random = SplitMix64(seed: 2)
     let floors = (0..<2_000).map { _ in RetryPolicy().floorMilliseconds(asked: 100, using: &random) }
     #expect(Set(floors) == Set(100...120))
   }
 
-  @Test func `a wake-up uses all of its five seconds, the cap's pace the upper half of the hour`() {
+  @Test func `a wake-up uses all of its five seconds, a refusal the upper half of the hour`() {
     var random = SplitMix64(seed: 3)
     let wakes = (0..<2_000).map { _ in RetryPolicy().wakeDelayMilliseconds(using: &random) }
     #expect((wakes.min() ?? 9_999) < 50 && (wakes.max() ?? 0) > 4_950)
-    let paces = (0..<2_000).map { _ in RetryPolicy().capPaceMilliseconds(using: &random) }
+    let paces = (0..<2_000).map { _ in RetryPolicy().ceilingPaceMilliseconds(using: &random) }
     #expect(paces.allSatisfy { (1_800_000...3_600_000).contains($0) })
     #expect((paces.min() ?? 0) < 1_820_000 && (paces.max() ?? 0) > 3_580_000)
   }
@@ -57,8 +57,9 @@ import Testing
   @Test(arguments: [1, 2, 10, 1_000] as [Int64]) func `a scaled policy keeps its ratios`(divisor: Int64) {
     let (whole, scaled) = (RetryPolicy(), RetryPolicy().scaled(by: divisor))
     let times: [KeyPath<RetryPolicy, Int64>] = [
-      \.baseMilliseconds, \.capMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
-      \.budgetWindowMilliseconds, \.paceMilliseconds, \.poisonBlockingMilliseconds, \.parkAfterMilliseconds,
+      \.baseMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
+      \.budgetWindowMilliseconds, \.paceMilliseconds, \.poisonBlockingMilliseconds,
+      \.quarantineAfterMilliseconds,
       \.quarantineRetryMilliseconds,
     ]
     for time in times { #expect(scaled[keyPath: time] * divisor == whole[keyPath: time]) }
@@ -71,12 +72,12 @@ import Testing
   }
 
   @Test func `every time of the policy is scaled`() {
-    // Whoever adds a time and forgets it in `scaled(by:)` changes this number.
+    // A time that is missing in `scaled(by:)` changes this number.
     let names = Mirror(reflecting: RetryPolicy()).children.compactMap(\.label)
     #expect(names.count(where: { $0.hasSuffix("Milliseconds") }) == 9 && names.count == 16)
   }
 
-  @Test func `no scale makes nothing of a time, or of nothing a time`() {
+  @Test func `scaling changes no time to zero, and no zero to a time`() {
     var policy = RetryPolicy()
     policy.wakeJitterMilliseconds = 0
     for divisor in [Int64.min, -1, 0, .max] {

@@ -26,42 +26,47 @@ import Testing
       behindSince: behind, othersSucceededAt: others, now: now, policy: policy, using: &random)
   }
 
-  private func isSetAside(_ judgement: PoisonWatch.Judgement, at now: Timestamp) -> Bool {
-    guard case .setAside(let until) = judgement else { return false }
+  private func isPostponed(_ judgement: PoisonWatch.Judgement, at now: Timestamp) -> Bool {
+    guard case .postponed(let until) = judgement else { return false }
     return until >= now.adding(milliseconds: 1_800_000) && until <= now.adding(milliseconds: 3_600_000)
   }
 
-  @Test func `it is set aside after the eighth failed round`() {
+  @Test func `an entry is postponed after the eighth failed round`() {
     #expect(judge(failing(rounds: 0), now: noon) == .keep)
     #expect(judge(failing(rounds: 7), now: noon) == .keep)
-    #expect(isSetAside(judge(failing(rounds: 8), now: noon), at: noon))
+    #expect(isPostponed(judge(failing(rounds: 8), now: noon), at: noon))
     var endless = PoisonWatch(failedRounds: .max, failingSince: noon, unknownAnswers: .max)
     endless.failed(now: noon)
-    #expect(isSetAside(judge(endless, now: noon), at: noon))
+    #expect(isPostponed(judge(endless, now: noon), at: noon))
   }
 
-  @Test func `it is set aside after ten minutes of blocking others, counted from when there were others`() {
+  @Test
+  func `an entry is postponed after ten minutes of blocking others, counted from when there were others`() {
     let watch = failing(rounds: 2)
     #expect(judge(watch, behind: nil, now: later(day)) == .keep)
     #expect(judge(watch, behind: noon, now: later(599_999)) == .keep)
-    #expect(isSetAside(judge(watch, behind: noon, now: later(600_000)), at: later(600_000)))
+    #expect(isPostponed(judge(watch, behind: noon, now: later(600_000)), at: later(600_000)))
     #expect(judge(watch, behind: later(500_000), now: later(600_000)) == .keep)
-    #expect(isSetAside(judge(watch, behind: later(-day), now: later(600_000)), at: later(600_000)))
+    #expect(isPostponed(judge(watch, behind: later(-day), now: later(600_000)), at: later(600_000)))
   }
 
-  @Test func `it is parked after a day only if other uploads worked in that day`() {
+  @Test func `an entry is quarantined after a day only if other uploads worked in that day`() {
     let watch = failing(rounds: 20)
-    #expect(judge(watch, others: later(1_000), now: later(day - 1)) != .park)
-    #expect(judge(watch, others: later(1_000), now: later(day)) == .park)
-    #expect(judge(watch, others: nil, now: later(day * 9)) != .park)
-    #expect(judge(watch, others: later(-1), now: later(day)) != .park, "that was before it failed")
+    #expect(judge(watch, others: later(1_000), now: later(day - 1)) != .quarantine)
+    #expect(judge(watch, others: later(1_000), now: later(day)) == .quarantine)
+    #expect(judge(watch, others: nil, now: later(day * 9)) != .quarantine)
     #expect(
-      judge(watch, others: later(1_000), now: later(day + 1_001)) != .park, "that was before a long outage")
+      judge(watch, others: later(-1), now: later(day)) != .quarantine,
+      "the others worked before the entry failed")
     #expect(
-      judge(failing(rounds: 7), others: later(1_000), now: later(day)) != .park, "two tries and a clock jump")
+      judge(watch, others: later(1_000), now: later(day + 1_001)) != .quarantine,
+      "the others worked before a long outage")
+    #expect(
+      judge(failing(rounds: 7), others: later(1_000), now: later(day)) != .quarantine,
+      "two tries and a clock jump")
   }
 
-  @Test func `pending never parks, and an answer ends the counting`() {
+  @Test func `pending never leads to quarantine, and an answer resets the count`() {
     var watch = failing(rounds: 20)
     watch.answered()
     #expect(watch == PoisonWatch())
@@ -84,16 +89,16 @@ import Testing
     #expect(other.failedRounds == 0 && other.failingSince == nil)
   }
 
-  @Test func `who failed twice with others goes alone`() {
+  @Test func `an entry that failed twice with others is sent alone`() {
     #expect(!failing(rounds: 1).goesAlone(policy: policy))
     #expect(failing(rounds: 2).goesAlone(policy: policy))
   }
 
-  @Test func `a clock that goes back does not put it off`() throws {
+  @Test func `a clock that goes back does not delay the postponement`() throws {
     var watch = failing(rounds: 3, since: later(day * 365))
     watch.failed(now: noon)
     #expect(watch.failingSince == noon)
-    #expect(isSetAside(judge(watch, behind: later(-1), now: later(600_000)), at: later(600_000)))
+    #expect(isPostponed(judge(watch, behind: later(-1), now: later(600_000)), at: later(600_000)))
     let stored = try JSONDecoder().decode(PoisonWatch.self, from: try JSONEncoder().encode(watch))
     #expect(stored == watch)
   }
@@ -110,7 +115,7 @@ import Testing
         behindSince: Timestamp(milliseconds: any()), othersSucceededAt: Timestamp(milliseconds: any()),
         now: now,
         policy: policy, using: &random)
-      if case .setAside(let until) = judgement { #expect(until <= now.adding(milliseconds: 3_600_000)) }
+      if case .postponed(let until) = judgement { #expect(until <= now.adding(milliseconds: 3_600_000)) }
       watch.failed(now: now)
       _ = watch.wasUnknown(policy: policy)
     }

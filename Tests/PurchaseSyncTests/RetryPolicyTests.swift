@@ -5,11 +5,11 @@ import Testing
 @Suite struct RetryPolicyTests {
   @Test(
     arguments: [(1, 2_000), (2, 4_000), (5, 32_000), (12, 3_600_000), (10_000, 3_600_000)] as [(Int, Int64)])
-  func `the widest delay doubles up to the cap`(failures: Int, expected: Int64) {
+  func `the widest delay doubles up to the ceiling`(failures: Int, expected: Int64) {
     #expect(RetryPolicy().ceiling(afterFailures: failures) == expected)
   }
 
-  @Test func `a delay lies between nothing and the ceiling, and uses all of it`() {
+  @Test func `a delay lies between zero and the ceiling, and uses the whole range`() {
     var random = SplitMix64(seed: 5)
     let delays = (0..<2_000).map { _ in RetryPolicy().delayMilliseconds(afterFailures: 3, using: &random) }
     #expect(delays.allSatisfy { (0...8_000).contains($0) })
@@ -19,7 +19,7 @@ import Testing
   @Test(
     arguments: [(60_000, 60_000, 72_000), (31_536_000_000, 86_400_000, 86_400_000)] as [(Int64, Int64, Int64)]
   )
-  func `what the backend asked for is a floor, but not for longer than a day`(
+  func `Retry-After is a floor, but for a day at most`(
     asked: Int64, least: Int64, most: Int64
   ) {
     var random = SplitMix64(seed: 6)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// When a lane may send: its own delay, the backend's wish, the pace and the budget.
+/// When a lane may send: its own delay, the backend's Retry-After, the pace and the budget.
 @Suite struct RetryStateTests {
   private let policy = RetryPolicy()
   private let noon = Timestamp(milliseconds: 1_700_000_000_000)
@@ -23,7 +23,7 @@ import Testing
 
   // MARK: A lane
 
-  @Test func `failures in a row spread wider, and a success ends them`() {
+  @Test func `failures in a row lengthen the delay, and a success resets it`() {
     var random = SplitMix64(seed: 1)
     var lane = LaneBackoff()
     for failures in 1...20 {
@@ -36,7 +36,7 @@ import Testing
     #expect(lane == LaneBackoff() && lane.opensAt(now: noon, policy: policy) == noon)
   }
 
-  @Test func `a wake-up brings the next try within five seconds, and a second one does not put it off`() {
+  @Test func `a wake-up brings the next attempt within five seconds, and a second one does not delay it`() {
     var random = SplitMix64(seed: 2)
     for _ in 0..<500 {
       var lane = LaneBackoff()
@@ -56,7 +56,7 @@ import Testing
     #expect(lane == LaneBackoff())
   }
 
-  @Test func `no wake-up shortens what the backend asked for`() {
+  @Test func `no wake-up shortens Retry-After`() {
     var random = SplitMix64(seed: 4)
     for asked in [1, 60_000, 86_400_000, 31_536_000_000, Int64.max] {
       var lane = LaneBackoff()
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, -1, 0, Int64.min] as [Int64?]) func `who asked for nothing holds nobody`(
+  @Test(arguments: [nil, -1, 0, Int64.min] as [Int64?]) func `without a Retry-After no lane is held back`(
     asked: Int64?
   ) {
     var random = SplitMix64(seed: 5)
@@ -76,14 +76,14 @@ import Testing
     #expect(lane.notBefore == nil)
   }
 
-  @Test func `a refusal is tried at the cap's pace from the first time on`() {
+  @Test func `the first refusal already waits for half of the ceiling or longer`() {
     var random = SplitMix64(seed: 6)
     var lane = LaneBackoff()
     lane.refused(now: noon, policy: policy, using: &random)
     #expect((later(1_800_000)...later(3_600_000)).contains(lane.opensAt(now: noon, policy: policy)))
   }
 
-  @Test func `a lane whose head was sent before a kill goes on as one that has failed`() {
+  @Test func `a lane whose head was sent before a kill continues like a lane that has failed`() {
     var random = SplitMix64(seed: 7)
     var state = RetryState()
     let fresh = LaneBackoff(attempts: 0, now: noon, policy: policy, using: &random)
@@ -96,7 +96,7 @@ import Testing
 
   // MARK: The backend
 
-  @Test func `a busy backend holds every lane, also after a kill, and whatever a success elsewhere says`()
+  @Test func `a busy backend holds every lane, even after a kill or a success in another lane`()
     throws
   {
     var random = SplitMix64(seed: 8)
@@ -116,7 +116,7 @@ import Testing
     admit(&state, LaneBackoff(), .person, at: later(72_000), .send)
   }
 
-  @Test func `a second wish does not shorten the first`() {
+  @Test func `a second Retry-After does not shorten the first`() {
     var random = SplitMix64(seed: 9)
     var pace = BackendPace()
     pace.failed(retryAfterMilliseconds: 600_000, now: noon, policy: policy, using: &random)
@@ -124,7 +124,7 @@ import Testing
     #expect(pace.opensAt(now: noon, policy: policy) >= later(600_000))
   }
 
-  @Test func `requests to a healthy backend are free and not paced`() {
+  @Test func `requests to a healthy backend cost no budget and are not paced`() {
     var state = RetryState()
     for _ in 0..<500 {
       admit(&state, LaneBackoff(), .retry, at: noon, .send)
@@ -153,7 +153,7 @@ import Testing
     #expect(state.budget.spent(.retry, now: later(61_000), policy: policy) == 0)
   }
 
-  @Test func `while the backend fails, a new lane costs as well`() {
+  @Test func `while the backend fails, a new lane costs budget as well`() {
     var random = SplitMix64(seed: 11)
     var state = RetryState()
     state.pace.failed(now: noon, policy: policy, using: &random)
@@ -171,7 +171,7 @@ import Testing
   // MARK: Clocks
 
   @Test(arguments: 0..<30)
-  func `whatever the clock does, no wait lies beyond a day, nothing bursts and the budget holds`(
+  func `whatever the clock does, no wait exceeds a day, there is no burst and the budget holds`(
     seed: Int
   ) throws {
     var random = SplitMix64(seed: UInt64(seed))
@@ -180,7 +180,7 @@ import Testing
     var now: Int64 = 1_700_000_000_000
     var jumps = 0
     var sent = 0
-    // Real time, by which the clock would have gone without jumps.
+    // The real time: the clock without its jumps.
     var elapsed: Int64 = 0
     for _ in 0..<800 {
       if random.below(300) == 0 {
@@ -216,7 +216,7 @@ import Testing
     #expect(sent > 0)
   }
 
-  @Test func `when the clock goes back by a year, a lane waits for the cap at most`() {
+  @Test func `when the clock goes back by a year, a lane waits for the ceiling at most`() {
     var random = SplitMix64(seed: 12)
     var lane = LaneBackoff()
     for _ in 0..<20 { lane.failed(now: noon, policy: policy, using: &random) }

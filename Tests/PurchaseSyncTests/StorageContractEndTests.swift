@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// The rest of the contract: what is settled, what is owed, who claims.
+/// The rest of the contract: settlement, owed updates, adoptions.
 @Suite struct StorageContractEndTests {
   private let later = midday.adding(milliseconds: 60_000)
 
@@ -41,7 +41,7 @@ import Testing
       #expect(try site.storage.orderFacts(accountToken: orderToken(1))?.state == .delivered)
       #expect(try site.storage.knownTransaction(key("100"))?.orderNumber == "1")
       guard case .settled(let found) = try site.enqueue(bought("100", token: 1)) else {
-        Issue.record("queued anew")
+        Issue.record("queued again")
         return
       }
       #expect(found.key == tombstone.key)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases, [Verdict.lapsed, .refunded, .otherOwner])
-  func `nothing that is not granted delivers an order`(kind: StorageKind, verdict: Verdict) throws {
+  func `only a granted transaction delivers its order`(kind: StorageKind, verdict: Verdict) throws {
     try StorageSite.with(kind) { site in
       try site.addOrder(1)
       try site.enqueue(bought("100", token: 1))
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `duties are listed oldest first, and end one by one`(kind: StorageKind) throws {
+  func `duties are listed oldest first and end one by one`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       for id in ["102", "100", "101"] { try site.enqueue(bought(id)) }
       try site.settle("102", at: later)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `what a verdict's order number does to a binding`(kind: StorageKind) throws {
+  func `a verdict's order number keeps, sets or contradicts a binding`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       for number in [1, 2] as [UInt8] { try site.addOrder(number) }
       try site.addOrder(3, product: "coins")
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `a verdict binds with its settlement, and one that cannot be bound settles none of them`(
+  func `a verdict binds with its settlement, and if one cannot be bound, none is settled`(
     kind: StorageKind
   ) throws {
     try StorageSite.with(kind) { site in
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `old tombstones without a duty make room for new ones`(kind: StorageKind) throws {
+  func `old tombstones without a duty are removed for new ones`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(tombstones: 2)) { site in
       for index in 0..<4 {
         let id = "10\(index)"
@@ -144,7 +144,7 @@ import Testing
   // MARK: Updates
 
   @Test(arguments: StorageKind.allCases)
-  func `news is told from what is only delivered again`(kind: StorageKind) throws {
+  func `an update is distinguished from a redelivery`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       let tombstone = try #require(try site.settle("100"))
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `an update stands beside its tombstone, in its lane and for its order`(kind: StorageKind) throws {
+  func `an update is stored beside its tombstone, in its lane and for its order`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 2)) { site in
       try site.addOrder(1)
       try site.enqueue(bought("100", token: 1), from: "apple-id")
@@ -181,13 +181,13 @@ import Testing
       #expect(settled.isFinishOwed && settled.isUnseen)
       #expect(try site.storage.tombstone(key("100"))?.outcome == "refunded")
       #expect(try site.storage.storeAccount(of: settled) == "apple-id")
-      // One unseen outcome of the same transaction, not two.
+      // One unseen outcome for the transaction, not two.
       try site.enqueue(bought("101"))
     }
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `an update that is queued again later takes a place of its own`(kind: StorageKind) throws {
+  func `an update that is queued again later gets a new place`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       try site.enqueue(bought("101"))
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `updates that are owed are queued oldest first, as room allows`(kind: StorageKind) throws {
+  func `owed updates are queued oldest first, as capacity allows`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 3)) { site in
       for (index, id) in ["100", "101", "102"].enumerated() {
         try site.enqueue(bought(id))
@@ -210,40 +210,40 @@ import Testing
       try site.enqueue(bought("103"))
       try site.reopen()
       let first = try site.storage.queueOwedUpdates(now: later)
-      #expect(first == OwedUpdates(queued: [key("101"), key("100")], areWaiting: true))
+      #expect(first == QueuedUpdates(queued: [key("101"), key("100")], areWaiting: true))
       #expect(try site.storage.entry(key("101"))?.proofs == [])
       #expect(
-        try site.storage.queueOwedUpdates(now: later) == OwedUpdates(queued: [], areWaiting: true))
+        try site.storage.queueOwedUpdates(now: later) == QueuedUpdates(queued: [], areWaiting: true))
       let settled = try #require(try site.settle("101", .refunded))
       #expect(try !site.storage.isNews(refund(of: "101"), since: settled), "its details are the newer ones")
       try site.storage.markSeen(key("101"))
       #expect(
         try site.storage.queueOwedUpdates(now: later)
-          == OwedUpdates(queued: [key("102")], areWaiting: false))
+          == QueuedUpdates(queued: [key("102")], areWaiting: false))
       #expect(
-        try site.storage.queueOwedUpdates(now: later) == OwedUpdates(queued: [], areWaiting: false))
+        try site.storage.queueOwedUpdates(now: later) == QueuedUpdates(queued: [], areWaiting: false))
     }
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `one that is under way is no other entry, and needs no room`(kind: StorageKind) throws {
+  func `an owed update that is already queued adds no entry and needs no capacity`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 1)) { site in
       try site.enqueue(bought("100"))
       let tombstone = try #require(try site.settle("100"))
       try site.storage.markSeen(key("100"))
       _ = try site.storage.enqueueUpdate(refund(of: "100"), of: tombstone, now: midday)
       try site.storage.oweUpdate(refund(of: "100"), now: midday)
-      // Of this one nobody knows what was settled.
+      // The settled details of this one are unknown.
       try site.storage.oweUpdate(refund(of: "999"), now: midday)
       #expect(
         try site.storage.queueOwedUpdates(now: midday)
-          == OwedUpdates(queued: [key("100")], areWaiting: false))
+          == QueuedUpdates(queued: [key("100")], areWaiting: false))
       #expect(try site.readyIDs(.device) == ["100"])
     }
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `a new epoch owes everything that is settled, in the order in which it was`(kind: StorageKind) throws {
+  func `a new epoch owes everything that is settled, in the order of settlement`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       for (index, id) in ["102", "100", "101"].enumerated() {
         try site.enqueue(bought(id))
@@ -257,24 +257,24 @@ import Testing
       try site.reopen()
       #expect(try site.storage.ledgerEpoch() == "second")
       let owed = try site.storage.queueOwedUpdates(now: later)
-      #expect(owed == OwedUpdates(queued: ["100", "102", "101"].map(key), areWaiting: false))
+      #expect(owed == QueuedUpdates(queued: ["100", "102", "101"].map(key), areWaiting: false))
     }
   }
 
-  // MARK: Claims
+  // MARK: Adoptions
 
   @Test(arguments: StorageKind.allCases)
-  func `a claim covers what is in the device lane, in quarantine too, and nothing later`(
+  func `an adoption covers the entries of the device lane, quarantine included, and none later`(
     kind: StorageKind
   ) throws {
     try StorageSite.with(kind) { site in
       try site.addOrder(1)
       try site.enqueue(bought("1", token: 1))
-      let empty = try site.storage.keepClaim(of: "bob")
+      let empty = try site.storage.keepAdoption(of: "bob")
       #expect(
         try !site.storage.deviceLaneHolds(throughPlace: empty.throughPlace), "alice's is not the device's")
       try site.enqueue(bought("100"))
-      let claim = try site.storage.keepClaim(of: "alice")
+      let claim = try site.storage.keepAdoption(of: "alice")
       try site.enqueue(bought("101"))
       #expect(try site.storage.deviceLaneHolds(throughPlace: claim.throughPlace))
       _ = try site.storage.quarantine(key("100"), reason: "", now: midday)
@@ -283,13 +283,13 @@ import Testing
       #expect(try !site.storage.deviceLaneHolds(throughPlace: claim.throughPlace))
       #expect(try site.storage.deviceLaneHolds(throughPlace: .max))
       try site.reopen()
-      #expect(try site.storage.deviceClaims() == [claim, empty])
-      let again = try site.storage.keepClaim(of: "alice")
+      #expect(try site.storage.deviceAdoptions() == [claim, empty])
+      let again = try site.storage.keepAdoption(of: "alice")
       #expect(again.throughPlace > claim.throughPlace)
-      try site.storage.endClaim(of: "bob", throughPlace: empty.throughPlace)
-      try site.storage.endClaim(of: "nobody", throughPlace: .max)
-      try site.storage.endClaim(of: "alice", throughPlace: claim.throughPlace)
-      #expect(try site.storage.deviceClaims() == [again], "the wider one stays")
+      try site.storage.endAdoption(of: "bob", throughPlace: empty.throughPlace)
+      try site.storage.endAdoption(of: "nobody", throughPlace: .max)
+      try site.storage.endAdoption(of: "alice", throughPlace: claim.throughPlace)
+      #expect(try site.storage.deviceAdoptions() == [again], "the wider adoption stays")
     }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What the machine relies on, kept by the real file and by the one in memory: transactions, lanes, attempts,
+/// The storage contract of the machine, tested on the file and on the memory storage: transactions, lanes, attempts,
 /// quarantine.
 @Suite struct StorageContractTests {
   private let later = midday.adding(milliseconds: 60_000)
@@ -12,7 +12,7 @@ import Testing
   // MARK: Transactions
 
   @Test(arguments: StorageKind.allCases)
-  func `an entry has its lane, its order and its place, and is known from then on`(kind: StorageKind) throws {
+  func `an entry has its lane, its order and its place, and is known from now on`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.addOrder(1)
       guard case .inserted(let entry) = try site.enqueue(bought("100", token: 1)) else {
@@ -41,7 +41,9 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `enqueued again it keeps its place, and takes the newer proof of each kind`(kind: StorageKind) throws {
+  func `an entry that is enqueued again keeps its place and takes the newer proof of each kind`(
+    kind: StorageKind
+  ) throws {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100", proof: "old"))
       try site.storage.recordAttempt([key("100")], keeping: nil, now: midday)
@@ -70,7 +72,7 @@ import Testing
     try StorageSite.with(kind) { site in
       try site.addOrder(2)
       try site.enqueue(bought("100"))
-      // Until now nobody knew the order of its token.
+      // Until now the order of its token was unknown.
       try site.addOrder(1)
       guard case .collapsed(let entry) = try site.enqueue(bought("100", token: 1)) else {
         Issue.record("not collapsed")
@@ -84,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `an order that is taken cannot be bound twice, and nothing is queued`(kind: StorageKind) throws {
+  func `an order cannot be bound twice, and then nothing is queued`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.addOrder(1)
       let match = try OrderMatcher.match(bought("100", token: 1), from: site.storage)
@@ -98,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `an unseen outcome takes room until it is seen`(kind: StorageKind) throws {
+  func `an unseen outcome takes capacity until it is seen`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 2)) { site in
       try site.enqueue(bought("100"))
       try site.enqueue(bought("101"))
@@ -114,8 +116,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `a newer receipt is attached, and what was said of the old one is forgotten`(kind: StorageKind) throws
-  {
+  func `a newer receipt is attached, and the answers to the old one are forgotten`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       let watch = PoisonWatch(failedRounds: 3, failingSince: midday, unknownAnswers: 4)
@@ -133,7 +134,7 @@ import Testing
   // MARK: Lanes
 
   @Test(arguments: StorageKind.allCases)
-  func `entries of a lane come in their order, without those that wait or are in quarantine`(
+  func `entries of a lane are listed in order, without postponed and quarantined ones`(
     kind: StorageKind
   ) throws {
     try StorageSite.with(kind) { site in
@@ -148,7 +149,7 @@ import Testing
       #expect(try site.readyIDs(.device, at: later, limit: 2) == ["101", "103"])
       try site.storage.postpone(key("101"), until: later.adding(milliseconds: -1), reason: "", now: midday)
       try site.storage.postpone(key("103"), until: later, reason: "", now: midday)
-      #expect(try site.readyIDs(.device, at: later) == ["101", "100", "103"], "the longest due first")
+      #expect(try site.readyIDs(.device, at: later) == ["101", "100", "103"], "the longest overdue first")
       #expect(try site.readyIDs(.device, at: later, limit: 1) == ["101"])
       try site.storage.postpone(key("101"), until: later, reason: "", now: midday)
       #expect(try site.readyIDs(alice) == [])
@@ -158,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `lanes are those in which an entry takes its turn`(kind: StorageKind) throws {
+  func `only lanes with entries to send are listed`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.addOrder(1)
       try site.addOrder(9, account: "bob", product: "coins")
@@ -175,7 +176,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `what waits beyond a moment is brought back to it`(kind: StorageKind) throws {
+  func `entries postponed beyond a moment are postponed to that moment`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       for id in ["100", "101", "102"] { try site.enqueue(bought(id)) }
       try site.storage.postpone(key("100"), until: later, reason: "", now: midday)
@@ -189,7 +190,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `what is not here cannot be postponed, sent or moved`(kind: StorageKind) throws {
+  func `an unknown entry cannot be postponed, sent or moved`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       let before = try site.snapshot(["100"])
@@ -216,7 +217,7 @@ import Testing
   // MARK: Attempts
 
   @Test(arguments: StorageKind.allCases)
-  func `attempts, what they cost and how entries fare are durable`(kind: StorageKind) throws {
+  func `attempts, retry state and failures of entries are durable`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       #expect(try site.storage.retryState() == RetryState())
@@ -243,7 +244,7 @@ import Testing
   // MARK: Quarantine
 
   @Test(arguments: StorageKind.allCases)
-  func `quarantine has its own room, and gives an entry back to its place`(kind: StorageKind) throws {
+  func `quarantine has its own limit, and a released entry gets its place back`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 2, quarantinedEntries: 1)) { site in
       try site.enqueue(bought("100"))
       try site.enqueue(bought("101"))
@@ -254,12 +255,12 @@ import Testing
       #expect(try !storage.quarantine(key("101"), reason: "full", now: midday))
       #expect(try storage.entry(key("101"))?.state == .queued)
       try site.enqueue(bought("102"))
-      #expect(try !storage.release(key("100"), until: nil, now: midday), "no room")
+      #expect(try !storage.release(key("100"), until: nil, now: midday), "no capacity")
       #expect(try storage.quarantined() == [key("100")])
       try site.settle("102")
       try storage.markSeen(key("102"))
       #expect(try storage.release(key("100"), until: nil, now: midday))
-      #expect(try storage.release(key("100"), until: later, now: midday), "it is back already")
+      #expect(try storage.release(key("100"), until: later, now: midday), "already released")
       #expect(try storage.entry(key("100"))?.reason == nil)
       #expect(try site.readyIDs(.device) == ["100", "101"])
       #expect(try storage.quarantined() == [])
@@ -267,7 +268,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `what quarantine gives back may have to wait in its lane`(kind: StorageKind) throws {
+  func `a released entry may have to wait in its lane`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       #expect(try site.storage.quarantine(key("100"), reason: "forged", now: midday))
@@ -282,7 +283,7 @@ import Testing
   func `the last trial of the quarantine is durable`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       #expect(try site.storage.quarantineTrial() == nil)
-      var trial = QuarantineTrial(at: later, appVersion: "1.2 (3)")
+      var trial = TrialRecord(at: later, appVersion: "1.2 (3)")
       try site.storage.keep(trial)
       #expect(try site.storage.quarantineTrial() == trial)
       trial.notBefore = ["Production/100": later]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Where the store's ids restart, nothing is left of a transaction that has no duty any more (design.md, 'Tombstones').
+/// If the store's ids restart, no record of a transaction stays after its last duty.
 @Suite struct StorageForgettingTests {
   private static let restarting: [StoreEnvironment] = [.xcode, .localTesting]
 
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases, restarting)
-  func `a tombstone goes with its last duty, whichever that is, and the next run's transaction is a new one`(
+  func `a tombstone is removed with its last duty, and the next run's transaction is a new one`(
     kind: StorageKind, environment: StoreEnvironment
   ) throws {
     for isSeenFirst in [true, false] {
@@ -43,7 +43,7 @@ import Testing
         #expect(try site.storage.tombstonesWithDuties() == [])
         #expect(try site.storage.knownTransaction(key) == nil)
         #expect(throws: QueueError.unknownEntry(key)) { try site.storage.markSeen(key) }
-        // Its room is free.
+        // Its capacity is free.
         guard case .inserted = try site.enqueue(transaction) else {
           Issue.record("not inserted")
           return
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `the order stays bound to it`(kind: StorageKind) throws {
+  func `the order stays bound to the transaction`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       try site.addOrder(1)
       let transaction = bought("0", in: .xcode, token: 1)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `an update that is under way stays, and leaves no tombstone either`(kind: StorageKind) throws {
+  func `a queued update stays, and leaves no tombstone either`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       let transaction = bought("0", in: .xcode)
       let key = transaction.key
@@ -81,19 +81,19 @@ import Testing
       try site.storage.markFinished(key)
       #expect(try site.storage.tombstone(key) == nil)
       #expect(try site.storage.entry(key) != nil)
-      // What was owed about it is nobody's any more.
+      // The owed update is removed with it.
       try site.storage.oweUpdate(refund, now: midday)
       _ = try site.storage.acknowledge([SettledClaim(key: key, verdict: .refunded)], now: midday)
       try site.storage.markFinished(key)
       try site.storage.markSeen(key)
       #expect(try site.storage.tombstone(key) == nil)
       #expect(
-        try site.storage.queueOwedUpdates(now: midday) == OwedUpdates(queued: [], areWaiting: false))
+        try site.storage.queueOwedUpdates(now: midday) == QueuedUpdates(queued: [], areWaiting: false))
     }
   }
 
   @Test(arguments: StorageKind.allCases, [StoreEnvironment.production, .sandbox])
-  func `where ids do not restart, tombstones stay`(kind: StorageKind, environment: StoreEnvironment) throws {
+  func `if ids do not restart, tombstones stay`(kind: StorageKind, environment: StoreEnvironment) throws {
     try StorageSite.with(kind) { site in
       let transaction = bought("100", in: environment)
       try settle(site, transaction)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `what somebody gave up stays given up`() throws {
+  @Test func `a discarded transaction stays discarded`() throws {
     try StorageSite.with(.file) { site in
       let transaction = bought("0", in: .xcode)
       try site.enqueue(transaction)

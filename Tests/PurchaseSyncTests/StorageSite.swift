@@ -10,10 +10,10 @@ enum StorageKind: String, CaseIterable, Sendable {
   case file, memory
 }
 
-/// One storage for the time of a test, and how it is filled.
+/// One storage for the time of a test, with calls to fill it.
 final class StorageSite {
   private(set) var storage: any SyncStorage
-  /// Nil for the one in memory.
+  /// Nil for the memory storage.
   private var file: SyncFile?
   private let path: String
   private let limits: QueueLimits
@@ -30,7 +30,7 @@ final class StorageSite {
     }
   }
 
-  /// A fresh one; the file in a directory of its own, which goes with it.
+  /// Creates an empty storage. A file is in a directory of its own, which is removed with it.
   static func with(
     _ kind: StorageKind, limits: QueueLimits = QueueLimits(), _ body: (StorageSite) throws -> Void
   ) throws {
@@ -42,7 +42,7 @@ final class StorageSite {
     try body(StorageSite(kind, directory, limits))
   }
 
-  /// What a kill leaves. Memory has nothing but itself.
+  /// The state after a kill. The memory storage stays the same.
   func reopen() throws {
     guard file != nil else { return }
     file = nil
@@ -52,17 +52,17 @@ final class StorageSite {
     storage = again
   }
 
-  /// Adds an order whose token is that of its number.
+  /// Adds an order with the token of its number.
   func addOrder(_ number: UInt8, account: String = "alice", product: String = "gems") throws {
     let document = OrderDocument(
       number: String(number), accountToken: orderToken(number), productID: product, quantity: 1, state: .open,
       createdAt: midday.adding(milliseconds: -60_000))
     if let file { return try file.take([document], account: account) }
     let memory = try #require(storage as? MemoryStorage)
-    memory.insert(Order(document, account: account))
+    memory.insert(PurchaseOrder(document, account: account))
   }
 
-  /// Matches and enqueues, as the machine does.
+  /// Matches and enqueues, like the machine.
   @discardableResult func enqueue(
     _ transaction: StoreTransaction, from storeAccount: String? = nil, at moment: Timestamp = midday
   ) throws -> Enqueued {
@@ -83,7 +83,7 @@ final class StorageSite {
 
   // MARK: Comparing
 
-  /// All that the protocol tells about these transactions and orders, as text.
+  /// Everything that the protocol says about these transactions and orders, as text.
   func snapshot(_ ids: [String], orders: [UInt8] = []) throws -> [String] {
     var lines: [String] = []
     var proofs: [Int64: Int] = [:]
@@ -93,7 +93,7 @@ final class StorageSite {
         line += " \(entry.reason ?? "-") \(entry.enqueuedAt) \(entry.attempts) \(entry.readyAt)"
         line += " \(entry.attemptedAt.map(\.description) ?? "-")"
         for proof in entry.proofs {
-          // Which of them are the same is what counts, not their numbers.
+          // Only equality of the places matters, not their numbers.
           let number = proof.id.map { id in
             if proofs[id] == nil { proofs[id] = proofs.count }
             return String(proofs[id] ?? 0)
@@ -126,7 +126,7 @@ final class StorageSite {
     lines.append("retry \(try storage.retryState())")
     lines.append("trial \(String(describing: try storage.quarantineTrial()))")
     lines.append("epoch \(try storage.ledgerEpoch() ?? "-")")
-    lines.append("claims \(try storage.deviceClaims())")
+    lines.append("claims \(try storage.deviceAdoptions())")
     return lines
   }
 }

@@ -1,15 +1,18 @@
 import PurchaseQueue
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import PurchaseSync
 
-/// File and memory through the same random calls: what they answer, what they refuse and what they hold is the same.
+/// File and memory storage get the same random calls. Results, errors and stored state must be equal.
 @Suite struct StorageWalkTests {
   private static let ids = (0..<8).map { "10\($0)" }
   private static let orders: [UInt8] = [1, 2, 3, 4]
 
-  @Test(arguments: 1...12) func `file and memory do the same`(seed: Int) throws {
+  @Test(arguments: 1...LongTests.count(short: 4, long: 12)) func `file and memory behave the same`(seed: Int)
+    throws
+  {
     let limits = QueueLimits(entries: 4, quarantinedEntries: 2)
     try StorageSite.with(.file, limits: limits) { file in
       try StorageSite.with(.memory, limits: limits) { memory in
@@ -42,7 +45,7 @@ import Testing
 
     var description: String { name }
 
-    /// What it answers, or the error.
+    /// The result as text, or the error.
     func result(on site: StorageSite) -> String {
       do { return try perform(site) } catch { return "\(error)" }
     }
@@ -63,7 +66,7 @@ import Testing
           case .collapsed: return "collapsed"
           case .settled(let tombstone):
             guard try site.storage.isNews(transaction, since: tombstone) else { return "settled" }
-            return "news \(try site.storage.enqueueUpdate(transaction, of: tombstone, now: now).place)"
+            return "update \(try site.storage.enqueueUpdate(transaction, of: tombstone, now: now).place)"
           }
         }
       case 6..<10:
@@ -115,9 +118,9 @@ import Testing
         }
       case 7:
         return Call(name: "owe \(id)") { site in
-          var news = bought(id)
-          news.revokedAt = now
-          try site.storage.oweUpdate(news, now: now)
+          var update = bought(id)
+          update.revokedAt = now
+          try site.storage.oweUpdate(update, now: now)
           return ""
         }
       case 8:
@@ -132,7 +135,7 @@ import Testing
           try site.storage.attach(Proof(kind: "appReceipt", bytes: Array(other.utf8)), to: key(id), now: now)
           return ""
         }
-      case 11: return Call(name: "claim") { "\(try $0.storage.keepClaim(of: "alice"))" }
+      case 11: return Call(name: "claim") { "\(try $0.storage.keepAdoption(of: "alice"))" }
       default:
         return Call(name: "epoch") { site in
           try site.storage.keepLedgerEpoch("epoch \(now)", offeringAgain: true)

@@ -5,12 +5,12 @@ import PurchaseSync
 import PurchaseSyncTesting
 import Testing
 
-/// What StoreKit says of a transaction becomes a transaction of ours: always, and the same one each time.
+/// A StoreKit transaction always becomes a `StoreTransaction`, and the same one each time.
 @Suite struct StoreKitTransactionTests {
   private static let token = UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")
   private let forge = ReceiptForge(bundleID: "com.example")
 
-  private func told(_ jws: String, isVerified: Bool = true) -> StoreKitTransaction {
+  private func values(_ jws: String, isVerified: Bool = true) -> StoreKitTransaction {
     StoreKitTransaction(
       jws: jws, isVerified: isVerified, id: 2_000_000_000_000_001, originalID: 2_000_000_000_000_000,
       productID: "gems", quantity: 3, purchaseDate: Date(timeIntervalSince1970: 1_697_679_936.049),
@@ -41,65 +41,65 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a payload that can be read says what StoreKit says, and StoreKit's word on the signature is kept`(
+  func `a readable payload gives StoreKit's values, and StoreKit's signature check is kept`(
     isVerified: Bool
   ) {
     let jws = forge.sign(payload: payload())
-    expectWhole(StoreTransaction(told(jws, isVerified: isVerified)), jws, isVerified: isVerified)
+    expectWhole(StoreTransaction(values(jws, isVerified: isVerified)), jws, isVerified: isVerified)
   }
 
   @Test(arguments: ["", "not.a.jws", "e30.e30.", "\u{0}", "{}"])
-  func `a payload that cannot be read loses nothing, and goes up as it is`(jws: String) {
-    expectWhole(StoreTransaction(told(jws, isVerified: false)), jws, isVerified: false)
+  func `an unreadable payload loses nothing and is uploaded unchanged`(jws: String) {
+    expectWhole(StoreTransaction(values(jws, isVerified: false)), jws, isVerified: false)
   }
 
-  @Test func `a field of a form that this version does not know loses nothing`() {
+  @Test func `a field of an unknown form loses nothing`() {
     let jws = forge.sign(payload: payload(["purchaseDate": "{\"seconds\":1}"]))
-    expectWhole(StoreTransaction(told(jws)), jws)
+    expectWhole(StoreTransaction(values(jws)), jws)
   }
 
-  @Test func `a payload about another transaction does not change which one is finished`() {
+  @Test func `a payload of another transaction does not change the finished transaction`() {
     let jws = forge.sign(payload: payload(["transactionId": "\"7\"", "productId": "\"all-gems\""]))
-    expectWhole(StoreTransaction(told(jws)), jws)
+    expectWhole(StoreTransaction(values(jws)), jws)
   }
 
-  @Test func `where ids restart, the key is that of the bare JWS, whose date has a fraction`() throws {
+  @Test func `if ids restart, the key equals that of the bare JWS, whose date has a fraction`() throws {
     let jws = forge.sign(
       payload: payload([
         "transactionId": "\"0\"", "environment": "\"Xcode\"", "purchaseDate": "1697679936049.7297",
       ]))
-    var told = told(jws)
-    told.id = 0
-    told.environment = "Xcode"
-    told.purchaseDate = Date(timeIntervalSince1970: 1_697_679_936.049_729_7)
+    var values = values(jws)
+    values.id = 0
+    values.environment = "Xcode"
+    values.purchaseDate = Date(timeIntervalSince1970: 1_697_679_936.049_729_7)
     let bare = try StoreTransaction(jws: jws)
-    #expect(StoreTransaction(told).key == bare.key)
+    #expect(StoreTransaction(values).key == bare.key)
     #expect(bare.key.rawValue == "Xcode/0@1697679936000")
   }
 
   @Test(arguments: [0, 1, 49, 500, 999] as [Int64])
-  func `a date that went through seconds is the millisecond it was`(fraction: Int64) {
+  func `a date converted through seconds keeps its millisecond`(fraction: Int64) {
     for day in stride(from: Int64(0), to: 40_000, by: 37) {
       let milliseconds = day * 86_400_000 + fraction
-      var told = told("unreadable")
-      told.purchaseDate = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-      #expect(StoreTransaction(told).purchasedAt.milliseconds == milliseconds)
+      var values = values("unreadable")
+      values.purchaseDate = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+      #expect(StoreTransaction(values).purchasedAt.milliseconds == milliseconds)
     }
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
-  func `a date that is none is no crash`(seconds: Double) {
-    var told = told("unreadable")
-    told.purchaseDate = Date(timeIntervalSince1970: seconds)
-    #expect(StoreTransaction(told).purchasedAt.milliseconds == 0)
+  func `an invalid date does not crash`(seconds: Double) {
+    var values = values("unreadable")
+    values.purchaseDate = Date(timeIntervalSince1970: seconds)
+    #expect(StoreTransaction(values).purchasedAt.milliseconds == 0)
   }
 
-  @Test func `a listing is oldest first, and by number where the moment is the same`() {
+  @Test func `a listing is sorted oldest first, then by number`() {
     func transaction(_ id: UInt64, at seconds: Double) -> StoreTransaction {
-      var told = told("unreadable")
-      told.id = id
-      told.purchaseDate = Date(timeIntervalSince1970: seconds)
-      return StoreTransaction(told)
+      var values = values("unreadable")
+      values.id = id
+      values.purchaseDate = Date(timeIntervalSince1970: seconds)
+      return StoreTransaction(values)
     }
     let sorted = [
       transaction(1, at: 9), transaction(10, at: 5), transaction(9, at: 5), transaction(11, at: 5),

@@ -4,17 +4,17 @@ import PurchaseSync
 import PurchaseSyncTesting
 import Testing
 
-/// The loop that hands the store's updates to the engine, with a sequence in place of StoreKit's.
-@Suite(.timeLimit(.minutes(4))) struct StoreUpdatesTests {
-  /// Nothing is listed, nothing can be finished.
-  private struct EmptyStore: AppStore {
+/// The loop that passes the store's updates to the engine, tested with a sequence in place of StoreKit's.
+@Suite struct StoreUpdatesTests {
+  /// A store that lists nothing and finishes nothing.
+  private struct EmptyStore: StoreClient {
     func unfinished() async throws -> StoreListing { StoreListing(transactions: []) }
     func finish(transactionID: String) async throws -> FinishResult { .notListed }
   }
 
   private struct NoBackend: BackendTransport {
     func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
-      throw TransportError(reason: "there is none")
+      throw TransportError(reason: "no connection")
     }
   }
 
@@ -29,7 +29,7 @@ import Testing
       do {
         try FileManager.default.removeItem(atPath: directory)
       } catch {
-        Issue.record(error, "the temporary directory stays behind")
+        Issue.record(error, "the temporary directory cannot be removed")
       }
     }
     let engine = try await SyncEngine.open(
@@ -47,7 +47,7 @@ import Testing
       ))
   }
 
-  @Test func `every update is durable, and the same one again is one entry`() async throws {
+  @Test func `every update is durable, and a repeated one stays one entry`() async throws {
     try await withEngine { engine in
       let (updates, store) = AsyncStream.makeStream(of: StoreTransaction.self)
       for id in [1, 2, 1] as [UInt64] { store.yield(transaction(id)) }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `an update that has no room is told, and the next ones are still taken`() async throws {
+  @Test func `an update without capacity is reported, and the next ones are still received`() async throws {
     try await withEngine(limits: QueueLimits(entries: 1)) { engine in
       let events = try await engine.eventStream()
       let (updates, store) = AsyncStream.makeStream(of: StoreTransaction.self)
@@ -74,18 +74,18 @@ import Testing
     }
   }
 
-  @Test func `a sequence that breaks off is told`() async throws {
+  @Test func `a sequence that throws is reported`() async throws {
     try await withEngine { engine in
       let events = try await engine.eventStream()
       await engine.receive(updates: AsyncThrowingStream<StoreTransaction, any Error> { throw Broken() })
       await engine.shutdown()
       var failures: [SyncEvent] = []
       for await event in events { failures.append(event) }
-      #expect(failures.contains(.failed(.store(reason: "its updates broke off"))))
+      #expect(failures.contains(.failed(.store(reason: "its updates ended with an error"))))
     }
   }
 
-  @Test func `after a shutdown the loop ends, although the store goes on`() async throws {
+  @Test func `after a shutdown the loop ends, although the store continues`() async throws {
     try await withEngine { engine in
       let (updates, store) = AsyncStream.makeStream(of: StoreTransaction.self)
       let loop = Task { await engine.receive(updates: updates) }

@@ -6,71 +6,73 @@ import Testing
 
 @testable import PurchaseSync
 
-/// The store's side, with everything that is normal there: finishes that fail and hang, deliveries twice, receipts that
-/// lack what was paid; over HTTP.
-@Suite(.timeLimit(.minutes(4))) struct SyncEngineStoreTests {
+/// The store over HTTP, with the faults that are normal there: finishes that fail or hang, repeated deliveries, receipts
+/// without the paid transaction.
+@Suite struct SyncEngineStoreTests {
   // MARK: Finishing
 
   private static let troubles: [(name: String, plan: FaultPlan)] = [
     ("it fails", .finishFails(times: 3)), ("its answer is lost", .finishAnswerLost(occurrence: 1)),
-    ("it hangs and then works", .finishHangs(times: 1, milliseconds: 50)),
+    ("it hangs and then works", .finishHangs(times: 1, for: .milliseconds(50))),
     ("it is lost", .requestLost(path: "/store/finish", occurrence: 1)),
   ]
 
   @Test(arguments: 0..<4, [false, true])
-  func `the store is told until it knows, also one that forgets what is finished`(
+  func `a finish is repeated until it works, even if the store forgets finished transactions`(
     trouble: Int, forgetsFinished: Bool
   ) async throws {
-    try await EngineWorld.with(Self.troubles[trouble].plan) { world in
-      world.server.withStore { $0.faults.forgetsFinished = forgetsFinished }
-      let engine = try await world.open()
-      try await world.buy(engine)
-      try await until { world.server.withStore { $0.unfinished(storeAccount: "apple-id").isEmpty } }
-      // Not listed: it stays owed until a listing that begins afterwards shows that it is done.
+    try await EngineFixture.with(Self.troubles[trouble].plan) { fixture in
+      fixture.server.withStore { $0.faults.forgetsFinished = forgetsFinished }
+      let engine = try await fixture.open()
+      try await fixture.buy(engine)
+      try await until { fixture.server.withStore { $0.unfinished(storeAccount: "apple-id").isEmpty } }
+      // The store does not list the transaction. The finish stays owed until a listing that begins later lacks it too.
       try await until {
         try await engine.wake(.foreground)
         return try await engine.snapshot().finishesOwed == 0
       }
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
-      try world.expectAllDelivered()
-      #expect(try world.uploads() == 1, "\(Self.troubles[trouble].name)")
+      try fixture.expectAllDelivered()
+      #expect(try fixture.uploads() == 1, "\(Self.troubles[trouble].name)")
     }
   }
 
-  @Test func `a finish that never comes back is tried again, and the app is told meanwhile`() async throws {
-    try await EngineWorld.with { world in
-      var world = world
-      world.configuration.storeMilliseconds = 300
-      let store = GatedStore(inner: world.store)
+  @Test func `a finish that never returns is tried again, and the app gets the outcome meanwhile`()
+    async throws
+  {
+    try await EngineFixture.with { fixture in
+      var fixture = fixture
+      fixture.configuration.storeTimeLimit = .milliseconds(300)
+      let store = GatedStore(inner: fixture.store)
       store.finishing.close()
-      let engine = try await world.open(store: store)
-      try await world.buy(engine)
+      let engine = try await fixture.open(store: store)
+      try await fixture.buy(engine)
       let told = try await events(engine) { $0.outcome != nil }
       try await engine.confirm(try #require(told.last?.outcome))
       try await until { store.finishing.arrivals >= 2 }
       #expect(try await engine.snapshot().finishesOwed == 1)
-      #expect(try world.server.snapshot().charges.map(\.isFinished) == [false])
+      #expect(try fixture.server.snapshot().charges.map(\.isFinished) == [false])
       store.finishing.open()
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
-      try world.expectAllDelivered()
+      try fixture.expectAllDelivered()
     }
   }
 
-  @Test func `a finish that is owed is done by the next run`() async throws {
-    try await EngineWorld.with { world in
-      let store = GatedStore(inner: world.store)
+  @Test func `the next run does an owed finish`() async throws {
+    try await EngineFixture.with { fixture in
+      let store = GatedStore(inner: fixture.store)
       store.finishing.close()
-      let engine = try await world.open(store: store)
-      try await world.buy(engine)
+      let engine = try await fixture.open(store: store)
+      try await fixture.buy(engine)
       try await until { store.finishing.arrivals == 1 }
       await engine.shutdown()
-      let next = try await world.open()
-      try await world.finishAll(next)
+      let next = try await fixture.open()
+      try await fixture.finishAll(next)
       await next.shutdown()
-      try world.expectAllDelivered()
-      #expect(try world.uploads() == 1)
+      try fixture.expectAllDelivered()
+      #expect(try fixture.uploads() == 1)
       store.finishing.open()
     }
   }
@@ -81,15 +83,15 @@ import Testing
   func `a transaction that is delivered many times over both interfaces is one purchase`(
     copies: Int
   ) async throws {
-    try await EngineWorld.with { world in
-      world.server.withStore { $0.faults.listingCopies = copies }
+    try await EngineFixture.with { fixture in
+      fixture.server.withStore { $0.faults.listingCopies = copies }
       let gate = Gate()
-      let engine = try await world.open(
-        transport: GatedTransport(inner: world.transport, gate: gate))
+      let engine = try await fixture.open(
+        transport: GatedTransport(inner: fixture.transport, gate: gate))
       let stream = try await engine.eventStream()
-      let order = try await engine.begin(product: EngineWorld.product, account: "alice")
+      let order = try await engine.begin(product: EngineFixture.product, account: "alice")
       gate.close()
-      let paid = try await world.pay(token: order.accountToken, delivery: .twice)
+      let paid = try await fixture.pay(token: order.accountToken, delivery: .twice)
       for _ in 0..<copies { try await engine.receive(paid) }
       try await engine.wake()
       try await until {
@@ -98,11 +100,11 @@ import Testing
       }
       #expect(try await engine.snapshot().purchases.map(\.orderNumber) == [order.number])
       gate.open()
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       try await engine.receive(paid)
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
-      try world.expectAllDelivered()
+      try fixture.expectAllDelivered()
       var told: [SyncEvent] = []
       for await event in stream { told.append(event) }
       #expect(told.count { if case .queued = $0 { true } else { false } } == 1)
@@ -110,28 +112,28 @@ import Testing
     }
   }
 
-  @Test func `an unverified transaction goes up flagged, and is not finished before its verdict`()
+  @Test func `an unverified transaction is uploaded with a mark, and is not finished before its verdict`()
     async throws
   {
-    try await EngineWorld.with { world in
+    try await EngineFixture.with { fixture in
       let gate = Gate()
-      let bodies = Recording(inner: GatedTransport(inner: world.transport, gate: gate))
-      let engine = try await world.open(transport: bodies)
-      let order = try await engine.begin(product: EngineWorld.product, account: "alice")
+      let bodies = Recording(inner: GatedTransport(inner: fixture.transport, gate: gate))
+      let engine = try await fixture.open(transport: bodies)
+      let order = try await engine.begin(product: EngineFixture.product, account: "alice")
       gate.close()
-      try await engine.receive(try await world.pay(token: order.accountToken, delivery: .unverified))
+      try await engine.receive(try await fixture.pay(token: order.accountToken, delivery: .unverified))
       try await until { gate.arrivals == 1 }
       try await engine.wake()
-      #expect(try world.server.snapshot().requests["POST /store/finish"] == nil)
+      #expect(try fixture.server.snapshot().requests["POST /store/finish"] == nil)
       #expect(bodies.texts.all.allSatisfy { $0.contains("\"unverified\":true") } && !bodies.texts.all.isEmpty)
       gate.open()
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
-      try world.expectAllDelivered()
+      try fixture.expectAllDelivered()
     }
   }
 
-  /// Notes what is uploaded.
+  /// Records the uploads.
   private struct Recording: BackendTransport {
     let inner: any BackendTransport
     let texts = Texts()
@@ -142,53 +144,52 @@ import Testing
     }
   }
 
-  private final class Texts: @unchecked Sendable {
-    private let lock = NSLock()
-    private var texts: [String] = []
-    var all: [String] { lock.withLock { texts } }
-    func add(_ text: String) { lock.withLock { texts.append(text) } }
+  private final class Texts: Sendable {
+    private let texts = Locked<[String]>([])
+    var all: [String] { texts.value }
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
   }
 
   // MARK: The app receipt
 
   @Test(arguments: [0, 1])
-  func `nobody is asked for a password before the user asks, and a refreshed receipt delivers`(
+  func `no password prompt comes before the user asks, and a refreshed receipt delivers`(
     failing: Int
   ) async throws {
-    try await EngineWorld.with { world in
-      world.server.withStore {
+    try await EngineFixture.with { fixture in
+      fixture.server.withStore {
         $0.faults.lackedPurchases = 1
         $0.faults.lackingReadings = nil
         $0.faults.failingRefreshes = failing
       }
-      let engine = try await world.open()
-      try await world.buy(engine, delivery: StoreDelivery(proofs: [.appReceipt]))
-      // Read silently, time and again, until the entry is parked.
+      let engine = try await fixture.open()
+      try await fixture.buy(engine, delivery: StoreDelivery(proofs: [.appReceipt]))
+      // The receipt is read without a prompt, again and again, until the entry is quarantined.
       try await until { try await engine.snapshot().quarantined == 1 }
-      #expect(try world.server.snapshot().prompts == 0)
-      #expect(try world.server.snapshot().receiptReadings > 2)
+      #expect(try fixture.server.snapshot().prompts == 0)
+      #expect(try fixture.server.snapshot().receiptReadings > 2)
       for _ in 0..<failing {
         await #expect(throws: SyncError.store(reason: "the receipt could not be refreshed")) {
           try await engine.refreshReceipt()
         }
       }
       try await engine.refreshReceipt()
-      #expect(try world.server.snapshot().prompts == failing + 1)
-      try await world.finishAll(engine)
+      #expect(try fixture.server.snapshot().prompts == failing + 1)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
-      try world.expectAllDelivered()
-      #expect(try world.server.snapshot().prompts == failing + 1)
+      try fixture.expectAllDelivered()
+      #expect(try fixture.server.snapshot().prompts == failing + 1)
     }
   }
 
-  @Test func `of a refreshed receipt everything is taken for which there is room`() async throws {
-    try await EngineWorld.with { world in
-      var world = world
-      world.configuration.limits = QueueLimits(entries: 1)
-      let engine = try await world.open()
-      await engine.park()
+  @Test func `every transaction of a refreshed receipt that fits is queued`() async throws {
+    try await EngineFixture.with { fixture in
+      var fixture = fixture
+      fixture.configuration.limits = QueueLimits(entries: 1)
+      let engine = try await fixture.open()
+      await engine.suspend()
       let delivery = StoreDelivery(proofs: [.appReceipt])
-      for _ in 1...2 { _ = try await world.pay(delivery: delivery) }
+      for _ in 1...2 { _ = try await fixture.pay(delivery: delivery) }
       await #expect(throws: SyncError.queue(.queueFull(.entries, needed: 2, allowed: 1))) {
         try await engine.refreshReceipt()
       }
@@ -198,22 +199,22 @@ import Testing
       try await engine.wake(.foreground)
       try await until {
         for outcome in try await engine.snapshot().outcomes { try await engine.confirm(outcome) }
-        return try world.server.snapshot().charges.allSatisfy(\.isFinished)
+        return try fixture.server.snapshot().charges.allSatisfy(\.isFinished)
       }
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
-      try world.expectAllDelivered(2)
+      try fixture.expectAllDelivered(2)
     }
   }
 
-  @Test func `of a thousand that do not fit the app is told once each, and all are delivered in the end`()
+  @Test func `a thousand transactions that do not fit are reported once each, and all are delivered`()
     async throws
   {
-    try await EngineWorld.with { world in
-      var world = world
-      world.configuration.limits = QueueLimits(entries: 4)
-      for _ in 1...40 { _ = try await world.pay() }
-      let engine = try await world.open()
+    try await EngineFixture.with { fixture in
+      var fixture = fixture
+      fixture.configuration.limits = QueueLimits(entries: 4)
+      for _ in 1...40 { _ = try await fixture.pay() }
+      let engine = try await fixture.open()
       let told = Told()
       let events = try await engine.eventStream()
       let listener = Task {
@@ -222,30 +223,30 @@ import Testing
           if case .delivered(let outcome) = event { try await engine.confirm(outcome) }
         }
       }
-      try await until { try world.server.snapshot().charges.allSatisfy(\.isFinished) }
+      try await until { try fixture.server.snapshot().charges.allSatisfy(\.isFinished) }
       await engine.shutdown()
       listener.cancel()
-      try world.expectAllDelivered(40)
+      try fixture.expectAllDelivered(40)
       let keys = await told.keys
       #expect(keys.count == Set(keys).count && keys.count <= 36)
-      // One listing for each round of four, and those of the first seconds: not one for each purchase.
-      let listings = try world.server.snapshot().requests["GET /store/unfinished"] ?? 0
+      // There is one listing for each round of four, and a few in the first seconds; not one for each purchase.
+      let listings = try fixture.server.snapshot().requests["GET /store/unfinished"] ?? 0
       #expect(listings < 40, "\(listings) listings")
     }
   }
 
-  @Test func `what the file could not take is asked for again, although nobody wakes the engine`()
+  @Test func `a transaction that could not be stored is asked for again without a wake-up`()
     async throws
   {
-    try await EngineWorld.with { world in
-      let engine = try await world.open()
+    try await EngineFixture.with { fixture in
+      let engine = try await fixture.open()
       try await engine.execute("PRAGMA query_only=1")
-      let transaction = try await world.pay()
+      let transaction = try await fixture.pay()
       await #expect(throws: SyncError.self) { try await engine.receive(transaction) }
       try await engine.execute("PRAGMA query_only=0")
-      try await until { try world.server.snapshot().charges.allSatisfy(\.isFinished) }
+      try await until { try fixture.server.snapshot().charges.allSatisfy(\.isFinished) }
       await engine.shutdown()
-      try world.expectAllDelivered(1)
+      try fixture.expectAllDelivered(1)
     }
   }
 
@@ -256,24 +257,24 @@ import Testing
 
   // MARK: The clock
 
-  @Test func `after the clock went ahead, a wait from before it holds up nothing`() async throws {
+  @Test func `after the clock went forward, an earlier wait delays no entry`() async throws {
     // A wait of most of an hour, then a failure that costs milliseconds.
     let plan = FaultPlan.refusal(status: 503, retryAfter: .seconds(3_000), requests: 1).merging(
       .requestLost(path: "/v1/receipts", occurrence: 2))
-    try await EngineWorld.with(plan) { world in
-      var world = world
+    try await EngineFixture.with(plan) { fixture in
+      var fixture = fixture
       let clock = SettableClock()
-      world.configuration.now = { clock.now() }
-      world.configuration.retry.horizonMilliseconds = 86_400_000
-      let engine = try await world.open()
-      try await world.buy(engine)
+      fixture.configuration.now = { clock.now() }
+      fixture.configuration.retry.horizonMilliseconds = 86_400_000
+      let engine = try await fixture.open()
+      try await fixture.buy(engine)
       try await until { try await engine.snapshot().lanes.contains { $0.isWaiting } }
       clock.jump(by: 36_000_000)
       try await engine.wake(.userAsked)
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
-      try world.expectAllDelivered()
-      #expect(try world.uploads() == 3)
+      try fixture.expectAllDelivered()
+      #expect(try fixture.uploads() == 3)
     }
   }
 }
@@ -282,13 +283,12 @@ extension LaneStatus {
   var isWaiting: Bool { if case .waiting = state { true } else { false } }
 }
 
-/// A clock that somebody sets.
-final class SettableClock: @unchecked Sendable {
-  private let lock = NSLock()
-  private var offset: Int64 = 0
+/// A clock that a test sets.
+final class SettableClock: Sendable {
+  private let offset = Locked<Int64>(0)
 
-  func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: lock.withLock { offset }) }
-  func jump(by milliseconds: Int64) { lock.withLock { offset += milliseconds } }
+  func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: offset.value) }
+  func jump(by milliseconds: Int64) { offset.withLock { $0 += milliseconds } }
 }
 
 extension SyncEngine {

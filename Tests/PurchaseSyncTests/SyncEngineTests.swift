@@ -5,20 +5,20 @@ import PurchaseSyncTesting
 import Testing
 
 /// The engine against the real backend and store models, over HTTP, in one process.
-@Suite(.timeLimit(.minutes(4))) struct SyncEngineTests {
+@Suite struct SyncEngineTests {
   private let product = "gems"
 
-  private func withWorld(
-    faults: FaultPlan = .none, _ body: (WorldServer, SyncConfiguration, MockStoreClient) async throws -> Void
+  private func withFixture(
+    faults: FaultPlan = .none, _ body: (MockServer, SyncConfiguration, MockStoreClient) async throws -> Void
   ) async throws {
-    try await EngineWorld.with(faults) { try await body($0.server, $0.configuration, $0.store) }
+    try await EngineFixture.with(faults) { try await body($0.server, $0.configuration, $0.store) }
   }
 
   private func open(
-    _ configuration: SyncConfiguration, _ world: WorldServer, _ store: MockStoreClient
+    _ configuration: SyncConfiguration, _ fixture: MockServer, _ store: MockStoreClient
   ) async throws -> SyncEngine {
     try await SyncEngine.open(
-      configuration, store: store, transport: URLSessionTransport(base: world.baseURL),
+      configuration, store: store, transport: URLSessionTransport(base: fixture.baseURL),
       credentials: { "token-" + $0 })
   }
 
@@ -42,19 +42,21 @@ import Testing
     ("Retry-After: soon", .refusal(status: 429, retryAfter: .text("soon"), requests: 2)),
     ("a status of its own", .refusal(status: 418, retryAfter: nil, requests: 1)),
     ("wrong transactions", .oddReply(.wrongTransactions)),
-    ("a verdict for what was not claimed", .oddReply(.unclaimed(.granted, transactionID: "7"))),
+    ("a verdict that was not asked for", .oddReply(.unclaimed(.granted, transactionID: "7"))),
     ("contradicting verdicts", .oddReply(.contradicting(.rejected, isFirst: false))),
     ("no verdict at all", .oddReply(.partial(0))),
     ("an unknown verdict", .oddReply(.word(Verdict(rawValue: "perhaps")))),
     ("not yet", .oddReply(.pending(retryAfter: -5))),
-    ("an order of nobody", .oddReply(.order("no such order"))),
+    ("an unknown order", .oddReply(.order("no such order"))),
     ("another ledger", .oddReply(.ledgerEpoch("another"))),
     ("more blanks than an answer has", .oddReply(.padded(bytes: 3 << 20))),
   ]
 
-  @Test(arguments: 0..<20) func `a purchase is credited once and told to the app`(fault: Int) async throws {
-    try await withWorld(faults: Self.faults[fault].plan) { world, configuration, store in
-      let engine = try await open(configuration, world, store)
+  @Test(arguments: 0..<20) func `a purchase is credited once, and the app gets its outcome`(fault: Int)
+    async throws
+  {
+    try await withFixture(faults: Self.faults[fault].plan) { fixture, configuration, store in
+      let engine = try await open(configuration, fixture, store)
       let order = try await engine.begin(product: product, account: "alice")
       let paid = try await store.pay(product: product, quantity: 1, accountToken: order.accountToken)
       try await engine.receive(paid)
@@ -69,22 +71,22 @@ import Testing
       let left = try await engine.snapshot()
       #expect(left == SyncSnapshot())
       await engine.shutdown()
-      let log = try world.snapshot()
+      let log = try fixture.snapshot()
       #expect(log.credits.count == 1)
       #expect(log.creditOwners == [.account("alice")])
       #expect(!log.charges.contains { !$0.isFinished })
     }
   }
 
-  @Test func `an outcome that was not confirmed is told again after a restart`() async throws {
-    try await withWorld { world, configuration, store in
-      let engine = try await open(configuration, world, store)
+  @Test func `an outcome that was not confirmed is delivered again after a restart`() async throws {
+    try await withFixture { fixture, configuration, store in
+      let engine = try await open(configuration, fixture, store)
       let order = try await engine.begin(product: product, account: "alice")
       try await engine.receive(
         try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
       let first = try await outcome(engine)
       await engine.shutdown()
-      let again = try await open(configuration, world, store)
+      let again = try await open(configuration, fixture, store)
       let second = try #require(try await outcome(again))
       #expect(second == first)
       try await again.confirm(second)
@@ -94,22 +96,22 @@ import Testing
   }
 
   @Test func `an order whose answer was lost is not made twice`() async throws {
-    try await withWorld(faults: .replyLost(path: "/v1/orders", occurrence: 1)) {
-      world, configuration, store in
-      let engine = try await open(configuration, world, store)
+    try await withFixture(faults: .replyLost(path: "/v1/orders", occurrence: 1)) {
+      fixture, configuration, store in
+      let engine = try await open(configuration, fixture, store)
       await #expect(throws: SyncError.self) { try await engine.begin(product: product, account: "alice") }
       _ = try await engine.begin(product: product, account: "alice")
       await engine.shutdown()
-      #expect(try world.snapshot().orders.count == 1)
+      #expect(try fixture.snapshot().orders.count == 1)
     }
   }
 
-  @Test func `an order that failed keeps no room`() async throws {
-    try await withWorld(faults: .requestLost(path: "/v1/orders", occurrence: 1)) {
-      world, configuration, store in
+  @Test func `an order that failed keeps no capacity`() async throws {
+    try await withFixture(faults: .requestLost(path: "/v1/orders", occurrence: 1)) {
+      fixture, configuration, store in
       var configuration = configuration
       configuration.limits = QueueLimits(entries: 1)
-      let engine = try await open(configuration, world, store)
+      let engine = try await open(configuration, fixture, store)
       await #expect(throws: SyncError.self) { try await engine.begin(product: "other", account: "alice") }
       _ = try await engine.begin(product: product, account: "alice")
       await #expect(throws: SyncError.queue(.queueFull(.entries, needed: 2, allowed: 1))) {
@@ -120,28 +122,30 @@ import Testing
   }
 
   @Test func `a proof too long for the queue is taken from the store when it is sent`() async throws {
-    try await withWorld { world, configuration, store in
+    try await withFixture { fixture, configuration, store in
       var configuration = configuration
       configuration.limits = QueueLimits(proofBytes: 10)
-      let engine = try await open(configuration, world, store)
+      let engine = try await open(configuration, fixture, store)
       let order = try await engine.begin(product: product, account: "alice")
       try await engine.receive(
         try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
       #expect(try await outcome(engine)?.orderNumber == order.number)
       await engine.shutdown()
-      #expect(try world.snapshot().credits.count == 1)
+      #expect(try fixture.snapshot().credits.count == 1)
     }
   }
 
-  @Test func `a lane that another process sends is left to it until it lets go`() async throws {
-    try await withWorld { world, configuration, store in
-      let engine = try await open(configuration, world, store)
+  @Test func `a lane that another process sends is not sent here until that process releases it`()
+    async throws
+  {
+    try await withFixture { fixture, configuration, store in
+      let engine = try await open(configuration, fixture, store)
       let order = try await engine.begin(product: product, account: "alice")
       let other = try QueueFile(path: configuration.path, now: Timestamp.wallClock())
       let lease = try #require(try other.lease(.account("alice")))
       try await engine.receive(
         try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
-      #expect(try world.snapshot().credits.isEmpty)
+      #expect(try fixture.snapshot().credits.isEmpty)
       lease.release()
       try await engine.wake()
       #expect(try await outcome(engine) != nil)
@@ -150,8 +154,8 @@ import Testing
   }
 
   @Test func `two purchases of one thing at once are two orders`() async throws {
-    try await withWorld { world, configuration, store in
-      let engine = try await open(configuration, world, store)
+    try await withFixture { fixture, configuration, store in
+      let engine = try await open(configuration, fixture, store)
       async let first = engine.begin(product: product, account: "alice")
       async let second = engine.begin(product: product, account: "alice")
       let orders = try await [first, second]
@@ -160,9 +164,11 @@ import Testing
     }
   }
 
-  @Test func `after a shutdown nothing is taken that would not be durable`() async throws {
-    try await withWorld { world, configuration, store in
-      let engine = try await open(configuration, world, store)
+  @Test func `after a shutdown the engine accepts no transaction, because it could not store it`()
+    async throws
+  {
+    try await withFixture { fixture, configuration, store in
+      let engine = try await open(configuration, fixture, store)
       let paid = try await store.pay(product: product, quantity: 1, accountToken: nil)
       await engine.shutdown()
       await #expect(throws: SyncError.queue(.closed(path: configuration.path))) {
@@ -171,11 +177,11 @@ import Testing
     }
   }
 
-  @Test func `a file that was taken away under the engine is made anew, and the store delivers again`()
+  @Test func `a file that is removed under the engine is created again, and the store delivers again`()
     async throws
   {
-    try await withWorld { world, configuration, store in
-      let engine = try await open(configuration, world, store)
+    try await withFixture { fixture, configuration, store in
+      let engine = try await open(configuration, fixture, store)
       let order = try await engine.begin(product: product, account: "alice")
       for suffix in ["", "-wal", "-shm"] {
         try FileManager.default.removeItem(atPath: configuration.path + suffix)
@@ -187,28 +193,28 @@ import Testing
       try await engine.receive(paid)
       #expect(try await outcome(engine)?.orderNumber == order.number)
       await engine.shutdown()
-      #expect(try world.snapshot().credits.count == 1)
+      #expect(try fixture.snapshot().credits.count == 1)
     }
   }
 
   @Test func `a full queue refuses the order before anything is asked or paid`() async throws {
-    try await withWorld { world, configuration, store in
+    try await withFixture { fixture, configuration, store in
       var configuration = configuration
       configuration.limits = QueueLimits(entries: 0)
-      let engine = try await open(configuration, world, store)
+      let engine = try await open(configuration, fixture, store)
       await #expect(throws: SyncError.queue(.queueFull(.entries, needed: 1, allowed: 0))) {
         try await engine.begin(product: product, account: "alice")
       }
       await engine.shutdown()
-      #expect(try world.snapshot().orders.isEmpty)
+      #expect(try fixture.snapshot().orders.isEmpty)
     }
   }
 
   @Test func `a directory in the place of the queue is a typed error`() async throws {
-    try await withWorld { world, configuration, store in
+    try await withFixture { fixture, configuration, store in
       try FileManager.default.createDirectory(atPath: configuration.path, withIntermediateDirectories: false)
       await #expect(throws: SyncError.queue(.foreignFile(path: configuration.path, found: "a directory"))) {
-        try await open(configuration, world, store)
+        try await open(configuration, fixture, store)
       }
     }
   }

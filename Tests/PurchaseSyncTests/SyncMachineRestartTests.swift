@@ -4,12 +4,12 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Kills and clocks.
+/// The machine after a kill, and after the clock was set.
 @Suite struct SyncMachineRestartTests {
   private static let year = inDays(365)
   private let down = UploadFailure.retry(reason: "no answer", retryAfterMilliseconds: nil)
 
-  @Test func `a kill keeps attempts, place, budget and what is set aside`() throws {
+  @Test func `a kill keeps attempts, place, budget and postponed entries`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.arrive(bought("101", token: 2))
@@ -17,12 +17,12 @@ import Testing
       _ = try run.fail(alice, down)
       _ = run.letPass(60_000)
     }
-    let (attempts, retry) = (run.entry("100")?.attempts, run.machine.retry)
+    let (attempts, retry) = (run.entry("100")?.attempts, run.machine.retryState)
     try #require(attempts == 5)
     _ = try run.restart(after: 1_000)
     #expect(run.entry("100")?.attempts == attempts)
-    #expect(run.machine.retry.budget == retry.budget)
-    #expect(run.machine.lanes[alice]?.backoff.failures == attempts)
+    #expect(run.machine.retryState.budget == retry.budget)
+    #expect(run.machine.state(of: alice).backoff.failures == attempts)
     #expect(run.letPass(5_000).sent == [["100"]])
   }
 
@@ -35,8 +35,10 @@ import Testing
     #expect(run.letPass(130_000).sent == [["100"]])
   }
 
-  /// Whatever waits, waits a day at most after the clock went back, and an hour where it is a delay of ours.
-  @Test(arguments: [false, true]) func `nothing waits for a clock that went back a year`(kills: Bool) throws {
+  /// After the clock went back, each wait lasts a day at most. The machine's own delays last an hour at most.
+  @Test(arguments: [false, true]) func `no wait lasts a year after the clock went back a year`(kills: Bool)
+    throws
+  {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = run.reply(["100": .pending], retryAfter: 600)
@@ -68,7 +70,7 @@ import Testing
     #expect(run.now <= back.adding(milliseconds: inDays(1) + 10_000))
   }
 
-  @Test func `a clock that goes back before each restart puts nothing off for ever`() throws {
+  @Test func `a clock that goes back before each restart delays no entry for ever`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.fail(alice, .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: 600_000))
@@ -91,7 +93,7 @@ import Testing
     #expect(run.now == back.adding(milliseconds: inDays(1)))
   }
 
-  @Test func `a clock that went on by a year brings no burst`() throws {
+  @Test func `a clock that went forward by a year causes no burst`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 200))
     for id in 0..<100 { _ = try run.arrive(bought(String(id))) }
     _ = try run.fail(alice, down)
@@ -125,12 +127,12 @@ import Testing
     run.now = run.now.adding(milliseconds: inDays(days))
     let second = try exhaust(&run)
     #expect(second <= 60)
-    if days < 0 { #expect(first + second <= 60, "nothing comes back when the clock goes back") }
+    if days < 0 { #expect(first + second <= 60, "a clock that goes back restores no budget") }
   }
 }
 
 extension MachineRun {
-  /// Fails what goes out within a time.
+  /// Lets each upload fail for some time.
   mutating func fail(
     _ lane: Lane, afterLettingPass milliseconds: Int64, _ failure: UploadFailure
   ) throws -> [SyncAction] {

@@ -4,12 +4,12 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Uploads that brought no verdicts: who waits, how long, and what gets out of the way.
+/// Uploads without verdicts: which lanes and entries wait, for how long, and which entries are postponed.
 @Suite struct SyncMachineRetryTests {
   private let busy = UploadFailure.backendBusy(reason: "HTTP 503", retryAfterMilliseconds: 600_000)
   private let down = UploadFailure.retry(reason: "no answer", retryAfterMilliseconds: nil)
 
-  /// One entry of alice's and one of bob's, both out.
+  /// A run with one entry of alice and one of bob in flight.
   private func twoLanes() throws -> MachineRun {
     var run = try MachineRun(orders: [1, 2, 3])
     run.storage.book.add(9, account: "bob", product: "coins")
@@ -18,7 +18,7 @@ import Testing
     return run
   }
 
-  @Test func `a failure waits, tells until when, and is tried again`() throws {
+  @Test func `after a failure the lane waits, reports until when, and tries again`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     let actions = try run.fail(alice, down)
@@ -44,7 +44,7 @@ import Testing
     #expect(run.letPass(120_001).sent != [])
   }
 
-  @Test func `what the backend asked for survives a kill`() throws {
+  @Test func `Retry-After survives a kill`() throws {
     var run = try twoLanes()
     _ = try run.fail(alice, busy)
     #expect(try run.restart(after: 1_000).sent == [])
@@ -53,7 +53,7 @@ import Testing
     #expect(run.letPass(121_000).sent != [])
   }
 
-  @Test func `a wait of another status holds its lane only, and survives a kill`() throws {
+  @Test func `Retry-After of another status holds its lane only, and survives a kill`() throws {
     var run = try twoLanes()
     _ = try run.fail(alice, .retry(reason: "HTTP 500", retryAfterMilliseconds: 600_000))
     _ = run.reply(bob, ["200": .granted])
@@ -66,7 +66,7 @@ import Testing
     #expect(run.letPass(130_000).sent == [["100"]])
   }
 
-  @Test func `a fault of the backend is reported, and tried again at the cap's pace`() throws {
+  @Test func `a fault of the backend is reported, and retried after half of the ceiling or longer`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     #expect(try run.fail(alice, .backendFault(reason: "HTTP 400")).faults == ["HTTP 400"])
@@ -74,7 +74,7 @@ import Testing
     #expect(run.letPass(1_800_001).sent == [["100"]])
   }
 
-  @Test func `a lane without credentials waits until somebody signs in, and the others do not`() throws {
+  @Test func `a lane without credentials waits for a sign-in, and the others do not`() throws {
     var run = try twoLanes()
     #expect(try run.fail(alice, .signInNeeded) == [.emit(.signInNeeded(alice))])
     #expect(run.wake(.networkBack).sent == [])
@@ -101,14 +101,14 @@ import Testing
   }
 
   @Test(arguments: [UploadFailure.laneTaken, .unprepared(reason: "the vault is locked")])
-  func `what was not sent is tried again ever more slowly, and nobody has failed`(
+  func `an upload that was not sent is retried ever more slowly, and no failure is counted`(
     failure: UploadFailure
   ) throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.fail(alice, failure)
     #expect(run.storage.watch(of: key("100")) == PoisonWatch())
-    #expect(!run.machine.retry.pace.isFailing)
+    #expect(!run.machine.retryState.pace.isFailing)
     #expect(run.letPass(2_000).sent == [["100"]])
     let end = run.now.adding(milliseconds: inDays(1))
     var sends = 0
@@ -117,31 +117,31 @@ import Testing
       if !run.letPass(3_600_000).sent.isEmpty { sends += 1 }
     }
     #expect((20...80).contains(sends), "\(sends) times in a day")
-    #expect(!run.machine.retry.pace.isFailing)
+    #expect(!run.machine.retryState.pace.isFailing)
     if run.isSending(alice) { _ = try run.fail(alice, failure) }
-    // Somebody has the phone in his hand again.
+    // The user opens the app again.
     #expect(run.wake(.foreground).sent == [["100"]] || run.letPass(10_000).sent == [["100"]])
   }
 
-  @Test func `what the engine itself ended is no failure, and goes up at the next wake-up`() throws {
+  @Test func `an upload that the engine ended is no failure, and is sent at the next wake-up`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     #expect(try run.fail(alice, .interrupted) == [])
     #expect(run.wake(.foreground).sent == [["100"]])
   }
 
-  @Test func `a proof that is nowhere sets its entry aside, and the others pass it`() throws {
+  @Test func `an entry whose proof is missing is postponed, and the others pass it`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.arrive(bought("101", token: 2))
     let actions = try run.fail(alice, .proofMissing)
-    #expect(actions.setAside == ["100"])
+    #expect(actions.postponed == ["100"])
     #expect(actions.sent == [["101"]])
   }
 
   // MARK: Budget
 
-  /// How many uploads go out in a time, all of them failing; asked for all the while, or not.
+  /// The number of uploads that are sent within a time if all of them fail, with or without requests of the user.
   private func uploads(
     in milliseconds: Int64, _ run: inout MachineRun, asking reason: WakeReason?
   ) throws -> Int {
@@ -156,12 +156,12 @@ import Testing
     return count
   }
 
-  @Test func `an hour of failures costs forty requests, and sixty if somebody asks`() throws {
+  @Test func `an hour of failures costs forty requests, and sixty if the user asks`() throws {
     var waking = try MachineRun()
-    // Many, since one that fails so often is set aside.
+    // Many entries are needed: an entry that fails so often is postponed.
     for id in 0..<30 { _ = try waking.arrive(bought(String(id))) }
     let forty = try uploads(in: 3_600_000, &waking, asking: .networkBack)
-    // And the last arrival's, from the reserve.
+    // One more upload is that of the last arrival, from the reserve.
     #expect((30...41).contains(forty), "\(forty)")
     let twenty = try uploads(in: 600_000, &waking, asking: .userAsked)
     #expect(twenty > 0)
@@ -182,12 +182,12 @@ import Testing
     }
     #expect(count <= 60)
     let spent = RetryBudget.Purpose.allCases.map {
-      run.machine.retry.budget.spent($0, now: run.now, policy: run.machine.policy)
+      run.machine.retryState.budget.spent($0, now: run.now, policy: run.machine.policy)
     }
     #expect((30...60).contains(spent.reduce(0, +)), "\(spent)")
   }
 
-  @Test func `a crash at each launch is no request at each launch`() throws {
+  @Test func `an app that crashes at each launch does not send a request at each launch`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     var count = 0
@@ -200,7 +200,7 @@ import Testing
     #expect(run.entry("100")?.attempts == count + 1)
   }
 
-  @Test func `after an outage the sends keep a second's distance`() throws {
+  @Test func `after an outage, uploads are a second apart`() throws {
     var run = try MachineRun(orders: [])
     _ = try run.arrive(bought("first"))
     _ = try run.fail(.device, down)
@@ -219,22 +219,22 @@ import Testing
 
   // MARK: Poison
 
-  @Test func `an entry that fails again and again is set aside, and the others get through`() throws {
+  @Test func `an entry that fails again and again is postponed, and the others get through`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.arrive(bought("101", token: 2))
-    var setAside: [String] = []
+    var postponed: [String] = []
     let end = midday.adding(milliseconds: 3_600_000)
-    while setAside.isEmpty, run.now < end {
-      setAside = try run.fail(alice, down).setAside
+    while postponed.isEmpty, run.now < end {
+      postponed = try run.fail(alice, down).postponed
       _ = run.letPass(3_600_000)
     }
-    #expect(setAside == ["100"])
+    #expect(postponed == ["100"])
     #expect(run.reply(["101": .granted]).delivered.map(\.key) == [key("101")])
-    #expect(run.entry("100")?.state == .queued, "nothing is dropped for having failed often")
+    #expect(run.entry("100")?.state == .queued, "an entry is not dropped because it failed often")
   }
 
-  @Test func `one that fails for a day while others succeed is parked, and tried daily`() throws {
+  @Test func `an entry that fails for a day while others succeed is quarantined, and tried daily`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1_000))
     run.storage.book.add(9, account: "bob", product: "coins")
     _ = try run.arrive(bought("100", token: 1))
@@ -245,7 +245,7 @@ import Testing
       other += 1
       _ = try run.arrive(payment("o\(other)", token: orderToken(9), product: "coins"))
       if run.isSending(bob) {
-        let sent = run.machine.lanes[bob]?.sent.map(\.key.id) ?? []
+        let sent = run.machine.state(of: bob).sent.map(\.key.id)
         _ = run.reply(bob, Dictionary(uniqueKeysWithValues: sent.map { ($0, Verdict.granted) }))
         for id in sent { _ = try run.confirm(key(id)) }
       }
@@ -257,7 +257,7 @@ import Testing
     #expect(released.sent == [["100"]])
   }
 
-  @Test func `what fails in company goes alone after two rounds`() throws {
+  @Test func `an entry that fails together with others is sent alone after two rounds`() throws {
     var run = try MachineRun(orders: [])
     _ = try run.arrive(bought("first"))
     _ = try run.arrive(bought("100", proof: "shared"))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What the store is told, and what is owed to it.
+/// Finishes, and finishes that are owed.
 @Suite struct SyncMachineStoreTests {
-  @Test func `a finish that fails is tried again, later and later, until it worked`() throws {
+  @Test func `a finish that fails is tried again, after longer and longer waits, until it works`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     for failures in 1...6 {
@@ -21,7 +21,7 @@ import Testing
     #expect(run.fire() == [])
   }
 
-  @Test func `a redelivery finishes at once what had failed`() throws {
+  @Test func `a redelivery repeats a failed finish at once`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     _ = try run.finishEnded(key("100"), .failed)
@@ -29,17 +29,17 @@ import Testing
     #expect(run.fire().finished == [])
   }
 
-  @Test func `a finish that is owed is taken up when the store lists it`() throws {
+  @Test func `an owed finish is repeated when the store lists the transaction`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
-    #expect(try run.restart().finished == [], "not before the store is there")
+    #expect(try run.restart().finished == [], "not before the store has answered")
     #expect(try run.listed([key("100")]).finished == ["100"])
     #expect(try run.listed([key("100")]).finished == [], "one call at a time")
     #expect(try run.finishEnded(key("100"), .finished) == [])
     #expect(try run.listed([key("100")]).finished == [], "it is done")
   }
 
-  @Test func `what the store does not list any more is finished`() throws {
+  @Test func `a transaction that the store does not list any more counts as finished`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1), from: "apple-id")
     _ = run.reply(["100": .granted])
@@ -56,12 +56,12 @@ import Testing
     _ = try run.finishEnded(key("100"), .notListed)
     #expect(try run.listed([], account: "hers") == [])
     #expect(run.storage.tombstone(key("100"))?.isFinishOwed == true)
-    #expect(run.letPass(inDays(3)) == [], "no timer for what waits for an account")
+    #expect(run.letPass(inDays(3)) == [], "a finish that waits for an account needs no timer")
     _ = try run.restart()
     #expect(try run.listed([key("100")], account: "mine").finished == ["100"])
   }
 
-  @Test func `an update keeps whose listing its transaction was in`() throws {
+  @Test func `an update keeps the store account of its transaction`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1), from: "mine")
     _ = run.reply(["100": .granted])
@@ -76,7 +76,7 @@ import Testing
     #expect(run.storage.tombstone(key("100"))?.isFinishOwed == true)
   }
 
-  @Test func `a finish under way is left alone by a listing that does not hold it`() throws {
+  @Test func `a listing without the transaction does not end a finish in flight`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     #expect(try run.listed([]) == [])
@@ -84,7 +84,7 @@ import Testing
     #expect(try run.finishEnded(key("100"), .failed).wakes.count == 1)
   }
 
-  @Test func `a tombstone that is gone when its finish is due again needs none`() throws {
+  @Test func `a finish that is due again without its tombstone is dropped`() throws {
     var run = try MachineRun(limits: QueueLimits(tombstones: 1))
     _ = try run.purchase("100", token: 1)
     _ = try run.finishEnded(key("100"), .finished)
@@ -97,14 +97,14 @@ import Testing
     #expect(run.fire() == [])
   }
 
-  @Test func `an app that sleeps sends nothing, and takes up everything when it is back`() throws {
+  @Test func `a suspended app sends nothing, and continues when it resumes`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
-    run.machine.parked()
+    run.machine.suspended()
     #expect(try run.arrive(bought("101", token: 2)).sent == [])
     let answered = run.reply(["100": .granted])
     #expect(answered.sent == [])
-    #expect(answered.finished == ["100"], "what is settled is told to the store all the same")
+    #expect(answered.finished == ["100"], "a settled transaction is finished all the same")
     _ = try run.finishEnded(key("100"), .failed)
     #expect(run.fire() == [])
     for reason in [WakeReason.networkBack, .userAsked, .signedIn(account: "alice")] {
@@ -117,7 +117,7 @@ import Testing
     #expect(!back.wakes.isEmpty || back.finished == ["100"])
   }
 
-  @Test func `nothing left, no timer`() throws {
+  @Test func `without work there is no timer`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     _ = try run.finishEnded(key("100"), .finished)

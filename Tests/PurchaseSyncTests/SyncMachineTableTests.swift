@@ -4,17 +4,17 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Every event in every state of a lane: answered, or a mistake of the program that traps.
+/// Every event in every state of a lane: handled, or a programming error that traps.
 @Suite struct SyncMachineTableTests {
-  /// What alice's lane does before the event.
+  /// The state of alice's lane before the event.
   enum State: String, CaseIterable, Sendable {
-    /// It is empty.
+    /// The lane is empty.
     case empty
-    /// It has an entry whose upload failed.
+    /// The lane has an entry whose upload failed.
     case waiting
-    /// The entry is out.
+    /// The entry is in flight.
     case sending
-    /// Its credentials were refused.
+    /// The lane's credentials were refused.
     case signInNeeded
   }
 
@@ -22,11 +22,12 @@ import Testing
     case arrival, redelivery, newProof
     case reply, retry, backendBusy, backendFault, credentialsRefused, proofMissing, laneTaken, interrupted
     case unprepared, unreadable
-    case timer, foreground, networkBack, userAsked, signedIn, anotherSignedIn, parked
-    case storeListed, finishEnded, receiptFound, outcomeSeen, deviceClaimed, claimEnded
+    case timer, foreground, networkBack, userAsked, signedIn, anotherSignedIn, suspended
+    case storeListed, finishEnded, receiptFound, outcomeSeen, adoptionRequested, adoptionEnded
   }
 
-  /// What it does afterwards: *sends* anew, is still *out*, *waits* with its entry, *asks* for a sign-in, *rests* empty.
+  /// The lane after the event: it *sends* again, is still *out* (in flight), *waits* with its entry, *asks* for a
+  /// sign-in, or *rests* because it is empty.
   static let table = """
     event               empty   waiting   sending   signInNeeded
     arrival             sends   waits     out       sends
@@ -48,13 +49,13 @@ import Testing
     userAsked           rests   waits     out       sends
     signedIn            rests   waits     out       sends
     anotherSignedIn     rests   waits     out       asks
-    parked              rests   waits     out       asks
+    suspended           rests   waits     out       asks
     storeListed         rests   waits     out       asks
     finishEnded         rests   waits     out       asks
     receiptFound        rests   waits     out       asks
     outcomeSeen         rests   waits     out       asks
-    deviceClaimed       rests   waits     out       asks
-    claimEnded          rests   waits     out       asks
+    adoptionRequested   rests   waits     out       asks
+    adoptionEnded       rests   waits     out       asks
     """
 
   static let expected: [String: String] = {
@@ -69,7 +70,9 @@ import Testing
   }()
 
   @Test(arguments: Event.allCases, State.allCases)
-  func `each event in each state of a lane has its answer`(event: Event, state: State) async throws {
+  func `each event in each state of a lane leads to the state in the table`(event: Event, state: State)
+    async throws
+  {
     let expected = try #require(Self.expected["\(event) \(state)"])
     guard expected == "traps" else {
       #expect(try Self.outcome(of: event, in: state) == expected)
@@ -84,7 +87,7 @@ import Testing
     #endif
   }
 
-  /// Another purchase is settled, its finish and a claim are out, so that every event has what it is about.
+  /// Another purchase is settled; its finish and an adoption request are in flight. So every event has its subject.
   private static func run(_ state: State) throws -> MachineRun {
     var run = try MachineRun()
     _ = try run.purchase("1")
@@ -103,10 +106,10 @@ import Testing
     var run = try run(state)
     let sent = try perform(event, &run).sent
     if !sent.isEmpty { return "sends" }
-    switch run.machine.lanes[alice]?.activity {
-    case .sending: return "out"
+    switch run.machine.state(of: alice).activity {
+    case .inFlight: return "out"
     case .signInNeeded: return "asks"
-    case .idle, nil: return run.storage.lanes().contains(alice) ? "waits" : "rests"
+    case .idle: return run.storage.lanes().contains(alice) ? "waits" : "rests"
     }
   }
 
@@ -131,25 +134,26 @@ import Testing
     case .userAsked: return run.wake(.userAsked)
     case .signedIn: return run.wake(.signedIn(account: "alice"))
     case .anotherSignedIn: return run.wake(.signedIn(account: "bob"))
-    case .parked:
-      run.machine.parked()
+    case .suspended:
+      run.machine.suspended()
       return run.fire(at: run.now)
     case .storeListed: return try run.listed([])
     case .finishEnded: return try run.finishEnded(key("1"), .failed)
     case .receiptFound: return try run.proofFound("receipt", for: key("100"))
     case .outcomeSeen: return try run.confirm(key("1"))
-    case .deviceClaimed: return try run.claim("dave")
-    case .claimEnded: return try run.claimEnded("carol", .taken)
+    case .adoptionRequested: return try run.claim("dave")
+    case .adoptionEnded: return try run.adoptionEnded("carol", .taken)
     }
   }
 
   // MARK: Illegal orders
 
-  /// What no driver may do.
+  /// Calls that no driver may make.
   enum Mistake: String, CaseIterable, Sendable {
-    case secondStart, finishOfNothing, finishEndedTwice, claimEndOfNothing, claimEndedTwice, answeredTwice
-    case earlyArrival, earlyListing, earlyTimer, earlyWaking, earlyReceipt, earlyConfirmation, earlyClaim
-    case earlyReply, earlyFailure, earlyFinish, earlyClaimEnd
+    case secondStart, finishOfNothing, finishEndedTwice, adoptionEndOfNothing, adoptionEndedTwice,
+      answeredTwice
+    case earlyArrival, earlyListing, earlyTimer, earlyWaking, earlyReceipt, earlyConfirmation, earlyAdoption
+    case earlyReply, earlyFailure, earlyFinish, earlyAdoptionEnd
   }
 
   #if os(Linux) || os(macOS)
@@ -161,8 +165,10 @@ import Testing
       }
     }
 
-    /// The same up to the mistake does not: so it is the mistake that traps.
-    @Test(arguments: Mistake.allCases) func `all before the mistake is fine`(mistake: Mistake) throws {
+    /// The same calls without the mistake do not trap, so the mistake is the cause.
+    @Test(arguments: Mistake.allCases) func `the calls before the mistake do not trap`(mistake: Mistake)
+      throws
+    {
       try Self.make(mistake, stopsBefore: true)
     }
   #endif
@@ -174,9 +180,9 @@ import Testing
     case .finishEndedTwice:
       _ = try run.purchase("100", token: 1)
       _ = try run.finishEnded(key("100"), .finished)
-    case .claimEndedTwice:
+    case .adoptionEndedTwice:
       _ = try run.claim("alice")
-      _ = try run.claimEnded("alice", .failed(.interrupted))
+      _ = try run.adoptionEnded("alice", .failed(.interrupted))
     case .answeredTwice: _ = try run.purchase("100", token: 1)
     default: break
     }
@@ -184,7 +190,8 @@ import Testing
     switch mistake {
     case .secondStart: _ = try run.started()
     case .finishOfNothing, .finishEndedTwice, .earlyFinish: _ = try run.finishEnded(key("100"), .finished)
-    case .claimEndOfNothing, .claimEndedTwice, .earlyClaimEnd: _ = try run.claimEnded("alice", .taken)
+    case .adoptionEndOfNothing, .adoptionEndedTwice, .earlyAdoptionEnd:
+      _ = try run.adoptionEnded("alice", .taken)
     case .answeredTwice, .earlyReply: _ = run.reply(["100": .granted])
     case .earlyFailure: _ = try run.fail(alice, .interrupted)
     case .earlyArrival: _ = try run.arrive(bought("100"))
@@ -193,7 +200,7 @@ import Testing
     case .earlyWaking: _ = run.wake(.foreground)
     case .earlyReceipt: _ = try run.proofFound("receipt", for: key("100"))
     case .earlyConfirmation: _ = try run.confirm(key("100"))
-    case .earlyClaim: _ = try run.claim("alice")
+    case .earlyAdoption: _ = try run.claim("alice")
     }
   }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PurchaseSync
 
-/// One purchase, and whose it is.
+/// One purchase and its account.
 @Suite struct SyncMachineTests {
-  @Test func `what is sent was queued and its attempt counted before`() throws {
+  @Test func `an entry is queued and its attempt counted before it is sent`() throws {
     var run = try MachineRun()
     let actions = try run.arrive(bought("100", token: 1))
     #expect(actions.sent == [["100"]])
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test
-  func `a storage that refuses leaves the transaction to the store, and asks for it when there is room`()
+  func `a full storage leaves the transaction to the store, and asks for it when there is capacity`()
     throws
   {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
@@ -32,14 +32,17 @@ import Testing
     _ = try run.listed([key("101")])
     let settled = run.reply(["100": .granted])
     #expect(settled.finished == ["100"])
-    // An unseen outcome takes the entry's room until the app has seen it.
+    // An unseen outcome takes the entry's capacity until the app has seen it.
     #expect(throws: QueueError.self) { try run.arrive(bought("101")) }
     #expect(try run.confirm(key("100")) == [.listStore])
     #expect(try run.arrive(bought("101")).sent == [["101"]])
     #expect(try run.confirm(key("100")) == [])
   }
 
-  @Test func `while something is on its way, the store is not listed again for each that made room`() throws {
+  @Test
+  func `while a request is in flight, the store is not listed again for each entry that freed capacity`()
+    throws
+  {
     var run = try MachineRun(limits: QueueLimits(entries: 2))
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.arrive(bought("101", token: 2))
@@ -48,13 +51,15 @@ import Testing
     #expect(settled.sent == [["101"]])
     #expect(!settled.contains(.listStore))
     #expect(try run.confirm(key("100")) == [])
-    // Nothing is out any more, whether it went well or not: now one listing brings all that waits.
+    // No request is in flight any more, whatever its result was. Now one listing brings all waiting transactions.
     let failed = try run.fail(alice, .retry(reason: "no answer", retryAfterMilliseconds: nil))
     #expect(failed.contains(.listStore))
   }
 
   @Test(arguments: [Verdict.granted, .duplicate, .lapsed, .refunded, .otherOwner])
-  func `a settling verdict leaves a tombstone, then finishes, then tells`(verdict: Verdict) throws {
+  func `after a settling verdict come the tombstone, the finish and the outcome for the app, in this order`(
+    verdict: Verdict
+  ) throws {
     var run = try MachineRun()
     let actions = try run.purchase("100", token: 1, verdict)
     let tombstone = try #require(run.storage.tombstone(key("100")))
@@ -67,10 +72,10 @@ import Testing
     #expect(outcome.lane == alice)
   }
 
-  @Test func `a redelivery of something settled is finished at once and sends nothing`() throws {
+  @Test func `a redelivery of a settled transaction is finished at once and sends nothing`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
-    // While the first call is out, another would be one too many.
+    // While the first call is in flight, there must be no second one.
     #expect(try run.arrive(bought("100", token: 1)) == [])
     _ = try run.finishEnded(key("100"), .finished)
     let again = try run.arrive(bought("100", token: 1))
@@ -104,7 +109,7 @@ import Testing
     #expect(run.storage.allEntries.count == 2)
   }
 
-  @Test func `one request is out per lane, and lanes do not wait for each other`() throws {
+  @Test func `each lane has one request in flight, and lanes do not wait for each other`() throws {
     var run = try MachineRun(orders: [])
     run.storage.book.add(1)
     run.storage.book.add(9, account: "bob", product: "coins")
@@ -116,14 +121,14 @@ import Testing
     #expect(run.reply(["100": .granted]).sent == [["101"]])
   }
 
-  @Test func `a transaction nobody is known to own goes up in the device's name`() throws {
+  @Test func `a transaction without a known owner is sent in the device's name`() throws {
     var run = try MachineRun(orders: [])
     let actions = try run.arrive(bought("100"))
     #expect(run.entry("100")?.lane == .device)
     #expect(actions.sent == [["100"]])
   }
 
-  @Test func `those with the head's proof ride along, in order, and no further than the first that differs`()
+  @Test func `entries with the head's proof join its upload in order, up to the first that differs`()
     throws
   {
     var run = try MachineRun(orders: [])
@@ -144,7 +149,7 @@ import Testing
     #expect(run.reply(.device, ["first": .granted]).sent.map(\.count) == [100])
   }
 
-  @Test func `two whose names on the wire are the same are never in one upload`() throws {
+  @Test func `two entries with the same name in the protocol are never in one upload`() throws {
     var run = try MachineRun(orders: [])
     func testing(_ at: Int64) -> StoreTransaction {
       payment("0", at: at) {
@@ -163,7 +168,7 @@ import Testing
     #expect(second.sent.map(\.count) == [1])
   }
 
-  @Test func `an outcome is told at each start until the app has seen it`() throws {
+  @Test func `an outcome is delivered at each start until the app has confirmed it`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     #expect(try run.restart().delivered.map(\.key) == [key("100")])

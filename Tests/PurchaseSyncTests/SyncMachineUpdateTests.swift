@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// News of what was settled, a backend that was restored, and the slow lane.
+/// Updates of settled transactions, a backend that was restored, and the quarantine.
 @Suite struct SyncMachineUpdateTests {
   private func refund(of id: String, token: UInt8? = nil) -> StoreTransaction {
     var transaction = bought(id, token: token, proof: "refund of \(id)")
@@ -12,7 +12,7 @@ import Testing
     return transaction
   }
 
-  @Test func `news of something settled goes up beside its tombstone, and the app is told again`() throws {
+  @Test func `an update of a settled transaction is uploaded, and the app gets the outcome again`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     _ = try run.finishEnded(key("100"), .finished)
@@ -28,16 +28,16 @@ import Testing
     #expect(settled.delivered.map(\.verdict) == [.refunded])
     #expect(settled.delivered.map(\.orderNumber) == ["1"])
     _ = try run.finishEnded(key("100"), .finished)
-    #expect(try run.arrive(refund(of: "100", token: 1)).count == 1, "no news any more")
+    #expect(try run.arrive(refund(of: "100", token: 1)).count == 1, "the second delivery is no update")
   }
 
   @Test(arguments: [true, false])
-  func `an answer to what was given up while it was out is not about the news that came since`(
+  func `an answer about an entry that was discarded in flight does not apply to a newer update`(
     isAnswered: Bool
   ) throws {
     var run = try MachineRun()
     #expect(try run.arrive(bought("100", token: 1)).sent == [["100"]])
-    // As a discard: the entry leaves, and a tombstone stays.
+    // This is the effect of a discard: the entry leaves, and a tombstone stays.
     _ = try run.storage.acknowledge([SettledClaim(key: key("100"), verdict: .lapsed)], now: run.now)
     run.machine.discarded(key("100"))
     _ = try run.arrive(refund(of: "100", token: 1))
@@ -46,12 +46,12 @@ import Testing
       ? run.reply(["100": .granted])
       : try run.fail(alice, .retry(reason: "reset", retryAfterMilliseconds: nil))
     #expect(answer.delivered == [] && answer.finished == [])
-    #expect(run.entry("100")?.attempts == (isAnswered ? 1 : 0), "the news is here, and goes up by itself")
+    #expect(run.entry("100")?.attempts == (isAnswered ? 1 : 0), "the update is queued, and is sent by itself")
     if !isAnswered { #expect(run.letPass(inDays(1)).sent == [["100"]]) }
     #expect(run.reply(["100": .refunded]).delivered.map(\.verdict) == [.refunded])
   }
 
-  @Test func `a redelivery is finished at once while its news is under way`() throws {
+  @Test func `a redelivery is finished at once while its update is in flight`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     _ = try run.finishEnded(key("100"), .finished)
@@ -60,11 +60,11 @@ import Testing
     #expect(try run.arrive(refund(of: "100", token: 1)).finished == ["100"])
   }
 
-  @Test func `news without room is owed, and goes up when room is free`() throws {
+  @Test func `an update without capacity is owed, and is sent when capacity is free`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
     _ = try run.purchase("100", token: 1)
     _ = try run.finishEnded(key("100"), .finished)
-    // The unseen outcome is all that there is room for.
+    // The unseen outcome takes all the capacity.
     let actions = try run.arrive(refund(of: "100", token: 1))
     #expect(actions.finished == ["100"])
     #expect(actions.sent == [])
@@ -73,7 +73,7 @@ import Testing
     #expect(run.entry("100")?.proofs == [], "the backend asks the store")
   }
 
-  @Test func `what is owed is taken up by the next run`() throws {
+  @Test func `the next run queues the owed updates`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
     _ = try run.purchase("100", token: 1)
     _ = try run.arrive(refund(of: "100", token: 1))
@@ -81,7 +81,7 @@ import Testing
     #expect(try run.restart().sent == [["100"]])
   }
 
-  @Test func `a backend that was restored is offered everything again, as room allows and in every lane`()
+  @Test func `a restored backend is offered everything again, as capacity allows and in every lane`()
     throws
   {
     var run = try MachineRun(limits: QueueLimits(entries: 3))
@@ -101,19 +101,19 @@ import Testing
     var offered = Set(changed.sent.joined())
     var lanes = [alice]
     while let lane = lanes.popLast() {
-      let sent = run.machine.lanes[lane]?.sent.map(\.key.id) ?? []
+      let sent = run.machine.state(of: lane).sent.map(\.key.id)
       guard !sent.isEmpty else { continue }
       let verdicts = Dictionary(uniqueKeysWithValues: sent.map { ($0, Verdict.duplicate) })
       var actions = run.reply(lane, verdicts, epoch: "epoch 2")
       for id in sent { actions += try run.confirm(key(id)) }
       offered.formUnion(actions.sent.joined())
       lanes = [alice, bob]
-      if run.machine.lanes.values.allSatisfy(\.sent.isEmpty) { break }
+      if [alice, bob, .device].allSatisfy({ run.machine.state(of: $0).inFlight == nil }) { break }
     }
     #expect(offered.isSuperset(of: ["100", "101", "102", "200"]))
   }
 
-  @Test func `the first epoch that is heard of changes nothing`() throws {
+  @Test func `the first known ledger epoch changes nothing`() throws {
     var run = try MachineRun()
     let actions = try run.purchase("100", token: 1)
     #expect(!actions.events.contains(.ledgerChanged))
@@ -124,7 +124,7 @@ import Testing
 
   // MARK: Quarantine
 
-  @Test func `quarantine is tried a day after something came into it, and daily`() throws {
+  @Test func `an entry is tried a day after it came into quarantine, and then daily`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1, .rejected)
     for _ in 0..<3 {
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `an old trial does not bring back at once what came later`() throws {
+  @Test func `an old trial does not release later entries at once`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1, .rejected)
     _ = run.letPass(inDays(1))
@@ -146,7 +146,7 @@ import Testing
     #expect(run.wake(.userAsked).sent == [])
   }
 
-  @Test func `a new version of the app tries it at once, and once`() throws {
+  @Test func `a new version of the app tries quarantined entries at once, and once`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1, .rejected)
     #expect(try run.restart().quarantined == [])
@@ -157,12 +157,12 @@ import Testing
     #expect(run.entry("100")?.state == .quarantined)
   }
 
-  @Test func `quarantine does not take the room of those that can be delivered`() throws {
+  @Test func `quarantine takes no capacity from entries that can be delivered`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
     _ = try run.purchase("100", token: 1, .rejected)
     #expect(try run.arrive(bought("101", token: 2)).sent == [["101"]])
     _ = try run.fail(alice, .retry(reason: "down", retryAfterMilliseconds: nil))
-    // No room to come back to: it stays, and nothing is lost.
+    // There is no capacity for a release: the entry stays, and nothing is lost.
     run.now = run.now.adding(milliseconds: inDays(1))
     _ = run.fire()
     #expect(run.entry("100")?.state == .quarantined)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Verdicts that settle nothing, and replies that say anything.
+/// Verdicts that settle nothing, and replies with any content.
 @Suite struct SyncMachineVerdictTests {
   @Test(arguments: [
     Verdict.pending, .unknownTransaction, .rejected, Verdict(rawValue: "of a newer protocol"),
@@ -18,7 +18,7 @@ import Testing
     #expect(run.storage.tombstone(key("100")) == nil)
   }
 
-  @Test func `a pending entry is passed by the others, and asked about when the backend said`() throws {
+  @Test func `a pending entry is passed by the others, and sent again at its Retry-After`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.arrive(bought("101", token: 2))
@@ -31,14 +31,14 @@ import Testing
   }
 
   @Test(arguments: [-1.0, 1e300, .infinity, .nan])
-  func `a wait that is none, or a year, is at most a day`(seconds: Double) throws {
+  func `a Retry-After of no number, or of a year, leads to a wait of a day at most`(seconds: Double) throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = run.reply(["100": .pending], retryAfter: seconds)
     #expect(run.letPass(inDays(1)).sent == [["100"]])
   }
 
-  @Test func `pending for days without a wait of the backend's is asked about less and less often`() throws {
+  @Test func `an entry that is pending for days without a Retry-After is sent less and less often`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     var rounds = 0
@@ -50,10 +50,10 @@ import Testing
     }
     // 48 hours at half an hour each, and some at the beginning.
     #expect((40...200).contains(rounds), "\(rounds) uploads in two days")
-    #expect(run.entry("100")?.state == .queued, "pending is never parked")
+    #expect(run.entry("100")?.state == .queued, "pending is never quarantined")
   }
 
-  @Test func `an unknown transaction has the receipt read, is asked ten times, and is then parked`() throws {
+  @Test func `for an unknown transaction the receipt is read; after ten verdicts it is quarantined`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     for _ in 1..<10 {
@@ -71,10 +71,10 @@ import Testing
     _ = try run.purchase("100", token: 1, .unknownTransaction)
     #expect(try run.proofFound("receipt", for: key("100")).sent == [["100"]])
     #expect(run.entry("100")?.proofs.map(\.kind) == ["appReceipt", "signedTransaction"])
-    // The same one again is nothing new.
+    // The same receipt again changes nothing.
     _ = run.reply(["100": .unknownTransaction])
     #expect(try run.proofFound("receipt", for: key("100")) == [])
-    // Of something that is not here any more, nothing is kept.
+    // A receipt for an entry that has left the queue is not stored.
     #expect(try run.proofFound("receipt", for: key("200")) == [])
   }
 
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [Verdict.unknownTransaction, .rejected])
-  func `what is said of a proof that was replaced meanwhile is said of nothing`(verdict: Verdict) throws {
+  func `a verdict about a proof that was replaced in flight is ignored`(verdict: Verdict) throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1, proof: "old"))
     _ = try run.arrive(bought("100", token: 1, proof: "new"))
@@ -98,7 +98,7 @@ import Testing
     #expect(actions.quarantined == [])
   }
 
-  @Test func `a rejected one is parked with its reason, and a new proof brings it back`() throws {
+  @Test func `a rejected entry is quarantined with its reason, and a new proof releases it`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = run.reply([
@@ -109,13 +109,13 @@ import Testing
     #expect(try run.arrive(bought("100", token: 1, proof: "new")).sent == [["100"]])
   }
 
-  @Test func `with a full quarantine it is set aside in its lane, and others pass it`() throws {
+  @Test func `with a full quarantine the entry is postponed in its lane, and others pass it`() throws {
     var run = try MachineRun(limits: QueueLimits(quarantinedEntries: 1))
     _ = try run.purchase("100", token: 1, .rejected)
     _ = try run.arrive(bought("101", token: 2))
     _ = try run.arrive(bought("102", token: 3))
     let actions = run.reply(["101": .rejected])
-    #expect(actions.setAside == ["101"])
+    #expect(actions.postponed == ["101"])
     #expect(actions.sent == [["102"]])
     #expect(run.entry("101")?.state == .queued)
   }
@@ -135,7 +135,7 @@ import Testing
     #expect(run.letPass(10_000).sent == [["100"]])
   }
 
-  @Test func `one that is never answered while others are is parked after a day`() throws {
+  @Test func `an entry that is never answered while others are is quarantined after a day`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     let end = midday.adding(milliseconds: inDays(2))
@@ -144,7 +144,7 @@ import Testing
     #expect(run.now > midday.adding(milliseconds: inDays(1) - 1))
   }
 
-  @Test func `a verdict about something else is ignored, and reported`() throws {
+  @Test func `a verdict about a transaction that was not sent is ignored and reported`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     let foreign = [
@@ -159,7 +159,8 @@ import Testing
     #expect(run.storage.tombstone(key("666")) == nil)
   }
 
-  @Test func `of contradicting verdicts the first counts, and a repeated one is no contradiction`() throws {
+  @Test func `the first of contradicting verdicts counts, and a repeated verdict is no contradiction`() throws
+  {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     let granted = ClaimVerdict(environment: "Production", transactionID: "100", verdict: .granted)
@@ -169,7 +170,7 @@ import Testing
     #expect(actions.delivered.map(\.verdict) == [.granted])
   }
 
-  @Test func `the order in a verdict binds what was only proposed`() throws {
+  @Test func `the order in a verdict binds a proposed match`() throws {
     var run = try MachineRun(orders: [1, 2])
     _ = try run.arrive(bought("100"))
     #expect(run.entry("100")?.orderNumber == nil)
@@ -190,7 +191,7 @@ import Testing
     #expect(run.storage.book.order("2")?.boundTo == nil)
   }
 
-  @Test func `news that came while the upload was out is not lost with its verdict`() throws {
+  @Test func `an update that came while its upload was in flight is not lost with the verdict`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     var revoked = bought("100", token: 1, proof: "revoked")

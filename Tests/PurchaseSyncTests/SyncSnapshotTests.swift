@@ -5,29 +5,29 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What a 'your purchases' screen and a support person see.
-@Suite(.timeLimit(.minutes(4))) struct SyncSnapshotTests {
+/// The data for a 'your purchases' screen and for a support person.
+@Suite struct SyncSnapshotTests {
   private let alice = Lane.account("alice")
 
-  @Test func `a purchase is shown with what was bought, for which order, and how it fares`() async throws {
-    try await EngineWorld.with(.outage(path: "/v1/receipts", requests: 1_000)) { world in
-      var world = world
-      world.configuration.retry = RetryPolicy()
-      world.configuration.retry.wakeJitterMilliseconds = 0
-      let engine = try await world.open()
-      let order = try await world.buy(engine)
+  @Test func `a purchase is shown with its product, its order and its state`() async throws {
+    try await EngineFixture.with(.outage(path: "/v1/receipts", requests: 1_000)) { fixture in
+      var fixture = fixture
+      fixture.configuration.retry = RetryPolicy()
+      fixture.configuration.retry.wakeJitterMilliseconds = 0
+      let engine = try await fixture.open()
+      let order = try await fixture.buy(engine)
       let snapshot = try await snapshot(of: engine) { $0.lanes.contains { $0.isWaiting } }
       let purchase = try #require(snapshot.purchases.first)
       #expect(snapshot.unsettled == 1)
       #expect(purchase.orderNumber == order.number)
-      #expect(purchase.productID == EngineWorld.product)
+      #expect(purchase.productID == EngineFixture.product)
       #expect(purchase.quantity == 1)
       #expect(purchase.lane == alice)
       #expect(purchase.attempts >= 1)
       let attempt = try #require(purchase.attemptedAt)
       #expect(attempt >= purchase.queuedAt)
       let paid = try #require(purchase.purchasedAt)
-      #expect(try world.server.snapshot().charges.map(\.purchasedAt) == [paid])
+      #expect(try fixture.server.snapshot().charges.map(\.purchasedAt) == [paid])
       #expect(purchase.problem == nil && !purchase.isUnprotected)
       let lane = try #require(snapshot.lanes.first)
       #expect(lane.lane == alice && lane.entries == 1)
@@ -41,43 +41,43 @@ import Testing
     }
   }
 
-  @Test func `an entry that waits by itself says until when, and so does its lane`() async throws {
-    try await EngineWorld.with(.oddReply(.pending(retryAfter: 3_000))) { world in
-      var world = world
-      world.configuration.retry.horizonMilliseconds = 86_400_000
-      let engine = try await world.open()
-      try await world.buy(engine)
+  @Test func `a postponed entry shows until when it waits, and so does its lane`() async throws {
+    try await EngineFixture.with(.oddReply(.pending(retryAfter: 3_000))) { fixture in
+      var fixture = fixture
+      fixture.configuration.retry.horizonMilliseconds = 86_400_000
+      let engine = try await fixture.open()
+      try await fixture.buy(engine)
       let snapshot = try await snapshot(of: engine) { $0.lanes.contains { $0.isWaiting } }
       let due = try #require(snapshot.purchases.first?.notBefore)
       #expect(
         snapshot.lanes.map(\.state) == [
-          .waiting(until: due, reason: "each of its entries waits by itself")
+          .waiting(until: due, reason: "each of its entries is postponed")
         ])
       await engine.shutdown()
     }
   }
 
-  @Test func `what is in quarantine is shown with its reason, and is in no lane's turn`() async throws {
-    try await EngineWorld.with(.oddReply(.word(.rejected), requests: nil)) { world in
-      var world = world
-      world.configuration.retry.quarantineRetryMilliseconds = 86_400_000
-      world.configuration.vault = nil
-      let engine = try await world.open()
-      try await world.buy(engine)
+  @Test func `a quarantined entry is shown with its reason, and is not counted in its lane`() async throws {
+    try await EngineFixture.with(.oddReply(.word(.rejected), requests: nil)) { fixture in
+      var fixture = fixture
+      fixture.configuration.retry.quarantineRetryMilliseconds = 86_400_000
+      fixture.configuration.vault = nil
+      let engine = try await fixture.open()
+      try await fixture.buy(engine)
       let snapshot = try await snapshot(of: engine) { $0.quarantined == 1 }
       #expect(snapshot.purchases.first?.problem?.hasPrefix("rejected") == true)
       #expect(snapshot.lanes == [])
-      #expect(try world.server.snapshot().charges.map(\.isFinished) == [false])
+      #expect(try fixture.server.snapshot().charges.map(\.isFinished) == [false])
       await engine.shutdown()
     }
   }
 
-  @Test func `outcomes, and what is owed to the store, are counted until they are done`() async throws {
-    try await EngineWorld.with { world in
-      let store = GatedStore(inner: world.store)
+  @Test func `outcomes and owed finishes are counted until they are done`() async throws {
+    try await EngineFixture.with { fixture in
+      let store = GatedStore(inner: fixture.store)
       store.finishing.close()
-      let engine = try await world.open(store: store)
-      let order = try await world.buy(engine)
+      let engine = try await fixture.open(store: store)
+      let order = try await fixture.buy(engine)
       try await until { store.finishing.arrivals == 1 }
       let snapshot = try await engine.snapshot()
       #expect(snapshot.unseen == 1)
@@ -85,12 +85,12 @@ import Testing
       #expect(snapshot.finishesOwed == 1)
       #expect(snapshot.unsettled == 0)
       store.finishing.open()
-      try await world.finishAll(engine)
+      try await fixture.finishAll(engine)
       await engine.shutdown()
     }
   }
 
-  @Test func `an entry whose text is damaged is shown all the same`() throws {
+  @Test func `an entry whose text is damaged is shown nevertheless`() throws {
     let key = EntryKey(rawValue: "Production/100")
     var entry = Entry(
       place: 1, key: key, lane: alice, orderNumber: "1", details: "{", proofs: [], now: midday)

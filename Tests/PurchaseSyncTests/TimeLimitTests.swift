@@ -2,11 +2,11 @@ import Testing
 
 @testable import PurchaseSync
 
-/// No test here waits: a limit is nought, or far beyond the end of the test.
-@Suite(.timeLimit(.minutes(4))) struct TimeLimitTests {
+/// No test here waits: each limit is zero, or far beyond the end of the test.
+@Suite struct TimeLimitTests {
   private static let years: Int64 = 100_000_000_000
 
-  /// Ends by being forgotten: as a system call that ignores its cancellation does.
+  /// Never returns, like a system call that ignores its cancellation.
   private static func silence() async -> Int? {
     let (stream, held) = AsyncStream.makeStream(of: Int.self)
     return await Task.detached {
@@ -24,7 +24,7 @@ import Testing
     #expect(await TimeLimit.answer(withinMilliseconds: Self.years) { Int?.none } == nil)
   }
 
-  @Test func `what ignores its cancellation is left behind`() async {
+  @Test func `a call that ignores its cancellation is not waited for`() async {
     #expect(await TimeLimit.answer(withinMilliseconds: 0) { await Self.silence() } == nil)
   }
 
@@ -41,7 +41,7 @@ import Testing
 
   // MARK: A transport
 
-  /// What an app's own transport may do.
+  /// The behaviour of an app's own transport.
   private struct Careless: BackendTransport {
     var error: TransportError?
 
@@ -61,17 +61,17 @@ import Testing
     }
   }
 
-  @Test func `a transport that never answers has failed after its time`() async {
+  @Test func `a transport that never answers counts as failed after its time limit`() async {
     #expect(await failure(within: 0)?.kind == .timedOut)
   }
 
-  @Test func `a transport that ignores its cancellation is left behind`() async {
+  @Test func `a transport that ignores its cancellation is not waited for`() async {
     let task = Task { await failure(within: Self.years) }
     task.cancel()
     #expect(await task.value?.kind == .cancelled)
   }
 
-  @Test func `a transport that gives up by itself has failed, and was not cancelled`() async {
+  @Test func `a transport that cancels by itself counts as failed, not as cancelled`() async {
     let error = TransportError(.cancelled, reason: "the session is gone")
     #expect(await failure(error, within: Self.years)?.kind == .noAnswer)
     let other = TransportError(.tooLong, reason: "a page")

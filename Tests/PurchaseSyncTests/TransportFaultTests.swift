@@ -4,10 +4,10 @@ import PurchaseQueue
 import PurchaseSync
 import Testing
 
-/// Answers that break off, that are too long, or that never come.
-@Suite(.timeLimit(.minutes(4))) struct TransportFaultTests {
-  /// Not among them: a head that ends after its status line. There Foundation on Linux (6.3.1) ends the process
-  /// ("Transfer completed, but there's no response"), before any of our code is asked.
+/// Answers that break off, are too long, or never come.
+@Suite struct TransportFaultTests {
+  /// A head that ends after its status line is missing here: Foundation on Linux (6.3.1) then ends the process
+  /// ("Transfer completed, but there's no response") before it calls the transport.
   static let broken: [(String, Fault)] = [
     ("dropped before", .dropBeforeCommit), ("dropped after", .dropAfterCommit), ("reset", .reset),
     ("nothing of the body", .truncate(bytes: 0)), ("half of the body", .truncate(bytes: 10)),
@@ -23,14 +23,14 @@ import Testing
     ),
   ]
 
-  @Test(arguments: 0..<10) func `an answer that breaks off is none`(fault: Int) async throws {
+  @Test(arguments: 0..<10) func `an answer that breaks off counts as no answer`(fault: Int) async throws {
     let server = try TransportServer { _, _ in Self.broken[fault].1 }
     let error = try #require(try await server.transport().failure(), "\(Self.broken[fault].0)")
     #expect(error.kind == .noAnswer)
     #expect(server.requests.count == 1, "repeated by itself after: \(Self.broken[fault].0)")
   }
 
-  @Test(arguments: 0..<10) func `on a kept connection, a request without an answer is not repeated unseen`(
+  @Test(arguments: 0..<10) func `on a kept connection, a request without an answer is not repeated silently`(
     fault: Int
   ) async throws {
     let server = try TransportServer { _, before in before % 2 == 1 ? Self.broken[fault].1 : nil }
@@ -43,22 +43,22 @@ import Testing
     #expect(server.requests.allSatisfy { $0.body.count == 5_000 })
   }
 
-  @Test func `a kept connection that the server has closed since is not used again`() async throws {
-    // With each answer the server waits no time for the next request.
+  @Test func `a kept connection that the server has closed is not used again`() async throws {
+    // The server waits no time for the next request.
     let server = try TransportServer(limits: HTTPLimits(idleTimeoutMilliseconds: 0)) { _ in .ours }
     let transport = try server.transport()
     for _ in 0..<20 {
       do throws(TransportError) {
         #expect(try await transport.send(.upload()).status == 200)
       } catch {
-        // It met the very moment of closing: an attempt without an answer, and nothing worse.
+        // The request met the moment of closing: the attempt ends without an answer.
         #expect(error.kind == .noAnswer)
       }
     }
     #expect(server.requests.allSatisfy { $0.body.count == 200 })
   }
 
-  @Test func `nobody listens`() async throws {
+  @Test func `a port without a listener gives no answer`() async throws {
     let server = try TransportServer()
     let transport = try server.transport()
     server.stop()
@@ -84,7 +84,7 @@ import Testing
     #expect(try await server.transport().failure()?.kind == .tooLong)
   }
 
-  @Test(arguments: [(1_000, true), (1_001, false)]) func `the limit is the last length that is taken`(
+  @Test(arguments: [(1_000, true), (1_001, false)]) func `the limit is the greatest accepted length`(
     bytes: Int, isTaken: Bool
   ) async throws {
     let server = try TransportServer { _ in
@@ -100,19 +100,19 @@ import Testing
 
   // MARK: Time and cancellation
 
-  @Test func `an answer that stalls ends with its time`() async throws {
+  @Test func `an answer that stalls ends at the time limit`() async throws {
     let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
     #expect(try await server.transport(timeout: 0.2).failure()?.kind == .timedOut)
   }
 
-  @Test func `a time of less than a second is not cut to nothing`() async throws {
+  @Test func `a time limit below a second is not cut to zero`() async throws {
     let server = try TransportServer { _, _ -> Fault? in .delay(milliseconds: 20) }
     #expect(try await server.transport(timeout: 0.99).send(.upload()).status == 200)
   }
 
-  @Test func `an answer whose end does not come ends with its time`() async throws {
+  @Test func `an answer without an end ends at the time limit`() async throws {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
-    // The rest is promised and the connection stays open: the handler of the next request never answers either.
+    // The rest is announced and the connection stays open: the handler of the next request never answers either.
     let server = try TransportServer { _, _ in .garbage(Array(head.utf8)) }
     let error = try await server.transport(timeout: 5).failure()
     #expect(error?.kind == .noAnswer || error?.kind == .timedOut)
@@ -130,7 +130,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a cancellation ends a request that nobody answers`() async throws {
+  @Test func `a cancellation ends a request without an answer`() async throws {
     let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
     let transport = try server.transport(timeout: 60)
     let task = Task { await transport.failure() }
@@ -139,7 +139,7 @@ import Testing
     #expect(await task.value?.kind == .cancelled)
   }
 
-  /// Foundation on Linux has hung here, when the cancellation met the answer.
+  /// Foundation on Linux has hung here when the cancellation came together with the answer.
   @Test func `cancelling while the answer arrives never hangs`() async throws {
     let body = Array(repeating: UInt8(0x20), count: 60_000)
     let server = try TransportServer { _ in HTTPResponse(status: 200, body: body) }
@@ -160,7 +160,7 @@ import Testing
     #expect(try await transport.send(.upload()).status == 200)
   }
 
-  @Test func `a transport that is let go of in the middle ends its requests`() async throws {
+  @Test func `a transport that is released during a request ends its requests`() async throws {
     let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
     let task = Task { [base = try server.base] in await URLSessionTransport(base: base, timeout: 60).failure()
     }

@@ -1,29 +1,25 @@
 import Foundation
 import LoopbackHTTP
+import PurchaseSQLite
 import PurchaseSync
 import Testing
 
-/// What a server was asked, in order.
-private final class RequestLog: @unchecked Sendable {
-  private let lock = NSLock()
-  private var list: [HTTPRequest] = []
+/// The requests of a server, in order.
+private final class RequestLog: Sendable {
+  private let list = Locked<[HTTPRequest]>([])
 
-  /// Returns how many came before.
+  /// Returns the number of earlier requests.
   func add(_ request: HTTPRequest) -> Int {
-    lock.lock()
-    defer { lock.unlock() }
-    list.append(request)
-    return list.count - 1
+    list.withLock {
+      $0.append(request)
+      return $0.count - 1
+    }
   }
 
-  var all: [HTTPRequest] {
-    lock.lock()
-    defer { lock.unlock() }
-    return list
-  }
+  var all: [HTTPRequest] { list.value }
 }
 
-/// A server that misbehaves, and what it was asked.
+/// A server that misbehaves, and its requests.
 final class TransportServer: Sendable {
   private let log: RequestLog
   private let server: HTTPServer
@@ -41,7 +37,7 @@ final class TransportServer: Sendable {
     try server.start()
   }
 
-  /// Does wrong what `faults` says of a request and of how many came before it; else it answers as the backend does.
+  /// Misbehaves as `faults` says for a request and the number of earlier ones; otherwise answers like the backend.
   init(faults: @escaping @Sendable (HTTPRequest, Int) -> Fault?) throws {
     let log = RequestLog()
     self.log = log
@@ -65,14 +61,14 @@ final class TransportServer: Sendable {
 }
 
 extension HTTPResponse {
-  /// What the backend would answer.
+  /// The backend's answer.
   static let ours = HTTPResponse(
     status: 200, headers: ["Content-Type": "application/json"],
     body: Array("{\"ledgerEpoch\":\"e\",\"verdicts\":[]}".utf8))
 }
 
 extension BackendRequest {
-  /// An upload of so many bytes with a credential.
+  /// An upload of `bytes` bytes with a credential.
   static func upload(bytes: Int = 200, path: String = "v1/receipts") -> BackendRequest {
     BackendRequest(
       method: "POST", path: path, headers: ["Authorization": "Bearer token-alice"],

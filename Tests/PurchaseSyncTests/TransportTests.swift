@@ -5,8 +5,8 @@ import PurchaseSync
 import Testing
 
 /// The URL session's transport against servers that misbehave.
-@Suite(.timeLimit(.minutes(4))) struct TransportTests {
-  @Test func `an answer arrives with its status, its body and the fields that are looked at`() async throws {
+@Suite struct TransportTests {
+  @Test func `an answer arrives with its status, its body and the used header fields`() async throws {
     let server = try TransportServer { _ in
       HTTPResponse(
         status: 503,
@@ -31,7 +31,7 @@ import Testing
     #expect(request.headers["Cookie"] == nil)
   }
 
-  /// A challenge for a password makes Foundation on Linux wait for ever.
+  /// A password challenge makes Foundation on Linux wait forever.
   @Test(arguments: [401, 403, 404, 407, 413, 429, 500]) func `a refusal is an answer`(status: Int)
     async throws
   {
@@ -58,7 +58,7 @@ import Testing
   // MARK: Redirects
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `a redirect without end is one answer, and is not followed`(status: Int) async throws {
+  func `an endless redirect is one answer and is not followed`(status: Int) async throws {
     let server = try TransportServer { request in
       HTTPResponse(status: status, headers: ["Location": request.path + "/again"], body: Array("moved".utf8))
     }
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `credentials do not go to where a redirect points`(status: Int) async throws {
+  func `credentials are not sent to the target of a redirect`(status: Int) async throws {
     let other = try TransportServer()
     let target = try other.base.absoluteString + "/v1/receipts"
     let server = try TransportServer { _ in HTTPResponse(status: status, headers: ["Location": target]) }
@@ -76,7 +76,7 @@ import Testing
     #expect(other.requests.isEmpty)
   }
 
-  // MARK: What cannot be sent
+  // MARK: Unsendable requests
 
   @Test(arguments: ["//127.0.0.1:1/x", "/v1", "/"]) func `a path leads to no other address`(path: String)
     async throws
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["a\r\nX-Other: b", "a\nb", "a\u{0}"])
-  func `a credential with a line break is no header field of its own, and is not told`(value: String)
+  func `a credential with a line break adds no header field and is not reported`(value: String)
     async throws
   {
     let server = try TransportServer()
@@ -107,7 +107,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `descriptions hold neither credentials nor bodies`() {
+  @Test func `descriptions contain neither credentials nor bodies`() {
     let response = BackendResponse(status: 200, body: Data("secret".utf8))
     #expect("\(BackendRequest.upload())" == "POST v1/receipts, 200 bytes")
     #expect("\(response)" == "HTTP 200, 6 bytes")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What is written by hand reads as what an encoder writes.
+/// The hand-written JSON has the same meaning as an encoder's.
 @Suite struct UploadJSONTests {
   private func text(_ random: inout SplitMix64) -> String {
     let pieces = [
@@ -25,21 +25,21 @@ import Testing
       evidence: maybe(&random), unverified: [nil, true, false][Int(random.below(3))])
   }
 
-  @Test(arguments: 0..<50) func `every request reads back as it was`(seed: Int) throws {
+  @Test(arguments: 0..<50) func `every request is read back unchanged`(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let claims = (0..<random.below(5)).map { _ in claim(&random) }
     let proof = random.below(3) == 0 ? nil : ProofDocument(kind: .appReceipt, data: text(&random))
     let request = UploadRequest(device: random.nextUUID(), proof: proof, claims: claims)
     let read = try JSONDecoder().decode(UploadRequest.self, from: request.json())
     #expect(read.device == request.device && read.proof == request.proof && read.claims == request.claims)
-    // As an encoder writes it, member by member.
+    // Compares with an encoder's output, member by member.
     let written = try JSONSerialization.jsonObject(with: request.json()) as? NSDictionary
     let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(request)) as? NSDictionary
     #expect(written == encoded && written != nil)
   }
 
-  @Test func `a field that is added to the wire has to be written too`() {
-    // Whoever adds one changes these numbers, and the writer.
+  @Test func `a field that is added to the wire must be added to the writer`() {
+    // If you add a field, change these numbers and the writer.
     let claim = Claim(
       transactionID: "", environment: "", productID: "", quantity: 1, purchasedAt: Timestamp(milliseconds: 0),
       match: .none)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// The table of the article *Retries*, held against the code: every status with every sort of body.
+/// Compares the table of the article *Retries* with the code: every status with every kind of body.
 @Suite struct UploadOutcomeTableTests {
   /// A row of the table.
   private struct Row {
@@ -12,7 +12,7 @@ import Testing
     var body: String
     var outcome: String
 
-    /// The statuses that it is about; nil for a row without an answer.
+    /// The statuses of the row; nil for a row without an answer.
     var statuses: ClosedRange<Int>? {
       let ends = answer.split(separator: "…").compactMap { Int($0) }
       guard let first = ends.first, let last = ends.last else { return nil }
@@ -47,7 +47,7 @@ import Testing
     UploadClassification(result, lane: .account("alice"), now: Timestamp(milliseconds: 0)).name
   }
 
-  @Test func `the first row that fits a status and a body tells its outcome`() throws {
+  @Test func `the first row that fits a status and a body has its outcome`() throws {
     let rows = try rows()
     for status in 200...599 {
       for (kind, body) in Self.bodies {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `each row has an answer of its own, and no answer is missing`() throws {
+  @Test func `each row has its own answer, and no answer is missing`() throws {
     let rows = try rows()
     let words = rows.filter { $0.statuses == nil }.map(\.answer)
     #expect(words == ["no answer", "unsendable", "cancelled"])
@@ -75,7 +75,7 @@ import Testing
       }
     }
     #expect(Set(rows.map(\.outcome)).isSubset(of: Self.outcomes))
-    // Also a number that is no status is an answer that settles nothing.
+    // A number that is no status is also an answer that settles nothing.
     for status in [Int.min, -1, 0, 100, 199, 600, 999, Int.max] {
       #expect(name(.success(BackendResponse(status: status, body: Data()))) == "retry")
     }
@@ -87,14 +87,14 @@ import Testing
 
   @Test func `the policy's numbers in the page are its defaults`() {
     let policy = RetryPolicy()
-    #expect(policy.baseMilliseconds == 2_000 && policy.capMilliseconds == 3_600_000)
+    #expect(policy.baseMilliseconds == 2_000 && policy.ceilingMilliseconds == 3_600_000)
     #expect(policy.horizonMilliseconds == 86_400_000 && policy.retryAfterJitterPercent == 20)
     #expect(policy.wakeJitterMilliseconds == 5_000)
     #expect(policy.budgetPerWindow == 60 && policy.budgetReserved == 20)
     #expect(policy.budgetWindowMilliseconds == 3_600_000)
     #expect(policy.paceMilliseconds == 1_000 && policy.pacedSends == 60)
     #expect(policy.sharedRounds == 2 && policy.poisonRounds == 8)
-    #expect(policy.poisonBlockingMilliseconds == 600_000 && policy.parkAfterMilliseconds == 86_400_000)
+    #expect(policy.poisonBlockingMilliseconds == 600_000 && policy.quarantineAfterMilliseconds == 86_400_000)
     #expect(policy.unknownTransactionTries == 10 && policy.quarantineRetryMilliseconds == 86_400_000)
   }
 }

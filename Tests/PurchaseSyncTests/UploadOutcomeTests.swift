@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What one answer means: the bad input of issue and protocol, one by one.
+/// The outcome of single answers, with bad input of every kind.
 @Suite struct UploadOutcomeTests {
   private let noon = Timestamp(milliseconds: 784_111_777_000)  // Sun, 06 Nov 1994 08:49:37 GMT.
   private let lane = Lane.account("alice")
@@ -23,7 +23,7 @@ import Testing
     """
 
   @Test(arguments: [nil, "application/json", "Application/JSON; charset=utf-8", "application/vnd.shop+json"])
-  func `a reply is read, whatever its JSON is called`(type: String?) {
+  func `a reply is read with every JSON content type`(type: String?) {
     let verdict = ClaimVerdict(environment: "Production", transactionID: "1", verdict: .granted)
     #expect(outcome(200, reply, type: type) == .verdicts(UploadReply(ledgerEpoch: "e1", verdicts: [verdict])))
   }
@@ -36,7 +36,7 @@ import Testing
     "{\"ledgerEpoch\":\"e1\",\"verdicts\":[", "{\"type\":\"auth\",\"title\":\"x\",\"status\":200}",
     String(repeating: "[", count: 10_000),
   ])
-  func `a 200 that is no reply is tried again`(body: String) {
+  func `a 200 without a reply is retried`(body: String) {
     guard case .failure(.retry(_, nil)) = outcome(200, body) else {
       Issue.record("\(outcome(200, body))")
       return
@@ -44,15 +44,15 @@ import Testing
   }
 
   @Test(arguments: ["text/html", "text/plain", "application/xml", ";", "json"])
-  func `a reply under another name is not taken for one, and the name is told`(type: String) {
+  func `a reply with another content type is refused, and the type is reported`(type: String) {
     guard case .failure(.retry(let reason, nil)) = outcome(200, reply, type: type) else {
-      Issue.record("taken")
+      Issue.record("accepted")
       return
     }
     #expect(reason.contains(type))
   }
 
-  @Test func `a verdict that cannot be read leaves the others alone`() {
+  @Test func `an unreadable verdict does not affect the others`() {
     let body = """
       {"ledgerEpoch":"e1","verdicts":[null,7,{"environment":"Production"},
        {"environment":"Production","transactionID":2,"verdict":"granted"},
@@ -65,7 +65,7 @@ import Testing
     #expect(outcome(200, body) == .verdicts(UploadReply(ledgerEpoch: "e1", verdicts: [verdict])))
   }
 
-  @Test func `the device lane has nobody to sign in`() {
+  @Test func `the device lane has no account to sign in`() {
     #expect(outcome(401) == .failure(.signInNeeded))
     guard case .failure(.backendFault) = outcome(401, lane: .device) else {
       Issue.record("the device lane waits for sign-in")
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a problem's title is told, in one line, and nothing of a foreign body`() {
+  @Test func `a problem's title is reported in one line, and nothing of another body`() {
     let problem =
       "{\"type\":\"invalid\",\"title\":\"No such\\nproduct\",\"status\":422,\"detail\":\"secret\"}"
     #expect(
@@ -81,7 +81,7 @@ import Testing
         == .failure(.backendFault(reason: "HTTP 422: " + Redaction.line("No such\nproduct"))))
     guard case .failure(.retry(let reason, _)) = outcome(200, "<html>password: hunter2", type: "text/html")
     else {
-      Issue.record("not tried again")
+      Issue.record("not retried")
       return
     }
     #expect(!reason.contains("hunter2"))
@@ -96,7 +96,7 @@ import Testing
         == .failure(.backendBusy(reason: "HTTP \(status)", retryAfterMilliseconds: nil)))
   }
 
-  @Test func `Retry-After of any other status is the lane's alone`() {
+  @Test func `Retry-After of any other status applies to the lane only`() {
     #expect(
       outcome(500, retryAfter: "5") == .failure(.retry(reason: "HTTP 500", retryAfterMilliseconds: 5_000)))
   }
@@ -113,7 +113,7 @@ import Testing
   }
 }
 
-/// `Retry-After` as backends really send it.
+/// `Retry-After` in the forms of real backends.
 @Suite struct RetryAfterTests {
   /// Sun, 06 Nov 1994 08:49:37 GMT.
   private let moment = Timestamp(milliseconds: 784_111_777_000)
@@ -126,14 +126,14 @@ import Testing
       ("", nil), (" ", nil), ("soon", nil), ("7 s", nil), ("7, 7", nil), ("\u{FF17}", nil),
       ("1e3", nil), ("0x10", nil), (String(repeating: "x", count: 100_000), nil),
     ] as [(String, Int64?)])
-  func `seconds are digits and nothing else`(header: String, expected: Int64?) {
+  func `seconds are digits only`(header: String, expected: Int64?) {
     #expect(RetryAfterField.milliseconds(header, date: nil, now: moment) == expected)
   }
 
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:50:37 GMT", "Sunday, 06-Nov-94 08:50:37 GMT", "Sun Nov  6 08:50:37 1994",
   ])
-  func `a date in each of the three forms is compared with the answer's date, else with the device's clock`(
+  func `a date in each of the three forms is compared with the answer's date, otherwise with the clock`(
     header: String
   ) {
     #expect(RetryAfterField.milliseconds(header, date: nil, now: moment) == 60_000)
@@ -147,7 +147,7 @@ import Testing
     #expect(RetryAfterField.milliseconds(header, date: "yesterday", now: moment) == 60_000)
   }
 
-  @Test func `a date of the past is no wait`() {
+  @Test func `a past date is no wait`() {
     #expect(RetryAfterField.milliseconds("Sun, 06 Nov 1994 08:49:36 GMT", date: nil, now: moment) == 0)
     #expect(RetryAfterField.milliseconds("Mon, 01 Jan 0001 00:00:00 GMT", date: nil, now: moment) == 0)
   }
@@ -159,7 +159,7 @@ import Testing
     "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 99999 08:49:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
     "Sunday, 06-Nov-1994 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 GMT GMT",
   ])
-  func `what is no date asks for nothing`(header: String) {
+  func `text that is no date asks for no wait`(header: String) {
     #expect(RetryAfterField.milliseconds(header, date: nil, now: moment) == nil)
   }
 
@@ -177,7 +177,7 @@ import Testing
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     for day in stride(from: Int64(-100_000), to: 150_000, by: 97) {
       let moment = Timestamp(milliseconds: day * 86_400_000 + 86_399_000)
-      // Such as 1994-11-06T23:59:59Z, by the algorithm of `Timestamp`.
+      // For example 1994-11-06T23:59:59Z, by the algorithm of `Timestamp`.
       let parts = moment.utc.prefix { $0 != "T" }.split(separator: "-")
       let month = months[try #require(Int(parts[1])) - 1]
       let text = "Sun, \(parts[2]) \(month) \(parts[0]) 23:59:59 GMT"
@@ -196,7 +196,7 @@ import Testing
 }
 
 extension UploadClassification {
-  /// The word of the documentation's table.
+  /// The word in the documentation's table.
   var name: String {
     switch self {
     case .verdicts: "verdicts"

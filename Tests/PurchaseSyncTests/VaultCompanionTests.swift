@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What an installation leaves in the vault, and finds there.
+/// The vault's items of an installation, and their restoration.
 @Suite struct VaultCompanionTests {
   // MARK: The device's name
 
@@ -27,12 +27,12 @@ import Testing
       }
     }
     let first = try one.device(proposing: UUID())
-    #expect(first != nil && first == second, "uploads of the device lane go up as two devices")
+    #expect(first != nil && first == second, "the device lane is uploaded as two devices")
     #expect(try two.device(proposing: UUID()) == second)
     #expect(try one.device(proposing: UUID()) == first)
   }
 
-  @Test func `a vault that failed once has the device's name at a later opening`() throws {
+  @Test func `a vault that failed once gets the device's name at a later opening`() throws {
     let directory = try TemporaryDirectory()
     let vault = MoodyVault()
     func open(_ name: String) throws -> SyncFile {
@@ -49,13 +49,13 @@ import Testing
       #expect(try file?.device(proposing: UUID()) == device)
       try file?.maintain(now: midday)
     }
-    // Reinstalled.
+    // After a reinstall.
     #expect(try open("fresh").device(proposing: UUID()) == device)
   }
 
-  // MARK: Orders that were given up fill the vault
+  // MARK: Cancelled orders in the vault
 
-  @Test func `orders that were given up do not fill the vault for ever`() throws {
+  @Test func `cancelled orders do not fill the vault forever`() throws {
     let directory = try TemporaryDirectory()
     let vault = MoodyVault()
     var now = midday
@@ -82,7 +82,7 @@ import Testing
   }
 }
 
-/// A folder for the time of a test.
+/// A temporary directory for a test.
 private final class TemporaryDirectory {
   let path = FileManager.default.temporaryDirectory.path + "/VaultCompanionTests-" + UUID().uuidString
 
@@ -92,7 +92,7 @@ private final class TemporaryDirectory {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      Issue.record(error, "the temporary directory stays behind")
+      Issue.record(error, "the temporary directory cannot be removed")
     }
   }
 }
@@ -104,7 +104,7 @@ private final class MoodyVault: ReceiptVault, @unchecked Sendable {
   var beforeStoring: ((String) -> Void)?
   var itemBytes: Int { 16 << 10 }
   func store(_ item: VaultItem) throws(VaultError) {
-    if failsToStore { throw .failed(reason: "a mood") }
+    if failsToStore { throw .failed(reason: "a simulated failure") }
     beforeStoring?(item.name)
     items[item.name] = item
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import purchase_simulator
+@testable import Bench
 
 @Suite struct BenchFigureTests {
   @Test func `percentiles are by nearest rank`() throws {
@@ -13,7 +13,7 @@ import Testing
     #expect(throws: BenchError.noSamples("percentile")) { try Samples().percentile(50) }
   }
 
-  @Test func `figures are the median rate and the percentiles of all`() throws {
+  @Test func `figures have the median rate and the percentiles of all runs`() throws {
     let runs = [[1_000, 1_000], [2_000, 2_000], [4_000, 4_000]].map { Samples(nanoseconds: $0) }
     let figures = try Figures(runs)
     #expect(figures.perSecond == 500_000)
@@ -26,8 +26,8 @@ import Testing
     #expect(throws: BenchError.noSamples("median")) { try Statistics.median([]) }
   }
 
-  @Test func `ratios are of neighbours, and never to nothing`() throws {
-    // Both halves of the second pair ran on a machine twice as slow.
+  @Test func `ratios compare neighbours, and never divide by zero`() throws {
+    // The machine was twice as slow during the second pair.
     #expect(try Statistics.ratios([10, 5, 12], to: [20, 10, 24]) == [0.5, 0.5, 0.5])
     #expect(throws: BenchError.noSamples("ratio")) { try Statistics.ratios([1], to: [0]) }
     #expect(throws: BenchError.noSamples("ratio")) { try Statistics.ratios([1, 2], to: [1]) }
@@ -60,7 +60,7 @@ import Testing
     #expect(throws: BenchError.noSamples("growth of the file")) { try SizeBars.growth([1]) }
   }
 
-  @Test func `the bytes of a table are those of its values`() throws {
+  @Test func `the size of a table is that of its values`() throws {
     let path = NSTemporaryDirectory() + "/bench-\(UUID().uuidString).sqlite"
     defer { for suffix in ["", "-wal", "-shm"] { unlinkQuietly(path + suffix) } }
     let queue = try QueueSubject(path: path)

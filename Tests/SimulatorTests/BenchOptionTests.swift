@@ -1,3 +1,4 @@
+import Bench
 import Testing
 
 @testable import purchase_simulator
@@ -8,7 +9,7 @@ import Testing
     return error.message
   }
 
-  @Test func `all options of bench queue arrive`() {
+  @Test func `all options of bench queue are parsed`() {
     let words = [
       "bench", "queue", "--check", "--json", "--quick", "--directory", "/disk", "--only", "2", "--only", "8",
     ]
@@ -17,25 +18,25 @@ import Testing
     #expect(Command.parse(["bench", "queue"]) == .success(.bench(BenchOptions())))
   }
 
-  @Test func `each bench of the table is a command, and in the usage`() {
-    for bench in Bench.all {
+  @Test func `each bench can be run, and is in the help page`() {
+    for bench in Benchmark.all {
       var options = BenchOptions(check: true, only: bench.bars)
       options.bench = bench.name
       let words = ["bench", bench.name, "--check"] + bench.bars.flatMap { ["--only", String($0)] }
       #expect(Command.parse(words) == .success(.bench(options)))
       #expect(CommandHelp.named("bench")?.page.contains("\n  \(bench.name) ") == true)
     }
-    #expect(Set(Bench.names).count == Bench.all.count)
+    #expect(Set(Benchmark.names).count == Benchmark.all.count)
   }
 
-  @Test func `the work of a child arrives`() {
+  @Test func `the options of a child are parsed`() {
     let words = ["bench-load", "cycle", "--path", "/q", "--count", "7", "--length", "50"]
     let options = BenchLoadOptions(work: .cycle, path: "/q", count: 7, length: 50)
     #expect(Command.parse(words) == .success(.benchLoad(options)))
     #expect(Command.parse(["bench-load", "idle"]) == .success(.benchLoad(BenchLoadOptions())))
   }
 
-  @Test func `The child of bench upload is told its way and its number`() throws {
+  @Test func `the child of bench upload gets its way and its number`() throws {
     #expect(UploadLoad.parse(["engine", "7"]) == .success(UploadLoad(way: .engine, requests: 7)))
     for wrong in [[], ["engine"], ["other", "7"], ["bare", "-1"], ["bare", "x"]] {
       guard case .failure = UploadLoad.parse(wrong) else {
@@ -62,7 +63,7 @@ import Testing
     (["bench-load", "enqueue", "--path", "/q", "--count", "-1"], "whole number"),
     (["bench-load", "idle", "--nonsense"], "no option '--nonsense'"),
   ])
-  func `wrong usage is answered with what to type instead`(arguments: [String], part: String) {
+  func `the answer to wrong usage says what to type instead`(arguments: [String], part: String) {
     let message = message(arguments)
     #expect(message?.contains(part) == true, "\(message ?? "accepted")")
   }

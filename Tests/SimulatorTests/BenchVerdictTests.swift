@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import purchase_simulator
+@testable import Bench
 
 @Suite struct BenchVerdictTests {
   private func bar(_ measured: Double?, _ bound: Bar.Bound) -> Bar {
@@ -9,7 +9,7 @@ import Testing
       number: 2, what: "enqueue", measured: measured, bound: bound, reason: measured == nil ? "no tool" : nil)
   }
 
-  @Test func `a bar is kept on its limit and missed beyond it`() {
+  @Test func `a bar is kept at its limit and missed beyond it`() {
     #expect(bar(0.90, .atLeast(0.90)).isKept == true)
     #expect(bar(0.89, .atLeast(0.90)).isKept == false)
     #expect(bar(1.02, .atMost(1.02)).isKept == true)
@@ -17,7 +17,7 @@ import Testing
     #expect(bar(.nan, .atMost(1.02)).isKept == false)
   }
 
-  @Test func `what was not measured is neither kept nor missed`() {
+  @Test func `a bar that was not measured is neither kept nor missed`() {
     let unknown = bar(nil, .atLeast(1))
     #expect(unknown.isKept == nil)
     #expect(unknown.verdictText == "not measured: no tool")
@@ -64,7 +64,7 @@ import Testing
     #expect(BenchText.fixed(4414.6, 0) == "4415")
   }
 
-  @Test func `strace's lines are counted once, with the file they name`() {
+  @Test func `each call in strace's log is counted once, with its file`() {
     let log = """
       4711 fdatasync(5</tmp/b/queue.sqlite-wal>) = 0
       4711 fsync(6</tmp/b> <unfinished ...>

@@ -2,14 +2,14 @@ import Foundation
 
 @testable import purchase_simulator
 
-/// As much of headless Chromium as a look at a page needs.
+/// Loads a page in headless Chromium.
 enum Browser {
   static let path = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
   struct Page {
     var dom: String
-    /// What scripts and policies complained of.
+    /// Errors of scripts and violations of policies.
     var complaints: [String]
   }
 
@@ -36,9 +36,9 @@ enum Browser {
       dom: String(decoding: dom, as: UTF8.self), complaints: lines.filter { $0.contains(":CONSOLE") })
   }
 
-  /// A file's page in a frame of exactly that width, for Chromium makes no window of less than 500 pixels.
+  /// A page in a frame of exactly that width: windows of Chromium have at least 500 pixels.
   ///
-  /// What comes back is the frame's document after its scripts have run; `fragment` is the part after `#`.
+  /// Returns the frame's document after its scripts have run; `fragment` is the part after `#`.
   static func framedPage(
     _ html: Data, fragment: String = "", width: Int, _ directory: String
   ) throws -> Page {

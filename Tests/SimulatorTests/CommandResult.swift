@@ -3,7 +3,7 @@ import Testing
 
 @testable import purchase_simulator
 
-/// What `purchase-simulator` did, run as a person runs it.
+/// The result of running the binary of `purchase-simulator`.
 struct CommandResult {
   var status: Int32
   var output: String
@@ -30,7 +30,7 @@ struct CommandResult {
   }
 }
 
-/// A folder of its own for one test, gone behind it.
+/// A folder for one test, removed after it.
 enum TemporaryDirectory {
   static func with<Value>(_ name: String, _ body: (String) throws -> Value) throws -> Value {
     let path = FileManager.default.temporaryDirectory.path + "/\(name)-" + UUID().uuidString

@@ -11,7 +11,7 @@ import Testing
 
   @Test(arguments: [
     (["rnu"], "did you mean 'run'?"),
-    (["run"], "needs the name of a scenario, or --all"),
+    (["run"], "needs the name of a scenario, a FILE.json, or --all"),
     (["run", "reply-lots"], "did you mean 'reply-lost'?"),
     (["run", "--al"], "did you mean '--all'?"),
     (["run", "--all", "--seed"], "--seed needs a value"),
@@ -20,7 +20,7 @@ import Testing
     (["scenarios", "--lng"], "did you mean '--long'?"),
     (["app", "--nonsense"], "no option '--nonsense'"),
   ])
-  func `wrong usage is answered with what to type instead`(arguments: [String], part: String) {
+  func `the answer to wrong usage says what to type instead`(arguments: [String], part: String) {
     let message = message(arguments)
     #expect(message?.contains(part) == true, "\(message ?? "accepted")")
   }
@@ -33,7 +33,7 @@ import Testing
       Issue.record("not parsed")
       return
     }
-    #expect(options.scenarios == Scenario.all)
+    #expect(options.scenarios == Scenario.all.map(ScenarioSource.builtIn))
     #expect(options.client == .fireAndForget)
     #expect(options.settings.seed == 7)
     #expect(options.chaos && options.settings.json)

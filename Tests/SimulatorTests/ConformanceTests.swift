@@ -5,8 +5,8 @@ import Testing
 
 @testable import purchase_simulator
 
-/// The contract, checked against the mock, and against mocks that are wrong on purpose.
-@Suite(.timeLimit(.minutes(4))) struct ConformanceTests {
+/// The contract, checked against the mock, and against mocks with planted bugs.
+@Suite struct ConformanceTests {
   /// The checks that fail, in their order.
   private func failures(_ broken: BrokenBackend?) async throws -> [String] {
     try await Served.world(broken: broken) { _, lab, _ in
@@ -32,7 +32,7 @@ import Testing
     (BrokenBackend.doubleGrant, ["upload-again", "parallel-duplicates"]),
     (.bare200, ["upload-granted", "verdict-per-claim"]), (.forgets, ["upload-granted", "upload-again"]),
   ])
-  func `a backend that is wrong on purpose fails where it is wrong`(
+  func `a backend with a planted bug fails the checks of that bug`(
     broken: BrokenBackend, checks: [String]
   ) async throws {
     let failed = try await failures(broken)
@@ -41,7 +41,7 @@ import Testing
     #expect(!failed.contains("auth-missing"))
   }
 
-  @Test func `whatever is sent after the document, nothing is a 5xx`() async throws {
+  @Test func `no random request made from the document is answered with a 5xx`() async throws {
     _ = try await Served.world { _, lab, _ in
       var requests = try RandomRequests(document: OpenAPIDocument.json, seed: 3)
       for _ in 0..<150 {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `the same seed, the same requests`() throws {
+  @Test func `the same seed gives the same requests`() throws {
     func some(_ seed: UInt64) throws -> [String] {
       var requests = try RandomRequests(document: OpenAPIDocument.json, seed: seed)
       return (0..<100).map { _ in
@@ -88,8 +88,8 @@ import Testing
     #expect(ConformanceOptions.parse(arguments) == .failure(Command.UsageError(message: message)))
   }
 
-  @Test func `nobody at the URL is said once`() throws {
-    // Nobody listens on port 1.
+  @Test func `a URL without a backend is reported once`() throws {
+    // No process listens on port 1.
     let result = try CommandResult(of: ["conformance", "--backend", "http://127.0.0.1:1"])
     #expect(result.status == ExitCode.promiseBroken)
     #expect(result.output.contains("no answer"))

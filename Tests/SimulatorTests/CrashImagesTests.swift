@@ -3,7 +3,7 @@ import Testing
 
 @testable import purchase_simulator
 
-/// `crash-images`, run as a person runs it.
+/// `crash-images`, run from the command line.
 @Suite struct CrashImagesTests {
   private struct Document: Decodable {
     struct Row: Decodable {
@@ -29,8 +29,8 @@ import Testing
     return (result.status, try JSONDecoder().decode(Document.self, from: Data(result.output.utf8)))
   }
 
-  @Test(.timeLimit(.minutes(4)))
-  func `no image of any operation loses a commit, and those of both controls do`() throws {
+  @Test
+  func `no image of any operation loses a commit, and images of both controls do`() throws {
     let (status, document) = try run(["--depth", "1", "--cap", "12", "--no-faults"])
     #expect(status == 0 && document.holds && document.failures.isEmpty)
     #expect(document.rows.map(\.name) == ["1 operation", "control wal-normal", "control rollback-full"])
@@ -41,7 +41,7 @@ import Testing
     for control in document.rows.dropFirst() { #expect(control.lost > 0, "\(control.name)") }
   }
 
-  @Test(.timeLimit(.minutes(4))) func `a disk that fails at any operation leaves the state before or after`()
+  @Test func `a disk that fails at any operation leaves the state before or after`()
     throws
   {
     let only = ["order", "settle", "enqueue,settle"].flatMap { ["--only", $0] }
@@ -51,14 +51,15 @@ import Testing
     #expect(tallies.map(\.faults).reduce(0, +) > 500 && tallies.allSatisfy { $0.refused > 0 })
   }
 
-  @Test func `the seed says what happens, and the number of workers does not`() throws {
+  @Test func `the result depends on the seed and not on the number of workers`() throws {
     let only = ["enqueue", "checkpoint"].flatMap { ["--only", $0] } + ["--cap", "12", "--no-faults"]
     let one = try run(only + ["--seed", "5", "--jobs", "1"]).document.fingerprint
     #expect(try run(only + ["--seed", "5", "--jobs", "2"]).document.fingerprint == one)
     #expect(try run(only + ["--seed", "6", "--jobs", "2"]).document.fingerprint != one)
   }
 
-  /// The last place of a workload with this fate of all that is not durable there: the complaints say what there is.
+  /// The last place of a workload, with this fate for each operation that is not durable there. The messages of the
+  /// command name the places.
   private func end(of name: String, _ fate: String) throws -> String {
     let places = try CommandResult(of: ["crash-images", "--replay", "\(name)@0/"]).errors
     let last = try #require(places.firstMatch(of: /it has [0-9]+ to ([0-9]+)/)?.1)
@@ -90,7 +91,7 @@ import Testing
     ("settle!ioerr99999", "there is no fault 99999 of settle!ioerr: "),
     ("settle!full-on0", "there is no fault 0 of settle!full: "),
   ])
-  func `an image or a fault that is not there is wrong usage, and what there is is said`(
+  func `an unknown image or fault is wrong usage, and the message names the known ones`(
     address: String, said: String
   ) throws {
     let result = try CommandResult(of: ["crash-images", "--replay", address])
@@ -99,7 +100,7 @@ import Testing
     #expect(result.errors.hasSuffix("Try 'purchase-simulator help crash-images'.\n"))
   }
 
-  @Test func `an image whose operations are others than those of its place is wrong usage`() throws {
+  @Test func `an image with other operations than its place has is wrong usage`() throws {
     let address = try end(of: "wal-normal:enqueue", "-") + "+"
     let result = try CommandResult(of: ["crash-images", "--replay", address])
     #expect(result.status == 64 && result.errors.contains("behind the slash each has its fate"))
@@ -111,7 +112,7 @@ import Testing
     (["--only", "settle", "--depth", "3"], "--only and --depth do not go together"),
     (["--replay", "settle!full1", "--json"], "--replay and --json do not go together"),
   ])
-  func `wrong usage is answered with what to type instead`(arguments: [String], part: String) {
+  func `the answer to wrong usage says what to type instead`(arguments: [String], part: String) {
     guard case .failure(let error) = CrashImagesOptions.parse(arguments) else {
       Issue.record("accepted")
       return

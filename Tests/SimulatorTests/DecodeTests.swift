@@ -4,7 +4,7 @@ import Testing
 
 @testable import purchase_simulator
 
-/// `decode`, run as a person runs it.
+/// `decode`, by the real binary.
 @Suite struct DecodeTests {
   private func decode(_ input: [UInt8], _ arguments: [String]) throws -> CommandResult {
     try TemporaryDirectory.with("DecodeTests") { directory in
@@ -32,7 +32,7 @@ import Testing
     #expect(lines.contains("decoded, not verified"))
   }
 
-  @Test func `JSON has every key, and null for what is absent`() throws {
+  @Test func `JSON has every key, and null for absent values`() throws {
     let result = try decode(receipt, ["--json", "--at", "2025-01-01T00:00:00Z"])
     let decoded = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
     let object = try #require(decoded as? [String: Any])
@@ -50,7 +50,7 @@ import Testing
     (BrokenAppReceipt.half.bytes, "byte"), (Array(#"{"status":[]}"#.utf8), "status"), ([], "start"),
     (Array("hello, world".utf8), "byte 5"),
   ])
-  func `What does not decode is 65, with the place`(input: [UInt8], place: String) throws {
+  func `A file that cannot be decoded is 65, with the place`(input: [UInt8], place: String) throws {
     let result = try decode(input, ["--json"])
     #expect(result.status == 65 && result.errors.contains("not decodable at \(place)"))
     let decoded = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
@@ -59,7 +59,7 @@ import Testing
     #expect(object["kind"] is NSNull && (error["location"] as? String)?.hasPrefix(place) == true)
   }
 
-  @Test func `A receipt in base64 comes through a pipe`() throws {
+  @Test func `A receipt in base64 is read from a pipe`() throws {
     let input = Data(receipt).base64EncodedData(options: [.lineLength76Characters])
     let result = try CommandResult(of: ["decode", "-"], input: input)
     #expect(result.status == 0 && result.output.contains(/wrapped in +base64/))
@@ -71,7 +71,7 @@ import Testing
     #expect(result.status == 0 && !result.output.contains("\u{1B}") && result.output.contains("1?[31m"))
   }
 
-  @Test func `A file that is not there is 66`() throws {
+  @Test func `A missing file is 66`() throws {
     let result = try CommandResult(of: ["decode", "/nowhere/at/all"])
     #expect(result.status == 66 && result.errors.contains("/nowhere/at/all cannot be read"))
   }
@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     [], ["a", "b"], ["--jsn", "a"], ["a", "--at"], ["a", "--at", "noon"],
   ])
-  func `Wrong usage is told`(arguments: [String]) {
+  func `Wrong usage is reported`(arguments: [String]) {
     guard case .failure(let error) = DecodeOptions.parse(arguments) else {
       Issue.record("\(arguments) was taken")
       return

@@ -1,20 +1,18 @@
-import FaultInjection
+import Exploration
 import Foundation
 import Testing
 
 @testable import purchase_simulator
 
-/// Invariant 28: the same seed is the same run, in another process too; and where it is not, the first draw is named.
-@Suite(.timeLimit(.minutes(4))) struct DeterminismTests {
+/// Invariant 28: a seed gives the same run in another process. If it does not, the first different draw is named.
+@Suite struct DeterminismTests {
   private func check(_ storage: ExploredStorage, hasOwnRandomness: Bool) -> DeterminismCheck {
-    var options = ExploreOptions()
-    options.storage = storage
-    return DeterminismCheck(
-      options: options, program: RunTests.binary.path, hasOwnRandomness: hasOwnRandomness)
+    let choice = SimulationChoice(storage: storage, hasOwnRandomness: hasOwnRandomness)
+    return DeterminismCheck(choice: choice, program: RunTests.binary.path)
   }
 
   @Test(arguments: ExploredStorage.allCases)
-  func `a stream that depends on the process's own hashing is found, and its first draw is named`(
+  func `a stream that depends on the hashing of its process is found, and its first draw is named`(
     storage: ExploredStorage
   ) throws {
     let found = try #require(try check(storage, hasOwnRandomness: true).divergence(1..<5))
@@ -23,24 +21,24 @@ import Testing
   }
 
   @Test(arguments: ExploredStorage.allCases)
-  func `without it nothing differs`(storage: ExploredStorage) throws {
+  func `without such a stream nothing differs`(storage: ExploredStorage) throws {
     #expect(try check(storage, hasOwnRandomness: false).divergence(1..<5) == nil)
   }
 
   @Test(arguments: ExploredStorage.allCases)
-  func `two processes live the same lives`(storage: ExploredStorage) throws {
+  func `two processes run the same runs`(storage: ExploredStorage) throws {
     let result = try CommandResult(
       of: ["explore", "--check-determinism", "--seeds", "12", "--storage", storage.rawValue])
     #expect(result.status == 0 && result.errors.isEmpty)
-    #expect(result.output == "12 seeds are the same run in two processes\n")
+    #expect(result.output == "12 seeds are the same run in two processes: 12 different runs\n")
   }
 
-  @Test func `who writes down what is drawn changes nothing of it`() throws {
-    let exploration = Explorer(.swarm, .memory, jobs: 1).exploration
-    let life = try exploration.live(11)
-    let draws = try exploration.draws(of: 11)
-    #expect(draws.count == life.draws)
-    #expect(try exploration.live(11).hash == life.hash)
+  @Test func `recording the draws does not change a run`() throws {
+    let runner = Explorer(.swarm, .memory, jobs: 1).runner
+    let run = try runner.run(11)
+    let draws = try runner.draws(of: 11)
+    #expect(draws.count == run.draws)
+    #expect(try runner.run(11).hash == run.hash)
     // Each stream counts from 1, without a gap.
     for (_, stream) in Dictionary(grouping: draws, by: \.stream) {
       #expect(stream.map(\.number) == Array(1...stream.count))
@@ -49,11 +47,8 @@ import Testing
       Set(draws.map(\.stream)).isSuperset(of: ["knobs", "people", "network", "store", "app", "machine"]))
   }
 
-  @Test func `a batch of lives takes about a second`() {
-    #expect(DeterminismCheck.batch(behind: 16, after: 0.5) == 32)
-    #expect(DeterminismCheck.batch(behind: 16, after: 0.001) == 64)
-    #expect(DeterminismCheck.batch(behind: 16, after: 90) == 1)
-    #expect(DeterminismCheck.batch(behind: 90_000, after: 0) == 100_000)
+  private func decoded(_ line: String) throws -> ExploreWorker.Answer {
+    try JSONDecoder().decode(ExploreWorker.Answer.self, from: Data(line.utf8))
   }
 
   // MARK: Naming it
@@ -68,7 +63,7 @@ import Testing
   /// The bits that become `value` of 10.
   private func bits(_ value: UInt64) -> UInt64 { UInt64.max / 10 * value + UInt64.max / 20 }
 
-  @Test func `a difference is told as what was drawn, by whom, when`() {
+  @Test func `a difference names the draw, its stream and its moment`() {
     let same = draw(5, number: 42)
     let (here, there) = (draw(bits(7)), draw(bits(9)))
     #expect(
@@ -77,12 +72,12 @@ import Testing
     #expect(DeterminismCheck.firstDifference([same, here], [same, here]) == nil)
   }
 
-  @Test func `bits that come to the same value are told as bits`() {
+  @Test func `bits that give the same value are shown as bits`() {
     let told = DeterminismCheck.firstDifference([draw(1)], [draw(2)])
     #expect(told?.hasSuffix(": 1 here, 2 there") == true)
   }
 
-  @Test func `who draws at all may be the difference`() {
+  @Test func `a draw that only one process makes is a difference`() {
     let told = DeterminismCheck.firstDifference([draw(1)], [draw(1, "store", number: 2)])
     let rest = "at day 2 03:04:11, event 812"
     #expect(told == "draw 43 of the network \(rest) here, draw 2 of the store \(rest) there")
@@ -92,16 +87,20 @@ import Testing
   }
 
   @Test(arguments: ["machine 2", "network"], [nil, 1, 10] as [Int?])
-  func `a draw is the same when it comes from the other process`(stream: String, bound: Int?) throws {
+  func `a draw is the same after its way from the other process`(stream: String, bound: Int?) throws {
     let draw = draw(.max, stream, bound: bound)
-    #expect(try Draw(line: draw.line) == draw)
-    #expect(throws: ChildError.self) { try Draw(line: "1 2 3") }
-    #expect(throws: ChildError.self) { try Draw(line: "1 2 3 4 x network") }
+    let answer = ExploreWorker.Answer(draws: [draw])
+    #expect(try decoded(JSONOutput.line(answer)).draws == [draw])
+    #expect(throws: DecodingError.self) { try decoded("{\"draws\":[{\"stream\":\"network\"}]}") }
   }
 
-  @Test func `so is what two runs are compared by`() throws {
-    let print = Fingerprint(try Explorer(.calm, .memory, jobs: 1).exploration.live(3))
-    #expect(try Fingerprint(line: print.line) == print)
-    #expect(throws: ChildError.self) { try Fingerprint(line: "purchase-simulator: out of memory") }
+  @Test func `a run compares equal to itself after its way from the other process`() throws {
+    let run = try Explorer(.calm, .memory, jobs: 1).runner.run(3)
+    let there = try #require(try decoded(JSONOutput.line(ExploreWorker.Answer(run: run))).run)
+    #expect(run.isSameRun(as: there))
+    var other = there
+    other.hash ^= 1
+    #expect(!run.isSameRun(as: other))
+    #expect(throws: DecodingError.self) { try decoded("purchase-simulator: out of memory") }
   }
 }

@@ -11,7 +11,7 @@ func runShop(container: String, keychain: any ReceiptVault, store: MockStoreClie
     store: store, transport: URLSessionTransport(base: api),
     credentials: { account in "the bearer token of \(account)" })
 
-  // Whatever was delivered, now or before a crash, comes here until it is confirmed.
+  // Each outcome, of now or from before a crash, arrives here until it is confirmed.
   let events = try await engine.eventStream()
   Task {
     for await event in events {

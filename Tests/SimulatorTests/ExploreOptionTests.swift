@@ -1,9 +1,9 @@
-import FaultInjection
+import Exploration
 import Testing
 
 @testable import purchase_simulator
 
-/// What somebody may ask `explore` for, and what of it makes no sense.
+/// The options of `explore`.
 @Suite struct ExploreOptionTests {
   @Test(arguments: [
     (["--seeds", "0"], "--seeds needs 1 to"), (["--minutes", "0"], "--minutes needs 1 to"),
@@ -11,7 +11,7 @@ import Testing
     (["--seeds", "-4"], "--seeds needs a whole number, not '-4'"),
     (["--seeds", ""], "--seeds needs a whole number, not ''"),
     (["--report", ""], "--report needs a path, not ''"),
-    (["--stories", ""], "--stories needs a path, not ''"),
+    (["--scenarios", ""], "--scenarios needs a path, not ''"),
     (["--minutes", "-1"], "--minutes needs a whole number, not '-1'"),
     (["--from", "-1"], "or a commit of 40 hexadecimal digits, not '-1'"),
     (["--from", "12fe"], "or a commit of 40 hexadecimal digits, not '12fe'"),
@@ -21,10 +21,10 @@ import Testing
     (["--plant", "all", "--minutes", "1"], "--plant and --minutes do not go together"),
     (["--plant", "newestFirst", "--report", "x.html"], "--plant and --report do not go together"),
     (["--check-determinism", "--report", "x.html"], "--check-determinism and --report do not go together"),
-    (["--report"], "--report needs a value"), (["--stores", "x"], "did you mean '--stories'?"),
+    (["--report"], "--report needs a value"), (["--scenario", "x"], "did you mean '--scenarios'?"),
     (["--print-hashes"], "explore has no option '--print-hashes'"),
   ])
-  func `what makes no sense is told`(arguments: [String], said: String) {
+  func `options that make no sense are refused`(arguments: [String], said: String) {
     guard case .failure(let error) = ExploreOptions.parse(arguments) else {
       Issue.record("accepted")
       return
@@ -32,19 +32,20 @@ import Testing
     #expect(error.message.contains(said), "\(error.message)")
   }
 
-  @Test func `a commit is the number of its first fifteen digits, in every line that replays it`() throws {
+  @Test func `a commit stands for the number of its first fifteen digits, also in the replay command`() throws
+  {
     let commit = "0123456789abcdef0123456789ABCDEF01234567"
     let options = try ExploreOptions.parse(["--from", commit, "--seeds", "5"]).get()
     #expect(options.from == 0x01_2345_6789_abcd_e)
     let result = try CommandResult(of: ["explore", "--from", commit, "--seeds", "2", "--profile", "calm"])
     #expect(result.output.hasPrefix("profile calm on memory, 2 seeds from 5124095576030430\n"))
-    let replay = FailureStory.replay(seed: options.from, .swarm, .memory, nil, keep: [], stopAt: 7)
+    let replay = FailureScenario.replay(SimulationChoice(), seed: options.from, keep: [], stopAt: 7)
     #expect(
       replay == "purchase-simulator replay --seed 5124095576030430 --profile swarm --storage memory"
         + " --keep none --stop-at 7")
     guard case .success = Command.parse(Array(replay.split(separator: " ").map(String.init).dropFirst()))
     else {
-      Issue.record("nobody can replay that")
+      Issue.record("the command is not valid")
       return
     }
   }
@@ -56,9 +57,9 @@ import Testing
 
   @Test(arguments: [
     (["--report", "/nowhere/at/all.html"], "there is no folder /nowhere/at"),
-    (["--stories", "/dev/null/stories"], "/dev/null/stories cannot be made"),
+    (["--scenarios", "/dev/null/scenarios"], "/dev/null/scenarios cannot be made"),
   ])
-  func `a place that is not there is said before the work, not behind it`(
+  func `a missing folder is reported before the work begins`(
     arguments: [String], said: String
   ) throws {
     let result = try CommandResult(of: ["explore", "--seeds", "1000000"] + arguments)
@@ -66,32 +67,36 @@ import Testing
     #expect(result.errors.contains(said), "\(result.errors)")
   }
 
-  @Test func `progress is what there is so far, how fast, and what is left`() throws {
+  @Test func `the progress shows counts, rates and the time left`() throws {
     var sum = try Explorer(.calm, .memory, jobs: 1).run(1..<5)
-    let words = ExploreProgress.words(sum, of: ExploreLimits(seeds: 12), after: 2)
+    let words = ExploreProgress.words(
+      sum, of: ExploreLimits(seeds: 12), marks: MachineMark.allCases.count, after: 2)
     #expect(words.hasPrefix("4 seeds, 2/s, \(sum.figures.purchases / 2) purchases/s, "))
-    #expect(words.hasSuffix("of \(Mark.allCases.count) marks, 0 failed, 0:04 left"))
-    #expect(ExploreProgress.words(sum, of: ExploreLimits(seconds: 65), after: 0).hasSuffix(", 1:05 left"))
-    sum.seeds = 20
-    #expect(ExploreProgress.words(sum, of: ExploreLimits(seconds: 60), after: 90).hasSuffix(", 0:00 left"))
+    #expect(words.hasSuffix("of \(MachineMark.allCases.count) marks, 0 failed, 0:04 left"))
+    #expect(
+      ExploreProgress.words(sum, of: ExploreLimits(seconds: 65), marks: 1, after: 0).hasSuffix(", 1:05 left"))
+    sum.runs = 20
+    #expect(
+      ExploreProgress.words(sum, of: ExploreLimits(seconds: 60), marks: 1, after: 90).hasSuffix(", 0:00 left")
+    )
   }
 }
 
-/// Several threads, a limit, and what they say of it.
+/// The search with several threads and with limits.
 @Suite struct ExplorerTests {
   @Test(arguments: [1, 2, 5])
-  func `as many threads as anybody likes find the same`(jobs: Int) throws {
+  func `the number of threads does not change the result`(jobs: Int) throws {
     let alone = try Explorer(.swarm, .memory, jobs: 1).run(1..<31)
     let together = try Explorer(.swarm, .memory, jobs: jobs).run(1..<31)
-    #expect(alone.seeds == 30 && together.seeds == 30)
+    #expect(alone.runs == 30 && together.runs == 30)
     #expect(alone.exercised == together.exercised && alone.marks == together.marks)
     #expect(alone.figures == together.figures && alone.events == together.events)
   }
 
-  @Test func `no new life begins after so many failures`() throws {
+  @Test func `no new run begins after the limit of failures`() throws {
     let explorer = Explorer(.swarm, .memory, .finishBeforeAcknowledgement, jobs: 1)
     let sum = try explorer.run(ExploreLimits(from: 1, seeds: 10_000, failures: 3))
-    #expect(sum.failures == 3 && sum.seeds < 100)
+    #expect(sum.failures == 3 && sum.runs < 100)
     #expect(
       sum.broken.map(\.seed) == sum.broken.map(\.seed).sorted() && sum.failure?.seed == sum.broken.first?.seed
     )
@@ -99,43 +104,45 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 5, 16])
-  func `the first that fail are the same for as many threads as anybody likes`(jobs: Int) throws {
+  func `the first failures do not depend on the number of threads`(jobs: Int) throws {
     let explorer = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: jobs)
     let first = try explorer.run(1..<1_001, stopsAtFailure: true)
     #expect(first.failure?.seed == 15)
-    // Nobody goes on for long behind it.
-    #expect(first.seeds < 15 + 8 * (jobs + 1))
+    // No thread runs far beyond the limit.
+    #expect(first.runs < 15 + 8 * (jobs + 1))
     let alone = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: 1)
     let limits = ExploreLimits(from: 1, seeds: 1_000, failures: 5)
     let (expected, some) = (try alone.run(limits).broken, try explorer.run(limits).broken)
     #expect(expected.count == 5 && some.prefix(5).map(\.seed) == expected.map(\.seed))
   }
 
-  @Test func `no time is no life`() throws {
+  @Test func `without time there is no run`() throws {
     let sum = try Explorer(.swarm, .memory, jobs: 2).run(ExploreLimits(seconds: 0))
-    #expect(sum.seeds == 0 && sum.marksHit == 0 && sum.failure == nil)
+    #expect(sum.runs == 0 && sum.marksHit == 0 && sum.failure == nil)
     #expect(sum.exercised(.oneCredit) == 0 && sum.hits(.busy) == 0)
-    // Nothing to divide by.
+    // There is no run, so a rate would divide by zero.
     #expect(Distribution.all(of: sum.figures).allSatisfy { $0.median == "none" && $0.bars.isEmpty })
   }
 
-  @Test func `the knobs of each life are counted, if that is asked for`() throws {
+  @Test func `the knobs of each run are counted on request`() throws {
     let sum = try Explorer(.swarm, .memory, jobs: 2, countsKnobs: true).run(1..<21)
-    var tally = KnobTally()
-    for seed in 1..<21 { tally.add(Knobs(seed: UInt64(seed), profile: .swarm)) }
-    #expect(sum.knobs == tally && tally.worlds == 20)
-    for knob in KnobTally.Knob.allCases {
-      #expect(tally.values(of: knob).map(\.worlds).reduce(0, +) == 20, "\(knob)")
+    var counts = KnobCounts()
+    for seed in 1..<21 { counts.add(MachineKnobs(seed: UInt64(seed), profile: .swarm).description.values) }
+    #expect(sum.knobs == counts && counts.runs == 20)
+    for knob in ["phones", "accounts", "Apple IDs", "hours of faults", "limit of entries", "vault"] {
+      #expect(counts.values(of: knob).map(\.count).reduce(0, +) == 20, "\(knob)")
     }
-    #expect(tally.faults.allSatisfy { $0 <= 20 } && tally.faults.contains { $0 > 0 })
-    #expect(try Explorer(.swarm, .memory, jobs: 1).run(1..<3).knobs.worlds == 0)
+    let faults = counts.values(of: "kinds of fault that a run has").map(\.count)
+    #expect(faults.count == Fault.allCases.count)
+    #expect(faults.allSatisfy { $0 <= 20 } && faults.contains { $0 > 0 })
+    #expect(try Explorer(.swarm, .memory, jobs: 1).run(1..<3).knobs.runs == 0)
   }
 }
 
 /// The figures of a run as bars.
 @Suite struct DistributionTests {
   private func deliveries(_ milliseconds: Int64...) -> Distribution {
-    var figures = FaultInjection.Figures()
+    var figures = DeliveryFigures()
     for time in milliseconds { figures.delivered(after: time, attempts: 1) }
     return Distribution.all(of: figures)[0]
   }
@@ -148,16 +155,16 @@ import Testing
       (4_194_303_999, "under 48 days 13:05:04"), (4_194_304_000, "48 days 13:05:04 and more"),
       (.max, "48 days 13:05:04 and more"), (-5, "under 1 s"),
     ] as [(Int64, String)])
-  func `a time is in the bar whose label is true of it`(milliseconds: Int64, label: String) {
+  func `a time is counted in the bar with its label`(milliseconds: Int64, label: String) {
     let bars = deliveries(milliseconds).bars
     #expect(bars.last == Distribution.Bar(label: label, count: 1))
     #expect(bars.dropLast().allSatisfy { $0.count == 0 })
   }
 
-  @Test func `median, almost all and the most are those of what was counted`() {
+  @Test func `median, 99th percentile and maximum are those of the counted times`() {
     var times = Array(repeating: Int64(1_500), count: 98)
     times += [5_000, 100_000]
-    var figures = FaultInjection.Figures()
+    var figures = DeliveryFigures()
     for (index, time) in times.enumerated() { figures.delivered(after: time, attempts: index == 0 ? 40 : 2) }
     for length in [0, 0, 3, 80] { figures.queued(behind: length) }
     let all = Distribution.all(of: figures)

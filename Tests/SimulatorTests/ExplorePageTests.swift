@@ -1,38 +1,37 @@
-import FaultInjection
+import Exploration
 import Foundation
 import Testing
 
 @testable import purchase_simulator
 
-/// Reports of explorations: one where all is well, and one with a planted bug.
+/// Reports of explorations: one without a failure, and one with a planted bug.
 enum ExploreSample {
   static let good = report(nil, seeds: 1..<9)
 
-  /// A page of lives with a bug, of which the first failure is a small story.
+  /// A page of runs with a bug. The first failure is a small scenario.
   static func failing() throws -> ExplorePage {
-    let plant = Plant.finishBeforeAcknowledgement
-    let report = report(plant, seeds: 1..<9)
-    let explorer = Explorer(.swarm, .memory, plant, jobs: 1)
+    let bug = MachineBug.finishBeforeAcknowledgement
+    let report = report(bug, seeds: 1..<9)
     let failure = try #require(report.sum.failure)
-    let story = try FailureStory(explorer.exploration, .memory, failure)
-    return page(report, stories: [story])
+    let scenario = try FailureScenario(SimulationChoice(bug: bug.rawValue), failure)
+    return page(report, scenarios: [scenario])
   }
 
-  static func report(_ plant: Plant?, seeds: Range<UInt64>) -> ExploreReport {
-    let explorer = Explorer(.swarm, .memory, plant, jobs: 1, countsKnobs: true)
+  static func report(_ bug: MachineBug?, seeds: Range<UInt64>) -> ExploreReport {
+    let explorer = Explorer(.swarm, .memory, bug, jobs: 1, countsKnobs: true)
     var options = ExploreOptions()
     (options.from, options.seeds) = (seeds.lowerBound, seeds.count)
     do {
       return ExploreReport(options: options, sum: try explorer.run(seeds), seconds: 2)
     } catch {
       Issue.record(error)
-      return ExploreReport(options: options, sum: ExplorationSum(), seconds: 2)
+      return ExploreReport(options: options, sum: RunSum(), seconds: 2)
     }
   }
 
-  static func page(_ report: ExploreReport, stories: [FailureStory] = []) -> ExplorePage {
+  static func page(_ report: ExploreReport, scenarios: [FailureScenario] = []) -> ExplorePage {
     ExplorePage(
-      report, stories: stories, command: "purchase-simulator explore --seeds 8 --report out.html",
+      report, scenarios: scenarios, command: "purchase-simulator explore --seeds 8 --report out.html",
       madeAt: Date(timeIntervalSince1970: 1_763_742_600))
   }
 }
@@ -54,28 +53,28 @@ enum ExploreSample {
     for placeholder in ["REPORT_JSON", "PAGE_STYLE", "PAGE_SCRIPT"] { #expect(!html.contains(placeholder)) }
   }
 
-  @Test func `it has every invariant, every mark and every knob`() throws {
+  @Test func `the page has every invariant, every mark and every knob`() throws {
     let page = ExploreSample.page(ExploreSample.good)
     #expect(page.isGood && page.failures.isEmpty && page.complaints == [])
-    #expect(page.invariants.map(\.number) == Array(1...26))
-    #expect(page.marks.count == Mark.allCases.count)
-    #expect(Set(page.marks.map(\.sentence)).count == Mark.allCases.count)
+    #expect(page.invariants.map(\.number.text) == (1...26).map(String.init))
+    #expect(page.marks.count == MachineMark.allCases.count)
+    #expect(Set(page.marks.map(\.sentence)).count == MachineMark.allCases.count)
     #expect(page.marks.filter(\.isOutOfReach).map(\.name) == ["vaultRestored"])
-    #expect(page.worlds == 8)
-    #expect(page.knobs.count == KnobTally.Knob.allCases.count + 3)
+    #expect(page.runs == 8)
+    #expect(page.knobs.count == 13)
     #expect(page.knobs.first { $0.name == "phones" }?.bars.map(\.count).reduce(0, +) == 8)
     #expect(page.knobs.allSatisfy { knob in knob.bars.allSatisfy { $0.count <= knob.count } })
     #expect(page.distributions.map(\.name) == ["time to delivery", "attempts", "queue length"])
   }
 
-  @Test func `a failure has its small story and the line that replays it`() throws {
+  @Test func `a failure has its small trace and the command that replays it`() throws {
     let page = try ExploreSample.failing()
     #expect(!page.isGood && page.failureCount > 0)
     let first = try #require(page.failures.first)
     #expect(first.invariant == 3 && (first.acts ?? 99) <= 12)
-    #expect(first.story.contains { $0.hasPrefix("day 0") })
+    #expect(first.trace.contains { $0.hasPrefix("day 0") })
     #expect(first.replay.contains("replay --seed \(first.seed) ") && first.replay.contains(" --keep "))
-    // Nobody made the others small; they can be replayed all the same.
+    // The others were not made small. They can be replayed as well.
     for other in page.failures.dropFirst() {
       #expect(other.acts == nil && other.replay.contains("replay --seed \(other.seed) "))
       #expect(!other.replay.contains("--keep"))
@@ -83,7 +82,7 @@ enum ExploreSample {
     #expect(page.invariants.first { $0.number == 3 }?.broken ?? 0 > 0)
   }
 
-  @Test func `it is written where somebody wants it`() throws {
+  @Test func `the page is written to the given file`() throws {
     try TemporaryDirectory.with("ExploreReport") { directory in
       let path = directory + "/out.html"
       let result = try CommandResult(of: ["explore", "--seeds", "4", "--report", path, "--json"])
@@ -95,11 +94,11 @@ enum ExploreSample {
 }
 
 /// The page in a real browser; not run where none is installed.
-@Suite(.serialized, .timeLimit(.minutes(4)), .enabled(if: Browser.path != nil, "no Chromium is installed"))
+@Suite(.serialized, .enabled(if: Browser.path != nil, "no Chromium is installed"))
 struct ExploreBrowserTests {
   private func draw(_ page: ExplorePage, width: Int = 1_280) throws -> Browser.Page {
     try TemporaryDirectory.with("ExplorePage") { directory in
-      // What is wider than the page would make it scroll sideways.
+      // An element wider than the page would make it scroll sideways.
       let script =
         "document.body.dataset.width = innerWidth;"
         + "document.body.dataset.overflow = document.documentElement.scrollWidth > innerWidth;"
@@ -115,10 +114,11 @@ struct ExploreBrowserTests {
     #expect(page.dom.contains("data-width=\"\(width)\""))
     #expect(page.dom.contains("data-overflow=\"false\""), "the page scrolls sideways")
     for text in [
-      "finish only after the acknowledgement is durable", "time to delivery", "median", "99 of 100",
+      "a transaction is finished only after its acknowledgement is durable", "time to delivery", "median",
+      "99 of 100",
       "a write failed", "vaultRestored", "not here", "hours of faults", "first seed",
-      "kinds of fault that a world has", "Seen to elsewhere: 12 of disk images",
-      "purchase-simulator explore --seeds 8 --report out.html", "lives broke an invariant",
+      "kinds of fault that a run has", "Checked elsewhere: 12 of disk images",
+      "purchase-simulator explore --seeds 8 --report out.html", "runs broke an invariant",
       "what happened, shrunk to 1 act", "purchase-simulator replay --seed ",
     ] {
       #expect(page.dom.contains(text), "\(text)")
@@ -135,7 +135,7 @@ struct ExploreBrowserTests {
     #expect(!page.dom.contains("<article"))
   }
 
-  @Test func `what others write is text, never markup`() throws {
+  @Test func `input of clients is shown as text, never as markup`() throws {
     let bad = "<img src=x onerror=\"console.error('run')\"></script>"
     var page = try ExploreSample.failing()
     (page.title, page.command, page.verdict) = (bad, bad, bad)
@@ -151,7 +151,7 @@ struct ExploreBrowserTests {
     page.distributions[0].name = bad
     page.distributions[0].median = bad
     page.failures[0].what = bad
-    page.failures[0].story = [bad]
+    page.failures[0].trace = [bad]
     page.failures[0].replay = bad
     let drawn = try draw(page)
     #expect(drawn.complaints == [])
@@ -159,8 +159,8 @@ struct ExploreBrowserTests {
     #expect(drawn.dom.contains("<h1 id=\"title\">&lt;img src=x"))
   }
 
-  @Test func `of nothing it says so`() throws {
-    let empty = ExploreReport(options: ExploreOptions(), sum: ExplorationSum(), seconds: 0)
+  @Test func `an empty exploration says "none"`() throws {
+    let empty = ExploreReport(options: ExploreOptions(), sum: RunSum(), seconds: 0)
     let page = try draw(ExploreSample.page(empty))
     #expect(page.complaints == [])
     #expect(page.dom.contains(">none</dd>") && page.dom.contains("not seen"))

@@ -1,105 +1,108 @@
-import FaultInjection
+import Exploration
 import PurchaseQueue
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
 
-/// Lives of purchases in virtual time, and what holds them to the invariants.
+/// The machine's simulation in virtual time, and its invariants.
 @Suite struct ExploreTests {
-  @Test(arguments: ExplorationProfile.allCases)
-  func `no life of any profile breaks an invariant`(profile: ExplorationProfile) throws {
-    let sum = try Explorer(profile, .memory, jobs: 1).run(1..<41)
-    #expect(sum.seeds == 40)
+  @Test(arguments: SimulationProfile.allCases)
+  func `no run of any profile breaks an invariant`(profile: SimulationProfile) throws {
+    let runs = LongTests.count(short: 10, long: 40)
+    let sum = try Explorer(profile, .memory, jobs: 1).run(1..<UInt64(runs + 1))
+    #expect(sum.runs == runs)
     #expect(sum.broken.map { "seed \($0.seed): \($0.violation.what)" } == [])
   }
 
-  @Test func `nor does one on the real queue`() throws {
+  @Test func `no run on the real queue breaks an invariant`() throws {
     let sum = try Explorer(.swarm, .sqlite, jobs: 1).run(1..<6)
     #expect(sum.broken.map { "seed \($0.seed): \($0.violation.what)" } == [])
   }
 
-  /// Each of them was a failure once, of the machine or of a storage.
+  /// Each seed has once found a failure of the machine or of a storage. The comment names the cause.
   @Test(
     arguments: [
-      // Credentials came while a request without them was out, and the lane waited for others.
+      // Credentials arrived while a request without them was in flight, and the lane kept waiting for credentials.
       (453, .swarm), (673, .swarm),
-      // A receipt that was written anew for each listing took an entry out of quarantine without end.
+      // The store rewrote the receipt for each listing, and each new receipt released the entry from quarantine again.
       (335, .swarm),
-      // An order that was made elsewhere had two transactions.
+      // An order that another device had made was bound to two transactions.
       (3, .swarm), (274, .swarm),
-      // A refund that only the backend knew was undone, and the purchase was nobody's.
+      // A refund that only the backend knew was undone, and no account got the purchase.
       (1_140, .swarm), (1_805, .swarm),
-      // What the quarantine's trial had no room for waited a day for each.
+      // Entries that a quarantine trial had no capacity for waited a day each.
       (932, .swarm),
-      // The backend asked for a day, and the clock went back a year and on again in it: the machine keeps to it.
+      // Retry-After of a day: within it, the clock went back a year and forward again. The machine must still wait.
       (41_443, .swarm),
-      // The app died while its extension lived: what waits is the next launch's.
+      // The app died while its extension was running: the next launch has to send the waiting entries.
       (200_145, .crash),
-      // What was out when the faults stopped was parked for its last failure, and has a day then.
+      // An entry in flight when the faults stopped went to quarantine for its last failure: it may take a day longer.
       (71_733_682_357_122_045, .swarm),
-      // What a lying backend had bound to a wrong order is kept by one phone, and another had heard of its refund only.
+      // A lying backend bound a purchase to a wrong order. One phone keeps that binding; another knew the refund only.
       (1_120_535_837_441_469_807, .swarm),
-      // Poison that stood first came due again and again before what stood behind it.
+      // A poisoned entry at the head became due again and again before the entries behind it.
       (80_331, .swarm), (99_046, .swarm),
-      // A clock that went back in another process; a budget that was spent before it did; a stale receipt beside a
-      // signed transaction; room that was left behind what the store keeps.
+      // The clock went back in another process; the retry budget was spent before the clock went back; a stale receipt
+      // beside a signed transaction; capacity was free while the store still held transactions.
       (1_063_289, .swarm), (1_073_904, .swarm), (1_272_275, .swarm), (87_015, .swarm),
-      // A Retry-After that was over, and began anew when the clock went back.
+      // A Retry-After had passed and started again when the clock went back.
       (2_135_121, .swarm),
-      // What the backend asked for when it refused an entry: kept beyond a clock that went back, forgotten in parking.
+      // A Retry-After that came with a refused entry: kept too long after the clock went back; lost in quarantine.
       (257, .swarm), (58_193, .swarm), (12_090_597, .swarm),
-      // The checker: what takes all the room for good, a Retry-After that could not be stored, room taken by another Apple ID's, an undone refund.
+      // Faults of the checker: entries that fill the queue for good, a Retry-After that could not be stored, capacity
+      // taken by another Apple ID's entries, an undone refund.
       (90_546, .swarm), (1_224_469, .swarm), (1_004_093, .swarm), (1_435_656, .swarm), (1_276_355, .swarm),
-    ] as [(UInt64, ExplorationProfile)])
-  func `what failed once does not fail again`(seed: UInt64, profile: ExplorationProfile) throws {
-    let life = try Explorer(profile, .memory, jobs: 1).exploration.live(seed)
-    #expect(life.violation == nil)
+    ] as [(UInt64, SimulationProfile)])
+  func `a seed that failed once does not fail again`(seed: UInt64, profile: SimulationProfile) throws {
+    #expect(try Explorer(profile, .memory, jobs: 1).runner.run(seed).violation == nil)
   }
 
   @Test(
     arguments: [
-      // A locked vault kept the mirror of a settled entry, and its tombstone had made room since.
+      // A locked vault kept the mirror of a settled entry, and its tombstone had been removed to free capacity.
       (119, .swarm),
-      // What the vault brings back is of an install before the last one.
+      // The vault restores entries of an installation before the last one.
       (200_171, .swarm),
-    ] as [(UInt64, ExplorationProfile)])
-  func `what failed once on the real queue does not fail again`(seed: UInt64, profile: ExplorationProfile)
+    ] as [(UInt64, SimulationProfile)])
+  func `a seed that failed once on the real queue does not fail again`(
+    seed: UInt64, profile: SimulationProfile
+  )
     throws
   {
-    let life = try Explorer(profile, .sqlite, jobs: 1).exploration.live(seed)
-    #expect(life.violation == nil)
+    #expect(try Explorer(profile, .sqlite, jobs: 1).runner.run(seed).violation == nil)
   }
 
-  @Test func `the same seed is the same life, another one is another`() throws {
-    let exploration = Explorer(.swarm, .memory, jobs: 1).exploration
-    let (first, again, other) = (try exploration.live(7), try exploration.live(7), try exploration.live(8))
+  @Test func `the same seed gives the same run, and another seed another run`() throws {
+    let runner = Explorer(.swarm, .memory, jobs: 1).runner
+    let (first, again, other) = (try runner.run(7), try runner.run(7), try runner.run(8))
     #expect(first.hash == again.hash && first.events == again.events)
     #expect(first.hash != other.hash)
   }
 
   @Test(arguments: [
-    Plant.finishBeforeAcknowledgement, .newestFirst, .wrongAccountAfterSwitch, .budgetNotStored,
+    MachineBug.finishBeforeAcknowledgement, .newestFirst, .wrongAccountAfterSwitch, .budgetNotStored,
   ])
-  func `a planted bug is found, and its story is small`(plant: Plant) throws {
-    let explorer = Explorer(.swarm, .memory, plant, jobs: 1)
+  func `a planted bug is found, and its scenario is small`(bug: MachineBug) throws {
+    let explorer = Explorer(.swarm, .memory, bug, jobs: 1)
     let sum = try explorer.run(1..<201, stopsAtFailure: true)
     let failure = try #require(sum.failure)
-    let story = try FailureStory(explorer.exploration, .memory, failure)
-    #expect(story.shrinking.places.count <= 12)
-    let again = try explorer.exploration.live(
-      failure.seed, keeping: story.shrinking.places, stopAt: story.shrinking.violation.event)
-    #expect(again.violation == story.shrinking.violation)
-    #expect(story.lines().last?.contains("replay --seed \(failure.seed)") == true)
+    let scenario = try FailureScenario(SimulationChoice(bug: bug.rawValue), failure)
+    #expect(scenario.shrinking.places.count <= 12)
+    let again = try explorer.runner.run(
+      failure.seed, keeping: scenario.shrinking.places, stopAt: scenario.shrinking.violation.event)
+    #expect(again.violation == scenario.shrinking.violation)
+    #expect(scenario.lines().last?.contains("replay --seed \(failure.seed)") == true)
   }
 
   @Test func `a failure prints the knobs that its seed drew`() {
-    let lines = Knobs(seed: 5, profile: .swarm).lines
+    let lines = MachineKnobs(seed: 5, profile: .swarm).description.lines
     #expect(lines.first == "seed 5, profile swarm")
-    #expect(lines.contains { $0.hasPrefix("caps: ") })
-    #expect(Knobs(seed: 5, profile: .swarm).lines == lines)
+    #expect(lines.contains { $0.hasPrefix("limits: ") })
+    #expect(MachineKnobs(seed: 5, profile: .swarm).description.lines == lines)
   }
 
-  @Test func `a replay tells the life of a seed, to the event that is asked for`() throws {
+  @Test func `a replay traces the run of a seed up to the given event`() throws {
     let whole = try CommandResult(of: ["replay", "--seed", "5", "--profile", "calm"])
     #expect(whole.status == 0)
     #expect(whole.output.contains("nothing was broken"))
@@ -112,7 +115,7 @@ import Testing
     (["explore", "--plant", "newestfirst"], "did you mean 'newestFirst'"),
     (["explore", "--seed", "3"], "did you mean '--seeds'"), (["replay", "--keep", "a"], "places of acts"),
   ])
-  func `what is asked for wrongly is told`(arguments: [String], told: String) throws {
+  func `wrong options are explained`(arguments: [String], told: String) throws {
     let result = try CommandResult(of: arguments)
     #expect(result.status == 64)
     #expect(result.errors.contains(told))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import purchase_simulator
 
-/// `inspect`, run as a person runs it, on queues of this process.
+/// `inspect`, by the real binary, on queues of this process.
 @Suite struct InspectTests {
   private func inspect(_ arguments: [String]) throws -> CommandResult {
     try CommandResult(of: ["inspect"] + arguments)
@@ -39,14 +39,14 @@ import Testing
     }
   }
 
-  @Test func `an open queue is shown with all that is in it and without its secrets`() throws {
+  @Test func `an open queue is shown completely and without secrets`() throws {
     try withQueue { queue in
       let result = try inspect([queue.path])
       #expect(result.status == 0, "\(result.errors)")
       for part in [
         "place  key", "Sandbox/2001", "account:alice", "A-1", "2 h 5 min", "signedTransaction, 50 bytes",
         "quarantine: 1", "rejected: ", "tombstones: 1, 1 with duties", "finish owed", "granted",
-        "queued 2, quarantined 1", "schema 2", "thorough check: clean", "device",
+        "queued 2, quarantined 1", "schema 1", "thorough check: clean", "device",
       ] {
         #expect(result.output.contains(part), "\(part) in \(result.output)")
       }
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `one entry and one order are told as case files`() throws {
+  @Test func `one entry and one order are shown as case files`() throws {
     try withQueue { queue in
       let expected = try queue.caseFile(for: EntryKey(rawValue: "Sandbox/2001"))?.description
       for name in ["2001", "Sandbox/2001"] {
@@ -69,11 +69,11 @@ import Testing
       }
       #expect(try inspect([queue.path, "--order", "A-3"]).output.contains("settled (granted)"))
       let missing = try inspect([queue.path, "--case", "999"])
-      #expect(missing.status == 1 && missing.output.isEmpty && missing.errors.contains("knows no entry 999"))
+      #expect(missing.status == 1 && missing.output.isEmpty && missing.errors.contains("has no entry 999"))
     }
   }
 
-  /// What a reader of the JSON document relies on.
+  /// The keys that readers of the JSON document rely on.
   private struct Document: Decodable {
     struct Place: Decodable { var place: Int }
     struct Tombstones: Decodable {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a bad file and a missing one have exit codes of their own`() throws {
+  @Test func `a bad file and a missing one have different exit codes`() throws {
     try withQueue { queue in
       let missing = try inspect([queue.path + ".absent"])
       #expect(missing.status == 66 && missing.errors.contains("there is no such file"))
@@ -114,7 +114,7 @@ import Testing
       try Data("my shopping list".utf8).write(to: URL(fileURLWithPath: text))
       let foreign = try inspect([text, "--json"])
       #expect(foreign.status == 65 && foreign.output.isEmpty && foreign.errors.contains("not a queue"))
-      // The whole file is read as it is written by the app: marked as damaged by another process.
+      // The file is marked as damaged, as another process would mark it.
       try Data().write(to: URL(fileURLWithPath: queue.path + "-damage"))
       let damaged = try inspect([queue.path])
       #expect(damaged.status == 65 && damaged.errors.contains("is damaged"))
@@ -126,7 +126,7 @@ import Testing
     ([], "needs the path"), (["a", "b"], "one file"), (["a", "--jsno"], "did you mean '--json'?"),
     (["a", "--case"], "needs a value"), (["a", "--case", "1", "--order", "2"], "one --case or one --order"),
   ])
-  func `wrong usage is answered with what to type instead`(arguments: [String], part: String) throws {
+  func `the answer to wrong usage says what to type instead`(arguments: [String], part: String) throws {
     let result = try inspect(arguments)
     #expect(result.status == 64)
     #expect(result.errors.contains(part), "\(result.errors)")
@@ -136,11 +136,11 @@ import Testing
     (0, "0 s"), (-5_000, "0 s"), (59_999, "59 s"), (61_000, "1 min 1 s"), (90_000_000, "1 d 1 h"),
     (Int64.max, "106751991167 d 7 h"),
   ])
-  func `ages are told in their two largest units`(elapsed: Int64, text: String) {
+  func `ages are shown in their two largest units`(elapsed: Int64, text: String) {
     #expect(InspectText.age(Timestamp(milliseconds: 0), Timestamp(milliseconds: elapsed)) == text)
   }
 
-  @Test func `what run keeps can be inspected, and it says where`() throws {
+  @Test func `the queues that run keeps are listed and can be inspected`() throws {
     let directory = FileManager.default.temporaryDirectory.path + "/InspectTests-" + UUID().uuidString
     defer {
       do {
@@ -149,7 +149,7 @@ import Testing
         Issue.record(error, "the temporary directory stays behind")
       }
     }
-    let run = try RunTests.run(["run", "reply-lost", "--keep", directory])
+    let run = try CommandResult(of: ["run", "reply-lost", "--keep", directory])
     let path = directory + "/reply-lost-engine/container/queue.sqlite"
     #expect(run.status == 0 && run.output.contains("\n  \(path)\n"))
     let shown = try inspect([path, "--order", "order-1"])

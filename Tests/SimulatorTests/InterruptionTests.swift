@@ -3,8 +3,8 @@ import Testing
 
 @testable import purchase_simulator
 
-/// Somebody presses Ctrl-C, or the terminal goes away.
-@Suite(.timeLimit(.minutes(4))) struct InterruptionTests {
+/// Ctrl-C, and other requests to end.
+@Suite struct InterruptionTests {
   /// A run that takes a while, with its temporary files in a folder of the test.
   private func start(
     in directory: String, _ arguments: [String] = ["run", "--all", "--jobs", "1"]
@@ -22,7 +22,7 @@ import Testing
     return (process, output)
   }
 
-  /// Reads until two scenarios are through.
+  /// Reads until two scenarios are done.
   private func read(_ output: Pipe) -> String {
     var text = ""
     while !text.contains("backend-outage ") {
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
-  func `an interruption shows what is there and leaves nothing behind`(signal: Int32, code: Int32) throws {
+  func `an interruption shows the finished results and leaves no files`(signal: Int32, code: Int32) throws {
     try TemporaryDirectory.with("Interruption") { directory in
       let (process, output) = try start(in: directory)
       var text = read(output)
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [["--minutes", "60"], ["--seeds", "100000000"]])
-  func `an exploration that somebody ends shows what it has seen`(length: [String]) throws {
+  func `an interrupted exploration shows its results`(length: [String]) throws {
     let process = Process()
     let output = Pipe()
     process.executableURL = RunTests.binary
@@ -56,7 +56,7 @@ import Testing
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.begin()
-    // From its first line on it listens.
+    // The command handles signals from its first line on.
     var text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     #expect(text.hasPrefix("profile swarm on memory, "))
     kill(process.processIdentifier, SIGINT)
@@ -66,7 +66,7 @@ import Testing
     #expect(text.contains("no invariant was broken"))
   }
 
-  /// Starts it, and sends the signal as soon as it has files. Returns how it ended, and what it left behind.
+  /// Starts a command, and sends the signal as soon as it has files. Returns how it ended, and the files it left.
   private func end(
     _ arguments: [String], in directory: String, with signal: Int32
   ) throws -> (status: Int32, reason: Process.TerminationReason, left: [String]) {
@@ -81,32 +81,32 @@ import Testing
     return (process.terminationStatus, process.terminationReason, left)
   }
 
-  /// A short life may be over before the signal comes: then it is another one's turn.
+  /// A short run may be over before the signal comes: then the next seed is tried.
   @Test(
-    arguments: [["replay", "--shell", "--seed"], ["explore", "--shell", "--seeds", "500", "--from"]],
+    arguments: [["replay", "--engine", "--seed"], ["explore", "--engine", "--seeds", "500", "--from"]],
     [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
-  func `lives of the shell leave nothing behind when somebody ends them`(
+  func `interrupted engine simulations leave no files`(
     command: [String], signal: (number: Int32, code: Int32)
   ) throws {
-    try TemporaryDirectory.with("Shell") { directory in
+    try TemporaryDirectory.with("Engine") { directory in
       for seed in 1...50 {
         let end = try end(command + ["\(seed)"], in: directory, with: signal.number)
         #expect(end.left == [])
         if end.status == signal.code { return }
         #expect(end.status == 0)
       }
-      Issue.record("no life was ended")
+      Issue.record("no run was interrupted")
     }
   }
 
-  @Test func `what a killed life of the shell leaves behind goes with the next one`() throws {
-    try TemporaryDirectory.with("Shell") { directory in
+  @Test func `the next engine simulation removes the files of a killed one`() throws {
+    try TemporaryDirectory.with("Engine") { directory in
       var left: [String] = []
       for seed in 1...50 where left.isEmpty {
-        left = try end(["replay", "--shell", "--seed", "\(seed)"], in: directory, with: SIGKILL).left
+        left = try end(["replay", "--engine", "--seed", "\(seed)"], in: directory, with: SIGKILL).left
       }
       #expect(left.count == 1 && left[0].hasPrefix("purchase-simulator-"))
-      let (process, output) = try start(in: directory, ["replay", "--shell"])
+      let (process, output) = try start(in: directory, ["replay", "--engine"])
       _ = output.fileHandleForReading.readDataToEndOfFile()
       process.waitUntilExit()
       #expect(process.terminationStatus == 0)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `children end when the one that started them is killed`() throws {
+  @Test func `children end when their parent is killed`() throws {
     try TemporaryDirectory.with("Killed") { directory in
       let (process, output) = try start(in: directory)
       _ = read(output)
@@ -129,10 +129,10 @@ import Testing
   }
 }
 
-/// What runs on this machine.
+/// The processes of this machine.
 private enum Processes {
-  /// The command lines of all processes; none where there is no /proc. Asked again for a while: a process that was told
-  /// to end needs a moment.
+  /// The command lines of all processes; none without /proc. Read again for a while, since a process that was asked to
+  /// end needs a moment.
   static var commandLines: [String] {
     var lines: [String] = []
     for _ in 0..<200 {
@@ -158,10 +158,10 @@ extension FileManager {
   }
 }
 
-/// What a run needs and does not get.
+/// Runs that lack what they need.
 @Suite struct ResourceTests {
   @Test(arguments: [["run", "purchase"], ["compare", "purchase"], ["crash-matrix", "--hits", "1"]])
-  func `no room for files is said, and is nobody's broken promise`(arguments: [String]) throws {
+  func `a lack of space for files is reported, and breaks no promise`(arguments: [String]) throws {
     let process = Process()
     let errors = Pipe()
     process.executableURL = RunTests.binary
@@ -170,13 +170,13 @@ extension FileManager {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = errors
     try process.begin()
-    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let errorText = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 70)
-    #expect(said.contains("/dev/null/nowhere") && said.contains("cannot be made"), "\(said)")
+    #expect(errorText.contains("/dev/null/nowhere") && errorText.contains("cannot be made"), "\(errorText)")
   }
 
-  @Test func `a report that cannot be written is said`() throws {
+  @Test func `a report that cannot be written is reported`() throws {
     let result = try CommandResult(of: ["run", "purchase", "--report", "/dev/null/report.html"])
     #expect(result.status == 70 && result.errors.contains("could not be written"))
   }

@@ -1,12 +1,13 @@
 import PurchaseQueue
 import PurchaseSync
+import PurchaseSyncTesting
 import Testing
 
-@testable import purchase_simulator
+@testable import Bench
 
 @Suite struct MatchBenchTests {
   @Test(arguments: MatchLoad.Shape.allCases)
-  func `the baseline decides as the book does, and every payment finds an order`(
+  func `the baseline and the book find the same matches, and every payment has an order`(
     shape: MatchLoad.Shape
   ) throws {
     let load = MatchLoad(shape, count: 60)

@@ -7,15 +7,15 @@ import Testing
 
 @testable import purchase_simulator
 
-/// Kills at every boundary; a few of them here, all of them by `crash-matrix`.
-@Suite(.timeLimit(.minutes(4))) struct MatrixTests {
+/// A few kills; `crash-matrix` runs all of them.
+@Suite struct MatrixTests {
   @Test(arguments: [
     "purchases/enqueue.committed:2/reinstall", "purchases/backend.receipts.answering:1/old-image",
-    "restored/vault.restored:1/relaunch", "device-lane/claim.committed:1/account-switch",
+    "restored/vault.restored:1/relaunch", "device-lane/adoption.committed:1/account-switch",
     "receipts/settle.committed:1/relaunch", "update/migration.committed:1/relaunch",
     "update/migration.begin:1/old-image",
   ])
-  func `a kill at a boundary loses and doubles nothing`(cell: String) throws {
+  func `a kill at a checkpoint loses and doubles nothing`(cell: String) throws {
     struct Row: Decodable {
       var cell: String
       var wasKilled: Bool
@@ -28,19 +28,29 @@ import Testing
     #expect(row.cell == cell && row.wasKilled && row.isClean, "\(row)")
   }
 
-  @Test func `failpoints are at least thirty, each with a name of its own`() {
+  @Test func `there are at least thirty checkpoints, each with its own name`() {
     #expect(MatrixPoint.all.count >= 30)
     #expect(Set(MatrixPoint.all.map(\.name)).count == MatrixPoint.all.count)
     for point in MatrixPoint.all {
-      let cell = MatrixCell(scenario: "update", point: point, hit: 3, fate: .oldImage)
+      let cell = MatrixCell(scenario: "update", point: point, hit: 3, aftermath: .oldImage)
       #expect(MatrixCell(name: cell.name) == cell)
     }
     #expect(MatrixCell(name: "update/settle.committed:0/relaunch") == nil)
     #expect(MatrixCell(name: "update/nothing:1/relaunch") == nil)
   }
 
-  @Test func `a failpoint of the list is one that the code passes, and no other`() throws {
+  @Test func `the matrix covers every checkpoint or names it as exempt`() {
+    let covered = Set(MatrixPoint.all.compactMap { Checkpoint(rawValue: $0.name) })
+    let exempt = Set(MatrixPoint.exempt.keys)
+    #expect(covered.union(exempt) == Set(Checkpoint.allCases))
+    #expect(covered.isDisjoint(with: exempt))
+    #expect(MatrixPoint.exempt.values.allSatisfy { !$0.isEmpty })
     let names = Set(MatrixPoint.all.map(\.name))
+    #expect(AppCheckpoint.allCases.allSatisfy { names.contains($0.rawValue) })
+    #expect(BackendCheckpoint.allCases.allSatisfy { names.contains($0.rawValue) })
+  }
+
+  @Test func `the code passes every checkpoint`() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     var code = ""
@@ -54,22 +64,18 @@ import Testing
         code += try String(contentsOf: root.appendingPathComponent(folder + "/" + file), encoding: .utf8)
       }
     }
-    for name in names where !name.hasPrefix("backend.") {
-      #expect(code.contains("\"\(name)\""), "nothing passes \(name)")
+    for checkpoint in Checkpoint.allCases {
+      #expect(code.contains("checkpoint?(.\(checkpoint))"), "nothing passes \(checkpoint)")
     }
-    for match in code.matches(of: /hook\?\("([a-z.-]+)"\)/) {
-      let name = String(match.1)
-      // What happens only beside the way of a purchase.
-      let rare = [
-        "quarantine.committed", "release.committed", "entries.set-apart", "salvage.begin", "salvage.done",
-      ]
-      #expect(
-        names.contains(name) || rare.contains(name) || name.hasSuffix("-failed"), "\(name) is not in the list"
-      )
+    for checkpoint in AppCheckpoint.allCases {
+      #expect(code.contains("checkpoints.pass(.\(checkpoint))"), "nothing passes \(checkpoint)")
+    }
+    for checkpoint in BackendCheckpoint.allCases {
+      #expect(code.contains(".\(checkpoint)"), "nothing passes \(checkpoint)")
     }
   }
 
-  @Test func `a file of the first version holds what the present one held`() throws {
+  @Test func `a file of an earlier version keeps entries, orders and proofs`() throws {
     try TemporaryDirectory.with("EarlierFile") { directory in
       let path = directory + "/q"
       let now = Timestamp(milliseconds: 1_700_000_000_000)
@@ -81,9 +87,6 @@ import Testing
           details: "details of " + name, proofs: [Proof(kind: "appReceipt", bytes: [1, 2, 3])])
         _ = try queue?.enqueue(new, now: now)
       }
-      try queue?.connection.execute(
-        "CREATE TABLE orders(number TEXT, account_token TEXT, account TEXT, product TEXT, quantity INT, state TEXT, created_at INT)"
-      )
       queue = nil
       try EarlierFile.rewrite(path)
       let migrated = try QueueFile(path: path, now: now).allEntries()

@@ -1,16 +1,17 @@
-import FaultInjection
+import Exploration
 import Testing
 
 @testable import purchase_simulator
 
-/// `replay`: what somebody asks of a life that it does not have.
+/// `replay` of acts and events that a run does not have.
 @Suite struct ReplayTests {
-  /// How many acts a life of the profile `calm` has.
+  /// How many acts a run of the profile `calm` has.
   private func acts(of seed: UInt64) -> Int {
-    Explorer(.calm, .memory, jobs: 1).exploration.acts(of: seed).count
+    Explorer(.calm, .memory, jobs: 1).runner.acts(of: seed).count
   }
 
-  @Test func `an act that a life does not have is wrong usage, and how many it has is said`() throws {
+  @Test func `an act that the run does not have is wrong usage, and the message says how many it has`() throws
+  {
     let count = acts(of: 5)
     for keep in ["0,\(count)", "9999,0", "-1"] {
       let result = try CommandResult(of: ["replay", "--keep", keep, "--seed", "5", "--profile", "calm"])
@@ -32,17 +33,17 @@ import Testing
     #expect(error.message == "--keep needs places of acts such as 3,17, or none, not '\(keep)'")
   }
 
-  @Test func `a life that is over before the event that was asked for says where it ends`() throws {
-    let life = try Explorer(.calm, .memory, jobs: 1).exploration.live(5)
+  @Test func `a run that ends before the given event says where it ends`() throws {
+    let run = try Explorer(.calm, .memory, jobs: 1).runner.run(5)
     func told(_ last: Int) throws -> String {
       let result = try CommandResult(
         of: ["replay", "--seed", "5", "--profile", "calm", "--stop-at", String(last)])
       #expect(result.status == 0)
       return result.output
     }
-    let end = "\nthe life ends with event \(life.events)\nnothing was broken\n"
-    #expect(try told(life.events + 1).hasSuffix(end))
-    #expect(try !told(life.events).contains("the life ends"))
-    #expect(try !told(life.events - 1).contains("the life ends"))
+    let end = "\nthe run ends with event \(run.events)\nnothing was broken\n"
+    #expect(try told(run.events + 1).hasSuffix(end))
+    #expect(try !told(run.events).contains("the run ends"))
+    #expect(try !told(run.events - 1).contains("the run ends"))
   }
 }

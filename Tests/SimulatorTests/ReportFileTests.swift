@@ -3,7 +3,7 @@ import Testing
 
 @testable import purchase_simulator
 
-/// A page takes the place of another, and of nothing else.
+/// A report replaces regular files only.
 @Suite struct ReportFileTests {
   private func link(_ path: String, to target: String) throws {
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
@@ -14,18 +14,18 @@ import Testing
     // To itself.
     ("out.html", "it is a link to nothing"), (".", "it is a folder"), ("/dev/null", "it is no file"),
   ])
-  func `a link that leads to no page is refused, and stays`(target: String, said: String) throws {
+  func `a link that leads to no page is refused, and stays`(target: String, message: String) throws {
     try TemporaryDirectory.with("Link") { directory in
       let path = directory + "/out.html"
       try link(path, to: target)
-      #expect(ReportFile.refusal(of: path) == said)
+      #expect(ReportFile.refusal(of: path) == message)
       #expect(!ReportFile.write(to: path) { Data("page".utf8) })
       #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["out.html"])
     }
   }
 
-  @Test func `an exploration says so before its work`() throws {
+  @Test func `an exploration refuses a bad path before its work`() throws {
     try TemporaryDirectory.with("Link") { directory in
       let path = directory + "/out.html"
       try link(path, to: "nowhere")
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a page goes where a link to another page leads`() throws {
+  @Test func `a page replaces the target of a link`() throws {
     try TemporaryDirectory.with("Link") { directory in
       let (path, page) = (directory + "/out.html", directory + "/page.html")
       #expect(ReportFile.refusal(of: path) == nil)

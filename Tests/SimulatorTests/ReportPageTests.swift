@@ -5,7 +5,7 @@ import Testing
 
 /// The page as bytes: nothing in a report can become markup or a script.
 struct ReportPageTests {
-  @Test func `no text of a report ends the script that holds it`() throws {
+  @Test func `no text of a report ends the script that contains it`() throws {
     var report = ReportSample.compare
     report.title = "</script><script>alert(1)</script><!--"
     report.note = "one\u{2028}two\u{2029}three, äöü €"
@@ -28,14 +28,14 @@ struct ReportPageTests {
     var note: String?
   }
 
-  @Test func `a report that names the placeholder is put in once`() throws {
+  @Test func `a report that contains the placeholder is inserted once`() throws {
     var report = ReportSample.compare
     report.title = "REPORT_JSON"
     let page = String(decoding: try ReportPage.html(report), as: UTF8.self)
     #expect(page.components(separatedBy: "REPORT_JSON").count == 2)
   }
 
-  @Test func `the page asks the network for nothing`() throws {
+  @Test func `the page makes no network requests`() throws {
     let page = String(decoding: try ReportPage.html(ReportSample.compare), as: UTF8.self)
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
     #expect(page.contains("content=\"\(policy)"))
@@ -60,10 +60,10 @@ struct ReportPageTests {
   }
 }
 
-/// The page in a real browser; not run where none is installed.
-@Suite(.serialized, .timeLimit(.minutes(4)), .enabled(if: Browser.path != nil, "no Chromium is installed"))
+/// The page in a real browser; skipped if none is installed.
+@Suite(.serialized, .enabled(if: Browser.path != nil, "no Chromium is installed"))
 struct ReportBrowserTests {
-  /// What the browser makes of a report, after `script` has run behind the page's own.
+  /// The page of a report in the browser, after `script` has run after the page's own.
   private func page(
     _ report: Report, fragment: String = "", width: Int = 1_280, script: String = ""
   ) throws -> Browser.Page {
@@ -92,7 +92,7 @@ struct ReportBrowserTests {
     }
     let label = "at 13 ms, app to backend, request: POST /v1/orders"
     #expect(page.dom.contains("aria-label=\"\(label)"))
-    // Drawn for those who see, listed for those who do not.
+    // The time line is drawn, and listed for screen readers.
     #expect(page.dom.components(separatedBy: "<li>388 ms, app, kill: killed while it waits").count == 2)
   }
 
@@ -100,7 +100,7 @@ struct ReportBrowserTests {
     ("", "backend-outage, finish-first: 1 stuck"), ("#nonsense/%", "backend-outage, finish-first: 1 stuck"),
     ("disk-full/keychain-list", "disk-full, keychain-list: failed"),
   ])
-  func `shown first is the cell of the link, or else the first that is not clean`(
+  func `the cell of the link is shown first, or else the first that is not clean`(
     fragment: String, label: String
   ) throws {
     let page = try page(ReportSample.compare, fragment: fragment)
@@ -109,7 +109,7 @@ struct ReportBrowserTests {
     #expect(page.dom.components(separatedBy: "aria-current=\"true\"").count == 2)
   }
 
-  @Test func `what comes again and again is folded, and can be unfolded`() throws {
+  @Test func `repeated events are folded, and can be unfolded`() throws {
     let folded = try page(ReportSample.compare, fragment: "backend-outage/engine")
     #expect(folded.complaints == [])
     #expect(folded.dom.contains(">… 39 more of these 3, in 2.34 s</text>"))
@@ -134,7 +134,7 @@ struct ReportBrowserTests {
     #expect(page.dom.components(separatedBy: ">503</text>").count == 3)
   }
 
-  @Test func `the keyboard goes from cell to cell, and the filter leaves what is not clean`() throws {
+  @Test func `the arrow keys move between cells, and the filter hides clean rows`() throws {
     let page = try page(
       ReportSample.compare, fragment: "purchase/engine",
       script: """
@@ -152,7 +152,7 @@ struct ReportBrowserTests {
     #expect(page.dom.contains("<tr data-clean=\"false\"><th scope=\"row\">disk-full</th>"))
   }
 
-  @Test func `what others write is text, never markup`() throws {
+  @Test func `texts of the report are never markup`() throws {
     let bad = "<img src=x onerror=\"console.error('run')\"></script>"
     var report = ReportSample.compare
     report.note = bad
@@ -160,8 +160,8 @@ struct ReportBrowserTests {
     report.cells[0] = Report.Cell(
       row: bad, column: "engine", words: bad, state: .lost, figures: [Report.Figure(name: bad, value: bad)],
       replay: bad, timeline: 0, detail: bad)
-    report.stories[0].name = bad
-    report.stories[0].story = bad
+    report.subjects[0].name = bad
+    report.subjects[0].text = bad
     report.timelines[0].title = bad
     report.timelines[0].events[1].text = bad
     report.timelines[0].events[1].detail = bad
@@ -171,7 +171,7 @@ struct ReportBrowserTests {
     #expect(page.dom.contains("<th scope=\"row\">&lt;img src=x"))
   }
 
-  @Test func `of 300 time lines, one is drawn`() throws {
+  @Test func `only one of 300 time lines is drawn`() throws {
     let page = try page(ReportSample.large(cells: 300), fragment: "failpoint-74/reinstall")
     #expect(page.complaints == [])
     #expect(page.dom.components(separatedBy: "class=\"cell clean\"").count == 301)
@@ -179,7 +179,7 @@ struct ReportBrowserTests {
     #expect(page.dom.contains("Time line: failpoint-74, reinstall</h3>"))
   }
 
-  @Test func `a report of nothing says so`() throws {
+  @Test func `an empty report says that nothing was run`() throws {
     let page = try page(
       Report(title: "empty", command: "run", madeAt: "2025-11-21T16:30:00Z", rows: [], columns: [], cells: [])
     )

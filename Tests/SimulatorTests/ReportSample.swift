@@ -1,6 +1,6 @@
 @testable import purchase_simulator
 
-/// Reports as the commands would make them, small and large.
+/// Reports like those of the commands, small and large.
 enum ReportSample {
   static let scenarios = [
     "purchase", "backend-outage", "reply-lost", "crash-after-payment", "crash-after-enqueue", "crash-loop",
@@ -21,19 +21,19 @@ enum ReportSample {
       figure("engine", "12 of 12 clean"), figure("all others", "33 of 59 clean"),
       figure("purchases", "84 paid"), figure("time", "41.2 s"),
     ],
-    stories: scenarios.map(story), rows: scenarios, columns: clients,
+    subjects: scenarios.map(subject), rows: scenarios, columns: clients,
     cells: scenarios.flatMap { row in clients.map { cell(row, $0) } },
     timelines: [crashLoop, outage, loss])
 
-  private static func story(_ name: String) -> Report.Story {
+  private static func subject(_ name: String) -> Report.Subject {
     name == "crash-loop"
-      ? Report.Story(
+      ? Report.Subject(
         name: name, summary: "killed again and again until done",
-        story: "Alice buys gems. The app is killed at every moment that matters, and opened again each time, "
+        text: "Alice buys gems. The app is killed at every moment that matters, and opened again each time, "
           + "until nothing is left to do.",
         attacks: "clients that keep in memory what must be on disk", proves: ["R4.5", "I1", "I3"])
-      : Report.Story(
-        name: name, summary: "the story of " + name, story: "Somebody pays, and something goes wrong.",
+      : Report.Subject(
+        name: name, summary: "what happens in " + name, text: "Alice pays, and a fault follows.",
         attacks: "clients that hope", proves: ["I1"])
   }
 
@@ -76,7 +76,7 @@ enum ReportSample {
     events: [
       at(0, .app, .launch, "launch 1", detail: "Fresh install; alice is signed in."),
       at(12, .person, to: .app, .step, "buys gems.100"),
-      at(12.4, .app, to: .queue, .commit, "room is reserved"),
+      at(12.4, .app, to: .queue, .commit, "capacity is reserved"),
       at(
         13, .app, to: .backend, .request, "POST /v1/orders",
         detail: "productID: gems.100\nquantity: 1"),
@@ -105,7 +105,7 @@ enum ReportSample {
       at(700, .app, .exit, "nothing is left to do"),
     ])
 
-  /// The same request, refused forty times.
+  /// One request that is refused forty times.
   static let outage = Report.Timeline(
     title: "an outage", pace: "retry delays at 1/1000 of their time",
     events: [
@@ -128,7 +128,7 @@ enum ReportSample {
         at(2_427, .app, to: .store, .finish, "finish 2000000000000002"),
       ])
 
-  /// What a client without a disk does.
+  /// The events of a client that keeps nothing.
   static let loss = Report.Timeline(
     title: "a receipt in memory only", pace: nil,
     events: [

@@ -5,15 +5,15 @@ import Testing
 
 @testable import purchase_simulator
 
-/// `serve` as a person runs it.
-@Suite(.timeLimit(.minutes(4))) struct ServeTests {
-  @Test func `it prints its URLs, answers, and ends cleanly when it is asked to`() async throws {
+/// `serve`, by the real binary.
+@Suite struct ServeTests {
+  @Test func `it prints its URLs, answers, and ends cleanly on a signal`() async throws {
     let (process, base) = try Served.start()
     defer { if process.isRunning { process.terminate() } }
     var options = ConformanceOptions()
     options.backend = base
     let lab = try ConformanceLab(options)
-    let page = try await lab.send("GET", "", as: .nobody)
+    let page = try await lab.send("GET", "", as: .anonymous)
     #expect(page.status == 200)
     #expect(page.contentType == "text/html; charset=utf-8")
     let order = try await lab.order()
@@ -38,9 +38,9 @@ import Testing
   @Test(arguments: [
     ("{", "is no plan of faults"), (#"{"rules":[{"path":"/v1"}]}"#, "rules[0]: \"fault\" is missing"),
     (#"{"rules":[{"path":"/v1","fault":"explode"}]}"#, "rules[0].fault: there is no such fault"),
-    (#"{"rules":[{"path":"/v1","fault":"reset","cuont":3}]}"#, "rules[0].cuont: no rule has this"),
+    (#"{"rules":[{"path":"/v1","fault":"reset","cuont":3}]}"#, "rules[0].cuont: a rule has no such key"),
   ])
-  func `a plan that is none is said with its place`(plan: String, complaint: String) throws {
+  func `the error of a bad plan has the place`(plan: String, complaint: String) throws {
     try TemporaryDirectory.with("ServeTests") { directory in
       let path = directory + "/plan.json"
       try Data(plan.utf8).write(to: URL(fileURLWithPath: path))
@@ -55,23 +55,23 @@ import Testing
     (["--database", "/no/such/folder/x"], ExitCode.internal, "/no/such/folder/x"),
     (["--host", "256.1.1.1"], ExitCode.internal, "256.1.1.1"),
   ])
-  func `what cannot be opened is named`(arguments: [String], status: Int32, complaint: String) throws {
+  func `the error names what cannot be opened`(arguments: [String], status: Int32, complaint: String) throws {
     let result = try CommandResult(of: ["serve", "--port", "0"] + arguments)
     #expect(result.status == status)
     #expect(result.errors.contains(complaint), "\(result.errors)")
   }
 
-  @Test func `the world's clock goes as fast as it is told`() {
+  @Test func `the mock server's clock goes as fast as asked`() {
     let begin = Date().timeIntervalSince1970 * 1_000
     let clock = ServeCommand.clock(speed: 1_000_000)
     var moment = clock()
-    // A day of the world is 86 ms.
+    // At this speed, a day of the mock server takes 86 ms.
     while Double(moment.milliseconds) - begin < 86_400_000 { moment = clock() }
     #expect(Double(moment.milliseconds) - begin >= 86_400_000)
   }
 }
 
-/// A database that is used again, whose store begins anew.
+/// A database that is used again with a new store.
 @Suite struct ServedDatabaseTests {
   @Test func `a purchase after a restart is no duplicate of one before it`() async throws {
     let words = try await Served.world(times: 2) { _, lab, _ in

@@ -5,12 +5,12 @@ import Testing
 
 @testable import purchase_simulator
 
-/// What `serve` serves: in this process, or as a person runs it.
+/// A mock server: in this process, or by the real binary.
 enum Served {
-  /// A world for the time of a test, and the folder of its files.
+  /// A mock server for the time of a test, and the folder of its files.
   static func world<Value>(
     broken: BrokenBackend? = nil, times: Int = 1,
-    _ body: (WorldServer, ConformanceLab, String) async throws -> Value
+    _ body: (MockServer, ConformanceLab, String) async throws -> Value
   ) async throws -> [Value] {
     let directory = FileManager.default.temporaryDirectory.path + "/Served-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -18,14 +18,14 @@ enum Served {
       do {
         try FileManager.default.removeItem(atPath: directory)
       } catch CocoaError.fileNoSuchFile {
-        // A browser that is still ending removes files of its own: what is left is the system's to remove.
+        // A browser that is still ending removes its own files. The system removes the rest.
       } catch {
         Issue.record(error, "the temporary directory stays behind")
       }
     }
     var values: [Value] = []
     for _ in 0..<times {
-      let server = try WorldServer(
+      let server = try MockServer(
         databasePath: directory + "/backend.sqlite", products: ServeCommand.products,
         bundleID: ServeCommand.bundleID, broken: broken, now: Timestamp.wallClock)
       try server.start()

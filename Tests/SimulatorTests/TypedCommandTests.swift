@@ -4,7 +4,7 @@ import Testing
 
 @testable import purchase_simulator
 
-/// Commands that are printed to be typed again.
+/// Commands that are printed so that users can type them again.
 @Suite struct TypedCommandTests {
   private static let words = [
     "plain", "/tmp/a-b_c.d,e:f=g+h@i%j", "", " ", "two words", "it's", "'", "''", "\"", "$HOME", "`id`",
@@ -14,12 +14,12 @@ import Testing
 
   @Test func `a word that needs no quotes has none`() {
     #expect(
-      TypedCommand.line(["story", "/tmp/a-b/explore-1.json"])
-        == "purchase-simulator story /tmp/a-b/explore-1.json")
+      TypedCommand.line(["run", "/tmp/a-b/explore-1.json"])
+        == "purchase-simulator run /tmp/a-b/explore-1.json")
     #expect(TypedCommand.quoted("it's") == #"'it'\''s'"#)
   }
 
-  @Test func `a shell reads every word as it was`() throws {
+  @Test func `sh reads every quoted word back unchanged`() throws {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -32,19 +32,19 @@ import Testing
     #expect(said == Data((Self.words.joined(separator: "\0") + "\0").utf8))
   }
 
-  @Test(arguments: ["my stories", "it's $HOME", "-stories", "plain"])
-  func `the line that plays a story does so from wherever the story is`(name: String) throws {
+  @Test(arguments: ["my files", "it's $HOME", "-files", "plain"])
+  func `the printed line plays the scenario file, wherever the file is`(name: String) throws {
     try TemporaryDirectory.with("Typed") { directory in
       let result = try shell(
         in: directory,
-        "\"$0\" explore --plant newestFirst --stories \(TypedCommand.quoted(name)) | sed -n 's/^purchase-simulator story/\"$0\" story/p' > line && . ./line"
+        "\"$0\" explore --plant newestFirst --scenarios \(TypedCommand.quoted(name)) | sed -n 's/^purchase-simulator run/\"$0\" run/p' > line && . ./line"
       )
       #expect(!result.errors.contains("cannot be read"), "\(result.errors)")
       #expect(result.output.contains("1 of 1 clean"), "\(result.output)")
     }
   }
 
-  /// Runs a line of a shell, of which `$0` is the simulator.
+  /// Runs a line in `sh`; `$0` is the simulator.
   private func shell(in directory: String, _ line: String) throws -> (output: String, errors: String) {
     let process = Process()
     let (output, errors) = (Pipe(), Pipe())

@@ -1,24 +1,25 @@
 /// The app receipt: the file at `Bundle.appStoreReceiptURL`, a PKCS #7 message around a set of attributes.
 ///
-/// **No signature is verified here, and no hash**: what is decoded is what the file says, and whoever can write the
-/// file can make it say anything. It serves to match transactions with orders on the device; that a purchase is
-/// genuine is for the backend to find out.
+/// **No signature and no hash is verified here.** The decoded values are what the file says, and anyone who
+/// can write the file can change them. Use them to match transactions with orders on the device. The backend
+/// decides whether a purchase is genuine.
 ///
-/// DER and BER are read, with indefinite lengths and strings in pieces, as StoreKit testing in Xcode writes them.
-/// Bounded: `maximumByteCount` bytes; no recursion; time in proportion to the bytes; no length is trusted before it
-/// was held against the bytes that are there; decoding takes at most three times the receipt's bytes and 64 KiB.
+/// Reads DER and BER, with indefinite lengths and strings in pieces, as StoreKit testing in Xcode writes
+/// them. Limits: `maximumByteCount` bytes; no recursion; time in proportion to the bytes; each length is
+/// compared with the available bytes before it is used; decoding takes at most three times the receipt's
+/// bytes and 64 KiB.
 ///
-/// Numbers in brackets are the types of the attributes (receipt-facts, b.2; Apple's *Receipt Fields*,
+/// Numbers in brackets are the types of the attributes (StoreFacts b.2; Apple's *Receipt Fields*,
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html).
-/// Dates are milliseconds since 1970; an empty date in the receipt is nil here. Of an attribute that occurs twice the
-/// first counts; the others are kept in `unknownAttributes`.
+/// Dates are milliseconds since 1970; an empty date in the receipt becomes nil. If an attribute occurs twice,
+/// the first counts; the others are kept in `unknownAttributes`.
 public struct AppReceipt: Sendable, Hashable {
-  /// Larger receipts are refused: 16 MiB. The App Store's own server takes 3 MiB of base64.
+  /// The longest receipt that is accepted: 16 MiB. The App Store's own server takes 3 MiB of base64.
   public static let maximumByteCount = 16 << 20
 
   /// `bundle_id` (2).
   public var bundleID: String
-  /// The octets of attribute 2 with tag and length, as they enter the hash.
+  /// The bytes of attribute 2 with tag and length, as they enter the hash.
   public var bundleIDBytes: [UInt8]
   /// `receipt_type` (0), undocumented: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox`,
   /// `Xcode`; an open set. See `environment`.
@@ -27,7 +28,7 @@ public struct AppReceipt: Sendable, Hashable {
   public var appID: Int64?
   /// `application_version` (3): `CFBundleVersion` on iOS, `CFBundleShortVersionString` on macOS.
   public var applicationVersion: String?
-  /// (4) Random octets, as they enter the hash.
+  /// (4) Random bytes, as they enter the hash.
   public var opaqueValue: [UInt8]?
   /// (5) The SHA-1 of device identifier, `opaqueValue` and `bundleIDBytes`; not checked here.
   public var sha1Hash: [UInt8]?
@@ -43,28 +44,28 @@ public struct AppReceipt: Sendable, Hashable {
   public var originalApplicationVersion: String?
   /// `expiration_date` (21), milliseconds since 1970; of volume purchases. Xcode writes the year 4001: never.
   public var expirationDate: Int64?
-  /// The transactions (17) in the receipt's order, which is not that of time. A receipt without any is valid.
-  /// Two of the same id are both here.
+  /// The transactions (17) in the receipt's order, which is not the order of time. A receipt without
+  /// transactions is valid. Two transactions with the same id are both in the list.
   public var inApp: [InAppPurchase] = []
-  /// Everything else.
+  /// All other attributes.
   public var unknownAttributes = ReceiptAttributes()
 
-  /// Which store wrote the receipt, by `receiptType`; nil where it has none.
+  /// The environment whose store wrote the receipt, by `receiptType`; nil without one.
   ///
-  /// What ends in `Sandbox` is the sandbox's, other names that begin with `Production` are production's (receipt-facts,
-  /// b.4); `Xcode` and names that are not known stay as they are.
+  /// Names that end in `Sandbox` are the sandbox's; other names that begin with `Production` are production's
+  /// (StoreFacts b.4). `Xcode` and unknown names stay as they are.
   public var environment: StoreEnvironment? { receiptType.map { StoreEnvironment(receiptType: $0) } }
 
-  /// A receipt of nothing but a bundle id; the other properties can be set.
-  public init(bundleID: String, bundleIDBytes: [UInt8] = []) {
+  /// Creates a receipt with only a bundle id. Set the other properties afterwards.
+  package init(bundleID: String, bundleIDBytes: [UInt8] = []) {
     self.bundleID = bundleID
     self.bundleIDBytes = bundleIDBytes
   }
 
-  /// Decodes the bytes of the file, **without verifying anything**. Bytes behind the message are ignored.
+  /// Decodes the bytes of the file, **without verifying anything**. Bytes after the message are ignored.
   ///
-  /// Throws where the structure is damaged, where a documented attribute is not of its documented kind, and where
-  /// the bundle id, or the transaction or product id of a purchase, is missing or empty.
+  /// Throws if the structure is damaged, if a documented attribute is not of its documented kind, and if the
+  /// bundle id, or a purchase's transaction id or product id, is missing or empty.
   public init(decoding bytes: [UInt8]) throws(ReceiptDecodingError) {
     guard bytes.count <= Self.maximumByteCount else {
       throw ReceiptDecodingError(

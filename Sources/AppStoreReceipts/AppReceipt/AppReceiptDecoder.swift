@@ -1,10 +1,10 @@
-/// Makes the model from the attributes.
+/// Builds the model from the attributes.
 struct AppReceiptDecoder {
   private var reader: DERReader
-  /// Bytes that the decoded value may still take.
+  /// The bytes of memory that the decoded value may still take.
   private var budget: Int
 
-  /// With a content that had to be joined, which is a copy, three times the receipt's bytes and 64 KiB are used.
+  /// The limit is three times the receipt's bytes and 64 KiB. A joined content is a copy and counts.
   init(_ envelope: SignedDataEnvelope, inputCount: Int) {
     reader = envelope.content
     budget = 3 * inputCount - (reader.part == nil ? 0 : envelope.range.count) + 65_536
@@ -39,13 +39,13 @@ struct AppReceiptDecoder {
     return receipt
   }
 
-  /// One value of type 17: a SET of attributes as well.
+  /// Decodes one value of type 17, which is a SET of attributes as well.
   private mutating func purchase(_ value: DEROctets) throws(ReceiptDecodingError) -> InAppPurchase {
     switch value {
     case .range(let range):
       return try purchase(range)
     case .joined(let joined):
-      // For the time of this purchase its own bytes are the ones that are read.
+      // While this purchase is read, the reader walks over its joined bytes.
       let outer = reader
       defer { reader = outer }
       reader = DERReader(joined, part: "a joined purchase")
@@ -72,20 +72,20 @@ struct AppReceiptDecoder {
     guard !purchase.productID.isEmpty else {
       throw reader.failure("a product id (attribute 1702)", at: range.lowerBound, .missing)
     }
-    // Without 1705 the original id is the same string, which costs nothing.
+    // Without attribute 1705 the original id is the same string, which takes no more memory.
     let original = purchase.originalTransactionID
     if original.isEmpty { purchase.originalTransactionID = purchase.transactionID }
     for text in [purchase.transactionID, original, purchase.productID, purchase.promotionalOfferID ?? ""] {
-      // Up to 15 octets lie in the string itself.
+      // A string of up to 15 bytes needs no memory on the heap.
       if text.utf8.count > 15 { try charge(text.utf8.count + Self.heapOverhead, at: range.lowerBound) }
     }
     return purchase
   }
 
-  /// What an object on the heap costs beyond its content.
+  /// Bytes that an object on the heap takes beyond its content.
   private static let heapOverhead = 48
 
-  /// Enters a SET that fills the range, and counts what is in it before anything is allocated for it.
+  /// Enters a SET that fills the range, and counts its content before memory is allocated for it.
   private mutating func open(
     _ range: Range<Int>, _ properties: AttributeTypes, _ name: String
   ) throws(ReceiptDecodingError) -> (DERContainer, AttributeTally) {

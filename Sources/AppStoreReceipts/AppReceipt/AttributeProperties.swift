@@ -1,19 +1,19 @@
-/// A model with properties that attributes become.
+/// A model whose properties are set from attributes.
 protocol AttributeProperties {
   /// Sets the property of a type that Apple documents; false if there is none.
   mutating func takeDocumented(
     _ type: Int64, _ range: Range<Int>, _ reader: inout DERReader
   ) throws(ReceiptDecodingError) -> Bool
-  /// Sets the property of a type that Apple does not document; false if there is none, or the value is not the
-  /// one that is expected.
+  /// Sets the property of a type that Apple does not document; false if there is none, or if the value is not
+  /// of the expected kind.
   mutating func takeUndocumented(
     _ type: Int64, _ range: Range<Int>, _ reader: inout DERReader
   ) throws(ReceiptDecodingError) -> Bool
 }
 
 extension AttributeProperties {
-  /// Whether the attribute became a property. What is not documented may change at any time: where it is not what
-  /// it has been so far, it is no error and stays an unknown.
+  /// Whether the attribute set a property. Undocumented attributes may change at any time: a value of another
+  /// kind is no error, and the attribute stays unknown.
   mutating func take(
     _ attribute: DERAttribute, from reader: inout DERReader
   ) throws(ReceiptDecodingError) -> Bool {
@@ -97,7 +97,7 @@ extension InAppPurchase: AttributeProperties {
       webOrderLineItemID = value == 0 ? nil : value
     case 1712: cancellationDate = try reader.dateValue(range)
     case 1719:
-      // Documented as 0 or 1 by verifyReceipt's names only: another number says nothing that is known.
+      // Documented as 0 or 1 only by verifyReceipt's names. Another number has no known meaning.
       guard let flag = try reader.flagValue(range) else { return false }
       isInIntroOfferPeriod = flag
     default: return false
@@ -121,7 +121,7 @@ extension InAppPurchase: AttributeProperties {
 }
 
 extension DERReader {
-  /// An INTEGER of 0 or 1; nil of another.
+  /// An INTEGER of 0 or 1; nil for other values.
   fileprivate mutating func flagValue(_ range: Range<Int>) throws(ReceiptDecodingError) -> Bool? {
     switch try integerValue(range) {
     case 0: false

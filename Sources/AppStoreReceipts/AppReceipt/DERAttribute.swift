@@ -1,4 +1,4 @@
-/// One attribute whose value is still where it came.
+/// One attribute. Its value is not copied or decoded yet.
 struct DERAttribute {
   var type: Int64
   var version: Int64
@@ -8,9 +8,9 @@ struct DERAttribute {
 /// A set of the types of attributes that can have a property.
 struct AttributeTypes {
   static let purchase: Int64 = 17
-  /// receipt-facts, b.2
+  /// StoreFacts b.2
   static let ofReceipt: AttributeTypes = [0, 1, 2, 3, 4, 5, 12, 15, 16, 17, 18, 19, 21]
-  /// receipt-facts, b.3
+  /// StoreFacts b.3
   static let ofPurchase: AttributeTypes = [
     1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1711, 1712, 1713, 1719, 1721,
   ]
@@ -26,7 +26,7 @@ struct AttributeTypes {
     }
   }
 
-  /// False if the type was there before.
+  /// Returns false if the type was already in the set.
   mutating func insert(_ type: Int64) -> Bool {
     let bit = Self.bit(type)
     defer { bits |= bit }
@@ -42,14 +42,14 @@ extension AttributeTypes: ExpressibleByArrayLiteral {
   }
 }
 
-/// What a SET of attributes will need, found out before anything is allocated.
+/// The memory that a SET of attributes needs, counted before anything is allocated.
 struct AttributeTally {
   /// Attributes of type 17 that become purchases.
   var purchases = 0
-  /// Octets of those that have no property, or not a second time.
+  /// Encoded bytes of the attributes without a property, and of repeated ones.
   var keptBytes = 0
 
-  /// Walks over the whole SET; the reader is then behind it.
+  /// Reads the whole SET; afterwards the reader's position is after it.
   init(
     _ set: DERContainer, properties: AttributeTypes, _ reader: inout DERReader
   ) throws(ReceiptDecodingError) {

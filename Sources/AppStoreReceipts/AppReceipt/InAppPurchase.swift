@@ -1,26 +1,27 @@
 /// One transaction of an app receipt, attribute 17. **Decoded, not verified**: it proves nothing on the device.
 ///
-/// Numbers in brackets are the types of the attributes (receipt-facts, b.3; Apple's *Receipt Fields*,
+/// Numbers in brackets are the types of the attributes (StoreFacts b.3; Apple's *Receipt Fields*,
 /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html).
-/// Dates are milliseconds since 1970; an empty date in the receipt is nil here.
+/// Dates are milliseconds since 1970; an empty date in the receipt becomes nil.
 public struct InAppPurchase: Sendable, Hashable {
-  /// `transaction_id` (1703): digits; "0", "1" … in Xcode, where they start again with each run.
+  /// `transaction_id` (1703): digits. In Xcode "0", "1" …, which restart with each run.
   public var transactionID: String
-  /// `original_transaction_id` (1705); the transaction's own id where the receipt has none, as in Xcode.
+  /// `original_transaction_id` (1705); the transaction's own id if the receipt has none, as in Xcode.
   public var originalTransactionID: String
   /// `product_id` (1702).
   public var productID: String
-  /// `quantity` (1701); 1 where the receipt has none.
+  /// `quantity` (1701); 1 if the receipt has none.
   public var quantity = 1
   /// `purchase_date` (1704), milliseconds since 1970.
   public var purchaseDate: Int64?
   /// `original_purchase_date` (1706), milliseconds since 1970.
   public var originalPurchaseDate: Int64?
-  /// `expires_date` (1708), milliseconds since 1970; of subscriptions only.
+  /// `expires_date` (1708), milliseconds since 1970. Only subscriptions have it.
   public var expiresDate: Int64?
-  /// `cancellation_date` (1712), milliseconds since 1970; of refunded or revoked purchases only.
+  /// `cancellation_date` (1712), milliseconds since 1970. Only refunded or revoked purchases have it.
   public var cancellationDate: Int64?
-  /// `web_order_line_item_id` (1711): one period of a subscription. Beyond 2^53; the receipt's 0, for none, is nil.
+  /// `web_order_line_item_id` (1711): identifies one period of a subscription. Values exceed 2^53; the
+  /// receipt's 0 means none and becomes nil.
   public var webOrderLineItemID: Int64?
   /// The kind of product (1707), undocumented: 0 non-consumable, 1 consumable, 2 non-renewing, 3 auto-renewable,
   /// 4 free subscription.
@@ -31,11 +32,11 @@ public struct InAppPurchase: Sendable, Hashable {
   public var isTrialPeriod: Bool?
   /// `promotional_offer_id` (1721), undocumented.
   public var promotionalOfferID: String?
-  /// Everything else, such as 1722, which seems to say that a purchase is family shared.
+  /// All other attributes, such as 1722, which seems to mark a purchase as family shared.
   public var unknownAttributes = ReceiptAttributes()
 
-  /// A first purchase of one piece; the other properties can be set.
-  public init(transactionID: String, productID: String) {
+  /// Creates a first purchase with quantity 1. Set the other properties afterwards.
+  package init(transactionID: String, productID: String) {
     self.transactionID = transactionID
     self.originalTransactionID = transactionID
     self.productID = productID

@@ -1,43 +1,45 @@
-/// One attribute of an app receipt as it came: `SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`.
+/// One attribute of an app receipt, undecoded: `SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING
+/// }`.
 public struct ReceiptAttribute: Sendable, Hashable {
-  /// What it is about; Apple documents some of the numbers, others appear every few years.
+  /// The number of the attribute's meaning. Apple documents some numbers; new ones appear every few years.
   public var type: Int64
-  /// 1 in nearly all receipts, without a known meaning.
+  /// 1 in nearly all receipts. Its meaning is unknown.
   public var version: Int64
-  /// The octets of the value. Most are one more DER element, some are raw: nothing tells which.
+  /// The bytes of the value. Most values are a DER element, some are raw bytes; nothing marks which.
   public var value: [UInt8]
 
-  /// An attribute of these parts.
-  public init(type: Int64, version: Int64 = 1, value: [UInt8]) {
+  /// Creates an attribute.
+  package init(type: Int64, version: Int64 = 1, value: [UInt8]) {
     self.type = type
     self.version = version
     self.value = value
   }
 }
 
-/// The attributes of a receipt, or of one purchase in it, that have no property, in the order in which they came.
+/// The attributes of a receipt, or of one purchase in it, that have no property, in the receipt's order.
 ///
-/// They are kept in one block of bytes, so that a receipt full of tiny ones costs no more memory than it has bytes;
-/// each is made when the loop comes to it. Among them are: types that this version does not know, undocumented types
-/// whose value is not what it has been so far, and every second attribute of a type that should be there once.
+/// They are stored in one block of bytes, so that a receipt full of tiny attributes takes no more memory than
+/// it has bytes; the iterator decodes them one by one. They are: attributes of types that this version does
+/// not know; undocumented types with a value of an unexpected kind; repeated attributes of a type that should
+/// occur once.
 public struct ReceiptAttributes: Sequence, Sendable, Hashable {
-  /// For each: type, version and length as numbers of seven bits an octet, then the value.
+  /// For each attribute: type, version and length, encoded with seven bits in each byte, then the value.
   private var bytes: [UInt8] = []
 
-  /// None.
-  public init() {}
+  /// Creates an empty list.
+  package init() {}
 
-  /// Whether there are none.
+  /// Whether the list is empty.
   public var isEmpty: Bool { bytes.isEmpty }
 
-  /// The octets of the first attribute of a type.
+  /// The value of the first attribute of a type.
   public subscript(type: Int64) -> [UInt8]? { first { $0.type == type }?.value }
 
-  /// From the first to the last.
+  /// Iterates from the first attribute to the last.
   public func makeIterator() -> Iterator { Iterator(bytes: bytes) }
 
-  /// Adds one at the end.
-  public mutating func append(_ attribute: ReceiptAttribute) {
+  /// Appends an attribute.
+  package mutating func append(_ attribute: ReceiptAttribute) {
     append(type: attribute.type, version: attribute.version, value: attribute.value[...])
   }
 
@@ -53,26 +55,26 @@ public struct ReceiptAttributes: Sequence, Sendable, Hashable {
     bytes.append(contentsOf: value)
   }
 
-  /// Room for that many octets, so that adding does not have to grow step by step.
+  /// Reserves memory for `count` bytes, so that appending does not grow step by step.
   mutating func reserve(_ count: Int) {
     if count > 0 { bytes.reserveCapacity(count) }
   }
 
-  /// The octets that one attribute takes up.
+  /// The bytes that one attribute takes.
   static func size(type: Int64, version: Int64, valueCount: Int) -> Int {
     func size(_ number: UInt64) -> Int { (70 - (number | 1).leadingZeroBitCount) / 7 }
     return size(UInt64(bitPattern: type)) + size(UInt64(bitPattern: version)) + size(UInt64(valueCount))
       + valueCount
   }
 
-  /// Makes one attribute after the other.
+  /// Decodes one attribute after the other.
   public struct Iterator: IteratorProtocol, Sendable {
     fileprivate let bytes: [UInt8]
     private var position = 0
 
     fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The next one; nil behind the last.
+    /// The next attribute; nil after the last.
     public mutating func next() -> ReceiptAttribute? {
       guard position < bytes.count else { return nil }
       let type = Int64(bitPattern: number())

@@ -1,6 +1,6 @@
 extension StoreEnvironment {
-  /// By the receipt type (attribute 0) of an app receipt; see `AppReceipt.environment`.
-  public init(receiptType: String) {
+  /// The environment for the receipt type (attribute 0) of an app receipt; see `AppReceipt.environment`.
+  package init(receiptType: String) {
     if receiptType.hasSuffix("Sandbox") {
       self = .sandbox
     } else if receiptType.hasPrefix("Production") {
@@ -10,11 +10,12 @@ extension StoreEnvironment {
     }
   }
 
-  /// By the path of the receipt's file, without reading it: sandbox for a file named `sandboxReceipt`, production
-  /// for one named `receipt` in a folder `StoreKit`; nil of any other.
+  /// The environment by the path of the receipt's file, without reading it: sandbox for a file named
+  /// `sandboxReceipt`, production for a file named `receipt` in a folder `StoreKit`; nil for any other.
   ///
-  /// A hint for when the contents cannot be had (requirements, R4.2). TestFlight and Xcode also use `sandboxReceipt`;
-  /// on macOS every receipt is `_MASReceipt/receipt`. Where there are contents, `AppReceipt.environment` knows better.
+  /// A hint for when the contents are not available (R4.2). TestFlight and Xcode also use `sandboxReceipt`;
+  /// on macOS every receipt is `_MASReceipt/receipt`. If the contents are available, use
+  /// `AppReceipt.environment`.
   public init?(receiptPath: String) {
     let names = receiptPath.split(separator: "/")
     switch names.last {

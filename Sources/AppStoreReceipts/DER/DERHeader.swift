@@ -1,28 +1,28 @@
-/// The first octets of one ASN.1 element: what it is and where its content lies (X.690, 8.1.2 and 8.1.3).
+/// The first bytes of an ASN.1 element: its kind and the place of its content (X.690, 8.1.2 and 8.1.3).
 struct DERHeader {
-  /// Class, constructed bit and number; a number beyond 30 gives 31, which nothing in a receipt has.
+  /// Class, constructed bit and number. Numbers above 30 become 31; no element of a receipt has one.
   var identifier: UInt8
-  /// The offset of the first octet.
+  /// The offset of the first byte.
   var start: Int
-  /// The offset of the first octet of the content.
+  /// The offset of the first byte of the content.
   var contentStart: Int
-  /// The offset behind the content; nil of the indefinite form, which ends with two zero octets.
+  /// The offset after the content; nil for the indefinite form, which ends with two zero bytes.
   var contentEnd: Int?
 }
 
-/// An element whose children are being read in order.
+/// An element whose children are read in order.
 struct DERContainer {
-  /// No child goes beyond this offset.
+  /// No child extends beyond this offset.
   var limit: Int
-  /// Whether two zero octets end it, somewhere before `limit`.
+  /// Whether two zero bytes end it, at or before `limit`.
   var isIndefinite: Bool
 }
 
-/// Where the octets of a string lie.
+/// The bytes of a string.
 enum DEROctets {
-  /// In the reader's own bytes.
+  /// A range of the reader's own bytes.
   case range(Range<Int>)
-  /// They came in several pieces (X.690, 8.7.3) and were put together.
+  /// The string came in several pieces (X.690, 8.7.3), which were joined.
   case joined([UInt8])
 
   var count: Int {
@@ -33,7 +33,7 @@ enum DEROctets {
   }
 }
 
-/// The identifier octets that a receipt is made of (X.680, 8.4).
+/// The identifiers of the elements in a receipt (X.680, 8.4).
 enum DERTag {
   static let integer: UInt8 = 0x02
   static let octetString: UInt8 = 0x04

@@ -1,11 +1,12 @@
 extension DERReader {
-  /// Octets that pieces inside the content may make together: no receipt is known that has any.
+  /// The most bytes that the pieces of a string inside the content may have together. No known receipt has
+  /// any.
   static let maximumJoined = 65_536
 
-  /// The octets of a string in either form, behind which the position is then (X.690, 8.7).
+  /// The bytes of a string in either form (X.690, 8.7). Afterwards the position is after the string.
   ///
-  /// One piece is not copied. Several are counted first, and refused before they are joined if they make more
-  /// than `maximum` octets.
+  /// A single piece is not copied. Several pieces are counted first; more than `maximum` bytes are refused
+  /// before they are joined.
   mutating func octets(
     of header: DERHeader, limit: Int, joining maximum: Int
   ) throws(ReceiptDecodingError) -> DEROctets {
@@ -33,14 +34,14 @@ extension DERReader {
     return .joined(joined)
   }
 
-  /// The range of a primitive element's content, behind which the position is then.
+  /// The range of a primitive element's content. Afterwards the position is after it.
   mutating func takeContent(of header: DERHeader, limit: Int) -> Range<Int> {
     let end = header.contentEnd ?? limit
     position = end
     return header.contentStart..<end
   }
 
-  /// The next primitive piece of a constructed string; nil when all that was open has ended.
+  /// The next primitive piece of a constructed string; nil when all open containers have ended.
   private mutating func nextPiece(_ open: inout [DERContainer]) throws(ReceiptDecodingError) -> Range<Int>? {
     while let innermost = open.last {
       guard let header = try next(in: innermost) else {
@@ -62,7 +63,7 @@ extension DERReader {
     return nil
   }
 
-  /// An INTEGER of any width whose value fits 64 bits (X.690, 8.3); zeros or ones in front are no matter.
+  /// An INTEGER of any width whose value fits 64 bits (X.690, 8.3). Leading zeros or ones do not matter.
   mutating func integer(of header: DERHeader, limit: Int) throws(ReceiptDecodingError) -> Int64 {
     let range = takeContent(of: header, limit: limit)
     guard let first = range.first else { throw failure("an INTEGER's octets", at: header.start, .truncated) }
@@ -76,7 +77,7 @@ extension DERReader {
     return value
   }
 
-  /// Text of UTF-8 without NUL, of which ASCII is a part.
+  /// UTF-8 text without NUL. ASCII is a part of it.
   func text(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
     for index in range where bytes[index] == 0 { throw failure("text without NUL", at: index) }
     if let offset = UTF8Check.firstInvalid(in: bytes, range) { throw failure("UTF-8", at: offset) }
@@ -85,7 +86,7 @@ extension DERReader {
 }
 
 extension DERReader {
-  /// The one element that an attribute's value is; nothing follows it.
+  /// The header of the only element in an attribute's value. No bytes may follow the element.
   private mutating func soleHeader(
     _ range: Range<Int>, _ name: String
   ) throws(ReceiptDecodingError) -> DERHeader {
@@ -104,7 +105,8 @@ extension DERReader {
     return try integer(of: header, limit: range.upperBound)
   }
 
-  /// A value that is a UTF8String, IA5String or PrintableString: home-made receipts mix them (receipt-facts, b.4).
+  /// A value that is a UTF8String, IA5String or PrintableString: receipts of home-made tools mix them
+  /// (StoreFacts b.4).
   mutating func textValue(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
     switch try textOctets(range) {
     case .range(let content): return try text(content)
@@ -112,7 +114,7 @@ extension DERReader {
     }
   }
 
-  /// A date as text: milliseconds since 1970; nil of an empty one, which says that there is no date.
+  /// A date as text, in milliseconds since 1970; nil for an empty text, which means no date.
   mutating func dateValue(_ range: Range<Int>) throws(ReceiptDecodingError) -> Int64? {
     let octets = try textOctets(range)
     if octets.count == 0 { return nil }

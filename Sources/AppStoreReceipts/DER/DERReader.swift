@@ -1,16 +1,18 @@
-/// Walks the elements of DER and of BER in the order of the bytes, by offsets: nothing is copied, nothing recurs.
+/// Reads the elements of DER and BER in the order of the bytes, by offsets, without copies and without
+/// recursion.
 ///
-/// Both forms of length and both forms of strings are read, as the receipts of StoreKit testing need it
-/// (receipt-facts, b.1). Every length is held against the bytes that are there before it is used. Each octet of a
-/// header is read once: containers of indefinite length are not searched for their end but read until it comes.
+/// It reads both forms of length and both forms of strings, as the receipts of StoreKit testing need
+/// (StoreFacts b.1). Each length is compared with the available bytes before it is used. Each byte of a
+/// header is read once: the end of a container of indefinite length is not searched for, the children are
+/// read until it comes.
 struct DERReader {
-  /// Levels of strings made of strings, and of elements of indefinite length inside what is skipped.
+  /// The most levels of nested strings, and of nested elements of indefinite length in skipped content.
   static let maximumDepth = 16
 
   let bytes: [UInt8]
-  /// The next octet.
+  /// The offset of the next byte.
   var position: Int
-  /// What offsets count in, where it is not the bytes that the caller gave: "the joined content".
+  /// The name of the bytes, such as "the joined content"; nil if they are the caller's own.
   var part: String?
 
   init(_ bytes: [UInt8], position: Int = 0, part: String? = nil) {
@@ -19,7 +21,7 @@ struct DERReader {
     self.part = part
   }
 
-  /// The failure to find something at an offset.
+  /// The error that something expected was not found at an offset.
   func failure(
     _ expected: String, at offset: Int, _ reason: ReceiptDecodingError.Reason = .malformed
   ) -> ReceiptDecodingError {
@@ -28,7 +30,7 @@ struct DERReader {
       reason: reason, offset: part == nil ? offset : nil)
   }
 
-  /// Reads identifier and length; the position is then that of the content.
+  /// Reads identifier and length. Afterwards the position is at the content.
   mutating func header(limit: Int) throws(ReceiptDecodingError) -> DERHeader {
     let start = position
     guard start < limit else { throw failure("an element", at: start, .truncated) }
@@ -61,7 +63,8 @@ struct DERReader {
       identifier: identifier, start: start, contentStart: position, contentEnd: position + length)
   }
 
-  /// A number beyond 30 goes on in further octets (X.690, 8.1.2.4); four of them are more than anything has.
+  /// A number beyond 30 continues in further bytes (X.690, 8.1.2.4). Four are more than any known element
+  /// has.
   private mutating func skipTagNumber(limit: Int) throws(ReceiptDecodingError) {
     let start = position
     while position < limit, position - start < 4 {
@@ -71,8 +74,8 @@ struct DERReader {
     throw failure("the number of a tag in four octets", at: start)
   }
 
-  /// The long form (X.690, 8.1.3.5). Zeros in front are allowed by BER, and by neither side's arithmetic a trap:
-  /// a length beyond what is left ends the loop at once.
+  /// The long form of a length (X.690, 8.1.3.5). BER allows leading zeros. They cannot overflow the sum: a
+  /// length beyond `limit` ends the loop at once.
   private mutating func longLength(octets: Int, limit: Int) throws(ReceiptDecodingError) -> Int {
     let start = position - 1
     guard octets < 0x7F else { throw failure("a length in fewer than 127 octets", at: start) }
@@ -90,12 +93,12 @@ struct DERReader {
     return length
   }
 
-  /// What remains to be read of an element whose header was just read.
+  /// The container for the children of an element whose header was just read.
   func enter(_ header: DERHeader, limit: Int) -> DERContainer {
     DERContainer(limit: header.contentEnd ?? limit, isIndefinite: header.contentEnd == nil)
   }
 
-  /// The next child; nil at the container's end, which is then behind the position.
+  /// The next child; nil at the container's end. The position is then after the end.
   mutating func next(in container: DERContainer) throws(ReceiptDecodingError) -> DERHeader? {
     if container.isIndefinite {
       if try skipEndOfContents(limit: container.limit) { return nil }
@@ -116,7 +119,7 @@ struct DERReader {
     return true
   }
 
-  /// The next child, which must be there and of this kind.
+  /// The next child, which must exist and be of this kind.
   mutating func next(
     in container: DERContainer, _ identifier: UInt8, _ name: @autoclosure () -> String
   ) throws(ReceiptDecodingError) -> DERHeader {
@@ -125,7 +128,7 @@ struct DERReader {
     return header
   }
 
-  /// Goes behind an element whose header was just read.
+  /// Moves after an element whose header was just read.
   mutating func skip(_ header: DERHeader, limit: Int) throws(ReceiptDecodingError) {
     if let end = header.contentEnd {
       position = end
@@ -134,9 +137,9 @@ struct DERReader {
     }
   }
 
-  /// Goes behind a container, whatever is left in it.
+  /// Moves after a container, whatever is left in it.
   ///
-  /// Only elements of indefinite length have to be looked into, so that a counter takes the place of a stack.
+  /// Only elements of indefinite length have to be searched, so a counter is enough instead of a stack.
   mutating func leave(_ container: DERContainer) throws(ReceiptDecodingError) {
     guard container.isIndefinite else {
       position = container.limit

@@ -4,15 +4,16 @@
   import Foundation
 #endif
 
-/// What is found inside of a document: its transactions, its subscriptions, and what of it can't be decoded.
+/// The content of a document: its transactions, its subscriptions, and the parts that cannot be decoded.
 struct DocumentContents {
   var transactions: [ListedTransaction] = []
   var facts = SubscriptionFacts()
   var undecodable: [ReceiptDecodingError] = []
-  /// Those that the documents inside of it name.
+  /// The bundle ids in the documents inside.
   var bundleIDs: Set<String> = []
 
-  /// `isInner` for what was found inside of another document: there it ends, so that no input makes it deeper.
+  /// Pass true for `isInner` for a document inside of another one. It may contain no further request, so that
+  /// no input controls the depth.
   init(_ content: StoreDocument.Content, isInner: Bool) {
     switch content {
     case .appReceipt(let receipt): add(receipt)
@@ -66,7 +67,7 @@ struct DocumentContents {
     facts.add(SubscriptionRenewal(renewal), originalTransactionID: id)
   }
 
-  /// The receipt in a request is a document of its own, and not a request again.
+  /// Decodes the receipt in a request as a document of its own. It cannot be a request again.
   private mutating func add(_ request: VerifyReceiptRequest) {
     do throws(ReceiptDecodingError) {
       let receipt = try StoreDocument(decoding: Array(request.receiptData.utf8), isInner: true)

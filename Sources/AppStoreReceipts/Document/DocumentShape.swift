@@ -4,9 +4,10 @@
   import Foundation
 #endif
 
-/// What bytes look like from outside, by their first characters: which decoder is to say what they are.
+/// The shape of bytes by their first characters. It decides which decoder reads them.
 enum DocumentShape {
-  /// The tag of a SEQUENCE, which is also the digit 0: no base64 of a document begins with that.
+  /// Begins with the tag of a SEQUENCE, which is also the digit 0: no document in base64 begins with that
+  /// digit.
   case asn1
   /// NeXTSTEP text, XML or binary.
   case propertyList
@@ -18,12 +19,13 @@ enum DocumentShape {
 
   init(_ bytes: [UInt8]) throws(ReceiptDecodingError) {
     guard let first = bytes.first else {
-      throw ReceiptDecodingError(expected: "a document, not nothing", location: "start", reason: .missing)
+      throw ReceiptDecodingError(
+        expected: "a document, not an empty input", location: "start", reason: .missing)
     }
     let text = Self.trim(bytes[...])
     guard let start = text.first else {
       throw ReceiptDecodingError(
-        expected: "a document, not white space alone", location: "start", reason: .missing)
+        expected: "a document, not only white space", location: "start", reason: .missing)
     }
     switch start {
     case _ where first == 0x30: self = .asn1
@@ -36,10 +38,11 @@ enum DocumentShape {
     }
   }
 
-  /// Without white space, a byte order mark and NUL at either end, which files and terminals add.
+  /// The bytes without leading and trailing white space, byte order mark and NUL, which files and terminals
+  /// add.
   func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> { Self.trim(bytes[...]) }
 
-  /// What is inside of the wrapping.
+  /// Removes the wrapping.
   func unwrap(
     _ bytes: [UInt8]
   ) throws(ReceiptDecodingError) -> (wrapping: StoreDocument.Wrapping, bytes: [UInt8]) {
@@ -58,11 +61,11 @@ enum DocumentShape {
     return (isURL ? .base64URL : .base64, inner)
   }
 
-  /// A property list has `=` behind its first name, JSON a colon.
+  /// In a property list, `=` follows the first name; in JSON, a colon does.
   private static func isPropertyList(_ text: ArraySlice<UInt8>) -> Bool {
     var rest = trim(text.dropFirst())
     guard rest.first == UInt8(ascii: "\"") else {
-      // A name without quotes; `}` is an object without members.
+      // A name without quotes is a property list; `}` is an object without members.
       return rest.first.map { $0 != UInt8(ascii: "}") } ?? false
     }
     rest = rest.dropFirst()

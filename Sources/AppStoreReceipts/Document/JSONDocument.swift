@@ -1,4 +1,4 @@
-/// A JSON object, told by its names (receipt-facts, section 0 and c.5).
+/// A JSON object, recognised by its names (StoreFacts section 0 and c.3).
 struct JSONDocument {
   private let fields: JSONFields
 
@@ -7,7 +7,7 @@ struct JSONDocument {
   }
 
   func read() throws(ReceiptDecodingError) -> (StoreDocument.Kind, StoreDocument.Content) {
-    guard let kind else { throw .field("start", "the names of a document of the App Store") }
+    guard let kind else { throw .field("start", "the field names of an App Store document") }
     switch kind {
     case .verifyReceiptRequest: return (kind, .verifyReceiptRequest(try VerifyReceiptRequest(fields)))
     case .verifyReceiptResponse: return (kind, .verifyReceiptResponse(try VerifyReceiptResponse(fields)))
@@ -24,11 +24,11 @@ struct JSONDocument {
         ? (kind, .renewalObject(try PendingRenewal(fields)))
         : (kind, .transactionObject(try ReceiptTransaction(fields)))
     case .appReceipt, .transactionReceipt, .signedTransaction, .signedRenewalInfo, .signedAppTransaction:
-      throw .field("start", "a document of JSON")
+      throw .field("start", "a JSON document")
     }
   }
 
-  /// The narrowest names come first: an item of a Server API answer has a `status` too.
+  /// The most specific names come first: an item of a Server API answer also has a `status`.
   private var kind: StoreDocument.Kind? {
     if fields.has("receipt-data") { return .verifyReceiptRequest }
     if fields.has("notification_type") { return .notificationV1 }
@@ -49,7 +49,8 @@ struct JSONDocument {
     "expires_date_ms", "product_id",
   ]
 
-  /// An item of `pending_renewal_info`: it names what comes, and no transaction.
+  /// Whether the object is an item of `pending_renewal_info`: it describes the next renewal and names no
+  /// transaction.
   private var isRenewal: Bool {
     has(["auto_renew_product_id", "auto_renew_status", "expiration_intent", "is_in_billing_retry_period"])
       && !has(["transaction_id", "purchase_date", "purchase_date_ms", "bid"])

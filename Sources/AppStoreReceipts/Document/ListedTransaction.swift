@@ -1,22 +1,22 @@
-/// A transaction as every kind of document can tell it. Dates are milliseconds since 1970.
+/// A transaction with the values that every kind of document has. Dates are milliseconds since 1970.
 public struct ListedTransaction: Sendable, Hashable {
   /// The store's id.
   public var transactionID: String
-  /// The id of the first transaction of its chain; its own for a first purchase.
+  /// The id of the first transaction of its chain; equal to `transactionID` for a first purchase.
   public var originalTransactionID: String
-  /// What was bought; nil where the document doesn't name it (the smallest transaction receipts).
+  /// The product; nil if the document does not name it (the smallest transaction receipts).
   public var productID: String?
-  /// How many.
+  /// How many units.
   public var quantity: Int
   /// When the store charged.
   public var purchaseDate: Int64?
-  /// The end of the period; of subscriptions only.
+  /// The end of the period. Only subscriptions have it.
   public var expiresDate: Int64?
-  /// When it was refunded or revoked.
+  /// When the purchase was refunded or revoked.
   public var cancellationDate: Int64?
-  /// Which store, where the document names it.
+  /// The store environment, if the document names it.
   public var environment: StoreEnvironment?
-  /// The order's account token, as it came, where the document has one.
+  /// The order's account token, unchanged, if the document has one.
   public var appAccountToken: String?
 }
 

@@ -1,14 +1,14 @@
-/// An answer of the App Store Server API, or an item of one, as far as it carries signed payloads (receipt-facts, c.5).
+/// An answer of the App Store Server API, or an item of one: the parts with signed payloads (StoreFacts c.3).
 ///
-/// Its JWS are kept as they came; ``StoreDocument`` decodes them. Nothing is verified.
+/// Its JWS are kept undecoded; ``StoreDocument`` decodes them. Nothing is verified.
 public struct ServerAPIResponse: Sendable, Hashable {
   /// One JWS of the answer.
   public struct SignedField: Sendable, Hashable {
-    /// Where it stands: "data[0].lastTransactions[1].signedTransactionInfo".
+    /// The place of the JWS: "data[0].lastTransactions[1].signedTransactionInfo".
     public var path: String
-    /// The JWS, verbatim.
+    /// The JWS, unchanged.
     public var jws: String
-    /// `status` beside it, of subscriptions.
+    /// The `status` in the same object. Only subscriptions have it.
     public var subscriptionState: SubscriptionState?
   }
 
@@ -20,14 +20,14 @@ public struct ServerAPIResponse: Sendable, Hashable {
   public var appID: Int64?
   /// `hasMore`: there are further pages.
   public var hasMore: Bool?
-  /// `revision`: what the next page is asked for with.
+  /// `revision`: the value with which the next page is requested.
   public var revision: String?
   /// Every JWS, in the answer's order.
   public var signedFields: [SignedField] = []
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue] = [:]
 
-  /// The names under which a JWS may stand.
+  /// The names that may hold a JWS.
   static let names = [
     "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo", "signedPayload",
   ]
@@ -45,7 +45,7 @@ public struct ServerAPIResponse: Sendable, Hashable {
     unknownFields = try fields.unknown()
   }
 
-  /// An answer has three levels: its own, its list's, and that of the list in that.
+  /// An answer has three levels: its own, a list's items, and the items of a list inside of those.
   private mutating func takeSigned(_ fields: inout JSONFields, level: Int = 1) throws(ReceiptDecodingError) {
     let hasSigned = Self.names.contains { fields.has($0) }
     let state = hasSigned ? try fields.code("status", as: SubscriptionState.self) : nil
@@ -57,7 +57,7 @@ public struct ServerAPIResponse: Sendable, Hashable {
       guard fields.isArray(name) else { continue }
       _ = try fields.items(name, "an array") { (item) throws(ReceiptDecodingError) in
         if let jws = try item.string() {
-          // The list grows, and each has a path: for one of the store's JWS that is next to nothing.
+          // The list grows, and each entry has a path. For one of the store's JWS this is very little.
           try item.charge(3 * MemoryLayout<SignedField>.stride + JSONBudget.text(item.path.utf8.count))
           signedFields.append(SignedField(path: item.path, jws: jws))
         } else {
@@ -70,8 +70,8 @@ public struct ServerAPIResponse: Sendable, Hashable {
 }
 
 extension ServerAPIResponse: CustomStringConvertible, CustomReflectable {
-  /// A count; no JWS.
+  /// A count, without the JWS.
   public var description: String { "answer of the Server API, \(signedFields.count) signed payloads" }
-  /// Without children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

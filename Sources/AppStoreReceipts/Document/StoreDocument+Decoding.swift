@@ -5,7 +5,7 @@
 #endif
 
 extension StoreDocument {
-  /// Recognises and decodes text.
+  /// Recognises and decodes a string.
   public init(decoding text: String) throws(ReceiptDecodingError) {
     try self.init(decoding: Array(text.utf8))
   }
@@ -15,8 +15,8 @@ extension StoreDocument {
     try self.init(decoding: Array(data))
   }
 
-  /// Recognises and decodes bytes. Throws if they are none of the kinds, or if that kind's decoder throws; an error in
-  /// wrapped bytes counts from the start of what was unwrapped, and says so.
+  /// Recognises and decodes bytes. Throws if they are none of the kinds, or if that kind's decoder throws.
+  /// Offsets in wrapped bytes count from the start of the unwrapped bytes; the error says so.
   public init(decoding bytes: [UInt8]) throws(ReceiptDecodingError) {
     try self.init(decoding: bytes, isInner: false)
   }
@@ -54,7 +54,7 @@ extension StoreDocument {
     }
   }
 
-  /// Nil if the shape is that of a wrapping.
+  /// Nil if the shape is a wrapping.
   private static func read(
     _ shape: DocumentShape, _ bytes: [UInt8]
   ) throws(ReceiptDecodingError) -> (Kind, Content)? {

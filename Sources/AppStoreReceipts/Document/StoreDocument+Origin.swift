@@ -1,5 +1,6 @@
 extension StoreDocument {
-  /// Which store it is from: as the document says, else as the documents inside of it say, if they agree.
+  /// The store environment: from the document itself, otherwise from the documents inside of it if they
+  /// agree.
   public var environment: StoreEnvironment? {
     let stated: StoreEnvironment? =
       switch content {
@@ -18,8 +19,8 @@ extension StoreDocument {
     return stated ?? only(Set(transactions.compactMap(\.environment)))
   }
 
-  /// The app's bundle id, as the document says, else as the documents inside of it say, if they agree. Compare it with your own: a genuine receipt of another app is no
-  /// proof.
+  /// The app's bundle id: from the document itself, otherwise from the documents inside of it if they agree.
+  /// Compare it with your own: a genuine receipt of another app proves nothing.
   public var bundleID: String? {
     let stated: String? =
       switch content {

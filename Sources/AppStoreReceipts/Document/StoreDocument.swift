@@ -1,26 +1,27 @@
-/// Whatever the App Store, its server or an app hands out, told by its contents: the one entry for bytes of which
-/// nobody says what they are. **Decoded, not verified**: what a document says must be proven elsewhere, see
-/// ``CompactJWS`` and ``AppReceipt``.
+/// Any document of the App Store, of its server or of an app, recognised by its contents. Use it for bytes of
+/// unknown kind. **Decoded, not verified**: the contents must be proven elsewhere, see ``CompactJWS`` and
+/// ``AppReceipt``.
 ///
-/// Read are a binary receipt (DER, BER), a property list, a JWS and JSON, and each of these as base64, with line
-/// breaks or without, as base64 of base64, in base64url, or in a JSON string (receipt-facts, pitfall 16). Bounded:
-/// ``maximumByteCount`` bytes, ``maximumWrappings`` wrappings, and the limits of each decoder; no recursion that the
-/// input controls; time in proportion to the bytes.
+/// It reads a binary receipt (DER, BER), a property list, a JWS and JSON. Each may be wrapped: in base64 with
+/// or without line breaks, in base64 of base64, in base64url, or in a JSON string (StoreFacts pitfall 16).
+/// Limits: ``maximumByteCount`` bytes, ``maximumWrappings`` wrappings, and the limits of each decoder; no
+/// recursion that the input controls; time in proportion to the bytes.
 public struct StoreDocument: Sendable, Hashable {
-  /// Larger inputs are refused: 64 MiB, which is a receipt of 16 MiB in base64 of base64, with line breaks.
+  /// The largest input that is accepted: 64 MiB, which is a receipt of 16 MiB in base64 of base64, with line
+  /// breaks.
   public static let maximumByteCount = 64 << 20
-  /// How often a document may be wrapped in base64 or in a JSON string.
+  /// The most layers of base64 or JSON strings around a document.
   public static let maximumWrappings = 4
-  /// How many errors ``undecodable`` holds at most; further ones are not listed.
+  /// The most errors in ``undecodable``. Further errors are not listed.
   public static let maximumUndecodable = 100
 
-  /// What it is, by name: the words of `purchase-simulator decode --json`.
+  /// The kind of a document. The names are the words of `purchase-simulator decode --json`.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The app receipt (PKCS#7).
     case appReceipt
     /// The receipt of one transaction, iOS 6 style.
     case transactionReceipt
-    /// A question to `verifyReceipt`.
+    /// A request to `verifyReceipt`.
     case verifyReceiptRequest
     /// An answer of `verifyReceipt`.
     case verifyReceiptResponse
@@ -49,7 +50,7 @@ public struct StoreDocument: Sendable, Hashable {
     /// The `receipt` of an answer of `verifyReceipt`.
     case receiptObject
 
-    /// Whether an upload can carry it as its proof, and a backend verify it with the store.
+    /// Whether an upload can carry it as a proof that the backend verifies with the store.
     public var isProof: Bool {
       self == .appReceipt || self == .transactionReceipt || self == .signedTransaction
     }
@@ -85,21 +86,22 @@ public struct StoreDocument: Sendable, Hashable {
     case receiptObject(VerifiedAppReceipt)
   }
 
-  /// What it is.
+  /// The kind of the document.
   public let kind: Kind
-  /// What it says.
+  /// The decoded document.
   public let content: Content
-  /// What it was wrapped in, from the outside to the inside; empty if it came as it is.
+  /// The layers around the document, from the outside to the inside; empty if there was none.
   public let wrappings: [Wrapping]
-  /// The bytes inside of all wrappings: the receipt's binary, the JWS, the JSON. What an upload carries.
+  /// The bytes inside of all wrappings: the binary receipt, the JWS, the JSON. An upload carries these bytes.
   public let bytes: [UInt8]
-  /// Every transaction in it, also in documents inside of it (a receipt in a request, the JWS of a notification), in
-  /// its own order. One id may occur several times: `verifyReceipt` answers list a transaction in two places.
+  /// All transactions in the document, in its order, including those in documents inside of it (a receipt in
+  /// a request, the JWS of a notification). One id may occur several times: `verifyReceipt` answers list a
+  /// transaction in two places.
   public let transactions: [ListedTransaction]
-  /// What it tells of subscriptions; see ``SubscriptionStatus/all(in:at:)``.
+  /// The facts about subscriptions in the document; see ``SubscriptionStatus/all(in:at:)``.
   public let subscriptionFacts: SubscriptionFacts
-  /// What could not be decoded inside of it, although the document itself was: a JWS within a notification, the
-  /// receipt within a request. Each names its place.
+  /// Errors of inner documents that could not be decoded, although the document itself could: a JWS in a
+  /// notification, the receipt in a request. Each error names its place.
   public let undecodable: [ReceiptDecodingError]
   /// The bundle ids of the documents inside of it.
   let innerBundleIDs: Set<String>
@@ -127,7 +129,8 @@ public struct StoreDocument: Sendable, Hashable {
     innerBundleIDs = inside.bundleIDs
   }
 
-  /// Whether it holds this transaction. Of stores whose ids restart (Xcode) an id alone says little.
+  /// Whether the document contains this transaction. If ids restart (Xcode), an id alone does not identify a
+  /// transaction.
   public func covers(_ transactionID: String, in environment: StoreEnvironment? = nil) -> Bool {
     transactions.contains {
       $0.transactionID == transactionID
@@ -135,7 +138,7 @@ public struct StoreDocument: Sendable, Hashable {
     }
   }
 
-  /// Those of the ids, in their order, that it holds.
+  /// The ids that the document contains, in their given order.
   public func covered(of transactionIDs: some Sequence<String>) -> [String] {
     let held = Set(transactions.map(\.transactionID))
     return transactionIDs.filter(held.contains)
@@ -143,8 +146,8 @@ public struct StoreDocument: Sendable, Hashable {
 }
 
 extension StoreDocument: CustomStringConvertible, CustomReflectable {
-  /// The kind and a count; no proof.
+  /// The kind and a count, without the proof.
   public var description: String { "\(kind.rawValue), \(transactions.count) transactions" }
-  /// Without children: it holds a proof.
+  /// A mirror without children, because the document contains a proof.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

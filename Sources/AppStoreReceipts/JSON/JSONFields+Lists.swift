@@ -1,12 +1,12 @@
 extension JSONFields {
-  /// One object.
+  /// Takes one object.
   mutating func object(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
     guard let offset = offset(name) else { return nil }
     return try JSONFields(source, at: offset, path: path(of: name))
   }
 
-  /// The objects of an array, made into something; one object counts as an array of one (receipt-facts.md, pitfall
-  /// 18), and an empty one, as some languages write an empty array, as none.
+  /// Takes the objects of an array. A single object counts as an array of one (StoreFacts pitfall 18). An
+  /// empty object counts as an empty array, because some languages write it so.
   mutating func objects<Made>(
     _ name: String, _ make: (JSONFields) throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> [Made] {
@@ -20,7 +20,7 @@ extension JSONFields {
     }
   }
 
-  /// Whether the value is one, which stays.
+  /// Whether the value is an array. Does not take it.
   func isArray(_ name: String) -> Bool {
     var copy = self
     return copy.offset(name).map { JSONReader(source.bytes, position: $0).isArray } ?? false
@@ -36,17 +36,17 @@ extension JSONFields {
     return try JSONFields(source, at: offset, path: path(of: name))
   }
 
-  /// One item of an array, for the time in which it is looked at.
+  /// One item of an array, valid while it is read.
   struct Item {
     fileprivate let source: JSONSource
     fileprivate let offset: Int
     fileprivate let array: String
     fileprivate let index: Int
 
-    /// Where it is: "signedTransactions[3]".
+    /// The place of the item: "signedTransactions[3]".
     var path: String { "\(array)[\(index)]" }
 
-    /// Its text; nil if it is no string.
+    /// The item's text; nil if it is no string.
     func string() throws(ReceiptDecodingError) -> String? {
       var reader = JSONReader(source.bytes, position: offset)
       guard reader.isString else { return nil }
@@ -55,16 +55,16 @@ extension JSONFields {
       return try reader.text(range)
     }
 
-    /// Throws if what is to be made of it, beyond its text, takes more than what is left.
+    /// Throws if the values made from the item, beyond its text, take more memory than is left.
     func charge(_ count: Int) throws(ReceiptDecodingError) { try source.charge(count, for: path) }
 
-    /// Its members. Throws if it is no object.
+    /// The item's members. Throws if it is no object.
     func fields() throws(ReceiptDecodingError) -> JSONFields {
       try JSONFields(source, at: offset, path: path)
     }
   }
 
-  /// The items of an array, made into something. They are counted first, so that nothing grows.
+  /// Takes the items of an array. They are counted first, so that the result does not grow.
   mutating func items<Made>(
     _ name: String, _ expected: String, _ make: (Item) throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> [Made] {
@@ -98,13 +98,13 @@ extension JSONFields {
     return count
   }
 
-  /// Any value with all that is in it, as it came.
+  /// Takes any value with all its content, undecoded.
   mutating func value(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     guard let offset = offset(name) else { return nil }
     return try source.value(at: offset)
   }
 
-  /// The value of a field that must be there.
+  /// The value of a required field.
   func required<Value>(_ value: Value?, _ name: String) throws(ReceiptDecodingError) -> Value {
     guard let value else { throw .field(path(of: name), "a value", reason: .missing) }
     return value

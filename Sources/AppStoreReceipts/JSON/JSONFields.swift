@@ -4,24 +4,24 @@
   import Foundation
 #endif
 
-/// The members of one object, taken one after the other; what nobody took is unknown, and kept.
+/// The members of one object, taken one after the other. Members that were not taken are unknown, and kept.
 ///
-/// They are read where they stand in the text: an object costs a few offsets for as long as it is read. What stays, the
-/// models with their strings and the unknown fields, is charged before it is made, so that the text's copy and all of
-/// it take at most three times the text's bytes, whatever the text is.
+/// They are read in place: an object costs a few offsets while it is read. The results, models with their
+/// strings and the unknown fields, are charged before they are allocated. The copy of the text and the
+/// results together take at most three times the text's bytes, whatever the text is.
 ///
-/// Stores write one and the same field as a number, a string or a boolean (receipt-facts.md, pitfall 20; R4.3), so
-/// the readers take each form that means the same. Null, and an empty string where a value is expected, are absence.
-/// What can't mean the value is an error with the field's path: a cancellation date that is silently absent would be
-/// a refund that nobody sees.
+/// Stores write the same field as a number, a string or a boolean (StoreFacts pitfall 20; R4.3), so the
+/// readers accept each form with the same meaning. Null counts as absent, and so does an empty string where a
+/// value is expected. A value of any other form is an error with the field's path: if an unreadable
+/// cancellation date counted as absent, a refund would go unnoticed.
 struct JSONFields {
-  /// More members are refused; the store's largest object has 60.
+  /// Objects with more members are refused. The store's largest object has 60.
   static let maximumMemberCount = 1_024
 
   private struct Member {
-    /// Between its quotation marks.
+    /// The range between its quotation marks.
     var name: Range<Int>
-    /// Its meaning, where it is written with escapes and may be one that is known.
+    /// The unescaped name, if it has escapes and may be a known one.
     var unescaped: String?
     var value: Int
     var isTaken = false
@@ -29,22 +29,22 @@ struct JSONFields {
 
   let source: JSONSource
   private var members: [Member] = []
-  /// Where the object is: "latest_receipt_info[3]". Empty for the outermost.
+  /// The place of the object, such as "latest_receipt_info[3]"; empty for the outermost object.
   let path: String
 
-  /// The object that a text is. `path` is also what offsets are said to be in.
+  /// Reads a text that is an object. `path` also names the text in error locations.
   init(json: [UInt8], path: String = "") throws(ReceiptDecodingError) {
     let source = try JSONSource(json, part: path)
     try self.init(source, at: source.start, path: path)
   }
 
-  /// The same, of data, which is not copied if there is too much of it.
+  /// The same, for data. Data that is too large is refused before it is copied.
   init(json: Data, path: String = "") throws(ReceiptDecodingError) {
     try JSONReader.checkCount(json.count)
     try self.init(json: Array(json), path: path)
   }
 
-  /// The object that a value is, by way of its text.
+  /// Reads a value that is an object, through its text.
   init(_ value: JSONValue, path: String) throws(ReceiptDecodingError) {
     let source = try JSONSource(Array(value.data), part: "")
     try self.init(source, at: source.start, path: path)
@@ -68,7 +68,7 @@ struct JSONFields {
     }
   }
 
-  /// What was not taken.
+  /// The members that were not taken.
   func unknown() throws(ReceiptDecodingError) -> [String: JSONValue] {
     var result: [String: JSONValue] = [:]
     for member in members where !member.isTaken {
@@ -85,7 +85,7 @@ struct JSONFields {
 
   var isEmpty: Bool { members.isEmpty }
 
-  /// Of equal names the last counts, as for Apple's own parser (receipt-facts.md a.1).
+  /// Of equal names the last counts, as in Apple's own parser (StoreFacts a.1).
   private func index(of name: String) -> Int? {
     members.lastIndex { isNamed($0, name) }
   }
@@ -95,12 +95,13 @@ struct JSONFields {
     return member.name.count == name.utf8.count && source.bytes[member.name].elementsEqual(name.utf8)
   }
 
-  /// Escapes make a name up to six times as long; no known one has more than 48 letters.
+  /// Escapes make a name up to six times as long; no known name has more than 48 letters.
   private static func mayBeKnown(_ name: Range<Int>, _ reader: JSONReader) -> Bool {
     name.count <= 6 * 48 && reader.bytes[name].contains(UInt8(ascii: "\\"))
   }
 
-  /// Marks every member of the name as taken. The offset of the last one's value, unless that is null.
+  /// Marks all members with this name as taken. Returns the offset of the last one's value, unless it is
+  /// null.
   mutating func offset(_ name: String) -> Int? {
     guard let last = index(of: name) else { return nil }
     for index in 0...last where !members[index].isTaken && isNamed(members[index], name) {
@@ -110,7 +111,7 @@ struct JSONFields {
     return source.bytes[offset] == UInt8(ascii: "n") ? nil : offset
   }
 
-  /// The value, unless it is null; of an object or an array, an empty one.
+  /// Takes the value, unless it is null. An object or array is returned empty.
   private mutating func take(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     guard let offset = offset(name) else { return nil }
     var reader = JSONReader(source.bytes, position: offset)
@@ -121,7 +122,7 @@ struct JSONFields {
 // MARK: - Text
 
 extension JSONFields {
-  /// A string, or a number with all of its digits.
+  /// Takes a string, or a number with all of its digits.
   mutating func text(_ name: String) throws(ReceiptDecodingError) -> String? {
     switch try take(name) {
     case nil: return nil
@@ -131,13 +132,13 @@ extension JSONFields {
     }
   }
 
-  /// ``text(_:)`` of which the empty one is absent: ids, and names of products.
+  /// Like ``text(_:)``, but an empty text counts as absent: for ids, and names of products.
   mutating func identifier(_ name: String) throws(ReceiptDecodingError) -> String? {
     guard let text = try text(name), !text.isEmpty else { return nil }
     return text
   }
 
-  /// A string and nothing else, as in signed payloads.
+  /// Takes a string only, as in signed payloads.
   mutating func string(_ name: String) throws(ReceiptDecodingError) -> String? {
     switch try take(name) {
     case nil: return nil
@@ -151,7 +152,7 @@ extension JSONFields {
     return text
   }
 
-  /// An open set of names.
+  /// Takes a word of an open set.
   mutating func word<Word: RawRepresentable>(_ name: String, as: Word.Type) throws(ReceiptDecodingError)
     -> Word? where Word.RawValue == String
   {
@@ -159,7 +160,7 @@ extension JSONFields {
     return Word(rawValue: text)
   }
 
-  /// An array of strings.
+  /// Takes an array of strings.
   mutating func strings(_ name: String) throws(ReceiptDecodingError) -> [String] {
     try items(name, "an array of strings") { (item) throws(ReceiptDecodingError) in
       guard let text = try item.string() else { throw .field(item.path, "a string") }
@@ -171,8 +172,8 @@ extension JSONFields {
 // MARK: - Numbers
 
 extension JSONFields {
-  /// A whole number, or a string of one. A server in between may have written it with a fraction of zeros, or an
-  /// exponent; from 2^53 on it would have lost digits, so that none is believed there.
+  /// Takes a whole number, or a string with one. A server in between may have written the number with a
+  /// fraction of zeros, or an exponent. Such a number is refused from 2^53 on, because digits would be lost.
   mutating func integer(_ name: String) throws(ReceiptDecodingError) -> Int64? {
     guard let value = try take(name), value != .string("") else { return nil }
     switch value {
@@ -190,14 +191,14 @@ extension JSONFields {
     throw .field(path(of: name), "a whole number of 64 bits")
   }
 
-  /// A number of things.
+  /// Takes a count.
   mutating func count(_ name: String) throws(ReceiptDecodingError) -> Int? {
     guard let integer = try integer(name) else { return nil }
-    guard let count = Int(exactly: integer) else { throw .field(path(of: name), "a number of this machine") }
+    guard let count = Int(exactly: integer) else { throw .field(path(of: name), "a number that fits Int") }
     return count
   }
 
-  /// An open set of numbers, in either form.
+  /// Takes a number of an open set, in either form.
   mutating func code<Code: RawRepresentable>(_ name: String, as: Code.Type) throws(ReceiptDecodingError)
     -> Code? where Code.RawValue == Int
   {
@@ -205,7 +206,7 @@ extension JSONFields {
     return Code(rawValue: value)
   }
 
-  /// `true`, 1, "1", "true", and their opposites: all of them occur (receipt-facts.md, 'Same thing, different
+  /// Takes `true`, 1, "1", "true", or the opposites: all of them occur (StoreFacts 'Same thing, different
   /// spelling').
   mutating func flag(_ name: String) throws(ReceiptDecodingError) -> Bool? {
     switch try take(name) {
@@ -213,12 +214,12 @@ extension JSONFields {
     case .bool(let flag): return flag
     case .integer(0), .string("0"), .string("false"): return false
     case .integer(1), .string("1"), .string("true"): return true
-    default: throw .field(path(of: name), "a yes or no")
+    default: throw .field(path(of: name), "true or false")
     }
   }
 
-  /// 0 or 1, "0" or "1", "false" or "true": the three encodings of one field (receipt-facts.md, 'Same thing,
-  /// different spelling'); and whatever number comes later.
+  /// Takes 0 or 1, "0" or "1", "false" or "true": one field has these three encodings (StoreFacts 'Same
+  /// thing, different spelling'). Other numbers are accepted too.
   mutating func renewStatus(_ name: String) throws(ReceiptDecodingError) -> AutoRenewStatus? {
     switch try peek(name) {
     case .string("true"), .string("false"): try flag(name) == true ? .on : .off
@@ -226,7 +227,7 @@ extension JSONFields {
     }
   }
 
-  /// A version 1 notification's "OK" is 0 (receipt-facts.md d.1).
+  /// Takes a status. The "OK" of version 1 notifications is 0 (StoreFacts d.1).
   mutating func receiptStatus(_ name: String) throws(ReceiptDecodingError) -> ReceiptStatus? {
     guard try peek(name) != .string("OK") else {
       _ = offset(name)
@@ -235,7 +236,7 @@ extension JSONFields {
     return try code(name, as: ReceiptStatus.self)
   }
 
-  /// Looks at a value and leaves it.
+  /// Returns a value without taking it.
   private func peek(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     var copy = self
     return try copy.take(name)
@@ -245,7 +246,7 @@ extension JSONFields {
 // MARK: - Dates
 
 extension JSONFields {
-  /// Milliseconds as a JSON number; Xcode's fraction is cut off (receipt-facts.md c.2).
+  /// Takes milliseconds as a JSON number; Xcode's fraction is cut off (StoreFacts c.2).
   mutating func milliseconds(_ name: String) throws(ReceiptDecodingError) -> Int64? {
     guard let value = try take(name) else { return nil }
     if case .string = value { throw .field(path(of: name), "milliseconds since 1970, a number") }
@@ -255,7 +256,7 @@ extension JSONFields {
     return result
   }
 
-  /// The first of several spellings of one moment that can be read. All of them count as known.
+  /// Takes the first readable one of several spellings of one moment. All of them count as known.
   mutating func date(_ names: String...) throws(ReceiptDecodingError) -> Int64? {
     var unreadable: String?
     var result: Int64?
@@ -278,7 +279,7 @@ extension JSONFields {
     switch value {
     case .integer(let integer): return integer
     case .number(let number):
-      // Longer ones are no date, and slow to read.
+      // A longer number is no date, and slow to parse.
       guard number.utf8.count <= 64, let double = Double(number) else { return nil }
       return Int64(exactly: double.rounded(.towardZero))
     case .string(let text): return Int64(text) ?? StoreDate.milliseconds(text, .anyZone)

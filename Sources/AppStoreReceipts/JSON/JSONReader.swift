@@ -1,5 +1,5 @@
-/// Walks over one JSON text (RFC 8259) by offsets. Depth is bounded, so recursion is too; nothing is allocated but
-/// what is asked for.
+/// Reads one JSON text (RFC 8259) by offsets. Depth is limited, and so is recursion. It allocates only the
+/// values that its caller asks for.
 struct JSONReader {
   let bytes: [UInt8]
   private(set) var position: Int
@@ -9,8 +9,8 @@ struct JSONReader {
     self.position = position
   }
 
-  /// Holds the whole text against the grammar: one value, white space around it, and nothing else. Returns the
-  /// offset of the value.
+  /// Checks the whole text against the grammar: one value with white space around it, and nothing else.
+  /// Returns the offset of the value.
   static func check(_ bytes: [UInt8]) throws(ReceiptDecodingError) -> Int {
     try checkCount(bytes.count)
     if let offset = UTF8Check.firstInvalid(in: bytes) { throw .notJSON("UTF-8", offset: offset) }
@@ -24,14 +24,14 @@ struct JSONReader {
     return start
   }
 
-  /// Throws if a text is too long to be looked at.
+  /// Throws if a text is too long to be read.
   static func checkCount(_ count: Int) throws(ReceiptDecodingError) {
     guard count <= JSONValue.maximumByteCount else {
       throw .field("start", "at most \(JSONValue.maximumByteCount) bytes, not \(count)", reason: .tooLarge)
     }
   }
 
-  /// Whether a text is a number of JSON, from its first to its last byte.
+  /// Whether the whole text is a JSON number.
   static func isNumber(_ text: String) -> Bool {
     var reader = JSONReader(Array(text.utf8))
     do throws(ReceiptDecodingError) {
@@ -52,7 +52,7 @@ struct JSONReader {
     while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
   }
 
-  /// Takes a mark and the white space before it, if it comes next.
+  /// Skips white space, and then the mark if it comes next. Returns whether it did.
   private mutating func take(_ mark: Unicode.Scalar) -> Bool {
     skipSpace()
     guard peek == UInt8(ascii: mark) else { return false }
@@ -64,12 +64,12 @@ struct JSONReader {
 // MARK: - Values
 
 extension JSONReader {
-  /// What the value here is, by its first byte.
+  // The kind of the value here, by its first byte.
   var isObject: Bool { peek == UInt8(ascii: "{") }
   var isArray: Bool { peek == UInt8(ascii: "[") }
   var isString: Bool { peek == UInt8(ascii: "\"") }
 
-  /// Goes behind a value.
+  /// Moves after a value.
   mutating func skip(depth: Int = 0) throws(ReceiptDecodingError) {
     var isFirst = true
     switch peek {
@@ -84,8 +84,8 @@ extension JSONReader {
     }
   }
 
-  /// The value here, and the position behind it; of an object or array, it is an empty one, and the position is
-  /// that of its first byte.
+  /// The value here. Afterwards the position is after it. An object or array is returned empty, and the
+  /// position does not change.
   mutating func shallowValue() throws(ReceiptDecodingError) -> JSONValue {
     if isObject { return [:] }
     if isArray { return [] }
@@ -93,7 +93,7 @@ extension JSONReader {
     return try plainValue()
   }
 
-  /// The value with all that is in it, charged before it is made.
+  /// The value with all its content, charged before it is allocated.
   mutating func value(
     depth: Int = 0, _ budget: JSONBudget
   ) throws(ReceiptDecodingError) -> JSONValue {
@@ -171,7 +171,7 @@ extension JSONReader {
       if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { position += 1 }
       try digits()
     }
-    // Of 64 bits there are at most 19 digits and a sign; a longer text is not looked through again.
+    // A number of 64 bits has at most 19 digits and a sign. A longer text is not parsed again.
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isInteger, position - start <= 20, let integer = Int64(text) { return .integer(integer) }
     return .number(text)
@@ -187,7 +187,7 @@ extension JSONReader {
 // MARK: - Containers
 
 extension JSONReader {
-  /// Goes behind an opening bracket.
+  /// Moves after an opening bracket.
   mutating func enter(_ depth: Int = 1) throws(ReceiptDecodingError) {
     guard depth <= JSONValue.maximumDepth else {
       throw .notJSON(
@@ -196,8 +196,9 @@ extension JSONReader {
     position += 1
   }
 
-  /// The content of the next member's name; the position is then that of its value. Nil behind the last member,
-  /// and the position behind the brace. `isFirst` is true before the first call, and nobody else's business.
+  /// The content of the next member's name; the position is then at its value. Nil after the last member; the
+  /// position is then after the brace. Set `isFirst` to true before the first call, and do not change it
+  /// afterwards.
   mutating func nextMember(_ isFirst: inout Bool) throws(ReceiptDecodingError) -> Range<Int>? {
     if try isEnd("}", &isFirst, "a comma or a closing brace") { return nil }
     guard isString else { throw failure("a name in quotation marks") }
@@ -207,7 +208,7 @@ extension JSONReader {
     return name
   }
 
-  /// Whether there is another item, which is then at the position; if not, it is behind the bracket.
+  /// Whether there is another item. If so, the position is at the item; otherwise it is after the bracket.
   mutating func nextItem(_ isFirst: inout Bool) throws(ReceiptDecodingError) -> Bool {
     try !isEnd("]", &isFirst, "a comma or a closing bracket")
   }
@@ -226,7 +227,7 @@ extension JSONReader {
 // MARK: - Strings
 
 extension JSONReader {
-  /// The bytes between two quotation marks; they are known to be UTF-8.
+  /// The bytes between two quotation marks. They were checked to be UTF-8.
   mutating func string() throws(ReceiptDecodingError) -> Range<Int> {
     position += 1
     let start = position
@@ -245,7 +246,7 @@ extension JSONReader {
     throw failure("a closing quotation mark")
   }
 
-  /// What the bytes of a string mean.
+  /// The unescaped text of a string's bytes.
   func text(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
     guard bytes[range].contains(UInt8(ascii: "\\")) else {
       return String(decoding: bytes[range], as: UTF8.self)
@@ -283,7 +284,7 @@ extension JSONReader {
     return scalar
   }
 
-  /// `uXXXX`, or two of them that are a surrogate pair.
+  /// `uXXXX`, or two of them as a surrogate pair.
   private mutating func unicodeEscape() throws(ReceiptDecodingError) -> Unicode.Scalar {
     let start = position
     let first = try fourDigits()

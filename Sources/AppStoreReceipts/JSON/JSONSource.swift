@@ -1,8 +1,8 @@
-/// A JSON text that was held against the grammar, for the time in which its fields are read.
+/// A JSON text that was checked against the grammar, kept while its fields are read.
 final class JSONSource {
   let bytes: [UInt8]
   let budget: JSONBudget
-  /// What offsets count in, if it is not all that the caller gave: "payload".
+  /// The name of the text in error locations, such as "payload"; empty if it is the caller's whole input.
   let part: String
   /// The offset of the text's value.
   let start: Int
@@ -18,7 +18,7 @@ final class JSONSource {
     budget = JSONBudget(byteCount: bytes.count, factor: 2)
   }
 
-  /// The value at an offset with all that is in it.
+  /// The value at an offset with all its content.
   func value(at offset: Int) throws(ReceiptDecodingError) -> JSONValue {
     var reader = JSONReader(bytes, position: offset)
     do throws(ReceiptDecodingError) {
@@ -28,7 +28,7 @@ final class JSONSource {
     }
   }
 
-  /// Throws if what is to be made for that place takes more than what is left.
+  /// Throws if the values made for a place take more memory than is left.
   func charge(_ count: Int, for path: String) throws(ReceiptDecodingError) {
     guard budget.takes(count) else {
       throw .field(path.isEmpty ? "start" : path, budget.expected, reason: .tooLarge)

@@ -4,11 +4,10 @@
   public import Foundation
 #endif
 
-/// A JSON value that loses nothing a store writes: ids beyond 2^53 and numbers of any size stay exact.
+/// A JSON value without loss: ids beyond 2^53 and numbers of any size stay exact.
 ///
-/// Stores write numbers of up to 18 digits (`download_id`, receipt-facts.md a.4), which a reader based on
-/// `Double` corrupts. Fields and values that this module doesn't know are kept in this form, as
-/// `unknownFields`.
+/// Stores write numbers of up to 18 digits (`download_id`, StoreFacts a.4), which a reader based on `Double`
+/// corrupts. Fields and values that this module does not know are kept in this form, as `unknownFields`.
 public enum JSONValue: Sendable, Hashable {
   /// `null`
   case null
@@ -16,35 +15,35 @@ public enum JSONValue: Sendable, Hashable {
   case bool(Bool)
   /// A number without fraction and exponent that fits 64 bits.
   case integer(Int64)
-  /// Any other number, as it was written: `1697679936049.7297`, `1e3`, `18446744073709551616`.
+  /// Any other number, with its original text: `1697679936049.7297`, `1e3`, `18446744073709551616`.
   case number(String)
   /// Text; it may contain NUL.
   case string(String)
   /// A list.
   case array([JSONValue])
-  /// Names and values. Of equal names in the text the last counts, as for Apple's own parser
-  /// (receipt-facts.md a.1).
+  /// Names and values. Of equal names in the text the last counts, as in Apple's own parser (StoreFacts a.1).
   case object([String: JSONValue])
 
-  /// How many arrays and objects may be inside each other; a store's documents have 6.
+  /// The most levels of nested arrays and objects. A store's documents have 6.
   public static let maximumDepth = 64
 
-  /// Larger texts are refused, by every decoder of JSON in this module: 16 MiB. The largest known has 170 KB.
+  /// The longest text that every JSON decoder of this module accepts: 16 MiB. The largest known has 170 KB.
   public static let maximumByteCount = 16 << 20
 
   /// Reads UTF-8 text by RFC 8259, with or without a byte order mark.
   ///
-  /// Throws for anything else: nesting deeper than ``maximumDepth``, bytes that are not UTF-8, half of a surrogate
-  /// pair, a control character in a string, text behind the value. The error has the offset in bytes and none of the
-  /// text. A text of many tiny values is refused: the value takes at most five times the text's bytes and 256 KiB.
-  /// The decoders of this module do not make one of what they know, and take less.
+  /// Throws for any other input: nesting deeper than ``maximumDepth``, bytes that are not UTF-8, half of a
+  /// surrogate pair, a control character in a string, text after the value. The error has the offset in bytes
+  /// and none of the text. A text of many tiny values is refused: the value takes at most five times the
+  /// text's bytes and 256 KiB. The decoders of this module build no such value for known fields, and take
+  /// less.
   public init(json: Data) throws(ReceiptDecodingError) {
     try JSONReader.checkCount(json.count)
     try self.init(Array(json))
   }
 
-  /// The same, from text.
-  public init(json: String) throws(ReceiptDecodingError) {
+  /// The same, for a string.
+  package init(json: String) throws(ReceiptDecodingError) {
     try self.init(Array(json.utf8))
   }
 
@@ -60,28 +59,27 @@ public enum JSONValue: Sendable, Hashable {
     return members[name]
   }
 
-  /// The text of a string; nil for everything else.
+  /// The text of a string; nil for other values.
   public var string: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }
 
-  /// The items of an array; nil for everything else.
+  /// The items of an array; nil for other values.
   public var array: [JSONValue]? {
     guard case .array(let items) = self else { return nil }
     return items
   }
 
-  /// Names and values of an object; nil for everything else.
+  /// Names and values of an object; nil for other values.
   public var object: [String: JSONValue]? {
     guard case .object(let members) = self else { return nil }
     return members
   }
 
-  /// JSON without white space, names in order, so that equal values have equal texts.
+  /// JSON without white space and with sorted names: equal values have equal texts.
   ///
-  /// The `/` is not escaped. A ``number(_:)`` that somebody made with a text that is no number is written as
-  /// null.
+  /// The `/` is not escaped. A ``number(_:)`` whose text is no number is written as null.
   public var text: String {
     var result = ""
     write(to: &result)
@@ -145,7 +143,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
   /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// An object; of equal names the last counts.
+  /// An object. Of equal names the last counts.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements) { _, last in last })
   }

@@ -1,16 +1,16 @@
 extension ReceiptDecodingError {
-  /// Text that is not JSON; `offset` counts bytes from the start of the text.
+  /// The text is not JSON. `offset` counts bytes from the start of the text.
   static func notJSON(_ expected: String, offset: Int, reason: Reason = .malformed) -> Self {
     Self(expected: expected, location: "byte \(offset)", reason: reason, offset: offset)
   }
 
-  /// A field with an unreadable value, or a required one that is absent. The path holds names that this module
-  /// knows, never one from the input.
+  /// A field has an unreadable value, or a required field is absent. The path contains only names that this
+  /// module knows, never a name from the input.
   static func field(_ path: String, _ expected: String, reason: Reason = .malformed) -> Self {
     Self(expected: expected, location: path, reason: reason)
   }
 
-  /// The same, within a larger document: "byte 7" becomes "payload, byte 7".
+  /// The same error within a larger document: "byte 7" becomes "payload, byte 7".
   func relocated(to part: String) -> Self {
     guard offset != nil else { return self }
     return Self(expected: expected, location: "\(part), \(location)", reason: reason)

@@ -1,18 +1,18 @@
-/// The app's shared secret, which `verifyReceipt` asks for and version 1 of the notifications repeats in
-/// clear. Printing, dumping and interpolating it show nothing.
+/// The app's shared secret. `verifyReceipt` requires it, and version 1 of the notifications repeats it in
+/// clear text. Printing, dumping and interpolating it show nothing.
 public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// 32 hexadecimal digits, in general. Not for logs.
+  /// Usually 32 hexadecimal digits. Do not log it.
   public var value: String
 
   /// Wraps the secret.
   public init(_ value: String) { self.value = value }
 
-  /// Says only that there is one.
+  /// A fixed text without the secret.
   public var description: String { "a shared secret" }
-  /// Says only that there is one.
+  /// A fixed text without the secret.
   public var debugDescription: String { description }
-  /// Without children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

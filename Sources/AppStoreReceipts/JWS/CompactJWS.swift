@@ -4,20 +4,20 @@
   public import Foundation
 #endif
 
-/// A signed JSON object in compact form, taken apart. **Nothing is verified here.**
+/// A signed JSON object in compact form, split into its parts. **Nothing is verified here.**
 ///
-/// The signature and the chain of certificates must be verified where a purchase is granted: by the backend,
-/// with Apple's server library or its own, against Apple's root certificate. On the device, StoreKit's
-/// `VerificationResult` does it. What is decoded without that proves nothing: anyone can write it.
+/// Verify the signature and the chain of certificates where a purchase is granted: in the backend, with
+/// Apple's server library or its own code, against Apple's root certificate. On the device, StoreKit's
+/// `VerificationResult` verifies them. Without that, the decoded values prove nothing: anyone can write them.
 public struct CompactJWS: Sendable {
-  /// Longer texts are refused: 16 MiB. Those known have 6 KB.
+  /// The longest text that is accepted: 16 MiB. Known texts have 6 KB.
   public static let maximumByteCount = 16 << 20
 
   /// The JSON of the header.
   public var header: Data
   /// The JSON of the payload.
   public var payload: Data
-  /// The signature's bytes: 64 from the store; tools for tests leave it empty.
+  /// The bytes of the signature: 64 from the store; test tools leave it empty.
   public var signature: Data
 
   /// Splits and decodes the three parts. Throws if there are not three, or one is not base64url.
@@ -33,7 +33,7 @@ public struct CompactJWS: Sendable {
     get throws(ReceiptDecodingError) { try JWSHeader(json: header) }
   }
 
-  /// Only the payload's JSON. The other parts are decoded as well, and let go.
+  /// Only the payload's JSON. The other parts are decoded as a check and then released.
   static func payload(of text: some Collection<UInt8>) throws(ReceiptDecodingError) -> [UInt8] {
     let parts = try Self.parts(of: text)
     _ = try decode(parts.header, "header")
@@ -41,7 +41,7 @@ public struct CompactJWS: Sendable {
     return try decode(parts.payload, "payload")
   }
 
-  /// The payload's fields, of whatever kind it is.
+  /// The fields of the payload, of any kind.
   static func payloadFields(of text: some Collection<UInt8>) throws(ReceiptDecodingError) -> JSONFields {
     try JSONFields(json: payload(of: text), path: "payload")
   }

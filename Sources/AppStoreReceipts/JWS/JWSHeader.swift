@@ -4,23 +4,23 @@
   public import Foundation
 #endif
 
-/// The header of a signed payload (receipt-facts.md c.1). Whoever made the text wrote it: it proves nothing.
+/// The header of a signed payload (StoreFacts c.1). It proves nothing: the author of the text wrote it.
 public struct JWSHeader: Sendable, Hashable {
-  /// `alg`: ES256 from the store. A verifier must insist on it, and not follow what stands here.
+  /// `alg`: ES256 from the store. A verifier must require ES256 and ignore this value.
   public var algorithm: String?
-  /// `x5c`: base64 (not base64url) of DER, the leaf first: 3 certificates from the store, 1 from Xcode.
+  /// `x5c`: DER in base64 (not base64url), the leaf first: 3 certificates from the store, 1 from Xcode.
   public var certificates: [String]
-  /// `kid`: `Apple_Xcode_Key` from Xcode; dropped by the store in March 2022.
+  /// `kid`: `Apple_Xcode_Key` from Xcode. The store stopped sending it in March 2022.
   public var keyID: String?
   /// `typ`: `JWT` from Xcode.
   public var type: String?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
-  /// Whether Xcode's StoreKit testing says that it signed: with its own key, or with a single certificate.
+  /// Whether the header says that Xcode's StoreKit testing signed: its own key, or a single certificate.
   public var isFromXcode: Bool { keyID == "Apple_Xcode_Key" || certificates.count == 1 }
 
-  /// Reads a header's JSON. Throws if it is no object, or a known field has another type than text.
+  /// Reads the JSON of a header. Throws if it is no object, or if a known field is not text.
   public init(json: Data) throws(ReceiptDecodingError) {
     var fields = try JSONFields(json: json, path: "header")
     algorithm = try fields.string("alg")

@@ -4,13 +4,13 @@
   public import Foundation
 #endif
 
-/// The payload of a signed app transaction (JWS): that this app was downloaded, by whom it isn't said.
+/// The payload of a signed app transaction (JWS): it states that this app was downloaded, not by whom.
 /// **Decoded, not verified**; see ``CompactJWS``.
 ///
-/// Names of the wire: JWSAppTransactionDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since
-/// 1970. Every field can be absent.
+/// Names on the wire: JWSAppTransactionDecodedPayload (StoreFacts c.2). Dates are milliseconds since 1970.
+/// Every field can be absent.
 public struct SignedAppTransaction: Sendable, Hashable {
-  /// `receiptType`: the environment, under a name of its own.
+  /// `receiptType`: the environment, under another name.
   public var environment: StoreEnvironment?
   /// `appAppleId`
   public var appID: Int64?
@@ -30,7 +30,7 @@ public struct SignedAppTransaction: Sendable, Hashable {
   public var preorderDate: Int64?
   /// `requestDate`, by Xcode.
   public var requestDate: Int64?
-  /// `signedDate`, where the payload has one.
+  /// `signedDate`, if the payload has one.
   public var signedDate: Int64?
   /// `appTransactionId`
   public var appTransactionID: String?
@@ -40,16 +40,16 @@ public struct SignedAppTransaction: Sendable, Hashable {
   public var deviceVerification: String?
   /// `deviceVerificationNonce`, a UUID.
   public var deviceVerificationNonce: String?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
-  /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value
-  /// that it can't have; the error names the field.
+  /// Decodes the payload of a JWS. Throws if it is no JWS or no JSON object, or if a known field has an
+  /// invalid value; the error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
-  /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
+  /// Decodes a payload that was taken out of its JWS. Throws like ``init(jws:)``.
   public init(payload: Data) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }

@@ -1,11 +1,11 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
-/// What a signed payload is, told by its fields: no header and no field names it (receipt-facts.md c.2).
-public enum SignedPayloadKind: Sendable, Hashable {
+/// The kind of a signed payload, identified by its fields: no header and no field names it (StoreFacts c.2).
+package enum SignedPayloadKind: Sendable, Hashable {
   /// ``SignedTransaction``
   case transaction
   /// ``SignedRenewalInfo``
@@ -14,18 +14,18 @@ public enum SignedPayloadKind: Sendable, Hashable {
   case appTransaction
   /// ``ServerNotificationV2``
   case notification
-  /// A request of the retention messaging interface; not decoded by this module.
+  /// A request of the retention messaging interface. This module does not decode it.
   case retentionRequest
   /// None of these.
   case unknown
 
-  /// Looks at the payload of a JWS. Throws if it is not a JWS with a JSON object.
-  public init(jws: String) throws(ReceiptDecodingError) {
+  /// Inspects the payload of a JWS. Throws if it is not a JWS with a JSON object.
+  package init(jws: String) throws(ReceiptDecodingError) {
     self.init(try CompactJWS.payloadFields(of: jws.utf8))
   }
 
-  /// Looks at a payload's JSON. Throws if it is not an object.
-  public init(payload: Data) throws(ReceiptDecodingError) {
+  /// Inspects the JSON of a payload. Throws if it is not an object.
+  package init(payload: Data) throws(ReceiptDecodingError) {
     self.init(try CompactJWS.fields(ofPayload: payload))
   }
 
@@ -42,8 +42,8 @@ public enum SignedPayloadKind: Sendable, Hashable {
       } else if fields.has("requestIdentifier") && fields.has("userLocale") {
         .retentionRequest
       } else if fields.has("environment") && fields.has("signedDate") {
-        // Every field of a renewal info can be absent; the others have names that can't be, and an app
-        // transaction calls its environment `receiptType`.
+        // Every field of a renewal info can be absent. The other kinds have fields that are always present,
+        // and an app transaction calls its environment `receiptType`.
         .renewalInfo
       } else {
         .unknown

@@ -4,23 +4,23 @@
   public import Foundation
 #endif
 
-/// The payload of a signed renewal info (JWS): what happens to a subscription at the end of its period.
-/// **Decoded, not verified**; see ``CompactJWS``.
+/// The payload of a signed renewal info (JWS): the next renewal of a subscription. **Decoded, not verified**;
+/// see ``CompactJWS``.
 ///
-/// Names of the wire: JWSRenewalInfoDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970,
+/// Names on the wire: JWSRenewalInfoDecodedPayload (StoreFacts c.2). Dates are milliseconds since 1970,
 /// prices thousandths of the currency's unit. Every field can be absent.
 public struct SignedRenewalInfo: Sendable, Hashable {
   /// `originalTransactionId`
   public var originalTransactionID: String?
-  /// `productId`: the product of the present period.
+  /// `productId`: the product of the current period.
   public var productID: String?
   /// `autoRenewProductId`: the product of the next period.
   public var autoRenewProductID: String?
   /// `autoRenewStatus`.
   public var autoRenewStatus: AutoRenewStatus?
-  /// `expirationIntent`; of subscriptions that ended.
+  /// `expirationIntent`. Only ended subscriptions have it.
   public var expirationIntent: ExpirationIntent?
-  /// `isInBillingRetryPeriod`; of subscriptions that ended.
+  /// `isInBillingRetryPeriod`. Only ended subscriptions have it.
   public var isInBillingRetryPeriod: Bool?
   /// `gracePeriodExpiresDate`
   public var gracePeriodExpiresDate: Int64?
@@ -36,7 +36,7 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   public var offerPeriod: String?
   /// `eligibleWinBackOfferIds`
   public var eligibleWinBackOfferIDs: [String]
-  /// `recentSubscriptionStartDate`: the start of the newest run without a gap of more than 60 days.
+  /// `recentSubscriptionStartDate`: the start of the latest run without a gap of more than 60 days.
   public var recentSubscriptionStartDate: Int64?
   /// `renewalDate`
   public var renewalDate: Int64?
@@ -50,27 +50,27 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   public var signedDate: Int64?
   /// `environment`; absent in payloads signed before February 2022.
   public var environment: StoreEnvironment?
-  /// `appAccountToken`, as it came.
+  /// `appAccountToken`, unchanged.
   public var appAccountToken: String?
   /// `appTransactionId`
   public var appTransactionID: String?
   /// `commitmentInfo`
   public var commitment: Commitment?
-  /// `advancedCommerceInfo`, as it came.
+  /// `advancedCommerceInfo`, undecoded.
   public var advancedCommerceInfo: JSONValue?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
-  /// Whether it will renew; nil if that isn't said, or in a number of unknown meaning.
+  /// Whether the subscription will renew; nil if the field is absent or has an unknown number.
   public var willAutoRenew: Bool? { autoRenewStatus?.willAutoRenew }
 
-  /// Decodes the payload of a JWS. Throws if it is no JWS, no JSON object, or if a known field has a value
-  /// that it can't have; the error names the field.
+  /// Decodes the payload of a JWS. Throws if it is no JWS or no JSON object, or if a known field has an
+  /// invalid value; the error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
-  /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
+  /// Decodes a payload that was taken out of its JWS. Throws like ``init(jws:)``.
   public init(payload: Data) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
@@ -106,7 +106,7 @@ public struct SignedRenewalInfo: Sendable, Hashable {
 }
 
 extension SignedRenewalInfo {
-  /// What follows a commitment (receipt-facts.md c.2, since 2026-04).
+  /// The renewal after a commitment (StoreFacts c.2, since 2026-04).
   public struct Commitment: Sendable, Hashable {
     /// `commitmentAutoRenewProductId`
     public var autoRenewProductID: String?
@@ -118,7 +118,7 @@ extension SignedRenewalInfo {
     public var renewalDate: Int64?
     /// `commitmentRenewalPrice`, thousandths of the currency's unit.
     public var renewalPrice: Int64?
-    /// What this module doesn't know.
+    /// Fields that this module does not know.
     public var unknownFields: [String: JSONValue]
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {

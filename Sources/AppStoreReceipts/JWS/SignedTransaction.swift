@@ -7,14 +7,14 @@
 /// The payload of a signed transaction (JWS). **Decoded, not verified**: it proves nothing; see
 /// ``CompactJWS``.
 ///
-/// Names of the wire: JWSTransactionDecodedPayload (receipt-facts.md c.2). Dates are milliseconds since 1970;
-/// Xcode writes them with a fraction, which is cut off. Prices are in thousandths of the currency's unit.
+/// Names on the wire: JWSTransactionDecodedPayload (StoreFacts c.2). Dates are milliseconds since 1970; Xcode
+/// writes them with a fraction, which is cut off. Prices are in thousandths of the currency's unit.
 public struct SignedTransaction: Sendable, Hashable {
   /// `transactionId`; restarts at "0" in Xcode.
   public var transactionID: String
-  /// `originalTransactionId`; the transaction's own id for a first purchase, and where it is absent.
+  /// `originalTransactionId`; the transaction's own id for a first purchase, and if the field is absent.
   public var originalTransactionID: String
-  /// `webOrderLineItemId`: names the purchase of one period across devices; of subscriptions.
+  /// `webOrderLineItemId`: identifies the purchase of one period across devices. Only subscriptions have it.
   public var webOrderLineItemID: String?
   /// `bundleId`
   public var bundleID: String?
@@ -22,7 +22,7 @@ public struct SignedTransaction: Sendable, Hashable {
   public var productID: String
   /// `subscriptionGroupIdentifier`
   public var subscriptionGroupID: String?
-  /// `quantity`; 1 where it is absent.
+  /// `quantity`; 1 if it is absent.
   public var quantity: Int
   /// `type`
   public var kind: ProductKind?
@@ -32,19 +32,20 @@ public struct SignedTransaction: Sendable, Hashable {
   public var purchaseDate: Int64
   /// `originalPurchaseDate`, milliseconds since 1970.
   public var originalPurchaseDate: Int64?
-  /// `expiresDate`, milliseconds since 1970; of subscriptions.
+  /// `expiresDate`, milliseconds since 1970. Only subscriptions have it.
   public var expiresDate: Int64?
-  /// `signedDate`, milliseconds since 1970: of two payloads about one transaction, the later is right.
+  /// `signedDate`, milliseconds since 1970. Of two payloads about one transaction, the later one is right.
   public var signedDate: Int64?
-  /// `revocationDate`, milliseconds since 1970; of refunded or revoked transactions.
+  /// `revocationDate`, milliseconds since 1970. Only refunded or revoked transactions have it.
   public var revocationDate: Int64?
   /// `revocationReason`
   public var revocationReason: RevocationReason?
   /// `revocationType`, since 2025-12.
   public var revocationType: RevocationType?
-  /// `revocationPercentage`: of a prorated refund, thousandths of a percent (100,000 is all of it).
+  /// `revocationPercentage`: the share of a prorated refund in thousandths of a percent (100,000 is the whole
+  /// price).
   public var revocationPercentage: Int64?
-  /// `isUpgraded`: another plan of the group replaced this one; false where it is absent.
+  /// `isUpgraded`: another plan of the group replaced this one; false if it is absent.
   public var isUpgraded: Bool
   /// `offerType`
   public var offerType: OfferType?
@@ -54,15 +55,15 @@ public struct SignedTransaction: Sendable, Hashable {
   public var offerDiscountType: OfferDiscountType?
   /// `offerPeriod`, an ISO 8601 duration such as `P1M`.
   public var offerPeriod: String?
-  /// `appAccountToken`, as it came: a UUID, to be compared without regard to case.
+  /// `appAccountToken`, unchanged: a UUID. Compare it without regard to case.
   public var appAccountToken: String?
   /// `appTransactionId`
   public var appTransactionID: String?
   /// `previousOriginalTransactionId`, after a migration.
   public var previousOriginalTransactionID: String?
-  /// `environment`; production where it is absent, see ``isEnvironmentStated``.
+  /// `environment`; production if it is absent, see ``isEnvironmentStated``.
   public var environment: StoreEnvironment
-  /// Whether the payload names its environment. Those signed before February 2022 do not: then
+  /// Whether the payload names its environment. Payloads signed before February 2022 do not. Then
   /// ``environment`` is a guess, and a backend asks the store.
   public var isEnvironmentStated: Bool
   /// `transactionReason`
@@ -79,26 +80,24 @@ public struct SignedTransaction: Sendable, Hashable {
   public var billingPlanType: BillingPlanType?
   /// `commitmentInfo`
   public var commitment: Commitment?
-  /// `advancedCommerceInfo`, as it came.
+  /// `advancedCommerceInfo`, undecoded.
   public var advancedCommerceInfo: JSONValue?
-  /// `deviceVerification`, base64: only in what the device got from its own store, and only of use on that
-  /// device.
+  /// `deviceVerification`, base64. Only a device's own store sends it, and only that device can use it.
   public var deviceVerification: String?
   /// `deviceVerificationNonce`, a UUID.
   public var deviceVerificationNonce: String?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
   /// Decodes the payload of a JWS.
   ///
-  /// Throws if it is no JWS, no JSON object, if `transactionId`, `productId` or `purchaseDate` is absent, or
-  /// if a known field has a value that it can't have, such as a date beyond 64 bits. The error names the
-  /// field.
+  /// Throws if it is no JWS or no JSON object, if `transactionId`, `productId` or `purchaseDate` is absent,
+  /// or if a known field has an invalid value, such as a date beyond 64 bits. The error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
-  /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
+  /// Decodes a payload that was taken out of its JWS. Throws like ``init(jws:)``.
   public init(payload: Data) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
@@ -148,7 +147,7 @@ public struct SignedTransaction: Sendable, Hashable {
 }
 
 extension SignedTransaction {
-  /// A subscription that is paid in parts (receipt-facts.md c.2, since 2026-04).
+  /// A subscription that is paid in instalments (StoreFacts c.2, since 2026-04).
   public struct Commitment: Sendable, Hashable {
     /// `billingPeriodNumber`
     public var billingPeriod: Int?
@@ -158,7 +157,7 @@ extension SignedTransaction {
     public var expiresDate: Int64?
     /// `commitmentPrice`, thousandths of the currency's unit.
     public var price: Int64?
-    /// What this module doesn't know.
+    /// Fields that this module does not know.
     public var unknownFields: [String: JSONValue]
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {

@@ -1,4 +1,5 @@
-/// Whose purchase it is (receipt-facts.md a.5, c.2). An open set: an unknown word is kept.
+/// Whether a purchase is the customer's own or shared (StoreFacts a.5, c.2). An open set: an unknown word is
+/// kept.
 public struct OwnershipType: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
@@ -6,13 +7,13 @@ public struct OwnershipType: RawRepresentable, Hashable, Sendable, Codable {
   /// Any value, known or not.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The customer's own.
+  /// The customer's own purchase.
   public static let purchased = OwnershipType(rawValue: "PURCHASED")
-  /// A family member's, shared.
+  /// A purchase that a family member shares.
   public static let familyShared = OwnershipType(rawValue: "FAMILY_SHARED")
 }
 
-/// What kind of product was bought (receipt-facts.md c.2, `type`). An open set.
+/// The kind of a product (StoreFacts c.2, `type`). An open set.
 public struct ProductKind: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
@@ -20,17 +21,17 @@ public struct ProductKind: RawRepresentable, Hashable, Sendable, Codable {
   /// Any value, known or not.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Renews until it is turned off.
+  /// Renews until the customer turns renewal off.
   public static let autoRenewable = ProductKind(rawValue: "Auto-Renewable Subscription")
-  /// Bought once, kept for ever.
+  /// Bought once and kept permanently.
   public static let nonConsumable = ProductKind(rawValue: "Non-Consumable")
-  /// Used up; can be bought again.
+  /// Used up, and can be bought again.
   public static let consumable = ProductKind(rawValue: "Consumable")
-  /// For a time that the app defines; the store names no end.
+  /// Lasts for a time that the app defines; the store states no end.
   public static let nonRenewing = ProductKind(rawValue: "Non-Renewing Subscription")
 }
 
-/// Which kind of offer applied (receipt-facts.md c.2, `offerType`). An open set.
+/// The kind of an offer (StoreFacts c.2, `offerType`). An open set.
 public struct OfferType: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
   public var rawValue: Int
@@ -48,7 +49,7 @@ public struct OfferType: RawRepresentable, Hashable, Sendable, Codable {
   public static let winBack = OfferType(rawValue: 4)
 }
 
-/// How an offer is paid (receipt-facts.md c.2, `offerDiscountType`). An open set.
+/// How an offer is paid (StoreFacts c.2, `offerDiscountType`). An open set.
 public struct OfferDiscountType: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
@@ -58,7 +59,7 @@ public struct OfferDiscountType: RawRepresentable, Hashable, Sendable, Codable {
 
   /// Free for its period.
   public static let freeTrial = OfferDiscountType(rawValue: "FREE_TRIAL")
-  /// Less for each of some periods.
+  /// A reduced price for each of some periods.
   public static let payAsYouGo = OfferDiscountType(rawValue: "PAY_AS_YOU_GO")
   /// Paid once for several periods.
   public static let payUpFront = OfferDiscountType(rawValue: "PAY_UP_FRONT")
@@ -66,7 +67,7 @@ public struct OfferDiscountType: RawRepresentable, Hashable, Sendable, Codable {
   public static let oneTime = OfferDiscountType(rawValue: "ONE_TIME")
 }
 
-/// Why there is a transaction (receipt-facts.md c.2, `transactionReason`). An open set.
+/// Why a transaction was made (StoreFacts c.2, `transactionReason`). An open set.
 public struct TransactionReason: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
@@ -80,7 +81,7 @@ public struct TransactionReason: RawRepresentable, Hashable, Sendable, Codable {
   public static let renewal = TransactionReason(rawValue: "RENEWAL")
 }
 
-/// Why the store took a purchase back: `revocationReason`, `cancellation_reason` (receipt-facts.md a.5, c.2).
+/// Why the store took a purchase back: `revocationReason`, `cancellation_reason` (StoreFacts a.5, c.2).
 /// An open set.
 public struct RevocationReason: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
@@ -95,7 +96,7 @@ public struct RevocationReason: RawRepresentable, Hashable, Sendable, Codable {
   public static let problemWithApp = RevocationReason(rawValue: 1)
 }
 
-/// How the store took a purchase back (receipt-facts.md c.2, since 2025-12). An open set.
+/// How the store took a purchase back (StoreFacts c.2, since 2025-12). An open set.
 public struct RevocationType: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
@@ -111,7 +112,7 @@ public struct RevocationType: RawRepresentable, Hashable, Sendable, Codable {
   public static let familyRevoke = RevocationType(rawValue: "FAMILY_REVOKE")
 }
 
-/// Why a subscription ended (receipt-facts.md a.6, c.2). An open set.
+/// Why a subscription ended (StoreFacts a.6, c.2). An open set.
 public struct ExpirationIntent: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
   public var rawValue: Int
@@ -127,11 +128,11 @@ public struct ExpirationIntent: RawRepresentable, Hashable, Sendable, Codable {
   public static let priceIncreaseDeclined = ExpirationIntent(rawValue: 3)
   /// The product was not for sale at the renewal.
   public static let productUnavailable = ExpirationIntent(rawValue: 4)
-  /// The store doesn't say.
+  /// The store gives no reason.
   public static let unknown = ExpirationIntent(rawValue: 5)
 }
 
-/// What the customer said to a higher price (receipt-facts.md a.6, c.2). An open set.
+/// The customer's answer to a higher price (StoreFacts a.6, c.2). An open set.
 public struct PriceIncreaseStatus: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
   public var rawValue: Int
@@ -139,13 +140,13 @@ public struct PriceIncreaseStatus: RawRepresentable, Hashable, Sendable, Codable
   /// Any value, known or not.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Asked, and not answered.
+  /// The customer was asked and has not answered.
   public static let pending = PriceIncreaseStatus(rawValue: 0)
-  /// Consented, or only had to be told.
+  /// The customer consented, or only had to be informed.
   public static let consented = PriceIncreaseStatus(rawValue: 1)
 }
 
-/// How a subscription's commitment is paid (receipt-facts.md c.2, since 2026-04). An open set.
+/// How a subscription's commitment is paid (StoreFacts c.2, since 2026-04). An open set.
 public struct BillingPlanType: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
@@ -153,13 +154,13 @@ public struct BillingPlanType: RawRepresentable, Hashable, Sendable, Codable {
   /// Any value, known or not.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// At once.
+  /// In one payment at the start.
   public static let upfront = BillingPlanType(rawValue: "BILLED_UPFRONT")
-  /// By the month.
+  /// Monthly.
   public static let monthly = BillingPlanType(rawValue: "MONTHLY")
 }
 
-/// Where the app was first bought (receipt-facts.md c.2, `originalPlatform`). An open set.
+/// The platform on which the app was first bought (StoreFacts c.2, `originalPlatform`). An open set.
 public struct OriginalPlatform: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
@@ -178,7 +179,7 @@ public struct OriginalPlatform: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 /// The store's own summary of a subscription: `status` in notifications and in the App Store Server API
-/// (receipt-facts.md d.2). An open set.
+/// (StoreFacts d.2). An open set.
 public struct SubscriptionState: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
   public var rawValue: Int
@@ -192,13 +193,13 @@ public struct SubscriptionState: RawRepresentable, Hashable, Sendable, Codable {
   public static let expired = SubscriptionState(rawValue: 2)
   /// Ended; the store still tries to charge.
   public static let billingRetry = SubscriptionState(rawValue: 3)
-  /// The charge failed; access goes on for the grace period.
+  /// The charge failed; access continues during the grace period.
   public static let gracePeriod = SubscriptionState(rawValue: 4)
   /// Refunded, or no longer shared.
   public static let revoked = SubscriptionState(rawValue: 5)
 }
 
-/// Whether a subscription will renew: `autoRenewStatus`, `auto_renew_status` (receipt-facts.md a.6, c.2). An
+/// Whether a subscription will renew: `autoRenewStatus`, `auto_renew_status` (StoreFacts a.6, c.2). An
 /// open set.
 public struct AutoRenewStatus: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
@@ -207,12 +208,12 @@ public struct AutoRenewStatus: RawRepresentable, Hashable, Sendable, Codable {
   /// Any value, known or not.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The customer turned it off.
+  /// The customer turned renewal off.
   public static let off = AutoRenewStatus(rawValue: 0)
-  /// It will renew.
+  /// The subscription will renew.
   public static let on = AutoRenewStatus(rawValue: 1)
 
-  /// Nil for a number that this module doesn't know.
+  /// Whether the subscription will renew; nil for a number that this module does not know.
   public var willAutoRenew: Bool? {
     switch self {
     case .on: true

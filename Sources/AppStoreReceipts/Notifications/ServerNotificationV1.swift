@@ -4,18 +4,18 @@
   public import Foundation
 #endif
 
-/// A server notification, version 1 (receipt-facts.md d.1). Deprecated since June 2023, and still sent to
+/// A server notification, version 1 (StoreFacts d.1). Deprecated since June 2023, and still sent to
 /// apps that have not switched.
 ///
-/// **It is not signed: anyone can post one.** Treat it as a reason to ask the store, with a receipt of your
-/// own, and believe only the answer. Comparing ``password`` keeps noise out, no more. Holds a secret and a
-/// proof: descriptions show neither. Dates are milliseconds since 1970.
+/// **It is not signed: anyone can post one.** Use it as a reason to ask the store, with a receipt of your
+/// own, and trust only the answer. A check of ``password`` only keeps noise out. It contains a secret and a
+/// proof; descriptions show neither. Dates are milliseconds since 1970.
 public struct ServerNotificationV1: Sendable, Hashable {
   /// `notification_type`
   public var kind: Kind
-  /// `environment`, where production is written `PROD`; see ``storeEnvironment``.
+  /// `environment`, in which production is `PROD`; see ``storeEnvironment``.
   public var environment: String?
-  /// `password`: the app's shared secret, in clear.
+  /// `password`: the app's shared secret, in clear text.
   public var password: SharedSecret?
   /// `bid`
   public var bundleID: String?
@@ -25,7 +25,7 @@ public struct ServerNotificationV1: Sendable, Hashable {
   public var originalTransactionID: String?
   /// `auto_renew_adam_id`
   public var autoRenewAdamID: String?
-  /// `auto_renew_product_id`, `auto_renew_status`, `expiration_intent` at the top level.
+  /// `auto_renew_product_id`, `auto_renew_status`, `expiration_intent` of the top level.
   public var topLevelRenewal: PendingRenewal?
   /// `auto_renew_status_change_date`
   public var autoRenewStatusChangeDate: Int64?
@@ -35,7 +35,7 @@ public struct ServerNotificationV1: Sendable, Hashable {
   public var webOrderLineItemID: String?
   /// `deprecation`
   public var deprecation: String?
-  /// `unified_receipt`: status, newest receipt, up to 100 newest transactions, pending renewals. Since
+  /// `unified_receipt`: status, newest receipt, up to 100 newest transactions, pending renewals. Sent since
   /// November 2019.
   public var unifiedReceipt: VerifyReceiptResponse?
   /// `latest_receipt_info`, up to March 2021.
@@ -46,11 +46,11 @@ public struct ServerNotificationV1: Sendable, Hashable {
   public var latestReceipt: String?
   /// `latest_expired_receipt`, up to March 2021.
   public var latestExpiredReceipt: String?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
   /// Reads the body of the POST. Throws if it is no JSON object, has no `notification_type`, or a known field
-  /// has a value that it can't have; the error names the field.
+  /// has an invalid value; the error names the field.
   public init(json: Data) throws(ReceiptDecodingError) {
     try self.init(JSONFields(json: json))
   }
@@ -82,19 +82,19 @@ public struct ServerNotificationV1: Sendable, Hashable {
     unknownFields = try fields.unknown()
   }
 
-  /// ``environment`` under the name that everything else uses.
+  /// ``environment`` under the name that all other documents use.
   public var storeEnvironment: StoreEnvironment? {
     environment.map { $0 == "PROD" ? .production : StoreEnvironment(rawValue: $0) }
   }
 
-  /// Every transaction in the notification; one may occur several times.
+  /// All transactions in the notification; one may occur several times.
   public var transactions: [ReceiptTransaction] {
     latestExpiredTransactions + latestTransactions + (unifiedReceipt?.transactions ?? [])
   }
 }
 
 extension ServerNotificationV1 {
-  /// What happened. An open set: an unknown word is kept.
+  /// The event. An open set: an unknown word is kept.
   public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
     /// The store's word.
     public var rawValue: String
@@ -104,11 +104,11 @@ extension ServerNotificationV1 {
 
     /// The first purchase of a subscription.
     public static let initialBuy = Kind(rawValue: "INITIAL_BUY")
-    /// The customer renewed, or changed to another product, by hand.
+    /// The customer renewed, or changed to another product, in person.
     public static let interactiveRenewal = Kind(rawValue: "INTERACTIVE_RENEWAL")
     /// The store renewed.
     public static let didRenew = Kind(rawValue: "DID_RENEW")
-    /// The store renewed a lapsed subscription after trying again.
+    /// The store renewed a lapsed subscription on a later try.
     public static let didRecover = Kind(rawValue: "DID_RECOVER")
     /// The old name of ``didRecover``, up to March 2021.
     public static let renewal = Kind(rawValue: "RENEWAL")
@@ -116,11 +116,11 @@ extension ServerNotificationV1 {
     public static let didFailToRenew = Kind(rawValue: "DID_FAIL_TO_RENEW")
     /// Renewal was turned on or off.
     public static let didChangeRenewalStatus = Kind(rawValue: "DID_CHANGE_RENEWAL_STATUS")
-    /// Another product from the next period on.
+    /// The next period has another product.
     public static let didChangeRenewalPreference = Kind(rawValue: "DID_CHANGE_RENEWAL_PREF")
     /// A subscription was refunded or upgraded.
     public static let cancel = Kind(rawValue: "CANCEL")
-    /// A purchase that is no auto-renewable subscription was refunded.
+    /// A purchase other than an auto-renewable subscription was refunded.
     public static let refund = Kind(rawValue: "REFUND")
     /// A family member lost a shared purchase.
     public static let revoke = Kind(rawValue: "REVOKE")
@@ -132,8 +132,8 @@ extension ServerNotificationV1 {
 }
 
 extension ServerNotificationV1: CustomStringConvertible, CustomReflectable {
-  /// The kind, and nothing of password and receipt.
+  /// The kind, without password and receipt.
   public var description: String { "notification \(kind.rawValue), version 1" }
-  /// Without children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,5 +1,5 @@
 extension ServerNotificationV2 {
-  /// `data`: what happened to one transaction (receipt-facts.md d.2).
+  /// `data`: the event of one transaction (StoreFacts d.2).
   public struct Details: Sendable, Hashable {
     /// `appAppleId`; may be absent in the sandbox.
     public var appID: Int64?
@@ -9,15 +9,15 @@ extension ServerNotificationV2 {
     public var bundleVersion: String?
     /// `environment`
     public var environment: StoreEnvironment?
-    /// `signedTransactionInfo`, a JWS. A proof: not for logs.
+    /// `signedTransactionInfo`, a JWS. It is a proof: do not log it.
     public var signedTransaction: String?
-    /// `signedRenewalInfo`, a JWS; of subscriptions.
+    /// `signedRenewalInfo`, a JWS. Only subscriptions have it.
     public var signedRenewalInfo: String?
-    /// `status`; of subscriptions.
+    /// `status`. Only subscriptions have it.
     public var subscriptionState: SubscriptionState?
-    /// `consumptionRequestReason`; of `CONSUMPTION_REQUEST`.
+    /// `consumptionRequestReason`. Only `CONSUMPTION_REQUEST` has it.
     public var consumptionRequestReason: ConsumptionRequestReason?
-    /// What this module doesn't know.
+    /// Fields that this module does not know.
     public var unknownFields: [String: JSONValue]
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {
@@ -34,14 +34,14 @@ extension ServerNotificationV2 {
       unknownFields = try fields.unknown()
     }
 
-    /// The transaction, decoded and not verified; nil if there is none. Throws as
+    /// The transaction, decoded and not verified; nil if there is none. Throws like
     /// ``SignedTransaction/init(jws:)``.
     public func transaction() throws(ReceiptDecodingError) -> SignedTransaction? {
       guard let signedTransaction else { return nil }
       return try SignedTransaction(jws: signedTransaction)
     }
 
-    /// The renewal info, decoded and not verified; nil if there is none. Throws as
+    /// The renewal info, decoded and not verified; nil if there is none. Throws like
     /// ``SignedRenewalInfo/init(jws:)``.
     public func renewalInfo() throws(ReceiptDecodingError) -> SignedRenewalInfo? {
       guard let signedRenewalInfo else { return nil }
@@ -49,7 +49,7 @@ extension ServerNotificationV2 {
     }
   }
 
-  /// `summary`: how the extension of many subscriptions went (receipt-facts.md d.2).
+  /// `summary`: the result of extending many subscriptions (StoreFacts d.2).
   public struct Summary: Sendable, Hashable {
     /// `environment`
     public var environment: StoreEnvironment?
@@ -61,13 +61,13 @@ extension ServerNotificationV2 {
     public var productID: String?
     /// `requestIdentifier`
     public var requestID: String?
-    /// `storefrontCountryCodes`: three letters of ISO 3166-1 each.
+    /// `storefrontCountryCodes`: three-letter codes of ISO 3166-1.
     public var storefronts: [String]
     /// `succeededCount`
     public var succeededCount: Int64?
     /// `failedCount`
     public var failedCount: Int64?
-    /// What this module doesn't know.
+    /// Fields that this module does not know.
     public var unknownFields: [String: JSONValue]
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {
@@ -84,7 +84,7 @@ extension ServerNotificationV2 {
     }
   }
 
-  /// `externalPurchaseToken` (receipt-facts.md d.2).
+  /// `externalPurchaseToken` (StoreFacts d.2).
   public struct ExternalPurchaseToken: Sendable, Hashable {
     /// `externalPurchaseId`
     public var id: String?
@@ -94,7 +94,7 @@ extension ServerNotificationV2 {
     public var appID: Int64?
     /// `bundleId`
     public var bundleID: String?
-    /// What this module doesn't know.
+    /// Fields that this module does not know.
     public var unknownFields: [String: JSONValue]
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {
@@ -106,13 +106,13 @@ extension ServerNotificationV2 {
       unknownFields = try fields.unknown()
     }
 
-    /// No field says it; an id that begins with `SANDBOX` does, as in Apple's own library.
+    /// The environment. No field states it; an id that begins with `SANDBOX` does, as in Apple's own library.
     public var environment: StoreEnvironment? {
       id.map { $0.hasPrefix("SANDBOX") ? .sandbox : .production }
     }
   }
 
-  /// `appData` (receipt-facts.md d.2).
+  /// `appData` (StoreFacts d.2).
   public struct AppData: Sendable, Hashable {
     /// `appAppleId`
     public var appID: Int64?
@@ -122,7 +122,7 @@ extension ServerNotificationV2 {
     public var environment: StoreEnvironment?
     /// `signedAppTransactionInfo`, a JWS.
     public var signedAppTransaction: String?
-    /// What this module doesn't know.
+    /// Fields that this module does not know.
     public var unknownFields: [String: JSONValue]
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {
@@ -134,7 +134,7 @@ extension ServerNotificationV2 {
       unknownFields = try fields.unknown()
     }
 
-    /// The app transaction, decoded and not verified; nil if there is none. Throws as
+    /// The app transaction, decoded and not verified; nil if there is none. Throws like
     /// ``SignedAppTransaction/init(jws:)``.
     public func appTransaction() throws(ReceiptDecodingError) -> SignedAppTransaction? {
       guard let signedAppTransaction else { return nil }

@@ -1,5 +1,5 @@
 extension ServerNotificationV2 {
-  /// What happened (receipt-facts.md d.2). An open set: the store adds words every year.
+  /// The event (StoreFacts d.2). An open set: the store adds words every year.
   public struct Kind: RawRepresentable, Hashable, Sendable, Codable {
     /// The store's word.
     public var rawValue: String
@@ -11,51 +11,51 @@ extension ServerNotificationV2 {
     public static let subscribed = Kind(rawValue: "SUBSCRIBED")
     /// Renewed.
     public static let didRenew = Kind(rawValue: "DID_RENEW")
-    /// The charge failed; the store tries for up to 60 days.
+    /// The charge failed; the store keeps trying for up to 60 days.
     public static let didFailToRenew = Kind(rawValue: "DID_FAIL_TO_RENEW")
-    /// The grace period is over; the store goes on trying.
+    /// The grace period is over; the store keeps trying.
     public static let gracePeriodExpired = Kind(rawValue: "GRACE_PERIOD_EXPIRED")
-    /// Ended.
+    /// The subscription ended.
     public static let expired = Kind(rawValue: "EXPIRED")
     /// Renewal was turned on or off.
     public static let didChangeRenewalStatus = Kind(rawValue: "DID_CHANGE_RENEWAL_STATUS")
-    /// A change of plan: now, at the next period, or taken back.
+    /// A change of plan: now, at the next period, or cancelled.
     public static let didChangeRenewalPreference = Kind(rawValue: "DID_CHANGE_RENEWAL_PREF")
     /// A subscriber redeemed an offer.
     public static let offerRedeemed = Kind(rawValue: "OFFER_REDEEMED")
     /// A higher price was announced.
     public static let priceIncrease = Kind(rawValue: "PRICE_INCREASE")
-    /// Advanced Commerce: another price.
+    /// Advanced Commerce: the price changed.
     public static let priceChange = Kind(rawValue: "PRICE_CHANGE")
-    /// Advanced Commerce: other texts.
+    /// Advanced Commerce: the texts changed.
     public static let metadataUpdate = Kind(rawValue: "METADATA_UPDATE")
-    /// Advanced Commerce: moved there.
+    /// Advanced Commerce: the subscription was migrated.
     public static let migration = Kind(rawValue: "MIGRATION")
-    /// Refunded: `revocationDate` of the transaction says when.
+    /// Refunded. The transaction's `revocationDate` has the moment.
     public static let refund = Kind(rawValue: "REFUND")
     /// A refund was refused.
     public static let refundDeclined = Kind(rawValue: "REFUND_DECLINED")
-    /// A refund was undone: give the purchase back.
+    /// A refund was reversed: give the purchase back.
     public static let refundReversed = Kind(rawValue: "REFUND_REVERSED")
     /// A family member lost a shared purchase.
     public static let revoke = Kind(rawValue: "REVOKE")
     /// A refund was requested, and the store asks for data.
     public static let consumptionRequest = Kind(rawValue: "CONSUMPTION_REQUEST")
-    /// Something that doesn't renew was bought.
+    /// A product that does not renew was bought.
     public static let oneTimeCharge = Kind(rawValue: "ONE_TIME_CHARGE")
-    /// The end of one subscription's period was moved.
+    /// The end of one subscription's period was postponed.
     public static let renewalExtended = Kind(rawValue: "RENEWAL_EXTENDED")
-    /// The ends of many subscriptions' periods were moved, or one failed to.
+    /// The ends of many subscriptions' periods were postponed, or one failed.
     public static let renewalExtension = Kind(rawValue: "RENEWAL_EXTENSION")
-    /// About a token for a purchase outside of the store.
+    /// An event of a token for a purchase outside the store.
     public static let externalPurchaseToken = Kind(rawValue: "EXTERNAL_PURCHASE_TOKEN")
     /// A parent withdrew consent.
     public static let rescindConsent = Kind(rawValue: "RESCIND_CONSENT")
-    /// Asked for by the developer.
+    /// A test that the developer requested.
     public static let test = Kind(rawValue: "TEST")
   }
 
-  /// What exactly happened (receipt-facts.md d.2). An open set.
+  /// The details of the event (StoreFacts d.2). An open set.
   public struct Subtype: RawRepresentable, Hashable, Sendable, Codable {
     /// The store's word.
     public var rawValue: String
@@ -63,47 +63,47 @@ extension ServerNotificationV2 {
     /// Any word, known or not.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// For the first time.
+    /// The first subscription.
     public static let initialBuy = Subtype(rawValue: "INITIAL_BUY")
-    /// Again.
+    /// A later subscription.
     public static let resubscribe = Subtype(rawValue: "RESUBSCRIBE")
-    /// After the store tried again.
+    /// A later try of the store succeeded.
     public static let billingRecovery = Subtype(rawValue: "BILLING_RECOVERY")
-    /// With a grace period: access goes on.
+    /// There is a grace period: access continues.
     public static let gracePeriod = Subtype(rawValue: "GRACE_PERIOD")
     /// The customer turned renewal off.
     public static let voluntary = Subtype(rawValue: "VOLUNTARY")
-    /// The store tried for 60 days, and gave up.
+    /// The store tried for 60 days and stopped.
     public static let billingRetry = Subtype(rawValue: "BILLING_RETRY")
-    /// No consent to a higher price.
+    /// The customer did not consent to a higher price.
     public static let priceIncrease = Subtype(rawValue: "PRICE_INCREASE")
     /// The product was withdrawn.
     public static let productNotForSale = Subtype(rawValue: "PRODUCT_NOT_FOR_SALE")
-    /// On.
+    /// Renewal was turned on.
     public static let autoRenewEnabled = Subtype(rawValue: "AUTO_RENEW_ENABLED")
-    /// Off.
+    /// Renewal was turned off.
     public static let autoRenewDisabled = Subtype(rawValue: "AUTO_RENEW_DISABLED")
-    /// A higher plan, at once.
+    /// To a higher plan, at once.
     public static let upgrade = Subtype(rawValue: "UPGRADE")
-    /// A lower plan, at the next period.
+    /// To a lower plan, at the next period.
     public static let downgrade = Subtype(rawValue: "DOWNGRADE")
-    /// Not answered yet.
+    /// The customer has not answered yet.
     public static let pending = Subtype(rawValue: "PENDING")
-    /// Consented, or only had to be told.
+    /// The customer consented, or only had to be informed.
     public static let accepted = Subtype(rawValue: "ACCEPTED")
-    /// All done; `summary` counts.
+    /// All extensions are done; `summary` has the counts.
     public static let summary = Subtype(rawValue: "SUMMARY")
     /// One subscription was not extended.
     public static let failure = Subtype(rawValue: "FAILURE")
-    /// A new token.
+    /// A token was created.
     public static let created = Subtype(rawValue: "CREATED")
-    /// A token waits for its report.
+    /// A token has not been reported yet.
     public static let activeTokenReminder = Subtype(rawValue: "ACTIVE_TOKEN_REMINDER")
     /// A token without a report.
     public static let unreported = Subtype(rawValue: "UNREPORTED")
   }
 
-  /// Why a customer wants money back (receipt-facts.md d.2). An open set.
+  /// Why a customer asks for a refund (StoreFacts d.2). An open set.
   public struct ConsumptionRequestReason: RawRepresentable, Hashable, Sendable, Codable {
     /// The store's word.
     public var rawValue: String

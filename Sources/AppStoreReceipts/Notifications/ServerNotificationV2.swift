@@ -4,54 +4,54 @@
   public import Foundation
 #endif
 
-/// A server notification, version 2: the payload of its `signedPayload` (receipt-facts.md d.2).
+/// A server notification, version 2: the payload of its `signedPayload` (StoreFacts d.2).
 ///
-/// **Decoded, not verified.** Before a backend acts on one, it verifies the signature of `signedPayload` and
-/// of each JWS inside it, and that environment and bundle id are its own; see ``CompactJWS``. Dates are
-/// milliseconds since 1970.
+/// **Decoded, not verified.** Before it acts on a notification, a backend verifies the signature of
+/// `signedPayload` and of each JWS inside, and compares environment and bundle id with its own; see
+/// ``CompactJWS``. Dates are milliseconds since 1970.
 public struct ServerNotificationV2: Sendable, Hashable {
   /// `notificationType`
   public var kind: Kind
-  /// `subtype`; nil where it is absent or empty.
+  /// `subtype`; nil if it is absent or empty.
   public var subtype: Subtype?
-  /// `notificationUUID`: the same for each repetition, so that it is acted on once.
+  /// `notificationUUID`: the same in each repetition. Act on each id once.
   public var id: String?
   /// `version`: "2.0".
   public var version: String?
   /// `signedDate`
   public var signedDate: Int64?
-  /// `data`: about one transaction; of most kinds.
+  /// `data`: the details of one transaction. Most kinds have it.
   public var details: Details?
-  /// `summary`: of `RENEWAL_EXTENSION` with `SUMMARY`.
+  /// `summary`. Only `RENEWAL_EXTENSION` with `SUMMARY` has it.
   public var summary: Summary?
-  /// `externalPurchaseToken`: of `EXTERNAL_PURCHASE_TOKEN`.
+  /// `externalPurchaseToken`. Only `EXTERNAL_PURCHASE_TOKEN` has it.
   public var externalPurchaseToken: ExternalPurchaseToken?
-  /// `appData`: of `RESCIND_CONSENT`.
+  /// `appData`. Only `RESCIND_CONSENT` has it.
   public var appData: AppData?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
-  /// Reads the body of the POST, `{"signedPayload": "…"}`. Throws if it is anything else; then as
-  /// ``init(jws:)`` does.
+  /// Reads the body of the POST, `{"signedPayload": "…"}`. Throws for any other body, and like
+  /// ``init(jws:)``.
   public init(json: Data) throws(ReceiptDecodingError) {
     try self.init(body: JSONFields(json: json))
   }
 
-  /// The fields of the body. It is let go before the payload is read, which is as large.
+  /// Takes the fields of the body. They are released before the payload, which is as large, is read.
   init(body: consuming JSONFields) throws(ReceiptDecodingError) {
     let payload = try CompactJWS.payload(
       of: body.required(body.string("signedPayload"), "signedPayload").utf8)
     try self.init(JSONFields(json: payload, path: "payload"))
   }
 
-  /// Decodes the signed payload. Throws if it is no JWS, no JSON object, has no `notificationType`, or a
-  /// known field has a value that it can't have. The JWS inside are not looked at: ask
-  /// ``Details/transaction()`` and its neighbours.
+  /// Decodes the signed payload. Throws if it is no JWS or no JSON object, has no `notificationType`, or a
+  /// known field has an invalid value. The JWS inside are not decoded: call ``Details/transaction()`` and its
+  /// neighbours.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.payloadFields(of: jws.utf8))
   }
 
-  /// Decodes a payload that was taken out of its JWS; throws as ``init(jws:)`` does.
+  /// Decodes a payload that was taken out of its JWS. Throws like ``init(jws:)``.
   public init(payload: Data) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
@@ -70,12 +70,12 @@ public struct ServerNotificationV2: Sendable, Hashable {
     unknownFields = try fields.unknown()
   }
 
-  /// The app's bundle id, from whichever part the notification has. Compare it with your own.
+  /// The app's bundle id, from the part that the notification has. Compare it with your own.
   public var bundleID: String? {
     details?.bundleID ?? summary?.bundleID ?? externalPurchaseToken?.bundleID ?? appData?.bundleID
   }
 
-  /// The environment, from whichever part the notification has.
+  /// The environment, from the part that the notification has.
   public var environment: StoreEnvironment? {
     details?.environment ?? summary?.environment ?? externalPurchaseToken?.environment
       ?? appData?.environment
@@ -83,11 +83,11 @@ public struct ServerNotificationV2: Sendable, Hashable {
 }
 
 extension ServerNotificationV2: CustomStringConvertible, CustomReflectable {
-  /// The kind and the id, and nothing of what is signed.
+  /// The kind and the id, without signed content.
   public var description: String {
     let name = kind.rawValue + (subtype.map { "/" + $0.rawValue } ?? "")
     return "notification \(name), version 2, id \(id ?? "none")"
   }
-  /// Without children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

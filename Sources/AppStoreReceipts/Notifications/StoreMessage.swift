@@ -4,18 +4,18 @@
   public import Foundation
 #endif
 
-/// A JSON body of the App Store, told by its fields (receipt-facts.md, section 0).
+/// A JSON body of the App Store, identified by its fields (StoreFacts section 0).
 public enum StoreMessage: Sendable, Hashable {
-  /// A question to `verifyReceipt`.
+  /// A request to `verifyReceipt`.
   case request(VerifyReceiptRequest)
   /// An answer of `verifyReceipt`.
   case response(VerifyReceiptResponse)
   /// A notification, version 1.
   case notificationV1(ServerNotificationV1)
-  /// A notification, version 2, in its JWS or already taken out of it.
+  /// A notification, version 2: in its JWS, or its payload alone.
   case notificationV2(ServerNotificationV2)
 
-  /// Reads a body. Throws if it is no JSON object, or none of these, or if its decoder throws.
+  /// Reads a body. Throws if it is no JSON object, is none of these, or cannot be decoded.
   public init(json: Data) throws(ReceiptDecodingError) {
     let fields = try JSONFields(json: json)
     if fields.has("signedPayload") {

@@ -1,19 +1,19 @@
-/// What a PKCS #7 or CMS signed message carries (RFC 5652, 5.1). **The signature is not looked at.**
+/// The content of a PKCS #7 or CMS signed message (RFC 5652, 5.1). **The signature is not verified.**
 ///
-/// receipt-facts, b.1: `ContentInfo { signedData, [0] SignedData { version, digests, { data, [0] OCTET STRING }, … } }`,
+/// StoreFacts b.1: `ContentInfo { signedData, [0] SignedData { version, digests, { data, [0] OCTET STRING }, … } }`,
 /// in DER from the App Store, in BER with indefinite lengths and a constructed string from Xcode.
 struct SignedDataEnvelope {
-  /// Reads the octets inside; `content` is a range of the input unless it came in several pieces.
+  /// Reads the content. A content in one piece is read from the input; a content in several pieces is joined.
   var content: DERReader
-  /// Where they lie in `content`.
+  /// The range of the content in `content`.
   var range: Range<Int>
 
   /// 1.2.840.113549.1.7.2 and .1 without tag and length.
   private static let signedData: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
   private static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
 
-  /// Walks to the content and then to the end: what is cut off behind the content is noticed as well.
-  /// Bytes after the message are ignored, as the App Store's server does (receipt-facts, a.1).
+  /// Reads up to the content and then to the end, so that a message that is cut off after the content is
+  /// detected. Bytes after the message are ignored, as the App Store's server does (StoreFacts a.1).
   init(_ bytes: [UInt8]) throws(ReceiptDecodingError) {
     var reader = DERReader(bytes)
     let outermost = try reader.header(limit: bytes.count)
@@ -37,7 +37,7 @@ struct SignedDataEnvelope {
     guard string.identifier & ~DERTag.constructed == DERTag.octetString else {
       throw reader.failure("the content as an OCTET STRING", at: string.start)
     }
-    // Pieces are joined at most once, and cannot be more than the input.
+    // Pieces are joined at most once and cannot be longer than the input.
     let octets = try reader.octets(of: string, limit: wrapper.limit, joining: bytes.count)
     for container in [wrapper, encapsulated, signed, explicit, message] { try reader.leave(container) }
     switch octets {

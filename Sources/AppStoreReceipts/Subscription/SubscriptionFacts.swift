@@ -1,27 +1,27 @@
-/// What the store's documents tell of subscriptions, brought into one form: of one document, or of many in
+/// The facts about subscriptions from the store's documents, in one form: from one document, or from many in
 /// the order in which the store wrote them.
 ///
-/// A pure value. It believes what it is given: verify first, and keep environments apart.
+/// A pure value. It trusts its input: verify documents first, and keep environments apart.
 public struct SubscriptionFacts: Sendable, Hashable {
-  /// One for each transaction id.
+  /// The periods by transaction id.
   private var periodsByID: [String: SubscriptionPeriod] = [:]
-  /// By original transaction id.
+  /// The renewals by original transaction id.
   public private(set) var renewals: [String: SubscriptionRenewal] = [:]
 
-  /// Nothing known.
+  /// Creates an empty value.
   public init() {}
 
-  /// Every period, by original transaction id, then by time.
-  public var periods: [SubscriptionPeriod] {
+  /// All periods, by original transaction id, then by time.
+  package var periods: [SubscriptionPeriod] {
     periodsByID.values.sorted {
       ($0.originalTransactionID, $0.purchaseDate ?? .min, $0.expiresDate, $0.transactionID)
         < ($1.originalTransactionID, $1.purchaseDate ?? .min, $1.expiresDate, $1.transactionID)
     }
   }
 
-  /// Adds a period, or a newer telling of it. What was told later (``SubscriptionPeriod/asOf``, else the
-  /// order of the calls) counts: a refund can be taken back.
-  public mutating func add(_ period: SubscriptionPeriod) {
+  /// Adds a period, or a newer description of a known one. The later description counts, by
+  /// ``SubscriptionPeriod/asOf`` or else by the order of the calls: a refund can be reversed.
+  package mutating func add(_ period: SubscriptionPeriod) {
     guard let known = periodsByID[period.transactionID] else {
       periodsByID[period.transactionID] = period
       return
@@ -30,13 +30,13 @@ public struct SubscriptionFacts: Sendable, Hashable {
     periodsByID[period.transactionID] = isOlder ? known.completed(by: period) : period.completed(by: known)
   }
 
-  /// Adds what was said of a renewal, or replaces it by what was said later.
+  /// Adds a renewal, or replaces an earlier description of it.
   public mutating func add(_ renewal: SubscriptionRenewal, originalTransactionID: String) {
     if let known = renewals[originalTransactionID], Self.isOlder(renewal.asOf, than: known.asOf) { return }
     renewals[originalTransactionID] = renewal
   }
 
-  /// Adds all of another document's facts, as told later than these.
+  /// Adds all facts of another document, as newer than these.
   public mutating func merge(_ newer: SubscriptionFacts) {
     for period in newer.periodsByID.values { add(period) }
     for (id, renewal) in newer.renewals { add(renewal, originalTransactionID: id) }
@@ -47,7 +47,7 @@ public struct SubscriptionFacts: Sendable, Hashable {
     return asOf < known
   }
 
-  /// Adds a telling from the same answer.
+  /// Adds a description from the same answer.
   private mutating func unite(_ period: SubscriptionPeriod) {
     periodsByID[period.transactionID] =
       periodsByID[period.transactionID].map { period.united(with: $0) } ?? period
@@ -55,8 +55,8 @@ public struct SubscriptionFacts: Sendable, Hashable {
 }
 
 extension SubscriptionFacts {
-  /// From an answer of `verifyReceipt` of either style, whatever its status: 21006 too tells what was paid
-  /// (R1.4).
+  /// Facts from an answer of `verifyReceipt` of either style, whatever its status: status 21006 also lists
+  /// paid periods (R1.4).
   public init(_ response: VerifyReceiptResponse) {
     self.init()
     var asOf: Int64?
@@ -64,12 +64,12 @@ extension SubscriptionFacts {
     add(response, asOf: asOf)
   }
 
-  /// From a notification of version 1. **It is not signed**: these facts are rumours.
+  /// Facts from a notification of version 1. **It is not signed**, so these facts are unconfirmed.
   public init(_ notification: ServerNotificationV1) {
     self.init()
     for transaction in notification.latestExpiredTransactions + notification.latestTransactions {
       if var period = SubscriptionPeriod(transaction, environment: notification.storeEnvironment) {
-        // Old CANCEL notifications name the moment at their top level, and the period by its line item.
+        // Old CANCEL notifications state the moment at their top level, and the period by its line item.
         if period.revocationDate == nil, let item = notification.webOrderLineItemID,
           item == period.webOrderLineItemID
         {
@@ -81,12 +81,12 @@ extension SubscriptionFacts {
     if let receipt = notification.unifiedReceipt { add(receipt, asOf: nil) }
     if let renewal = notification.topLevelRenewal {
       let id = renewal.originalTransactionID ?? Self.chain(of: renewal, latestByProduct) ?? onlyChain
-      // `pending_renewal_info` says the same, and more.
+      // `pending_renewal_info` has the same values and more.
       if let id, renewals[id] == nil { add(SubscriptionRenewal(renewal), originalTransactionID: id) }
     }
   }
 
-  /// From a notification of version 2. Throws if one of the JWS in it can't be decoded.
+  /// Facts from a notification of version 2. Throws if one of its JWS cannot be decoded.
   public init(_ notification: ServerNotificationV2) throws(ReceiptDecodingError) {
     self.init()
     guard let details = notification.details else { return }
@@ -97,10 +97,10 @@ extension SubscriptionFacts {
     }
   }
 
-  /// From an app receipt: what was known when it was made, and nothing of renewals, groups and upgrades.
+  /// Facts from an app receipt: the state when it was made, without renewals, groups and upgrades.
   public init(_ receipt: AppReceipt) {
     self.init()
-    // A dictionary that grows holds all of it twice for a moment.
+    // A growing dictionary holds its content twice for a moment.
     periodsByID.reserveCapacity(receipt.inApp.count { $0.expiresDate != nil })
     let environment = receipt.environment
     for purchase in receipt.inApp {
@@ -110,13 +110,13 @@ extension SubscriptionFacts {
     }
   }
 
-  /// From an old transaction receipt: one period, and nothing of its renewal.
+  /// Facts from an old transaction receipt: one period, without its renewal.
   public init(_ receipt: TransactionReceipt) {
     self.init()
     if let period = SubscriptionPeriod(receipt) { add(period) }
   }
 
-  /// From signed payloads: the transactions of one customer, and what is known of their renewals.
+  /// Facts from signed payloads: one customer's transactions and renewals.
   public init(transactions: [SignedTransaction], renewals: [SignedRenewalInfo] = []) {
     self.init()
     for period in transactions.compactMap(SubscriptionPeriod.init) { add(period) }
@@ -131,7 +131,7 @@ extension SubscriptionFacts {
   }
 
   private mutating func add(_ response: VerifyReceiptResponse, asOf: Int64?) {
-    // Those of `latest_receipt_info` come last, and are right where the two differ.
+    // The transactions of `latest_receipt_info` come last, and count if the two lists differ.
     let transactions = response.transactions
     periodsByID.reserveCapacity(transactions.count { $0.expiresDate != nil })
     for transaction in transactions {
@@ -148,8 +148,8 @@ extension SubscriptionFacts {
     }
   }
 
-  /// Answers before 2018 name only products (receipt-facts.md a.6): the subscription that had this one last
-  /// is meant.
+  /// Answers before 2018 name only products (StoreFacts a.6). The subscription that had the product last is
+  /// meant.
   private static func chain(
     of renewal: PendingRenewal, _ latest: [String: SubscriptionPeriod]
   ) -> String? {
@@ -158,7 +158,8 @@ extension SubscriptionFacts {
       .max(by: isEarlier)?.originalTransactionID
   }
 
-  /// The period of each product that ends last. Made once for all renewals: an answer can have many of both.
+  /// For each product, the period that ends last. Computed once for all renewals, because an answer can have
+  /// many of both.
   private var latestByProduct: [String: SubscriptionPeriod] {
     Dictionary(periodsByID.values.map { ($0.productID, $0) }) { Self.isEarlier($0, $1) ? $1 : $0 }
   }

@@ -1,41 +1,43 @@
-/// One period of an auto-renewable subscription that was paid for (or tried for free), from whichever
-/// document told of it. Dates are milliseconds since 1970.
-public struct SubscriptionPeriod: Sendable, Hashable {
-  /// The transaction that paid it.
-  public var transactionID: String
-  /// The first transaction of the subscription: its name for ever.
-  public var originalTransactionID: String
-  /// What was paid for.
-  public var productID: String
-  /// The subscription group, where the document names it.
-  public var groupID: String?
-  /// Names the purchase of this period across documents.
-  public var webOrderLineItemID: String?
-  /// When it was charged; for a renewal, the end of the period before.
-  public var purchaseDate: Int64?
-  /// The first moment after it.
-  public var expiresDate: Int64
-  /// When it was refunded or revoked.
-  public var revocationDate: Int64?
-  /// Why.
-  public var revocationReason: RevocationReason?
-  /// How.
-  public var revocationType: RevocationType?
-  /// Whether another plan replaced it before its end.
-  public var isUpgraded: Bool
-  /// Whether it is free; nil if the document doesn't say.
-  public var isTrial: Bool?
-  /// Whether it costs less, as an introduction; a free trial is none. Nil if the document doesn't say.
-  public var isInIntroductoryOffer: Bool?
-  /// Whose purchase it is.
-  public var ownership: OwnershipType?
-  /// Which store, where the document names it.
-  public var environment: StoreEnvironment?
-  /// When the store said so (`signedDate`, `request_date`): of two tellings, the later is right.
-  public var asOf: Int64?
+/// One paid (or free trial) period of an auto-renewable subscription, from any document. Dates are
+/// milliseconds since 1970.
+package struct SubscriptionPeriod: Sendable, Hashable {
+  /// The transaction that paid for the period.
+  package var transactionID: String
+  /// The first transaction of the subscription, which identifies it permanently.
+  package var originalTransactionID: String
+  /// The product of the period.
+  package var productID: String
+  /// The subscription group, if the document names it.
+  package var groupID: String?
+  /// Identifies the purchase of this period across documents.
+  package var webOrderLineItemID: String?
+  /// The time of the charge; for a renewal, the end of the period before.
+  package var purchaseDate: Int64?
+  /// The first moment after the period.
+  package var expiresDate: Int64
+  /// When the period was refunded or revoked.
+  package var revocationDate: Int64?
+  /// Why it was refunded or revoked.
+  package var revocationReason: RevocationReason?
+  /// The type of the revocation.
+  package var revocationType: RevocationType?
+  /// Whether another plan replaced the period before its end.
+  package var isUpgraded: Bool
+  /// Whether the period is free; nil if the document does not say.
+  package var isTrial: Bool?
+  /// Whether the period has a reduced introductory price; a free trial has none. Nil if the document does not
+  /// say.
+  package var isInIntroductoryOffer: Bool?
+  /// Whether the purchase is the customer's own or shared by the family.
+  package var ownership: OwnershipType?
+  /// The store environment, if the document names it.
+  package var environment: StoreEnvironment?
+  /// When the store made the statement (`signedDate`, `request_date`). Of two statements, the later one is
+  /// right.
+  package var asOf: Int64?
 
-  /// A period that some other document told of, such as an app receipt.
-  public init(
+  /// Creates a period from another kind of document.
+  package init(
     transactionID: String, originalTransactionID: String, productID: String, purchaseDate: Int64?,
     expiresDate: Int64
   ) {
@@ -47,8 +49,8 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     isUpgraded = false
   }
 
-  /// Nil if it is no subscription: without a date of expiry (R2.3, R3.3).
-  public init?(_ transaction: ReceiptTransaction, environment: StoreEnvironment? = nil, asOf: Int64? = nil) {
+  /// Nil without a date of expiry: the transaction is then no subscription (R2.3, R3.3).
+  package init?(_ transaction: ReceiptTransaction, environment: StoreEnvironment? = nil, asOf: Int64? = nil) {
     guard let expiresDate = transaction.expiresDate else { return nil }
     self.init(
       transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
@@ -65,8 +67,8 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     self.asOf = asOf
   }
 
-  /// Nil if it is no subscription: without a date of expiry.
-  public init?(_ purchase: InAppPurchase, environment: StoreEnvironment? = nil, asOf: Int64? = nil) {
+  /// Nil without a date of expiry: the purchase is then no subscription.
+  package init?(_ purchase: InAppPurchase, environment: StoreEnvironment? = nil, asOf: Int64? = nil) {
     guard let expiresDate = purchase.expiresDate else { return nil }
     self.init(
       transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
@@ -79,8 +81,8 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     self.asOf = asOf
   }
 
-  /// Nil if it is no subscription: without a date of expiry, or without a product.
-  public init?(_ receipt: TransactionReceipt) {
+  /// Nil without a date of expiry or a product: the receipt is then of no subscription.
+  package init?(_ receipt: TransactionReceipt) {
     guard let expiresDate = receipt.expiresDate, let productID = receipt.productID else { return nil }
     self.init(
       transactionID: receipt.transactionID, originalTransactionID: receipt.originalTransactionID,
@@ -95,8 +97,8 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     environment = receipt.environment
   }
 
-  /// Nil if it is no auto-renewable subscription.
-  public init?(_ transaction: SignedTransaction) {
+  /// Nil if the transaction is of no auto-renewable subscription.
+  package init?(_ transaction: SignedTransaction) {
     guard let expiresDate = transaction.expiresDate else { return nil }
     if let kind = transaction.kind, kind != .autoRenewable { return nil }
     self.init(
@@ -115,14 +117,14 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     asOf = transaction.signedDate
   }
 
-  /// Payloads before `offerDiscountType` name the offer and not how it is paid; a price of 0 tells as well.
+  /// Payloads without `offerDiscountType` name the offer but not how it is paid. A price of 0 means a trial.
   private static func isTrial(_ transaction: SignedTransaction) -> Bool? {
     if let discount = transaction.offerDiscountType { return discount == .freeTrial }
     guard transaction.offerType != nil else { return false }
     return transaction.price.map { $0 == 0 }
   }
 
-  /// This telling, completed by another one of the same transaction.
+  /// This description, with missing values taken from another description of the same transaction.
   func completed(by other: SubscriptionPeriod) -> SubscriptionPeriod {
     var result = self
     result.groupID = groupID ?? other.groupID
@@ -136,7 +138,8 @@ public struct SubscriptionPeriod: Sendable, Hashable {
     return result
   }
 
-  /// Two tellings in one answer, which don't contradict each other: a refund in either is one.
+  /// Merges two descriptions from one answer. They cannot contradict each other: a refund in either one
+  /// counts.
   func united(with other: SubscriptionPeriod) -> SubscriptionPeriod {
     var result = completed(by: other)
     result.revocationDate = revocationDate ?? other.revocationDate

@@ -1,27 +1,26 @@
-/// What was said of a subscription's next renewal, from whichever document told of it. Dates are milliseconds
-/// since 1970.
+/// The next renewal of a subscription, from any document. Dates are milliseconds since 1970.
 public struct SubscriptionRenewal: Sendable, Hashable {
   /// The product of the period that the document is about.
   public var productID: String?
   /// The product of the next period.
   public var autoRenewProductID: String?
-  /// Whether it will renew.
+  /// Whether the subscription will renew.
   public var willAutoRenew: Bool?
-  /// Why it ended.
+  /// Why the subscription ended.
   public var expirationIntent: ExpirationIntent?
   /// Whether the store still tries to charge.
   public var isInBillingRetry: Bool?
-  /// Until when access goes on although the charge failed.
+  /// The end of access after a failed charge.
   public var gracePeriodExpiresDate: Int64?
-  /// What the customer said to a higher price.
+  /// The customer's answer to a higher price.
   public var priceIncreaseStatus: PriceIncreaseStatus?
-  /// When the store said so.
+  /// When the store made the statement.
   public var asOf: Int64?
 
-  /// Nothing said yet.
+  /// Creates an empty value.
   public init() {}
 
-  /// From `verifyReceipt`, or version 1 of the notifications.
+  /// A renewal from `verifyReceipt`, or from version 1 of the notifications.
   public init(_ renewal: PendingRenewal, asOf: Int64? = nil) {
     productID = renewal.productID
     autoRenewProductID = renewal.autoRenewProductID
@@ -33,7 +32,8 @@ public struct SubscriptionRenewal: Sendable, Hashable {
     self.asOf = asOf
   }
 
-  /// From a signed renewal info, and the summary that a notification or the App Store Server API adds.
+  /// A renewal from a signed renewal info, and the state that a notification or the App Store Server API
+  /// adds.
   public init(_ renewal: SignedRenewalInfo, state: SubscriptionState? = nil) {
     productID = renewal.productID
     autoRenewProductID = renewal.autoRenewProductID

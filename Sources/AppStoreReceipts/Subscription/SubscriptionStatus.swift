@@ -1,65 +1,65 @@
-/// How one subscription is at one moment. Dates are milliseconds since 1970.
+/// The status of one subscription at one moment. Dates are milliseconds since 1970.
 ///
-/// Computed from ``SubscriptionFacts`` and a given time, and from nothing else: the same arguments give the
-/// same answer. It is as true as the documents were: `verifyReceipt` answers from the store, or verified JWS.
+/// Computed from ``SubscriptionFacts`` and a given time only: the same arguments give the same result. It is
+/// as reliable as the documents: use answers of `verifyReceipt` from the store, or verified JWS.
 public struct SubscriptionStatus: Sendable, Hashable {
-  /// The subscription's name for ever.
+  /// The first transaction of the subscription, which identifies it permanently.
   public var originalTransactionID: String
-  /// Its group, where a document names it.
+  /// The subscription group, if a document names it.
   public var groupID: String?
-  /// Which store, where a document names it.
+  /// The store environment, if a document names it.
   public var environment: StoreEnvironment?
-  /// Whose purchase it is.
+  /// Whether the purchase is the customer's own or shared by the family.
   public var ownership: OwnershipType?
-  /// What the customer has now, and why.
+  /// The customer's access, and the reason for it.
   public var state: State
-  /// While the customer is entitled: the first moment when that ends, as far as is known. Else nil.
+  /// If the customer is entitled: the first moment after the entitlement, as far as known. Otherwise nil.
   public var entitledUntil: Int64?
-  /// Once it is over: the first moment after it. Else nil.
+  /// If the subscription is over: the first moment after it. Otherwise nil.
   public var endedAt: Int64?
-  /// The product of this period; of the last one, if it is over.
+  /// The product of the current period, or of the last one if the subscription is over.
   public var productID: String
-  /// The transaction that paid that period.
+  /// The transaction that paid for that period.
   public var transactionID: String
-  /// The product that the store will charge next. Nil if it will not charge, or no document says.
+  /// The product that the store will charge next. Nil if the store will not charge, or if no document says.
   public var nextProductID: String?
-  /// The change of product that began this period, if one did.
+  /// The change of product at the start of this period, if there was one.
   public var latestChange: PlanChange?
   /// Whether this period is free; nil if no document says.
   public var isTrial: Bool?
   /// Whether this period has an introductory price; nil if no document says.
   public var isInIntroductoryOffer: Bool?
-  /// Whether it will renew; nil if no document says.
+  /// Whether the subscription will renew; nil if no document says.
   public var willAutoRenew: Bool?
-  /// Why it ended, as the store put it.
+  /// The store's reason for the end.
   public var expirationIntent: ExpirationIntent?
-  /// What the customer said to a higher price.
+  /// The customer's answer to a higher price.
   public var priceIncreaseStatus: PriceIncreaseStatus?
-  /// The transactions that were refunded or revoked by now, this period's or earlier ones (R3.8), by time.
+  /// The transactions that are refunded or revoked by now, of this period or earlier ones (R3.8), by time.
   public var revokedTransactionIDs: [String]
 
-  /// What the customer has.
+  /// The customer's access.
   public enum State: Sendable, Hashable {
-    /// Paid, or tried for free: entitled.
+    /// Paid, or in a free trial: entitled.
     case active
-    /// The last charge failed, and access goes on: entitled.
+    /// The last charge failed, but access continues: entitled.
     case gracePeriod
-    /// The last charge failed, and the store goes on trying, up to 60 days. Not entitled.
+    /// The last charge failed, and the store keeps trying for up to 60 days. Not entitled.
     case billingRetry
-    /// Over, for this reason if one is known. Not entitled.
+    /// The subscription is over, for this reason if one is known. Not entitled.
     case lapsed(ExpirationIntent?)
     /// The last period was refunded. Not entitled.
     case refunded
-    /// The purchase was a family member's, and is shared no longer. Not entitled.
+    /// A family member's purchase that is no longer shared. Not entitled.
     case revoked
-    /// Another plan replaced it, of which nothing is known here. Not entitled by this one.
+    /// Another plan replaced it, and the facts do not contain that plan. Not entitled by this one.
     case upgraded
   }
 
-  /// Whether the customer has the product now.
+  /// Whether the customer has access now.
   public var isEntitled: Bool { entitledUntil != nil }
 
-  /// Whether another product comes with the next period (R5.6: `auto_renew_product_id` is not `product_id`).
+  /// Whether the next period has another product (R5.6: `auto_renew_product_id` is not `product_id`).
   public var isChangePending: Bool { nextProductID.map { $0 != productID } ?? false }
 }
 
@@ -67,38 +67,38 @@ public struct SubscriptionStatus: Sendable, Hashable {
 public struct PlanChange: Sendable, Hashable {
   /// The product before.
   public var previousProductID: String
-  /// When the new one began, milliseconds since 1970.
+  /// When the new product began, in milliseconds since 1970.
   public var date: Int64?
-  /// True for an upgrade, which cuts the period before short; false for a change at its end.
+  /// True for an upgrade, which shortens the period before it; false for a change at the end of a period.
   public var wasAtOnce: Bool
 
-  /// A change with all that is known of it.
-  public init(previousProductID: String, date: Int64?, wasAtOnce: Bool) {
+  /// Creates a change.
+  package init(previousProductID: String, date: Int64?, wasAtOnce: Bool) {
     self.previousProductID = previousProductID
     self.date = date
     self.wasAtOnce = wasAtOnce
   }
 }
 
-/// The subscriptions of one group, of which a customer has one at a time, or several through a family.
+/// The subscriptions of one group. A customer has one of them at a time, or several through a family.
 public struct SubscriptionGroupStatus: Sendable, Hashable {
-  /// The group; nil for subscriptions whose documents don't name one.
+  /// The group; nil for subscriptions whose documents name none.
   public var groupID: String?
-  /// The entitled ones first, then by when they end or ended, the latest first.
+  /// The entitled ones first, then by their end, latest first.
   public var subscriptions: [SubscriptionStatus]
 
-  /// The one that decides what the customer has.
+  /// The subscription that decides the customer's access.
   public var strongest: SubscriptionStatus? { subscriptions.first }
   /// Whether the customer has any product of the group now.
   public var isEntitled: Bool { strongest?.isEntitled ?? false }
 }
 
 extension SubscriptionStatus {
-  /// Every subscription in the facts at a time, by original transaction id.
+  /// The status of every subscription in the facts at a time, by original transaction id.
   ///
-  /// A period counts until its end: its date of expiry, or earlier the moment when it was refunded or
-  /// revoked, or replaced by another product. A moment before the first period answers as its first: clocks
-  /// differ, and nobody who has just paid is to be turned away.
+  /// A period ends at its date of expiry, or earlier if it was refunded, revoked or replaced by another
+  /// product. A moment before the first period counts as its start, because clocks differ and a customer who
+  /// has just paid must have access.
   public static func all(in facts: SubscriptionFacts, at now: Int64) -> [SubscriptionStatus] {
     let chains = Dictionary(grouping: facts.periods, by: \.originalTransactionID)
     return chains.sorted { $0.key < $1.key }.compactMap { id, periods in
@@ -106,7 +106,7 @@ extension SubscriptionStatus {
     }
   }
 
-  /// The same, by group. Subscriptions of an unknown group are each alone.
+  /// The same, by group. A subscription without a known group is alone in its group.
   public static func groups(in facts: SubscriptionFacts, at now: Int64) -> [SubscriptionGroupStatus] {
     let all = all(in: facts, at: now)
     let named = Dictionary(grouping: all.filter { $0.groupID != nil }) { $0.groupID }

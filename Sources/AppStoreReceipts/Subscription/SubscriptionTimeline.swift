@@ -1,11 +1,11 @@
-/// The periods of one subscription in the order of their purchase, each with its true end.
+/// The periods of one subscription in the order of purchase, each with its actual end.
 struct Timeline {
   private let periods: [SubscriptionPeriod]
   /// The first moment after each period.
   private let ends: [Int64]
   private let renewal: SubscriptionRenewal?
 
-  /// `periods` are of one original transaction id, sorted by purchase.
+  /// `periods` must have one original transaction id and be sorted by purchase.
   init(periods: [SubscriptionPeriod], renewal: SubscriptionRenewal?) {
     self.periods = periods
     self.renewal = renewal
@@ -48,11 +48,11 @@ struct Timeline {
       revokedTransactionIDs: periods.filter { ($0.revocationDate ?? .max) <= now }.map(\.transactionID))
   }
 
-  /// A period without a date of purchase comes first, and has always begun.
+  /// A period without a purchase date comes first and has always begun.
   private func start(_ index: Int) -> Int64 { periods[index].purchaseDate ?? .min }
 
-  /// Where the periods from this one on end, as long as each begins before the one before ends: the store
-  /// charges a renewal up to a day ahead.
+  /// The end of the uninterrupted periods from this one on: each begins before the previous one ends, because
+  /// the store charges a renewal up to a day ahead.
   private func end(after current: Int, _ live: [Int]) -> Int64 {
     var result = ends[current]
     for index in live where index > current && start(index) <= result { result = max(result, ends[index]) }
@@ -80,8 +80,8 @@ struct Timeline {
     period.revocationType.map { $0 == .familyRevoke } ?? (period.ownership == .familyShared)
   }
 
-  /// The date of expiry, or what came before it. In one pass from the end: for each period, the start of the
-  /// next one, and of the next one with another product.
+  /// The actual ends: the date of expiry, or an earlier event. One pass from the end finds, for each period,
+  /// the start of the next one and of the next one with another product.
   private static func ends(of periods: [SubscriptionPeriod]) -> [Int64] {
     var ends = periods.map(\.expiresDate)
     var nextOther: Int64?
@@ -90,10 +90,10 @@ struct Timeline {
       let next = index + 1 < periods.count ? periods[index + 1] : nil
       if let next, next.productID != period.productID { nextOther = next.purchaseDate }
       if let revoked = period.revocationDate { ends[index] = min(ends[index], revoked) }
-      // Another product that begins earlier than this one ends is an upgrade, marked or not.
+      // A period of another product that begins before this one ends is an upgrade, marked or not.
       if let nextOther { ends[index] = min(ends[index], nextOther) }
       if period.isUpgraded {
-        // The newest may be all that is known; without its successor, nobody knows how long it counted.
+        // If the upgraded period is the newest known one, its successor is missing and its end is unknown.
         ends[index] = min(
           ends[index], next?.purchaseDate ?? period.revocationDate ?? period.purchaseDate ?? .min)
       }

@@ -1,15 +1,15 @@
-/// Base64 of RFC 4648, from bytes to bytes.
+/// Decodes base64 (RFC 4648) from bytes to bytes.
 enum Base64Octets {
-  /// Which of the two alphabets, and how strictly.
+  /// The alphabet and its rules.
   enum Alphabet {
-    /// `+` and `/`. White space is stepped over, as receipts that were stored are wrapped (receipt-facts, pitfall 16);
-    /// padding may be missing.
+    /// `+` and `/`. White space is skipped, because stored receipts have line breaks (StoreFacts pitfall 16).
+    /// Padding may be missing.
     case standard
     /// `-` and `_`, without white space and padding (RFC 7515, section 2).
     case url
   }
 
-  /// nil if there is another character, a length that is impossible, or something after the padding.
+  /// Nil if there is another character, an impossible length, or a character after the padding.
   static func decode(_ text: some Collection<UInt8>, _ alphabet: Alphabet = .standard) -> [UInt8]? {
     var octets: [UInt8] = []
     octets.reserveCapacity(text.count / 4 * 3 + 2)
@@ -41,12 +41,12 @@ enum Base64Octets {
     return octets
   }
 
-  /// Whether the octet can be a part of it.
+  /// Whether the byte can be a part of base64 text.
   static func isAllowed(_ octet: UInt8) -> Bool {
     isSpace(octet) || octet == UInt8(ascii: "=") || sextet(octet) != nil
   }
 
-  /// White space of ASCII.
+  /// Whether the byte is ASCII white space.
   static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
 
   private static func urlSextet(_ octet: UInt8) -> UInt8? {

@@ -1,13 +1,13 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// The alphabet of JWS: base64 with `-` and `_`, without padding (RFC 4648 section 5, RFC 7515 section 2).
-public enum Base64URL {
+package enum Base64URL {
   /// Encodes without padding.
-  public static func encode(_ data: Data) -> String {
+  package static func encode(_ data: Data) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity((data.count + 2) / 3 * 4)
     for byte in data.base64EncodedData() {
@@ -22,7 +22,7 @@ public enum Base64URL {
   }
 
   /// Decodes; nil if the text has another alphabet or an impossible length.
-  public static func decode(_ text: some StringProtocol) -> Data? {
+  package static func decode(_ text: some StringProtocol) -> Data? {
     Base64Octets.decode(text.utf8, .url).map { Data($0) }
   }
 }

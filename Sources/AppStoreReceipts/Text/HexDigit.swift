@@ -1,4 +1,4 @@
-/// A digit of hexadecimal numbers, from ASCII.
+/// The value of a hexadecimal digit in ASCII.
 enum HexDigit {
   static func value(_ octet: UInt8) -> UInt8? {
     switch octet {

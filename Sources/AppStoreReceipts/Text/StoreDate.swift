@@ -1,25 +1,26 @@
-/// Dates of receipts and answers, read by their digits: a formatter would follow the device's calendar and language
-/// (receipt-facts, pitfall 26).
+/// Parses the dates of receipts and answers by their digits. A formatter would depend on the device's
+/// calendar and language (StoreFacts pitfall 26).
 enum StoreDate {
-  /// What a place may hold.
+  /// The forms of dates that a field may have.
   enum Form {
-    /// RFC 3339, `2024-02-29T23:59:59Z`, with what app receipts really hold (receipt-facts, b.4): a fraction of a second,
-    /// of which milliseconds are kept, and a numeric offset with or without its colon (Xcode's `+0100`).
+    /// RFC 3339, `2024-02-29T23:59:59Z`, with two additions of real app receipts (StoreFacts b.4): a fraction
+    /// of a second, of which milliseconds are kept, and a numeric offset with or without its colon (Xcode's
+    /// `+0100`).
     case internet
-    /// The text of `purchase-date` in an old transaction receipt, `2015-11-18 04:34:41 Etc/GMT` (receipt-facts, a.5).
+    /// The text of `purchase-date` in an old transaction receipt, `2015-11-18 04:34:41 Etc/GMT` (StoreFacts a.5).
     case greenwich
-    /// Those, and Los Angeles' time (`2017-03-07 06:21:49 America/Los_Angeles`), in every combination: answers of
-    /// `verifyReceipt` that others have written once more.
+    /// Both, and Los Angeles' time (`2017-03-07 06:21:49 America/Los_Angeles`), in every combination: found
+    /// in `verifyReceipt` answers that other software has rewritten.
     case anyZone
   }
 
-  /// Milliseconds since 1970; nil for any other form.
+  /// Milliseconds since 1970; nil if the text has another form.
   static func milliseconds(_ text: String, _ form: Form) -> Int64? {
     let bytes = Array(text.utf8)
     return milliseconds(bytes, bytes.indices, form)
   }
 
-  /// The same, of octets.
+  /// Milliseconds since 1970, from bytes.
   static func milliseconds(_ bytes: [UInt8], _ range: Range<Int>, _ form: Form = .internet) -> Int64? {
     guard var digits = DigitReader(bytes, range), let local = digits.dateAndTime(separators: form.separators)
     else { return nil }
@@ -34,7 +35,7 @@ enum StoreDate {
 }
 
 extension StoreDate.Form {
-  /// Between day and hour.
+  /// The characters between day and hour.
   fileprivate var separators: [UInt8] {
     switch self {
     case .internet: [0x54, 0x74]
@@ -44,15 +45,15 @@ extension StoreDate.Form {
   }
 }
 
-/// The parts of a date, one after the other. A part that is not there, or out of its range, gives nil.
+/// Reads the parts of a date one after the other. A part that is missing or out of range gives nil.
 private struct DigitReader {
   let bytes: [UInt8]
   var position: Int
   let end: Int
-  /// Of the date that was read last.
+  /// The year of the date that was read last.
   private var year: Int64 = 0
 
-  /// Nothing shorter than `2024-02-29T23:59:59` is looked at.
+  /// Refuses text shorter than `2024-02-29T23:59:59`.
   init?(_ bytes: [UInt8], _ range: Range<Int>) {
     guard range.count >= 19 else { return nil }
     self.bytes = bytes
@@ -80,7 +81,7 @@ private struct DigitReader {
     return true
   }
 
-  /// Seconds since 1970, as if the clock were Greenwich's.
+  /// Seconds since 1970, as if the time were in Greenwich.
   mutating func dateAndTime(separators: [UInt8]) -> Int64? {
     guard let year = number(4, 0...9999), skip(0x2D), let month = number(2, 1...12), skip(0x2D),
       let day = number(2, 1...31), day <= Self.length(ofMonth: month, year: year)
@@ -88,14 +89,14 @@ private struct DigitReader {
     self.year = year
     guard position < end, separators.contains(bytes[position]) else { return nil }
     position += 1
-    // RFC 3339, 5.6: a second 60 exists; it is the first of the next minute here.
+    // RFC 3339, 5.6: a second 60 exists. It is read as the first second of the next minute.
     guard let hour = number(2, 0...23), skip(0x3A), let minute = number(2, 0...59), skip(0x3A),
       let second = number(2, 0...60)
     else { return nil }
     return Self.days(year: year, month: month, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
   }
 
-  /// Milliseconds of `.304`; 0 where there is no fraction. Digits beyond the third are cut off.
+  /// The milliseconds of `.304`; 0 without a fraction. Digits after the third are cut off.
   mutating func fraction() -> Int64? {
     guard skip(0x2E) else { return 0 }
     var milliseconds: Int64 = 0
@@ -109,7 +110,7 @@ private struct DigitReader {
     return position > start ? milliseconds : nil
   }
 
-  /// Seconds east of Greenwich.
+  /// The offset in seconds east of Greenwich.
   mutating func offset() -> Int64? {
     if skip(0x5A) || skip(0x7A) { return 0 }
     let isEast = skip(0x2B)
@@ -119,14 +120,15 @@ private struct DigitReader {
     return (hours * 3_600 + minutes * 60) * (isEast ? 1 : -1)
   }
 
-  /// Takes what is left if it is this.
+  /// If the rest is this text, moves to the end and returns true.
   mutating func takesRest(_ text: StaticString) -> Bool {
     guard bytes[position..<end].elementsEqual(text.description.utf8) else { return false }
     position = end
     return true
   }
 
-  /// Seconds east of Greenwich of a zone's name, which may have a space before it; the space is taken in any case.
+  /// The offset of a named zone, in seconds east of Greenwich. Skips a space before the name, even if no name
+  /// follows.
   mutating func namedZone(local: Int64) -> Int64? {
     _ = skip(0x20)
     if takesRest("Etc/GMT") || takesRest("GMT") || takesRest("Etc/UTC") || takesRest("UTC") { return 0 }
@@ -134,8 +136,9 @@ private struct DigitReader {
     return isSummer(local) ? -25_200 : -28_800
   }
 
-  /// Los Angeles is on daylight saving time from the second Sunday of March to the first of November, 2 o'clock: the
-  /// rule since 2007, before the App Store. Of the hour that comes twice, the first is meant.
+  /// Los Angeles has daylight saving time from the second Sunday of March to the first Sunday of November, 2
+  /// o'clock: the rule since 2007, before the App Store existed. In the hour that occurs twice, the first
+  /// occurrence is used.
   private func isSummer(_ local: Int64) -> Bool {
     func sunday(_ number: Int64, month: Int64) -> Int64 {
       let first = Self.days(year: year, month: month, day: 1)
@@ -154,12 +157,14 @@ private struct DigitReader {
     }
   }
 
-  /// Days since 1970 in the Gregorian calendar. Years begin in March, so that a leap day is the last of its year.
+  /// Days since 1970 in the Gregorian calendar. Years begin in March here, so that a leap day is the last of
+  /// its year.
   private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12
     let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-    // The year 0 may become -1 here; 400 years, which are always 146,097 days, keep the divisions positive.
+    // The year 0 may become -1. Adding 400 years, which always have 146,097 days, keeps the divisions
+    // positive.
     let years = shifted + 400
     return years * 365 + years / 4 - years / 100 + years / 400 + dayOfYear - 146_097 - 719_468
   }

@@ -1,9 +1,9 @@
-/// Well-formed UTF-8 (Unicode 15, table 3-7), since decoding in Swift repairs and does not tell.
+/// Checks for well-formed UTF-8 (Unicode 15, table 3-7), because Swift's decoding repairs errors silently.
 enum UTF8Check {
   /// The offset of the first byte that is not part of a well-formed sequence.
   static func firstInvalid(in bytes: [UInt8]) -> Int? { firstInvalid(in: bytes, bytes.indices) }
 
-  /// The same, of a part of the bytes.
+  /// The same, for a part of the bytes.
   static func firstInvalid(in bytes: [UInt8], _ range: Range<Int>) -> Int? {
     var index = range.lowerBound
     while index < range.upperBound {
@@ -21,7 +21,7 @@ enum UTF8Check {
     return nil
   }
 
-  /// How many bytes follow a lead byte, and what the first of them may be.
+  /// The number of bytes after a lead byte, and the allowed values of the first of them.
   private static func shape(of lead: UInt8) -> (count: Int, second: ClosedRange<UInt8>)? {
     switch lead {
     case 0xC2...0xDF: (1, 0x80...0xBF)

@@ -1,14 +1,14 @@
-/// The binary property list, `bplist00` (CFBinaryPList.c of Apple's CoreFoundation describes it).
+/// Reads the binary property list, `bplist00` (CFBinaryPList.c of Apple's CoreFoundation describes it).
 ///
-/// An object is found by its number in a table of offsets. Nothing is followed but the top dictionary's keys and
-/// values, so that lists that contain themselves are no matter; the octets of all values together are at most those
-/// of the list, however many references point to one and the same string.
+/// An object is found by its number in a table of offsets. Only the keys and values of the top dictionary are
+/// read, so lists that contain themselves do no harm. The bytes of all values together are at most the bytes
+/// of the list, however many references point to the same string.
 struct BinaryPropertyList {
   private let cursor: ByteCursor
   private let offsetSize: Int
   private let referenceSize: Int
   private let objectCount: Int
-  /// Where the table begins; objects end before it.
+  /// The offset of the table. Objects end before it.
   private let table: Int
   private var budget: Int
 
@@ -17,7 +17,7 @@ struct BinaryPropertyList {
     return try list.fields()
   }
 
-  /// Reads the last 32 bytes.
+  /// Reads the trailer, the last 32 bytes.
   private init(_ cursor: ByteCursor) throws(ReceiptDecodingError) {
     self.cursor = cursor
     let count = cursor.bytes.count
@@ -62,7 +62,7 @@ struct BinaryPropertyList {
     return fields
   }
 
-  /// A number of up to eight bytes, most significant first; nil beyond 63 bits.
+  /// A number of up to eight bytes, most significant byte first; nil beyond 63 bits.
   private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int? {
     var value: UInt64 = 0
     for octet in bytes[start..<start + count] { value = value << 8 | UInt64(octet) }
@@ -76,7 +76,7 @@ struct BinaryPropertyList {
     return offset
   }
 
-  /// Where the content of an object lies whose count is in units of so many bytes.
+  /// The range of an object's content. `unit` is the number of bytes per counted unit.
   private func extent(of object: Int, unit: Int) throws(ReceiptDecodingError) -> Range<Int> {
     var count = Int(cursor.bytes[object] & 0x0F)
     var start = object + 1
@@ -114,7 +114,7 @@ struct BinaryPropertyList {
       let unit = marker >> 4 == 0xD ? 2 * referenceSize : referenceSize
       return .other(Array(cursor.bytes[object..<(try charged(object, unit: unit)).upperBound]))
     case 0x1, 0x2, 0x3:
-      // A number of 16 bytes, a fraction or a date: the marker tells the size, which is small.
+      // A number of 16 bytes, a fraction or a date: the marker gives the size, which is small.
       let size = min(16, 1 << Int(marker & 0x0F))
       return .other(Array(cursor.bytes[object..<min(table, object + 1 + size)]))
     default: return .other([marker])
@@ -135,7 +135,7 @@ struct BinaryPropertyList {
     guard size < table - object else { throw cursor.failure("an integer", at: object, .truncated) }
     var value: UInt64 = 0
     for octet in cursor.bytes[object + 1...object + size] { value = value << 8 | UInt64(octet) }
-    // Only those of eight bytes have a sign.
+    // Only integers of eight bytes have a sign.
     return Int64(bitPattern: value)
   }
 

@@ -1,9 +1,9 @@
-/// Fields of a property list, to be taken one by one; those that nobody takes are left over.
+/// Fields of a property list, taken one by one. Fields that were not taken are left over.
 ///
-/// The first of a key counts. Looked through from the start each time: there are 256 at most.
+/// The first field with a key counts. Each access searches from the start: there are 256 fields at most.
 struct FieldTable {
   private var fields: [ReceiptField]
-  /// What offsets and keys are said to be in.
+  /// The name of the list in error locations.
   private let part: String
 
   init(_ list: PropertyList, part: String) {
@@ -20,7 +20,7 @@ struct FieldTable {
     ReceiptDecodingError(expected: expected, location: "\(key) in \(part)", reason: reason)
   }
 
-  /// Looks at a value and leaves it.
+  /// Returns a value without taking it.
   func peek(_ key: String) -> ReceiptField.Value? { fields.first { $0.key == key }?.value }
 
   /// Takes a value of any kind.
@@ -29,7 +29,7 @@ struct FieldTable {
     return fields.remove(at: index).value
   }
 
-  /// Takes a text; another kind of value stays. An empty one is nil: there is nothing.
+  /// Takes a text; another kind of value stays. An empty text gives nil.
   mutating func text(_ key: String) -> String? {
     guard let index = fields.firstIndex(where: { $0.key == key }), case .text(let text) = fields[index].value
     else { return nil }
@@ -44,14 +44,14 @@ struct FieldTable {
     return value
   }
 
-  /// Takes a small number; what is none stays.
+  /// Takes a small number; another text stays.
   mutating func code(_ key: String) -> Int? {
     guard case .text(let text) = peek(key), let value = Int(text) else { return nil }
     _ = self.value(key)
     return value
   }
 
-  /// Takes a truth value; another word than these stays.
+  /// Takes a truth value; another word stays.
   mutating func flag(_ key: String) -> Bool? {
     guard let index = fields.firstIndex(where: { $0.key == key }) else { return nil }
     let value: Bool
@@ -64,7 +64,7 @@ struct FieldTable {
     return value
   }
 
-  /// Takes milliseconds since 1970, or a date's text (receipt-facts, a.7: all digits are milliseconds).
+  /// Takes milliseconds since 1970, or a date as text (StoreFacts a.7: digits alone are milliseconds).
   mutating func date(_ key: String) throws(ReceiptDecodingError) -> Int64? {
     guard let text = text(key) else { return nil }
     let date =
@@ -73,7 +73,7 @@ struct FieldTable {
     return date
   }
 
-  /// Takes the milliseconds that stand beside a date's text; the text itself only where there are none.
+  /// Takes the field with milliseconds. Without one, takes the field with a date as text.
   mutating func date(milliseconds: String, text: String) throws(ReceiptDecodingError) -> Int64? {
     if let date = try integer(milliseconds) { return date }
     return try date(text)

@@ -1,16 +1,17 @@
-/// The top level of a property list whose values are texts, which is all that an old transaction receipt has.
+/// The top level of a property list whose values are texts. An old transaction receipt has no other values.
 ///
-/// FoundationEssentials has a decoder for property lists, which is not used: its reader of XML calls itself for each
-/// level, so that 10,000 of them, 150 KB, end the process, and nothing of it says where a list is damaged. Its readers
-/// of text (at most 512 levels) and of binary lists are bounded. `Tests/Fuzz/foundation` shows it (Swift 6.3.1).
+/// FoundationEssentials has a property list decoder, which is not used. Its XML reader calls itself for each
+/// level, so that 10,000 levels (150 KB) end the process, and it does not report where a list is damaged. Its
+/// readers of text (at most 512 levels) and of binary lists are bounded. `Tests/Fuzz/foundation` shows it
+/// (Swift 6.3.1).
 ///
-/// Three forms are told apart by their first bytes: text of NeXTSTEP (the only one that the App Store wrote,
-/// receipt-facts a.7), XML, and binary, into which tools convert the first.
+/// The first bytes tell three forms apart: NeXTSTEP text (the only one that the App Store wrote, StoreFacts
+/// a.7), XML, and binary. Tools convert the first into the others.
 struct PropertyList {
-  /// More fields are refused; the largest receipt known has 26.
+  /// Lists with more fields are refused. The largest known receipt has 26.
   static let maximumFieldCount = 256
 
-  /// In the order of the list. A key may occur twice.
+  /// The fields in the order of the list. A key may occur twice.
   var fields: [ReceiptField] = []
 
   init(_ bytes: [UInt8], part: String? = nil) throws(ReceiptDecodingError) {
@@ -27,11 +28,11 @@ struct PropertyList {
   }
 }
 
-/// Walks over the bytes of a text, with failures that say where.
+/// A position in the bytes of a text, with errors that contain it.
 struct ByteCursor {
   let bytes: [UInt8]
   var position = 0
-  /// What offsets count in, if not in what the caller gave.
+  /// The name of the bytes in error locations; nil if they are the caller's own.
   let part: String?
 
   init(_ bytes: [UInt8], part: String?) {
@@ -47,7 +48,7 @@ struct ByteCursor {
     DERReader(bytes, part: part).failure(expected, at: offset ?? position, reason)
   }
 
-  /// What is missing here: a failure by the end of the bytes, or by what stands in its place.
+  /// The error that something is missing here: truncated at the end of the bytes, otherwise malformed.
   func missing(_ expected: String) -> ReceiptDecodingError {
     failure(expected, at: position, position < bytes.count ? .malformed : .truncated)
   }
@@ -68,7 +69,7 @@ struct ByteCursor {
     while let octet = current, octet == 0x20 || (0x09...0x0D).contains(octet) { position += 1 }
   }
 
-  /// Goes behind these bytes if they come next.
+  /// Moves after these bytes and returns true, if they come next.
   mutating func skip(_ text: StaticString) -> Bool {
     let count = text.utf8CodeUnitCount
     guard bytes.count - position >= count else { return false }
@@ -78,7 +79,7 @@ struct ByteCursor {
     return true
   }
 
-  /// Goes behind the next occurrence of these bytes; the range before it.
+  /// Moves after the next occurrence of these bytes. Returns the range before it.
   mutating func skip(through end: StaticString) throws(ReceiptDecodingError) -> Range<Int> {
     let pattern = Array(end.description.utf8)
     let start = position
@@ -92,7 +93,7 @@ struct ByteCursor {
     throw failure(end.description, at: start, .truncated)
   }
 
-  /// Text of UTF-8 without NUL.
+  /// UTF-8 text without NUL.
   func text(_ octets: [UInt8], at offset: Int) throws(ReceiptDecodingError) -> String {
     do throws(ReceiptDecodingError) {
       return try DERReader(octets).text(octets.indices)
@@ -101,7 +102,7 @@ struct ByteCursor {
     }
   }
 
-  /// Text of UTF-8 without NUL, in its place.
+  /// UTF-8 text without NUL, read in place.
   func text(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
     try DERReader(bytes, part: part).text(range)
   }

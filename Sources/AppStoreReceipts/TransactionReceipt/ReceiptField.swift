@@ -1,23 +1,23 @@
-/// One field of an old transaction receipt as it came.
+/// One field of an old transaction receipt, undecoded.
 public struct ReceiptField: Sendable, Hashable {
-  /// What a property list can hold, as far as it matters here.
+  /// The values of a property list that matter here.
   @nonexhaustive
   public enum Value: Sendable, Hashable {
-    /// A string; also a number, a truth value or a date, by its text.
+    /// A string; also the text of a number, a truth value or a date.
     case text(String)
     /// Data.
     case data([UInt8])
-    /// Anything else, such as a list, as the bytes of its own form.
+    /// Any other value, such as a list, as its original bytes.
     case other([UInt8])
   }
 
   /// The name, such as `purchase-date-pst`.
   public var key: String
-  /// What it holds.
+  /// The field's value.
   public var value: Value
 
-  /// A field of these parts.
-  public init(key: String, value: Value) {
+  /// Creates a field.
+  package init(key: String, value: Value) {
     self.key = key
     self.value = value
   }

@@ -1,9 +1,9 @@
-/// The property list of NeXTSTEP, as text: `{ "key" = "value"; … }`.
+/// Reads a property list of NeXTSTEP, as text: `{ "key" = "value"; … }`.
 ///
-/// By Apple's *Old-Style ASCII Property Lists*
+/// Follows Apple's *Old-Style ASCII Property Lists*
 /// (https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/PropertyLists/OldStylePlists/OldStylePLists.html):
-/// strings with or without quotes, data in angle brackets, comments. A list or dictionary inside is stepped over with
-/// a counter and kept as it stands. The last semicolon may be missing.
+/// strings with or without quotes, data in angle brackets, comments. A list or dictionary inside is skipped
+/// with a counter and kept as its bytes. The last semicolon may be missing.
 struct TextPropertyList {
   private var cursor: ByteCursor
 
@@ -66,7 +66,7 @@ struct TextPropertyList {
     return try cursor.text(start..<cursor.position)
   }
 
-  /// What a string without quotes is made of.
+  /// The characters of a string without quotes.
   private static func isBare(_ octet: UInt8) -> Bool {
     switch octet {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -83,7 +83,7 @@ struct TextPropertyList {
     let start = cursor.position
     cursor.position += 1
     var hasEscape = false
-    // First to the end: without an escape, which is the rule, the octets are not copied.
+    // First search the end: if there is no escape, which is usual, the bytes are not copied.
     while let octet = cursor.current, octet != quote {
       hasEscape = hasEscape || octet == UInt8(ascii: "\\")
       cursor.position += octet == UInt8(ascii: "\\") ? 2 : 1
@@ -109,7 +109,7 @@ struct TextPropertyList {
     return try cursor.text(octets, at: start)
   }
 
-  /// What follows a backslash.
+  /// Decodes the characters after a backslash.
   private mutating func unescape(into octets: inout [UInt8], end: Int) throws(ReceiptDecodingError) {
     let octet = cursor.bytes[cursor.position]
     switch octet {
@@ -131,7 +131,7 @@ struct TextPropertyList {
     cursor.position += 1
   }
 
-  /// `\ooo`: a character of NeXTSTEP's own set, of which only the part that is ASCII is known here.
+  /// `\ooo`: a character of NeXTSTEP's own set. Only its ASCII part is known here.
   private mutating func octal(into octets: inout [UInt8], end: Int) throws(ReceiptDecodingError) {
     let start = cursor.position
     var value: UInt32 = 0
@@ -145,7 +145,7 @@ struct TextPropertyList {
     octets.append(UInt8(value))
   }
 
-  /// `\Uhhhh`: a unit of UTF-16; two of them make a character beyond the first 65,536.
+  /// `\Uhhhh`: a unit of UTF-16. Two of them make a character beyond the first 65,536.
   private mutating func unicode(into octets: inout [UInt8], end: Int) throws(ReceiptDecodingError) {
     let start = cursor.position
     guard var scalar = hexUnit(end: end) else { throw cursor.failure("\\Uhhhh", at: start) }
@@ -191,7 +191,7 @@ struct TextPropertyList {
     return octets
   }
 
-  /// A list or a dictionary, as it stands. Brackets are counted, whether they match is not asked.
+  /// The bytes of a list or a dictionary. Brackets are counted, but not matched by kind.
   private mutating func container() throws(ReceiptDecodingError) -> [UInt8] {
     let start = cursor.position
     var depth = 0

@@ -1,20 +1,21 @@
 /// The receipt of a single transaction from before the app receipt: `SKPaymentTransaction.transactionReceipt`.
 ///
-/// **No signature is verified here**: it proves nothing on the device. A property list holds `purchase-info`, which is
-/// another property list in base64 (receipt-facts, a.7). The App Store writes both as NeXTSTEP text; XML and binary
-/// are read as well.
+/// **No signature is verified here**: it proves nothing on the device. A property list holds `purchase-info`,
+/// which is another property list in base64 (StoreFacts a.7). The App Store writes both as NeXTSTEP text; XML
+/// and binary lists are read as well.
 ///
-/// Bounded: `maximumByteCount` bytes, 256 fields in each list; no recursion; time in proportion to the bytes. An empty
-/// text counts as absent. Of a field that occurs twice the first counts. Dates are milliseconds since 1970.
+/// Limits: `maximumByteCount` bytes, 256 fields in each list; no recursion; time in proportion to the bytes.
+/// An empty text counts as absent. If a field occurs twice, the first counts. Dates are milliseconds since
+/// 1970.
 public struct TransactionReceipt: Sendable, Hashable {
-  /// Larger receipts are refused: 1 MiB. Those known have 3 KiB.
+  /// The longest receipt that is accepted: 1 MiB. Known receipts have 3 KiB.
   public static let maximumByteCount = 1 << 20
 
   // MARK: the outer list
 
-  /// `environment`; production where there is none, as only the sandbox writes it (receipt-facts, a.7).
+  /// `environment`; production if it is absent, because only the sandbox writes it (StoreFacts a.7).
   public var environment = StoreEnvironment.production
-  /// `signature`, which nobody has checked; nil if it is absent or not base64.
+  /// `signature`, unverified; nil if it is absent or not base64.
   public var signature: [UInt8]?
   /// `pod`: "100" in the sandbox.
   public var pod: String?
@@ -25,11 +26,11 @@ public struct TransactionReceipt: Sendable, Hashable {
 
   /// `transaction-id`
   public var transactionID: String
-  /// `original-transaction-id`; the transaction's own id where there is none.
+  /// `original-transaction-id`; the transaction's own id if it is absent.
   public var originalTransactionID: String
   /// `product-id`. Apple's own smallest example has only a transaction id.
   public var productID: String?
-  /// `quantity`; 1 where there is none.
+  /// `quantity`; 1 if it is absent.
   public var quantity = 1
   /// `bid`, the bundle id.
   public var bundleID: String?
@@ -45,13 +46,13 @@ public struct TransactionReceipt: Sendable, Hashable {
   public var uniqueID: String?
   /// `unique-vendor-identifier`: the device's UUID for this vendor.
   public var uniqueVendorID: String?
-  /// `web-order-line-item-id`; of subscriptions only.
+  /// `web-order-line-item-id`. Only subscriptions have it.
   public var webOrderLineItemID: String?
   /// `purchase-date-ms`, else `purchase-date`; milliseconds since 1970.
   public var purchaseDate: Int64?
   /// `original-purchase-date-ms`, else `original-purchase-date`; milliseconds since 1970.
   public var originalPurchaseDate: Int64?
-  /// `expires-date`, milliseconds since 1970; of subscriptions only.
+  /// `expires-date`, milliseconds since 1970. Only subscriptions have it.
   public var expiresDate: Int64?
   /// `cancellation-date-ms`, else `cancellation-date`; milliseconds since 1970.
   public var cancellationDate: Int64?
@@ -59,26 +60,26 @@ public struct TransactionReceipt: Sendable, Hashable {
   public var cancellationReason: RevocationReason?
   /// `in-app-ownership-type`
   public var ownership: OwnershipType?
-  /// `is-trial-period`; from the 2020s.
+  /// `is-trial-period`; written since the 2020s.
   public var isTrialPeriod: Bool?
-  /// `is-in-intro-offer-period`; from the 2020s.
+  /// `is-in-intro-offer-period`; written since the 2020s.
   public var isInIntroOfferPeriod: Bool?
-  /// `subscription-group-identifier`; from the 2020s.
+  /// `subscription-group-identifier`; written since the 2020s.
   public var subscriptionGroupID: String?
-  /// Everything else of `purchase-info`, among it the dates' other spellings such as `purchase-date-pst`.
+  /// All other fields of `purchase-info`, including the dates' other spellings such as `purchase-date-pst`.
   public var unknownFields: [ReceiptField] = []
-  /// Everything else of the outer list.
+  /// All other fields of the outer list.
   public var unknownOuterFields: [ReceiptField] = []
 
-  /// A first purchase; the other properties can be set.
-  public init(transactionID: String) {
+  /// Creates a first purchase. Set the other properties afterwards.
+  package init(transactionID: String) {
     self.transactionID = transactionID
     self.originalTransactionID = transactionID
   }
 
   /// Decodes the property list, not its base64, **without verifying anything**.
   ///
-  /// Throws where a list is damaged, where a number or a date is none, and where `purchase-info` or its
+  /// Throws if a list is damaged, if a number or a date cannot be read, and if `purchase-info` or its
   /// `transaction-id` is missing.
   public init(decoding bytes: [UInt8]) throws(ReceiptDecodingError) {
     guard bytes.count <= Self.maximumByteCount else {

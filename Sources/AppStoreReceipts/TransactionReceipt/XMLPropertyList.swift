@@ -1,7 +1,8 @@
-/// The property list of `<plist version="1.0"><dict>…`, as far as a dictionary of texts needs it.
+/// Reads a property list as XML, `<plist version="1.0"><dict>…`, as far as a dictionary of texts needs it.
 ///
-/// Not an XML parser: no entities but the five of XML and numbers, no internal subset of a document type, and of
-/// attributes only that they end. A list or dictionary inside is stepped over with a counter and kept as it stands.
+/// It is no full XML parser: it knows only the five entities of XML and numeric ones, no internal subset of a
+/// document type, and skips attributes. A list or dictionary inside is skipped with a counter and kept as its
+/// bytes.
 struct XMLPropertyList {
   private var cursor: ByteCursor
 
@@ -39,7 +40,7 @@ struct XMLPropertyList {
     var isOpening: Bool { kind == .opening }
   }
 
-  /// The next tag, behind white space, comments and instructions; nil at the end of the bytes.
+  /// The next tag, after white space, comments and instructions; nil at the end of the bytes.
   private mutating func tag() throws(ReceiptDecodingError) -> Tag? {
     while true {
       cursor.skipWhiteSpace()
@@ -92,7 +93,7 @@ struct XMLPropertyList {
     }
   }
 
-  /// The text up to the end tag of the same name. There are no tags inside.
+  /// The text up to the end tag with the same name. It contains no tags.
   private mutating func content(of tag: Tag) throws(ReceiptDecodingError) -> String {
     let start = cursor.position
     var ahead = cursor
@@ -157,7 +158,7 @@ struct XMLPropertyList {
     }
   }
 
-  /// A list or dictionary as it stands: only its own tags and those like them are counted.
+  /// The bytes of a list or dictionary. Only tags with its own name are counted.
   private mutating func container(_ tag: Tag) throws(ReceiptDecodingError) -> [UInt8] {
     var depth = tag.isOpening ? 1 : 0
     while depth > 0 {

@@ -1,18 +1,18 @@
-/// An item of `pending_renewal_info`: what happens to a subscription at the end of its period
-/// (receipt-facts.md a.6, R2.6, R5.6). Dates are milliseconds since 1970. Every field can be absent.
+/// An item of `pending_renewal_info`: the next renewal of a subscription (StoreFacts a.6, R2.6, R5.6). Dates
+/// are milliseconds since 1970. Every field can be absent.
 public struct PendingRenewal: Sendable, Hashable {
   /// `original_transaction_id`; absent in answers before 2018.
   public var originalTransactionID: String?
-  /// `product_id`: the product of the present period.
+  /// `product_id`: the product of the current period.
   public var productID: String?
-  /// `auto_renew_product_id`: the product of the next period. Another one than ``productID`` is a change that
-  /// waits for the end of this period.
+  /// `auto_renew_product_id`: the product of the next period. If it differs from ``productID``, a change
+  /// takes effect at the end of this period.
   public var autoRenewProductID: String?
-  /// `auto_renew_status`. Written as 1, "1" or "true", and read from each.
+  /// `auto_renew_status`. The store writes 1, "1" or "true"; all are read.
   public var autoRenewStatus: AutoRenewStatus?
-  /// `expiration_intent`; of subscriptions that ended.
+  /// `expiration_intent`. Only ended subscriptions have it.
   public var expirationIntent: ExpirationIntent?
-  /// `is_in_billing_retry_period`: true while the store tries to charge, false once it gave up.
+  /// `is_in_billing_retry_period`: true while the store tries to charge, false after it stopped.
   public var isInBillingRetryPeriod: Bool?
   /// `grace_period_expires_date`
   public var gracePeriodExpiresDate: Int64?
@@ -24,10 +24,10 @@ public struct PendingRenewal: Sendable, Hashable {
   public var offerCodeName: String?
   /// `promotional_offer_id`
   public var promotionalOfferID: String?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
-  /// Reads one such object. Throws if it is none, or a known field has a value that it can't have.
+  /// Reads one item. Throws if it is no object, or if a known field has an invalid value.
   public init(_ value: JSONValue) throws(ReceiptDecodingError) {
     try self.init(JSONFields(value, path: ""))
   }
@@ -55,10 +55,10 @@ public struct PendingRenewal: Sendable, Hashable {
     unknownFields = [:]
   }
 
-  /// Whether it will renew; nil if that isn't said, or in a number of unknown meaning.
+  /// Whether the subscription will renew; nil if the field is absent or has an unknown number.
   public var willAutoRenew: Bool? { autoRenewStatus?.willAutoRenew }
 
-  /// Whether nothing is said at all.
+  /// Whether no field is present.
   var isEmpty: Bool {
     autoRenewProductID == nil && autoRenewStatus == nil && expirationIntent == nil
       && isInBillingRetryPeriod == nil && gracePeriodExpiresDate == nil

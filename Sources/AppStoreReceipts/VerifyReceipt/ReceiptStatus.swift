@@ -1,4 +1,4 @@
-/// The `status` of `verifyReceipt`, of which new ones appear: an open set (receipt-facts.md a.2, R1.1).
+/// The `status` of `verifyReceipt`. An open set: the store adds new ones (StoreFacts a.2, R1.1).
 public struct ReceiptStatus: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's number.
   public var rawValue: Int
@@ -6,19 +6,20 @@ public struct ReceiptStatus: RawRepresentable, Hashable, Sendable, Codable {
   /// Any number, known or not.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The receipt is genuine. A subscription in it may have lapsed all the same.
+  /// The receipt is genuine. A subscription in it may have lapsed.
   public static let ok = ReceiptStatus(rawValue: 0)
   /// The request was not an HTTP POST, or not JSON.
   public static let badRequest = ReceiptStatus(rawValue: 21000)
-  /// `receipt-data` is malformed or missing, or the service had a moment of weakness.
+  /// `receipt-data` is malformed or missing, or the service had a temporary problem.
   public static let malformed = ReceiptStatus(rawValue: 21002)
   /// The receipt is not genuine.
   public static let notAuthenticated = ReceiptStatus(rawValue: 21003)
-  /// The shared secret is another one.
+  /// The shared secret does not match.
   public static let wrongSecret = ReceiptStatus(rawValue: 21004)
   /// The service is down.
   public static let unavailable = ReceiptStatus(rawValue: 21005)
-  /// Genuine; the subscription has lapsed. The receipt is in the answer. Only of old transaction receipts.
+  /// The receipt is genuine, but the subscription has lapsed. The answer contains the receipt. Only for old
+  /// transaction receipts.
   public static let lapsed = ReceiptStatus(rawValue: 21006)
   /// A sandbox receipt was sent to production.
   public static let sandboxReceipt = ReceiptStatus(rawValue: 21007)
@@ -26,34 +27,34 @@ public struct ReceiptStatus: RawRepresentable, Hashable, Sendable, Codable {
   public static let productionReceipt = ReceiptStatus(rawValue: 21008)
   /// The service could not read its own data.
   public static let dataAccess = ReceiptStatus(rawValue: 21009)
-  /// The store account doesn't exist, or no longer.
+  /// The store account does not exist, or was deleted.
   public static let accountNotFound = ReceiptStatus(rawValue: 21010)
 
-  /// What somebody who asked should do now.
+  /// What the caller should do next.
   public enum Action: Sendable, Hashable {
     /// Read the receipt: it is genuine.
     case ok
-    /// Read the receipt: it is genuine, and what it paid for is over.
+    /// Read the receipt: it is genuine, and the paid time is over.
     case lapsed
     /// Ask again later, with growing delays.
     case retry
-    /// Ask again a few times; if the answer stays, the receipt is malformed and nothing is granted.
+    /// Ask again a few times. If the answer stays, the receipt is malformed: grant nothing.
     case retryThenRefuse
     /// Send the same request once to the other environment's address. If that one points back, stop.
     case askOtherEnvironment(StoreEnvironment)
-    /// The caller's fault: wrong secret or wrong request. Nothing is known of the receipt; repair, then ask
-    /// again.
+    /// The caller's mistake: wrong secret or wrong request. The answer says nothing about the receipt. Repair
+    /// the request, then ask again.
     case configuration
-    /// Not genuine. Grant nothing, ask no more.
+    /// The receipt is not genuine. Grant nothing and do not ask again.
     case forged
-    /// The store will not answer for this receipt. Grant nothing, ask no more.
+    /// The store will not answer for this receipt. Grant nothing and do not ask again.
     case refused
-    /// A status this module doesn't know. Keep the receipt, ask later, tell somebody.
+    /// A status that this module does not know. Keep the receipt, ask again later, and report it.
     case unknown
   }
 
-  /// What to do, given the answer's `is_retryable`, which counts for 21100 to 21199 only: without it they are
-  /// worth another try (receipt-facts.md a.2).
+  /// The action for the status. Pass the answer's `is_retryable`; it applies to 21100 to 21199 only. Without
+  /// it these are worth another try (StoreFacts a.2).
   public func action(isRetryable: Bool? = nil) -> Action {
     switch self {
     case .ok: .ok
@@ -69,14 +70,14 @@ public struct ReceiptStatus: RawRepresentable, Hashable, Sendable, Codable {
     }
   }
 
-  /// Whether the answer holds a receipt: 0, and 21006 too.
+  /// Whether the answer contains a receipt: status 0 or 21006.
   public var hasReceipt: Bool { self == .ok || self == .lapsed }
 
   /// Whether this is one of the internal errors, 21100 to 21199.
-  public var isInternal: Bool { 21100...21199 ~= rawValue }
+  package var isInternal: Bool { 21100...21199 ~= rawValue }
 
   /// One sentence for a log or a support tool.
-  public var meaning: String {
+  package var meaning: String {
     switch self {
     case .ok: "the receipt is genuine"
     case .badRequest: "the store could not read the request: not a POST, or not JSON"

@@ -1,29 +1,29 @@
 /// One transaction of a `verifyReceipt` answer: an item of `in_app` or `latest_receipt_info`, or the whole
-/// `receipt` of the old style (receipt-facts.md a.5 and a.7). **Decoded, not verified**: trust it only if
-/// your own server got it from the store.
+/// `receipt` of the old style (StoreFacts a.5 and a.7). **Decoded, not verified**: trust it only if your own
+/// server got it from the store.
 ///
-/// Dates are milliseconds since 1970, read from the first of their three spellings (`_ms`, GMT, Los Angeles)
-/// that can be read. The same transaction may differ between `in_app` and `latest_receipt_info`, in
-/// `original_purchase_date` and `is_trial_period` (a.5): the latter is right.
+/// Dates are milliseconds since 1970, read from the first readable one of their three spellings (`_ms`, GMT,
+/// Los Angeles). The same transaction may differ between `in_app` and `latest_receipt_info`, in
+/// `original_purchase_date` and `is_trial_period` (a.5): `latest_receipt_info` is right.
 public struct ReceiptTransaction: Sendable, Hashable {
   /// `transaction_id`, with every digit.
   public var transactionID: String
-  /// `original_transaction_id`; the transaction's own id where it is absent.
+  /// `original_transaction_id`; the transaction's own id if it is absent.
   public var originalTransactionID: String
-  /// `web_order_line_item_id`: names the purchase of one period; of subscriptions.
+  /// `web_order_line_item_id`: identifies the purchase of one period. Only subscriptions have it.
   public var webOrderLineItemID: String?
   /// `product_id`
   public var productID: String
-  /// `quantity`; 1 where it is absent.
+  /// `quantity`; 1 if it is absent.
   public var quantity: Int
   /// `purchase_date`
   public var purchaseDate: Int64?
   /// `original_purchase_date`
   public var originalPurchaseDate: Int64?
-  /// `expires_date`: milliseconds in the old style, a date in the unified one. Of auto-renewable
-  /// subscriptions.
+  /// `expires_date`: milliseconds in the old style, a date in the unified one. Only auto-renewable
+  /// subscriptions have it.
   public var expiresDate: Int64?
-  /// `cancellation_date`: refunded, or revoked, at this moment.
+  /// `cancellation_date`: when the purchase was refunded or revoked.
   public var cancellationDate: Int64?
   /// `cancellation_reason`
   public var cancellationReason: RevocationReason?
@@ -31,7 +31,7 @@ public struct ReceiptTransaction: Sendable, Hashable {
   public var isTrialPeriod: Bool?
   /// `is_in_intro_offer_period`
   public var isInIntroOfferPeriod: Bool?
-  /// `is_upgraded`: another plan of the group replaced this one; false where it is absent.
+  /// `is_upgraded`: another plan of the group replaced this one; false if it is absent.
   public var isUpgraded: Bool
   /// `in_app_ownership_type`
   public var ownership: OwnershipType?
@@ -41,19 +41,20 @@ public struct ReceiptTransaction: Sendable, Hashable {
   public var promotionalOfferID: String?
   /// `offer_code_ref_name`
   public var offerCodeName: String?
-  /// `app_account_token`, as it came: a UUID, to be compared without regard to case.
+  /// `app_account_token`, unchanged: a UUID. Compare it without regard to case.
   public var appAccountToken: String?
-  /// What only the old style says; nil in the unified one.
+  /// Fields that only the old style has; nil in the unified style.
   public var oldStyle: OldStyle? {
     get { oldStyleBox.first }
     set { oldStyleBox = newValue.map { [$0] } ?? [] }
   }
-  /// One at most, and elsewhere: the many entries of a unified answer would each hold its seven empty places.
+  /// At most one element. Stored in an array, because each of the many entries of a unified answer would
+  /// otherwise hold seven empty fields.
   private var oldStyleBox: [OldStyle] = []
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
-  /// Fields of the old, per-transaction style (receipt-facts.md a.7, R1.3).
+  /// Fields of the old, per-transaction style (StoreFacts a.7, R1.3).
   public struct OldStyle: Sendable, Hashable {
     /// `bid`: the bundle id.
     public var bundleID: String?
@@ -71,8 +72,8 @@ public struct ReceiptTransaction: Sendable, Hashable {
     public var uniqueVendorID: String?
   }
 
-  /// Reads one such object. Throws if it is none, or `transaction_id` or `product_id` is absent, or a known
-  /// field has a value that it can't have; the error names the field.
+  /// Reads one transaction. Throws if it is no object, if `transaction_id` or `product_id` is absent, or if a
+  /// known field has an invalid value; the error names the field.
   public init(_ value: JSONValue) throws(ReceiptDecodingError) {
     try self.init(JSONFields(value, path: ""))
   }

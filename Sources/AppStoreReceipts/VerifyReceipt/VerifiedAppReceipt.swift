@@ -1,8 +1,8 @@
-/// The `receipt` of an answer in the unified style (receipt-facts.md a.4): the app, and the purchases in the
-/// receipt that was sent. Dates are milliseconds since 1970. Every field can be absent.
+/// The `receipt` of an answer in the unified style (StoreFacts a.4): the app, and the purchases in the sent
+/// receipt. Dates are milliseconds since 1970. Every field can be absent.
 public struct VerifiedAppReceipt: Sendable, Hashable {
-  /// `receipt_type`: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox`, or a later
-  /// one.
+  /// `receipt_type`: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox`, or a newer
+  /// word.
   public var receiptType: String?
   /// `adam_id`, which equals `app_item_id`; 0 in the sandbox.
   public var appID: Int64?
@@ -22,19 +22,19 @@ public struct VerifiedAppReceipt: Sendable, Hashable {
   public var requestDate: Int64?
   /// `original_purchase_date`: the first download of the app.
   public var originalPurchaseDate: Int64?
-  /// `expiration_date`; of receipts from volume purchases that expire.
+  /// `expiration_date`. Only receipts from volume purchases that expire have it.
   public var expirationDate: Int64?
   /// `preorder_date`
   public var preorderDate: Int64?
-  /// `in_app`: what was in the receipt when it was made, in no useful order. Empty is common.
+  /// `in_app`: the purchases in the receipt when it was made, in no defined order. Often empty.
   public var transactions: [ReceiptTransaction]
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
-  /// Which store wrote it, by its type; nil where it has none.
+  /// The environment whose store wrote the receipt, by its type; nil without a type.
   public var environment: StoreEnvironment? { receiptType.map { StoreEnvironment(receiptType: $0) } }
 
-  /// Reads one such object. Throws if it is none, or a known field has a value that it can't have.
+  /// Reads one receipt. Throws if it is no object, or if a known field has an invalid value.
   public init(_ value: JSONValue) throws(ReceiptDecodingError) {
     try self.init(JSONFields(value, path: ""))
   }

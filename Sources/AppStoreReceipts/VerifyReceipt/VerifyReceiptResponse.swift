@@ -4,34 +4,35 @@
   public import Foundation
 #endif
 
-/// The answer of `verifyReceipt`, in the unified style or in the old one of a single transaction
-/// (receipt-facts.md a.3).
+/// The answer of `verifyReceipt`, in the unified style or in the old style of a single transaction
+/// (StoreFacts a.3).
 ///
-/// It is worth what its sender is worth: genuine if *your server* got it from the store over TLS, worthless
-/// from a device. Holds a proof (``latestReceipt``): descriptions don't show it.
+/// It is as reliable as its sender: genuine if *your server* got it from the store over TLS, worthless from a
+/// device. It contains a proof (``latestReceipt``); descriptions do not show it.
 public struct VerifyReceiptResponse: Sendable, Hashable {
-  /// `status`; absent only in texts that the store didn't write.
+  /// `status`; absent only in texts that the store did not write.
   public var status: ReceiptStatus?
   /// `environment`; absent in failures and in the old style.
   public var environment: StoreEnvironment?
   /// `receipt`
   public var receipt: Receipt?
-  /// `latest_receipt`: base64 of the newest receipt, to be stored in place of the one sent (R2.5).
+  /// `latest_receipt`: base64 of the newest receipt. Store it in place of the sent one (R2.5).
   public var latestReceipt: String?
-  /// `latest_receipt_info`: one transaction in the old style, many in the unified one, in no useful order.
+  /// `latest_receipt_info`: one transaction in the old style, many in the unified style, in no defined order.
   public var latestTransactions: [ReceiptTransaction]
-  /// `latest_expired_receipt_info`: with 21006, the last period that was paid (R1.4).
+  /// `latest_expired_receipt_info`: with status 21006, the last paid period (R1.4).
   public var latestExpiredTransactions: [ReceiptTransaction]
-  /// `pending_renewal_info`; of the unified style.
+  /// `pending_renewal_info`. Only the unified style has it.
   public var pendingRenewals: [PendingRenewal]
-  /// What the old style says of the renewal at its top level: `auto_renew_status`, `auto_renew_product_id`,
-  /// `expiration_intent`, `is_in_billing_retry_period`. It is about the receipt's own subscription.
+  /// The renewal fields that the old style has at its top level: `auto_renew_status`,
+  /// `auto_renew_product_id`, `expiration_intent`, `is_in_billing_retry_period`. They are about the receipt's
+  /// own subscription.
   public var topLevelRenewal: PendingRenewal?
   /// `is_retryable` or `is-retryable`
   public var isRetryable: Bool?
   /// `exception`, a text for developers.
   public var exception: String?
-  /// What this module doesn't know.
+  /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
   /// The two shapes of `receipt`.
@@ -45,15 +46,15 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
   /// Reads the body of an answer.
   ///
   /// The style follows from `receipt` alone: with `in_app` it is unified; with `transaction_id` it is the old
-  /// one; with neither, it is an app receipt that says nothing of purchases.
+  /// one; with neither, it is an app receipt without purchases.
   ///
-  /// Throws if the body is no JSON object (a captive portal's page, an empty body: a failure of the
-  /// transport), or if a known field has a value that it can't have; the error names the field.
+  /// Throws if the body is no JSON object (a captive portal's page or an empty body, which is a failure of
+  /// the transport), or if a known field has an invalid value; the error names the field.
   public init(json: Data) throws(ReceiptDecodingError) {
     try self.init(JSONFields(json: json))
   }
 
-  /// The same, from a value that was read before.
+  /// Reads an answer from a decoded JSON value.
   public init(_ value: JSONValue) throws(ReceiptDecodingError) {
     try self.init(JSONFields(value, path: ""))
   }
@@ -75,11 +76,11 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     unknownFields = try fields.unknown()
   }
 
-  /// What to do with this answer; ``ReceiptStatus/Action/unknown`` where it has no status.
+  /// The action for this answer; ``ReceiptStatus/Action/unknown`` if it has no status.
   public var action: ReceiptStatus.Action { status?.action(isRetryable: isRetryable) ?? .unknown }
 
-  /// The app's bundle id, of either style. Compare it with your own: a genuine receipt of another app is no
-  /// proof.
+  /// The app's bundle id, of either style. Compare it with your own: a genuine receipt of another app proves
+  /// nothing.
   public var bundleID: String? {
     switch receipt {
     case .app(let receipt): receipt.bundleID
@@ -88,7 +89,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     }
   }
 
-  /// Every transaction in the answer, those of `latest_receipt_info` last; one may occur several times.
+  /// All transactions in the answer, those of `latest_receipt_info` last. One may occur several times.
   public var transactions: [ReceiptTransaction] {
     let own: [ReceiptTransaction]
     switch receipt {
@@ -111,11 +112,11 @@ extension VerifyReceiptResponse.Receipt {
 }
 
 extension VerifyReceiptResponse: CustomStringConvertible, CustomReflectable {
-  /// Status and counts; no receipt.
+  /// Status and counts, without the receipt.
   public var description: String {
     let status = status.map { "\($0)" } ?? "none"
     return "verifyReceipt answer, status \(status); \(transactions.count) transactions"
   }
-  /// Without children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

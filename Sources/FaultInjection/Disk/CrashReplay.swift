@@ -21,7 +21,7 @@ package struct CrashReplay {
   private let log: [DiskOperation]
   /// Operations that were done.
   package private(set) var position = 0
-  /// What survives in any case.
+  /// The durable content.
   package private(set) var durable: DiskImage
   private var sums: [Int: Sums] = [:]
   /// Operations that were done and are not durable, in their order.
@@ -97,7 +97,7 @@ package struct CrashReplay {
     return Array(sectors)
   }
 
-  /// What somebody finds after a power cut at this place with these fates of the pending operations.
+  /// The disk after a power cut at this place, with these fates of the pending operations.
   package func image(_ state: CrashState) -> DiskImage {
     var image = durable
     for (operation, fate) in zip(pending, state.fates) { image.apply(operation, fate) }

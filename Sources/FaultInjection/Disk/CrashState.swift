@@ -1,6 +1,6 @@
-import PurchaseSync
+import PurchaseQueue
 
-/// What becomes of the operations that are not durable yet when the power fails.
+/// The fates of the operations that are not durable when the power fails.
 package struct CrashState: Sendable, Hashable {
   /// Of one operation.
   package enum Fate: Sendable, Hashable {

@@ -3,7 +3,7 @@ package struct DiskFault: Sendable, Hashable {
   package enum Kind: String, Sendable, CaseIterable {
     /// The device fails.
     case ioError = "ioerr"
-    /// There is no room: only what takes room fails.
+    /// The disk is full: only operations that need space fail.
     case full
   }
 
@@ -25,8 +25,8 @@ struct FaultCounter {
   var fault: DiskFault?
   /// Those that can fail for the device.
   private(set) var all = 0
-  /// Those that can fail for want of room.
-  private(set) var takingRoom = 0
+  /// The operations that need space.
+  private(set) var takingSpace = 0
   /// How many failed.
   private(set) var failed = 0
 
@@ -35,11 +35,11 @@ struct FaultCounter {
   }
 
   /// Nil if the next operation works.
-  mutating func next(takesRoom: Bool) -> DiskFault.Kind? {
+  mutating func next(takesSpace: Bool) -> DiskFault.Kind? {
     all += 1
-    if takesRoom { takingRoom += 1 }
-    guard let fault, fault.kind == .ioError || takesRoom else { return nil }
-    let ordinal = fault.kind == .full ? takingRoom : all
+    if takesSpace { takingSpace += 1 }
+    guard let fault, fault.kind == .ioError || takesSpace else { return nil }
+    let ordinal = fault.kind == .full ? takingSpace : all
     guard fault.lasts ? ordinal >= fault.ordinal : ordinal == fault.ordinal else { return nil }
     failed += 1
     return fault.kind

@@ -1,4 +1,4 @@
-/// What is on a disk: files by number, the names of some of them, and the vault beside it.
+/// The content of a disk: files by number, the names of some of them, and the vault.
 package struct DiskImage: Sendable {
   package var names: [String: Int] = [:]
   package var files: [Int: FileContent] = [:]
@@ -39,7 +39,7 @@ package struct DiskImage: Sendable {
     }
   }
 
-  /// Without the files that have no name any more: what somebody finds who starts anew.
+  /// The image without files that lost their name, as a new process finds it.
   package var withoutUnnamedFiles: DiskImage {
     var image = self
     let named = Set(names.values)

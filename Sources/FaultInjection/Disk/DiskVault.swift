@@ -8,7 +8,7 @@ package struct DiskVault: ReceiptVault {
   package init(_ disk: FaultDisk) { self.disk = disk }
 
   package func store(_ item: VaultItem) throws(VaultError) {
-    try check(takesRoom: true)
+    try check(takesSpace: true)
     disk.perform(.vault(name: item.name, bytes: item.bytes))
   }
 
@@ -28,8 +28,8 @@ package struct DiskVault: ReceiptVault {
     return disk.image.vault[name].map { VaultItem(name: name, bytes: $0) }
   }
 
-  private func check(takesRoom: Bool = false) throws(VaultError) {
-    switch disk.nextFault(takesRoom: takesRoom) {
+  private func check(takesSpace: Bool = false) throws(VaultError) {
+    switch disk.nextFault(takesSpace: takesSpace) {
     case nil: return
     case .ioError: throw .failed(reason: "imitated")
     case .full: throw .full(reason: "imitated")

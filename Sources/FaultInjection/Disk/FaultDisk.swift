@@ -1,17 +1,17 @@
-/// A disk in memory that keeps a log of what is done to it, and fails on demand.
+/// A disk in memory that logs its operations and fails on demand.
 ///
-/// `FaultVFS` puts SQLite on it, `FaultFiles` what `DurableFile` and `AdvisoryLock` do. Files in memory, locks and
+/// `FaultVFS` puts SQLite on it, `FaultFiles` the file calls of `Disk` and `AdvisoryLock`. Files in memory, locks and
 /// SQLite's shared memory live as long as this object: a new disk made of an image is the machine after the power came
 /// back. Belongs to one thread.
 package final class FaultDisk: @unchecked Sendable {
-  /// What is on it as the running process sees it, synced or not.
+  /// The content that the running process sees, synced or not.
   package private(set) var image: DiskImage
-  /// What was done, for `CrashReplay`; nothing if it is not kept.
+  /// The log for `CrashReplay`; empty if it is not kept.
   package private(set) var log: [DiskOperation] = []
   private let keepsLog: Bool
   private var nextFile: Int
   private var counter = FaultCounter()
-  /// What is known of files beside their content.
+  /// Locks and shared memory of the files.
   private var nodes: [Int: FileNode] = [:]
 
   package init(_ image: DiskImage = DiskImage(), keepsLog: Bool = false) {
@@ -22,19 +22,19 @@ package final class FaultDisk: @unchecked Sendable {
 
   // MARK: Faults
 
-  /// What is to fail from now on; nil for nothing. Counting begins anew.
+  /// Sets the fault; nil for none. The count of operations starts again.
   package func fail(_ fault: DiskFault?) { counter.set(fault) }
 
   /// Operations since `fail` was called that could have failed so.
   package func operations(_ kind: DiskFault.Kind) -> Int {
-    kind == .full ? counter.takingRoom : counter.all
+    kind == .full ? counter.takingSpace : counter.all
   }
 
   /// How many operations failed since `fail` was called.
   package var failures: Int { counter.failed }
 
   /// To be asked before each operation; not nil if it has to fail.
-  func nextFault(takesRoom: Bool = false) -> DiskFault.Kind? { counter.next(takesRoom: takesRoom) }
+  func nextFault(takesSpace: Bool = false) -> DiskFault.Kind? { counter.next(takesSpace: takesSpace) }
 
   // MARK: Operations
 
@@ -70,7 +70,7 @@ package final class FaultDisk: @unchecked Sendable {
     }
   }
 
-  /// What a device that fails in the midst of a write leaves: the first half, in whole sectors.
+  /// The result of a failure in the middle of a write: the first half, in whole sectors.
   func writeHalf(_ bytes: UnsafeRawBufferPointer, to file: Int, at offset: Int, isScratch: Bool = false) {
     let half = bytes.count / 2 / FileContent.sectorSize * FileContent.sectorSize
     unsafe write(UnsafeRawBufferPointer(rebasing: bytes[..<half]), to: file, at: offset, isScratch: isScratch)
@@ -84,7 +84,7 @@ package final class FaultDisk: @unchecked Sendable {
 
   // MARK: Folders, from outside
 
-  /// What is in the directory, by path: copies, which cost nothing until one of them is written to.
+  /// The files of the directory, by path. The copies cost nothing until one of them is written.
   package func contents(of directory: String) -> [String: FileContent] {
     let prefix = directory + "/"
     var contents: [String: FileContent] = [:]
@@ -92,11 +92,11 @@ package final class FaultDisk: @unchecked Sendable {
     return contents
   }
 
-  /// Puts other files into the directory, instead of those that are there. Nobody has one of them open.
+  /// Replaces the files of the directory. None of them may be open.
   package func replaceContents(of directory: String, with contents: [String: FileContent]) {
     let prefix = directory + "/"
     for path in image.names.keys where path.hasPrefix(prefix) { image.names[path] = nil }
-    // Those too that had lost their name before: nobody is in the midst of anything.
+    // Also files that lost their name before: no process has them open.
     let named = Set(image.names.values)
     for file in image.files.keys where !named.contains(file) {
       image.files[file] = nil
@@ -109,7 +109,7 @@ package final class FaultDisk: @unchecked Sendable {
     }
   }
 
-  /// Removes the directory and what is in it.
+  /// Removes the directory and its files.
   package func removeDirectory(_ directory: String) {
     replaceContents(of: directory, with: [:])
     image.directories.remove(directory)

@@ -108,7 +108,7 @@ import CPurchaseSQLite
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int32 {
-    if let fault = disk.nextFault(takesRoom: true) {
+    if let fault = disk.nextFault(takesSpace: true) {
       unsafe disk.writeHalf(bytes, to: number, at: offset, isScratch: isScratch)
       return fault == .full ? SQLITE_FULL : FaultVFS.writeFailed
     }
@@ -137,7 +137,7 @@ import CPurchaseSQLite
     disk.nextFault() == nil ? disk.image.files[number]?.size ?? 0 : nil
   }
 
-  /// True if the name is another file's by now, or nobody's.
+  /// True if the name now belongs to another file or to none.
   var hasMoved: Bool { path.map { disk.image.names[$0] != number } ?? false }
 
   // MARK: Locks
@@ -155,7 +155,7 @@ import CPurchaseSQLite
   func mapShared(
     _ region: Int, size: Int, isExtending: Bool, _ memory: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> Int32 {
-    if disk.nextFault(takesRoom: isExtending) != nil { return FaultVFS.sharedMemoryFailed }
+    if disk.nextFault(takesSpace: isExtending) != nil { return FaultVFS.sharedMemoryFailed }
     let shared = node.sharedMemory ?? SharedMemory()
     node.sharedMemory = shared
     shared.join(id)

@@ -1,4 +1,4 @@
-import PurchaseSQLite
+package import PurchaseSQLite
 
 #if canImport(Darwin)
   import Darwin
@@ -6,7 +6,12 @@ import PurchaseSQLite
   import Glibc
 #endif
 
-/// The file calls of `DurableFile` and `AdvisoryLock` on the disks of `FaultVFS`.
+extension Disk {
+  /// The disk in memory that `FaultVFS` has for the calling thread. `FaultVFS.install` has to be called before.
+  package static let inMemory = Disk(files: FaultFiles())
+}
+
+/// The file calls of `Disk` and `AdvisoryLock` on the disks of `FaultVFS`.
 struct FaultFiles: FileSystem {
   struct Open {
     var disk: FaultDisk
@@ -19,7 +24,7 @@ struct FaultFiles: FileSystem {
     let disk = FaultVFS.disk
     let known = disk.image.names[path]
     let isMaking = known == nil && [.replacing, .making, .locking].contains(purpose)
-    try Self.check(disk, takesRoom: isMaking, "open", path)
+    try Self.check(disk, takesSpace: isMaking, "open", path)
     let file: Int?
     if disk.image.directories.contains(path) {
       guard purpose == .reading else { throw Self.error(EISDIR, "open", path) }
@@ -44,7 +49,7 @@ struct FaultFiles: FileSystem {
     guard let open = FaultThread.current.open[descriptor], let file = open.file else {
       throw Self.error(EBADF, "write", path)
     }
-    if let fault = open.disk.nextFault(takesRoom: true) {
+    if let fault = open.disk.nextFault(takesSpace: true) {
       unsafe bytes.withUnsafeBytes { unsafe open.disk.writeHalf($0, to: file, at: open.written) }
       throw Self.error(fault == .full ? ENOSPC : EIO, "write", path)
     }
@@ -72,7 +77,7 @@ struct FaultFiles: FileSystem {
 
   func rename(_ path: String, to target: String) throws(FileError) {
     let disk = FaultVFS.disk
-    try Self.check(disk, takesRoom: true, "rename", path)
+    try Self.check(disk, takesSpace: true, "rename", path)
     guard disk.image.names[path] != nil else { throw Self.error(ENOENT, "rename", path) }
     disk.perform(.rename(path: path, target: target))
   }
@@ -86,7 +91,7 @@ struct FaultFiles: FileSystem {
 
   func makeDirectory(_ path: String) throws(FileError) {
     let disk = FaultVFS.disk
-    try Self.check(disk, takesRoom: true, "mkdir", path)
+    try Self.check(disk, takesSpace: true, "mkdir", path)
     guard !disk.image.directories.contains(path), disk.image.names[path] == nil else {
       throw Self.error(EEXIST, "mkdir", path)
     }
@@ -138,9 +143,9 @@ struct FaultFiles: FileSystem {
   }
 
   private static func check(
-    _ disk: FaultDisk, takesRoom: Bool = false, _ operation: String, _ path: String
+    _ disk: FaultDisk, takesSpace: Bool = false, _ operation: String, _ path: String
   ) throws(FileError) {
-    guard let fault = disk.nextFault(takesRoom: takesRoom) else { return }
+    guard let fault = disk.nextFault(takesSpace: takesSpace) else { return }
     throw error(fault == .full ? ENOSPC : EIO, operation, path)
   }
 

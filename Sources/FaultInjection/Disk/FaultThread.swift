@@ -1,4 +1,4 @@
-import PurchaseSync
+import PurchaseQueue
 
 #if canImport(Darwin)
   import Darwin
@@ -6,12 +6,12 @@ import PurchaseSync
   import Glibc
 #endif
 
-/// What belongs to one thread of `FaultVFS`: its disk, its random numbers, its open files. Threads see nothing of each
-/// other, so that each of them can run worlds of its own.
+/// The state of one thread of `FaultVFS`: its disk, its random numbers and its open files. Threads do not share state, so
+/// that each of them can run its own simulations.
 @safe final class FaultThread {
   var disk = FaultDisk()
   var random = RandomSource(seed: 0)
-  /// What is open beside SQLite's files, by descriptor.
+  /// Open files other than SQLite's, by descriptor.
   var open: [Int32: FaultFiles.Open] = [:]
   private var next: Int32 = 1000
   private var folders = 0
@@ -47,7 +47,7 @@ import PurchaseSync
         if let state = unsafe state { unsafe Unmanaged<FaultThread>.fromOpaque(state).release() }
       #endif
     }
-    precondition(status == 0, "no room for a thread's own value")
+    precondition(status == 0, "the system has no key for thread-specific values")
     return key
   }()
 }

@@ -1,6 +1,6 @@
 import CPurchaseSQLite
+import PurchaseQueue
 import PurchaseSQLite
-import PurchaseSync
 
 #if canImport(Darwin)
   import Darwin
@@ -31,11 +31,11 @@ import PurchaseSync
   private static let accessFailed = SQLITE_IOERR | 13 << 8
   static let sharedMemoryFailed = SQLITE_IOERR | 19 << 8
 
-  /// Makes disks in memory the only ones that SQLite and our own file calls see in this process. To be called before
-  /// the first connection is opened. False if SQLite refuses.
+  /// Makes disks in memory the only ones that SQLite sees in this process. Call it before the first connection is
+  /// opened, and open queues with `Disk.inMemory`. False if SQLite refuses.
   package static func install() -> Bool {
     guard unsafe !isInstalled else { return true }
-    // Counting SQLite's memory takes a lock at every allocation; nobody asks for the counts here.
+    // Counting SQLite's memory takes a lock at every allocation, and these counts are not used.
     purchase_sqlite3_config_flag(SQLITE_CONFIG_MEMSTATUS, 0)
     keepFreedMemory()
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
@@ -46,7 +46,6 @@ import PurchaseSync
     unsafe vfs.pointee.zName = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
     unsafe fill(vfs)
     unsafe isInstalled = unsafe sqlite3_vfs_register(vfs, 1) == SQLITE_OK
-    if unsafe isInstalled { unsafe Files.system = FaultFiles() }
     return unsafe isInstalled
   }
 
@@ -118,7 +117,7 @@ import PurchaseSync
     let name = unsafe path.map { unsafe String(cString: $0) }
     let known = name.flatMap { disk.image.names[$0] }
     let isMaking = known == nil
-    if disk.nextFault(takesRoom: isMaking && flags & SQLITE_OPEN_CREATE != 0) != nil {
+    if disk.nextFault(takesSpace: isMaking && flags & SQLITE_OPEN_CREATE != 0) != nil {
       return SQLITE_CANTOPEN
     }
     if let name, isMaking {

@@ -125,7 +125,7 @@
 
   // MARK: Sectors
 
-  /// What a power cut may tear a write into.
+  /// The parts into which a power cut may tear a write.
   package static let sectorSize = 512
 
   /// A number for the bytes of one sector, the same for equal bytes in this process; 0 for zeros.

@@ -1,6 +1,6 @@
 import CPurchaseSQLite
 
-/// The locks of one file and SQLite's shared memory beside it: what is gone when the power is.
+/// The locks of one file and SQLite's shared memory: a power cut clears them.
 final class FileNode {
   /// SQLite's lock levels of each open file that has one.
   private var levels: [ObjectIdentifier: Int32] = [:]

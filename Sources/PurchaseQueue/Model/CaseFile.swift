@@ -1,40 +1,40 @@
-/// The redacted history of one entry, queued or settled: the answer to "I paid and got nothing".
+/// The redacted history of one entry, queued or settled. It answers "I paid and got nothing".
 ///
-/// Holds kinds and sizes of proofs, never their bytes, and not the owner's `details`; free text is redacted.
+/// It holds kinds and sizes of proofs, but neither their bytes nor the owner's `details`. Free text is redacted.
 public struct CaseFile: Hashable, Sendable, Codable {
   /// The entry's name.
   public var key: EntryKey
-  /// Whose it is.
+  /// The lane: `device`, or `account:` and the account.
   public var lane: String
-  /// The order it fulfils, if that is known.
+  /// The number of the order that it fulfils, if known.
   public var orderNumber: String?
   /// `queued`, `quarantined`, `damaged` or `settled`.
   public var state: String
-  /// How it was settled.
+  /// The outcome of a settled entry.
   public var outcome: String?
-  /// Why it does not take its turn.
+  /// Why it is not sent, if it is quarantined or damaged.
   public var reason: String?
-  /// When it was queued on this installation.
+  /// The moment when it was queued on this installation.
   public var enqueuedAt: Timestamp
-  /// Attempts begun.
+  /// The number of attempts that were begun.
   public var attempts: Int
-  /// When the last one began.
+  /// The moment when the last attempt began.
   public var attemptedAt: Timestamp?
-  /// Not to be sent before this moment.
+  /// The entry is not sent before this moment; nil if it is not postponed.
   public var readyAt: Timestamp?
-  /// When it was settled.
+  /// The moment when it was settled.
   public var settledAt: Timestamp?
-  /// The source still has to be told.
+  /// The source has to be told that the entry is done.
   public var isFinishOwed: Bool
-  /// The outcome has not reached anyone.
+  /// The app has not seen the outcome.
   public var isUnseen: Bool
-  /// The vault does not hold a whole copy.
+  /// The vault does not hold a complete copy.
   public var isUnprotected: Bool
-  /// Kind, size, and whether the bytes are here.
+  /// Kind and size of each proof, and whether its bytes are in the file.
   public var proofs: [String]
-  /// What happened, oldest first; the last 32 events.
+  /// The last 32 events, oldest first.
   public var history: [HistoryEvent]
-  /// What it means and what to do, in one sentence.
+  /// The state and the next step, in one or two sentences.
   public var advice: String
 
   init(_ entry: Entry) {
@@ -82,30 +82,32 @@ public struct CaseFile: Hashable, Sendable, Codable {
   private static func advice(_ entry: Entry) -> String {
     switch entry.state {
     case .queued where entry.attempts == 0:
-      "It waits to be sent. Open the app with a network connection."
+      "The entry waits to be sent. Open the app with a network connection."
     case .queued:
-      "It was sent \(entry.attempts) times and not acknowledged; it is tried again. Look at the receiver's log."
+      "The entry was sent \(entry.attempts) times and not acknowledged. It is sent again. Look at the receiver's log."
     case .quarantined:
-      "It cannot be delivered as it is, and is kept. Mend the cause with the receiver, then release it."
+      "The entry cannot be delivered now and is kept. Fix the cause with the receiver, then release the entry."
     case .damaged:
-      "Its row was damaged on this device. Open the app: what the source delivers again makes it whole."
+      "The row of the entry was damaged on this device. Open the app: a redelivery by the source repairs it."
     }
   }
 
   private static func advice(_ tombstone: Tombstone) -> String {
     if tombstone.outcome == Tombstone.discarded {
-      return "It was given up undelivered; the history says by whom and why."
+      return "The entry was discarded without delivery. The history says by whom and why."
     }
-    if tombstone.isUnseen { return "It is settled, and the app has not shown the outcome yet. Open the app." }
+    if tombstone.isUnseen {
+      return "The entry is settled, and the app has not shown the outcome yet. Open the app."
+    }
     if tombstone.isFinishOwed {
-      return "It is settled; its source is told as soon as it can be reached. Nothing to do."
+      return "The entry is settled. Its source is told as soon as it can be reached. Nothing to do."
     }
-    return "It is settled. Nothing to do."
+    return "The entry is settled. Nothing to do."
   }
 }
 
 extension CaseFile: CustomStringConvertible {
-  /// A readable account, a fact a line. Times are UTC.
+  /// A readable text with one fact in each line. Times are UTC.
   public var description: String {
     var lines = ["\(key): \(state)" + (outcome.map { " (\($0))" } ?? "")]
     func add(_ name: String, _ value: String?) {

@@ -1,4 +1,4 @@
-/// Names one entry for ever: a second enqueue under the same key collapses into the first.
+/// The permanent name of an entry. A second enqueue with the same key updates the first entry.
 public struct EntryKey: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// Any text; the owner of the queue gives it a meaning.
   public var rawValue: String
@@ -21,26 +21,26 @@ public struct EntryKey: RawRepresentable, Hashable, Sendable, Codable, CustomStr
   public var description: String { rawValue }
 }
 
-/// What is to be queued.
+/// An entry to be queued.
 public struct NewEntry: Sendable {
   /// The entry's name.
   public var key: EntryKey
-  /// Whose it is.
+  /// The lane in which it is delivered.
   public var lane: Lane
-  /// The order it fulfils, if that is known.
+  /// The number of the order that it fulfils, if known.
   public var orderNumber: String?
-  /// What the owner needs to know beside the proofs: small, text, without secrets; kept as it is.
+  /// Small text of the owner, without secrets. It is stored unchanged.
   public var details: String
-  /// What will be delivered; one of each kind.
+  /// The proofs to deliver, at most one of each kind.
   public var proofs: [Proof]
-  /// Entries whose claims these proofs cover as well. Said by the caller, who can read them; at the cap, and only
-  /// there, the new proofs stand in for the older ones of the same kind that these entries hold.
+  /// Other entries that these proofs prove as well; only the caller can read a proof and know that. Only if the limit of
+  /// bytes is passed, the new proofs replace the older proofs of the same kind in these entries.
   public var covers: [EntryKey]
-  /// The room that was reserved for it, if any (`reserve`).
+  /// The name of the reservation for it, if any (`reserve`).
   public var reservation: String?
-  /// True for news about something that was settled before: it is queued although there is a tombstone, which stays
-  /// until this entry is settled, and hands its duties on. Such an entry is not mirrored to the vault.
-  public var isUpdate = false
+  /// True for an update of a settled entry. It is queued although the key has a tombstone. The tombstone stays until
+  /// this entry is settled and hands its duties on. An update is not mirrored to the vault.
+  package var isUpdate = false
 
   /// An entry to be queued.
   public init(
@@ -59,14 +59,14 @@ public struct NewEntry: Sendable {
 
 /// One entry of the queue, without the bytes of its proofs.
 public struct Entry: Hashable, Sendable {
-  /// Whether an entry takes its turn.
+  /// The state of an entry.
   public enum State: String, Hashable, Sendable, Codable {
-    /// It waits for its turn in its lane.
+    /// It waits in its lane to be sent.
     case queued
-    /// It cannot be delivered now. Kept, counted, and tried again slowly.
+    /// It cannot be delivered now. It is kept and counted until it is released or discarded.
     case quarantined
-    /// Its row does not match its checksum: nothing in it can be trusted, so it is not delivered. Kept, counted and
-    /// reported; enqueuing it again makes it whole.
+    /// Its row does not match its checksum, so it is not delivered. It is kept, counted and reported. Enqueuing it again
+    /// repairs it.
     case damaged
   }
 
@@ -74,15 +74,15 @@ public struct Entry: Hashable, Sendable {
   public var place: Int64
   /// The entry's name.
   public var key: EntryKey
-  /// Whose it is.
+  /// The lane in which it is delivered.
   public var lane: Lane
-  /// The order it fulfils, if that is known.
+  /// The number of the order that it fulfils, if known.
   public var orderNumber: String?
-  /// The owner's text.
+  /// The owner's text, as it was enqueued.
   public var details: String
-  /// Whether it takes its turn.
+  /// Whether it is sent.
   public var state: State
-  /// Why it does not, if it does not.
+  /// Why it is not sent, if it is quarantined or damaged.
   public var reason: String?
   /// When it was first queued on this installation.
   public var enqueuedAt: Timestamp
@@ -90,18 +90,18 @@ public struct Entry: Hashable, Sendable {
   public var attempts: Int
   /// When the last attempt began.
   public var attemptedAt: Timestamp?
-  /// Not to be sent before this moment. 0 ms until it is postponed.
+  /// The entry is not sent before this moment. 0 ms until it is postponed.
   public var readyAt: Timestamp
-  /// True while the vault does not hold a whole copy. False too for a queue without a vault.
+  /// True while the vault does not hold a complete copy. Always false for a queue without a vault.
   public var isUnprotected: Bool
   /// The proofs, one of each kind, in the order of the kinds.
   public var proofs: [ProofReference]
-  /// What happened to it.
+  /// The last events of the entry.
   public var history: History
 }
 
 extension Entry {
-  /// As it is when it has just been queued.
+  /// An entry that was just queued.
   package init(
     place: Int64, key: EntryKey, lane: Lane, orderNumber: String?, details: String,
     proofs: [ProofReference],
@@ -114,12 +114,12 @@ extension Entry {
   }
 }
 
-/// What an enqueue did.
+/// The result of an enqueue.
 public enum Enqueued: Hashable, Sendable {
   /// A new entry, at the end of its lane.
   case inserted(Entry)
-  /// It was there already; its account, order, attempts and place stay.
+  /// The entry was queued already; its account, order, attempts and place stay.
   case collapsed(Entry)
-  /// It was settled before: nothing was queued.
+  /// The entry was settled before; nothing was queued.
   case settled(Tombstone)
 }

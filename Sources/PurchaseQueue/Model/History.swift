@@ -1,25 +1,25 @@
-/// One thing that happened to an entry.
+/// One event of an entry.
 public struct HistoryEvent: Hashable, Sendable, Codable {
-  /// When, by the device's clock.
+  /// The moment, by the device's clock.
   public var at: Timestamp
-  /// What, in one line.
+  /// The event in one line.
   public var what: String
 
   /// An event.
-  public init(at: Timestamp, what: String) {
+  package init(at: Timestamp, what: String) {
     self.at = at
     self.what = what
   }
 }
 
-/// The last things that happened to an entry, oldest first: at most 32, each at most 200 characters of one line.
+/// The last events of an entry, oldest first: at most 32, each one line of at most 200 characters.
 ///
-/// Enqueuing and acknowledging are not among them: the entry and its tombstone have fields for these.
+/// Enqueuing and acknowledging are not recorded here: entry and tombstone have fields for them.
 public struct History: Hashable, Sendable {
   /// How many events are kept.
-  public static let capacity = 32
+  package static let capacity = 32
 
-  /// As it stands in the row: milliseconds and text, a line each.
+  /// The stored form: a line for each event, with milliseconds and text.
   var text: String
 
   init(text: String = "") { self.text = text }
@@ -33,7 +33,7 @@ public struct History: Hashable, Sendable {
     }
   }
 
-  /// Adds an event; the oldest goes when there are too many. What looks like a secret is blanked.
+  /// Adds an event and removes the oldest if there are too many. Text that looks like a secret is blanked.
   mutating func append(_ what: String, at: Timestamp) {
     if !text.isEmpty { text += "\n" }
     text += "\(at.milliseconds) \(Redaction.line(what))"

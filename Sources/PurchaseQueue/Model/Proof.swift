@@ -1,9 +1,8 @@
-/// Bytes that prove something, and which kind of proof they are. Never printed.
+/// Bytes that prove something, with their kind. The bytes are never printed.
 public struct Proof: Hashable, Sendable, CustomStringConvertible {
-  /// What the bytes are, in the owner's words: 1 to 64 bytes of text in one line. An entry keeps the newest of each
-  /// kind.
+  /// The kind of proof, named by the owner: one line of 1 to 64 bytes. An entry keeps the newest proof of each kind.
   public var kind: String
-  /// The proof itself.
+  /// The bytes of the proof.
   public var bytes: [UInt8]
 
   /// A proof of the given kind.
@@ -16,14 +15,14 @@ public struct Proof: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(kind), \(bytes.count) bytes" }
 }
 
-/// A proof in the file, without its bytes. Two entries that share a proof have equal references.
+/// A reference to a proof, without its bytes. Two entries that share a proof have equal references.
 public struct ProofReference: Hashable, Sendable {
-  /// What the bytes are.
+  /// The kind of proof.
   public var kind: String
-  /// Where they are stored, meaningful within this file only. Nil: queued by reference, because the bytes are more
-  /// than `QueueLimits.proofBytes`, or were found damaged; they have to be read from their source when sent.
-  public var id: Int64?
-  /// How many bytes.
+  /// The number of the stored proof, valid in this file only. Nil for a proof by reference: its bytes were longer than
+  /// `QueueLimits.proofBytes` or were damaged, and have to be read from their source when they are sent.
+  package var id: Int64?
+  /// The number of bytes.
   public var size: Int
 
   package init(kind: String, id: Int64?, size: Int) {
@@ -37,7 +36,7 @@ public struct ProofReference: Hashable, Sendable {
 }
 
 extension ProofReference {
-  /// As it stands in the row of an entry: number, size and kind of each proof, a line each.
+  /// The stored form in the row of an entry: a line for each proof, with number, size and kind.
   static func text(_ references: [ProofReference]) -> String {
     var text = ""
     for reference in references {
@@ -48,9 +47,9 @@ extension ProofReference {
     return text
   }
 
-  /// From the text in the row. Lines that nobody wrote so are passed over: the row's checksum finds them.
+  /// From the stored form. Malformed lines are skipped: the checksum of the row finds them.
   static func list(_ text: String) -> [ProofReference] {
-    // Byte by byte: this is read with every entry, and splitting a string looks for whole characters.
+    // Byte by byte, because this runs for every entry that is read: splitting a string decodes characters.
     var references: [ProofReference] = []
     for line in Array(text.utf8).split(separator: UInt8(ascii: "\n")) {
       guard let first = line.firstIndex(of: space) else { continue }
@@ -64,7 +63,7 @@ extension ProofReference {
 
   private static var space: UInt8 { UInt8(ascii: " ") }
 
-  /// Nil for "-" and whatever else is no number.
+  /// Nil for "-" and for any other text that is no number.
   private static func integer(_ digits: ArraySlice<UInt8>) -> Int64? {
     let isNegative = digits.first == UInt8(ascii: "-")
     let rest = isNegative ? digits.dropFirst() : digits

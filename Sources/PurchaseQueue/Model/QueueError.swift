@@ -1,30 +1,30 @@
 package import PurchaseSQLite
 
-/// Why the queue could not do what it was asked for. Whatever it is, the stored state is as it was before.
+/// The reason why a call failed. In every case, the stored state is unchanged.
 ///
 /// No case carries a proof, a token or a credential. More cases may come with later versions.
 @nonexhaustive
 public enum QueueError: Error, Hashable, Sendable {
-  /// A limit would be passed: `needed` entries or bytes, where `allowed` are.
+  /// The call would pass a limit: `needed` entries or bytes, of `allowed`.
   case queueFull(QueueLimit, needed: Int, allowed: Int)
-  /// There is a directory, or something that is no queue, at the path. It was not touched.
+  /// A directory, or a file that is no queue, is at the path. It was left unchanged.
   case foreignFile(path: String, found: String)
-  /// A newer version of this library wrote the file. It was not touched.
+  /// A newer version of this library wrote the file. It was left unchanged.
   case newerSchema(path: String, found: Int, supported: Int)
-  /// The file, its directory or the disk does not let us work: permission, read-only, missing directory.
+  /// The file cannot be used: a permission is missing, the disk is read-only, or the directory does not exist.
   case cannotOpen(path: String, reason: String)
-  /// Somebody else held the file's lock for longer than the busy timeout. Try again.
+  /// Another process held the file's lock for longer than the busy timeout. Try again.
   case busy(path: String, reason: String)
-  /// The disk, or a quota, is full. Works again when there is room.
+  /// The disk or a quota is full. Calls work again when there is space.
   case diskFull(path: String, reason: String)
-  /// Stored bytes are not what was written. Opening the file anew salvages what can be read.
+  /// Stored bytes are damaged. Opening the file again salvages everything readable.
   case damaged(path: String, what: String)
-  /// The file at the path is not the one that was opened: another process set a damaged file aside, or it was
+  /// The file at the path is not the file that was opened: another process archived a damaged file, or the file was
   /// removed. Open it again.
   case replaced(path: String)
-  /// Another failure of the storage below.
+  /// Another failure of the storage.
   case storage(path: String, reason: String)
-  /// There is no such entry.
+  /// The key has no entry.
   case unknownEntry(EntryKey)
   /// A value that cannot be stored, such as a kind of proof with a line break in it.
   case invalid(what: String)
@@ -33,7 +33,7 @@ public enum QueueError: Error, Hashable, Sendable {
 }
 
 extension QueueError: CustomStringConvertible {
-  /// What, where, and what to do.
+  /// What failed, where, and what to do.
   public var description: String {
     switch self {
     case .queueFull(let limit, let needed, let allowed):
@@ -48,7 +48,7 @@ extension QueueError: CustomStringConvertible {
     case .busy(let path, let reason):
       "\(path) is locked by another process: \(reason). Try again"
     case .diskFull(let path, let reason):
-      "no room to write \(path): \(reason). Nothing was changed; free some space and try again"
+      "no space to write \(path): \(reason). Nothing was changed; free some space and try again"
     case .damaged(let path, let what):
       "\(path) is damaged: \(what). Open it again to salvage what can be read"
     case .replaced(let path):
@@ -66,7 +66,7 @@ extension QueueError: CustomStringConvertible {
 }
 
 extension QueueError {
-  /// The one place where an error of SQLite becomes one of the queue.
+  /// The only conversion of an SQLite error.
   package init(_ error: SQLiteError, path: String) {
     let reason = error.description
     switch error.code {
@@ -78,7 +78,7 @@ extension QueueError {
     }
   }
 
-  /// Runs SQL, with its errors as the queue's.
+  /// Runs SQL and converts its errors.
   package static func wrap<R: ~Copyable>(
     _ path: String, _ body: () throws(SQLiteError) -> R
   ) throws(QueueError) -> R {
@@ -89,7 +89,7 @@ extension QueueError {
     }
   }
 
-  /// Works on files, with their errors as the queue's.
+  /// Runs file operations and converts their errors.
   package static func wrapFile<R: ~Copyable>(
     _ path: String, _ body: () throws(FileError) -> R
   ) throws(QueueError) -> R {
@@ -103,7 +103,7 @@ extension QueueError {
 }
 
 extension QueueError {
-  /// True if opening the file anew mends it, as far as it can be mended: damage and replacement.
+  /// True for damage and replacement: opening the file again repairs it as far as possible.
   public var asksForReopening: Bool {
     switch self {
     case .damaged, .replaced: true

@@ -1,40 +1,40 @@
-/// How a queue is: counts, sizes and ages, without a word of what is in it.
+/// Counts, sizes and ages of a queue, without any content.
 public struct QueueHealth: Hashable, Sendable, Codable {
-  /// Entries that wait for their turn.
+  /// Entries in their lanes.
   public var queued: Int
   /// Entries in quarantine.
   public var quarantined: Int
   /// Entries whose rows are damaged.
   public var damaged: Int
-  /// Entries that the vault does not hold a whole copy of.
+  /// Entries of which the vault holds no complete copy.
   public var unprotected: Int
-  /// Reservations.
+  /// Open reservations.
   public var reserved: Int
   /// Bytes of all proofs.
   public var bytes: Int
   /// Bytes reserved for proofs.
   public var reservedBytes: Int
-  /// When the oldest entry was queued.
+  /// The moment when the oldest entry was queued.
   public var oldestEnqueuedAt: Timestamp?
-  /// When the next postponed entry becomes ready.
+  /// The moment when the next postponed entry becomes ready.
   public var nextReadyAt: Timestamp?
-  /// The most attempts that one of the entries took so far.
+  /// The highest number of attempts of one entry.
   public var mostAttempts: Int
-  /// Settled entries that are remembered.
+  /// Tombstones of settled entries.
   public var tombstones: Int
-  /// Of these: the source has to be told.
+  /// Tombstones whose source has to be told.
   public var finishesOwed: Int
-  /// Of these: the outcome has not reached anyone.
+  /// Tombstones whose outcome the app has not seen.
   public var unseen: Int
-  /// The database file, in bytes.
+  /// Size of the database file in bytes.
   public var fileBytes: Int
-  /// Its log.
+  /// Size of its log in bytes.
   public var logBytes: Int
-  /// Free pages in the file, in bytes.
+  /// Size of the free pages in the file, in bytes.
   public var freeBytes: Int
-  /// Damaged files that were set aside.
-  public var setAside: [String]
-  /// Why the vault could not be reconciled at the opening.
+  /// Paths of archived damaged files, oldest first.
+  public var archived: [String]
+  /// Why the vault could not be reconciled at the opening; nil if it was.
   public var vaultProblem: String?
   /// The version of the file's schema.
   public var schemaVersion: Int

@@ -1,12 +1,13 @@
-/// How much a queue holds. At a limit nothing is evicted: room is made without loss, else enqueuing throws.
+/// How much a queue holds. At a limit the queue evicts nothing: it frees capacity without loss, otherwise enqueuing
+/// throws.
 ///
-/// The defaults are of the scale of a keychain. A person has a handful of purchases in flight, so 64 entries are
-/// months of a dead backend; an app receipt is 5 to 100 KB, shared by the entries that it covers, so 4 MiB hold 40
-/// different large ones; and the whole has to fit into the vault, storage that was made for passwords.
+/// The defaults fit a keychain. A user has a few purchases in flight, so 64 entries last for months without a backend.
+/// An app receipt has 5 to 100 KB and is shared by the entries that it covers, so 4 MiB hold 40 different large ones.
+/// And all of it has to fit into the vault, which is storage for passwords.
 public struct QueueLimits: Hashable, Sendable {
-  /// Entries that wait for their turn, reservations, and settled ones whose outcome is unseen.
+  /// Entries in their lanes, reservations, and settled entries whose outcome is unseen.
   public var entries: Int
-  /// Bytes of all proofs; one that several entries share counts once.
+  /// Bytes of all proofs; a shared proof counts once.
   public var totalBytes: Int
   /// Bytes of a single proof; a longer one is queued by reference.
   public var proofBytes: Int
@@ -14,20 +15,20 @@ public struct QueueLimits: Hashable, Sendable {
   public var textBytes: Int
   /// Entries in quarantine.
   public var quarantinedEntries: Int
-  /// Bytes of the proofs of quarantined entries, shared ones counted for each: quarantine leaves the rest of
-  /// `totalBytes` to those that can be delivered.
+  /// Bytes of the proofs of quarantined entries; a shared proof counts for each entry. The rest of `totalBytes` stays
+  /// for entries that can be delivered.
   public var quarantinedBytes: Int
-  /// Tombstones without a duty that are kept.
+  /// How many tombstones without a duty are kept.
   public var tombstones: Int
-  /// How long they are kept.
-  public var tombstoneMilliseconds: Int64
+  /// How long a tombstone without a duty is kept.
+  public var tombstoneAge: Duration
 
-  /// Limits; 64 entries, 4 MiB in all, 1 MiB a proof, 8 KiB of text, a quarantine of 32 entries and 2 MiB, and
-  /// 10,000 tombstones for 400 days, unless said otherwise.
+  /// The defaults: 64 entries, 4 MiB in all, 1 MiB for a proof, 8 KiB of text, a quarantine of 32 entries and 2 MiB,
+  /// and 10,000 tombstones for 400 days.
   public init(
     entries: Int = 64, totalBytes: Int = 4 << 20, proofBytes: Int = 1 << 20, textBytes: Int = 8 << 10,
     quarantinedEntries: Int = 32, quarantinedBytes: Int = 2 << 20, tombstones: Int = 10_000,
-    tombstoneMilliseconds: Int64 = 400 * 86_400_000
+    tombstoneAge: Duration = .seconds(400 * 86_400)
   ) {
     self.entries = entries
     self.totalBytes = totalBytes
@@ -36,7 +37,7 @@ public struct QueueLimits: Hashable, Sendable {
     self.quarantinedEntries = quarantinedEntries
     self.quarantinedBytes = quarantinedBytes
     self.tombstones = tombstones
-    self.tombstoneMilliseconds = tombstoneMilliseconds
+    self.tombstoneAge = tombstoneAge
   }
 }
 

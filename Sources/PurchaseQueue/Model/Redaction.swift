@@ -1,18 +1,18 @@
-/// Free text, such as a backend's reason, may repeat what was sent to it. Before it is kept or shown, whatever could
-/// be a proof, a token or a credential is blanked.
-public enum Redaction {
-  /// The most characters that are kept of a text.
+/// Blanks everything in a free text that could be a proof, a token or a credential. A backend's reason, for example,
+/// may repeat a part of the request, so it is redacted before it is stored or shown.
+package enum Redaction {
+  /// The length to which a text is cut, in characters.
   static let longest = 200
-  /// Runs of this many characters of the base64 and JWS alphabets, or more, are blanked: a UUID has 36, a
-  /// transaction number 20 at most.
+  /// Runs of at least so many characters of the base64 and JWS alphabets are blanked. A transaction number has at most
+  /// 20.
   static let shortestSecret = 24
 
-  /// One line of at most 200 characters without anything that looks like a secret.
-  public static func line(_ text: String) -> String {
+  /// One line of at most 200 characters, without anything that looks like a secret.
+  package static func line(_ text: String) -> String {
     isHarmless(text) ? text : checkedLine(text)
   }
 
-  /// True for what is told of most entries: a short line of plain words, none of which could be a secret.
+  /// The fast path: true for a short line of plain words, none of which could be a secret.
   private static func isHarmless(_ text: String) -> Bool {
     guard text.utf8.count <= longest else { return false }
     var run = 0
@@ -29,12 +29,12 @@ public enum Redaction {
     var run = ""
     var previous = ""
     func end() {
-      // Whatever follows "Bearer" is a credential, however short it is.
+      // The word after "Bearer" is a credential, however short it is.
       line += previous == "Bearer" && !run.isEmpty ? "[blanked]" : blanked(run)
       if !run.isEmpty { previous = run }
       run = ""
     }
-    // Bounded before it is looked at: the text may be a whole response.
+    // Cut first: the text may be a whole response.
     let start = text.prefix(longest * 4)
     for character in start {
       if isSecretCharacter(character) {

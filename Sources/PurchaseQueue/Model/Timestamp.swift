@@ -1,24 +1,24 @@
 import PurchaseSQLite
 
-/// A moment by the wall clock: milliseconds since 1970.
+/// A moment of the wall clock, in milliseconds since 1970.
 ///
-/// Clocks of devices jump; no decision reads one. Every moment comes in as an argument.
+/// The clock of a device can jump, so no decision reads it: every call takes its moment as an argument.
 public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
   /// Milliseconds since 1970, UTC.
   public var milliseconds: Int64
 
-  /// A moment so many milliseconds after 1970.
+  /// The moment `milliseconds` after 1970-01-01T00:00:00Z.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// The moment by the system's clock; for shells only, every decision takes its moments as arguments.
+  /// The present moment by the system's clock.
   public static func wallClock() -> Timestamp { Timestamp(milliseconds: SystemClock.milliseconds()) }
 
-  /// From a bare number, as the wire protocol has it.
+  /// From a bare number of milliseconds, as in the wire protocol.
   public init(from decoder: any Decoder) throws {
     milliseconds = try decoder.singleValueContainer().decode(Int64.self)
   }
 
-  /// As a bare number.
+  /// As a bare number of milliseconds.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(milliseconds)
@@ -27,8 +27,11 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   /// Earlier is smaller.
   public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-  /// The moment so many milliseconds later. Saturates instead of overflowing.
-  public func adding(milliseconds delta: Int64) -> Timestamp {
+  /// The moment `duration` later, in whole milliseconds. Saturates instead of overflowing.
+  public func adding(_ duration: Duration) -> Timestamp { adding(milliseconds: duration.wholeMilliseconds) }
+
+  /// The moment `delta` milliseconds later. Saturates instead of overflowing.
+  package func adding(milliseconds delta: Int64) -> Timestamp {
     let (sum, overflow) = milliseconds.addingReportingOverflow(delta)
     guard overflow else { return Timestamp(milliseconds: sum) }
     return Timestamp(milliseconds: delta > 0 ? .max : .min)
@@ -37,8 +40,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   /// The milliseconds as text.
   public var description: String { "\(milliseconds) ms" }
 
-  /// Date and time in UTC, to the second, for people: `2026-11-21T07:00:00Z`.
-  public var utc: String {
+  /// Date and time in UTC, to the second: `2026-11-21T07:00:00Z`.
+  package var utc: String {
     // Days since 0000-03-01, by the civil calendar: http://howardhinnant.github.io/date_algorithms.html
     let seconds = Self.floored(milliseconds, 1_000)
     let (days, time) = (
@@ -60,11 +63,23 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
     value / divisor - (value % divisor < 0 ? 1 : 0)
   }
 
-  /// Of years that have no more, as ISO 8601 wants it; others as they are.
+  /// Pads to four digits, as ISO 8601 demands; longer years stay unchanged.
   private static func fourDigits(_ year: Int64) -> String {
     let digits = "\(year)"
     return year < 0 ? digits : String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
   private static func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+}
+
+extension Duration {
+  /// The duration in milliseconds, rounded towards zero. Saturates instead of overflowing.
+  package var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+    guard !overflow else { return seconds > 0 ? .max : .min }
+    let (sum, isTooLarge) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    guard !isTooLarge else { return seconds > 0 ? .max : .min }
+    return sum
+  }
 }

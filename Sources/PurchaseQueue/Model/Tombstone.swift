@@ -1,49 +1,49 @@
-/// What is left of a settled entry: it spares work when the same thing is handed in again.
+/// The record of a settled entry. It saves work when the source hands in the same entry again.
 ///
-/// Bounded by `QueueLimits.tombstones` and `tombstoneMilliseconds`; one with a duty is never dropped. It is not the
-/// safety device: that is the receiver's idempotence.
+/// `QueueLimits.tombstones` and `tombstoneAge` bound the number of tombstones. A tombstone with a duty is never removed.
+/// Safety does not depend on tombstones but on the idempotence of the receiver.
 public struct Tombstone: Hashable, Sendable {
-  /// The outcome of what somebody gave up.
+  /// The outcome of a discarded entry.
   package static let discarded = "discarded"
 
   /// The entry's name.
   public var key: EntryKey
-  /// Whose it was.
+  /// The lane in which it was delivered.
   public var lane: Lane
-  /// The order it fulfilled, if any.
+  /// The number of the order that it fulfilled, if any.
   public var orderNumber: String?
-  /// How it was settled, in the owner's words.
+  /// The outcome, named by the owner.
   public var outcome: String
-  /// The entry's details, kept.
+  /// The entry's details.
   public var details: String
-  /// When the entry was queued.
+  /// The moment when the entry was queued.
   public var enqueuedAt: Timestamp
-  /// Attempts that it took.
+  /// The number of attempts.
   public var attempts: Int
-  /// When it was settled.
+  /// The moment when it was settled.
   public var settledAt: Timestamp
-  /// The source of the entry still has to be told that it is done.
+  /// A duty: the source of the entry has to be told that it is done.
   public var isFinishOwed: Bool
-  /// The outcome still has to reach whoever waits for it.
+  /// A duty: the app has to see the outcome.
   public var isUnseen: Bool
-  /// What happened to the entry.
+  /// The last events of the entry.
   public var history: History
 }
 
-/// The end of an entry: how it was settled, and what has to follow.
+/// How an entry is settled, and the duties that follow.
 public struct Settlement: Hashable, Sendable {
   /// The entry.
   public var key: EntryKey
-  /// How it was settled, in the owner's words.
+  /// The outcome, named by the owner.
   public var outcome: String
-  /// Replaces the entry's order number, if given.
+  /// Replaces the entry's order number, if not nil.
   public var orderNumber: String?
-  /// Marks the tombstone: the source of the entry has to be told (`markFinished`).
+  /// The source of the entry has to be told that it is done (`markFinished`).
   public var owesFinish: Bool
-  /// Marks the tombstone: somebody waits for the outcome (`markSeen`). Counts against `QueueLimits.entries`.
+  /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.entries` until then.
   public var isUnseen: Bool
 
-  /// An end of the given kind; without duties unless said otherwise.
+  /// A settlement; by default without duties.
   public init(
     key: EntryKey, outcome: String = "delivered", orderNumber: String? = nil, owesFinish: Bool = false,
     isUnseen: Bool = false

@@ -1,41 +1,47 @@
 import PurchaseSQLite
 
-/// Copies a queue's file, and what lies beside it, at a moment at which nobody writes, closes or replaces it.
+/// Copies a queue's file and the files beside it, while no process writes, closes or replaces them.
 struct QueueCopying {
   let path: String
   let copy: String
+  private let disk = Disk.system
 
-  /// What was copied.
+  init(path: String, copy: String) {
+    self.path = path
+    self.copy = copy
+  }
+
+  /// The result of a copy.
   struct Copied {
     var probe: DatabaseProbe
     var fileBytes: Int
     var logBytes: Int
 
-    /// True if there was nothing to be copied but the beginning of a database: a queue of this version was not made.
+    /// True if the file was empty or an unfinished database: no queue was created in it.
     func isBlank(version: Int) -> Bool {
       probe == .absent || probe == .unwritten && version == 0
     }
   }
 
-  /// What belongs to the state of a file: its log, the journal of a file that was being made, a mark of damage, and a
-  /// salvaged file that was about to take its place. The index of the log is made anew for the copy.
+  /// The files that belong to the state of a queue: its log, the journal of a file that is being created, the damage
+  /// mark, and a salvaged file that is about to replace the damaged one. SQLite builds the log's index again.
   private static let besides = ["-wal", "-journal", "-damage", "-salvaged"]
-  /// How much of a file that may not be ours is looked at: as much as the opening would.
+  /// How many bytes of a possibly foreign file are copied: as many as an opening reads.
   private static let glance = 4 << 20
   private static let piece = 1 << 18
 
   func run() throws(QueueError) -> Copied {
-    // Whoever opens the queue makes this file first: no file, nobody there.
+    // A process that opens the queue creates this file first. Without it, no process uses the queue.
     if let lock = try existingLock() { return try copyAll(under: lock) }
     let copied = try copyAll()
-    // Made meanwhile: somebody may have written.
+    // The lock file was created meanwhile, so another process may have written.
     guard let lock = try existingLock() else { return copied }
-    for suffix in [""] + Self.besides { DurableFile.discard(copy + suffix) }
+    for suffix in [""] + Self.besides { disk.discard(copy + suffix) }
     return try copyAll(under: lock)
   }
 
   private func copyAll(under lock: borrowing AdvisoryLock) throws(QueueError) -> Copied {
-    try QueueOpening.take(lock, path: path)
+    try QueueOpener.take(lock, path: path)
     defer { lock.unlock() }
     return try copyAll()
   }
@@ -62,41 +68,41 @@ struct QueueCopying {
     }
     for suffix in Self.besides {
       let name = path + suffix
-      let kind = try QueueError.wrapFile(path) { () throws(FileError) in try DurableFile.kind(of: name) }
+      let kind = try QueueError.wrapFile(path) { () throws(FileError) in try disk.kind(of: name) }
       guard kind == .file else { continue }
-      // Nobody has locks on these: a descriptor of our own does no harm.
+      // No process has POSIX locks on these files, so closing a descriptor drops none.
       try fill(suffix) { (offset) throws(QueueError) in
         guard offset < limit else { return [] }
         return try QueueError.wrapFile(path) { () throws(FileError) in
-          try DurableFile.read(name, from: offset, count: Self.piece)
+          try disk.read(name, from: offset, count: Self.piece)
         }
       }
     }
     let log = try QueueError.wrapFile(path) { () throws(FileError) in
-      try DurableFile.size(of: path + "-wal")
+      try disk.size(of: path + "-wal")
     }
     return Copied(probe: probe, fileBytes: size, logBytes: log)
   }
 
   private func checkKind() throws(QueueError) {
-    let kind = try QueueError.wrapFile(path) { () throws(FileError) in try DurableFile.kind(of: path) }
+    let kind = try QueueError.wrapFile(path) { () throws(FileError) in try disk.kind(of: path) }
     switch kind {
     case .file: break
     case .absent: throw .cannotOpen(path: path, reason: "there is no such file")
     case .directory: throw .foreignFile(path: path, found: "a directory")
     case .other: throw .foreignFile(path: path, found: "something that is no file")
     }
-    try QueueError.wrapFile(path) { () throws(FileError) in try DurableFile.checkReadable(path) }
+    try QueueError.wrapFile(path) { () throws(FileError) in try disk.checkReadable(path) }
   }
 
-  /// Somebody who closes the queue as the last one empties the log into the file, under SQLite's lock.
+  /// The last connection that closes empties the log into the file, under SQLite's lock. Wait for that.
   private func waitForClosers(_ image: borrowing DatabaseImage) throws(QueueError) {
     for _ in 0..<500 {
       let isLocked = try QueueError.wrap(path) { () throws(SQLiteError) in try image.lockShared() }
       if isLocked { return }
       SystemClock.pause(milliseconds: 10)
     }
-    throw .busy(path: path, reason: "somebody else had it to itself for five seconds")
+    throw .busy(path: path, reason: "another process was closing it for five seconds")
   }
 
   private func isOurs(_ probe: DatabaseProbe) -> Bool {
@@ -106,7 +112,7 @@ struct QueueCopying {
     }
   }
 
-  /// Pieces of a file, one after the other, into the copy's file of that suffix.
+  /// Writes the pieces of a file, one after the other, to the file of the copy with that suffix.
   private func fill(
     _ suffix: String, with piece: (Int) throws(QueueError) -> [UInt8]
   ) throws(QueueError) {
@@ -116,18 +122,18 @@ struct QueueCopying {
       return .storage(path: target, reason: error.description)
     }
     var offset = 0
-    try DurableFile.fill(target, failing: wrap) { () throws(QueueError) in
+    try disk.fill(target, failing: wrap) { () throws(QueueError) in
       let bytes = try piece(offset)
       offset += bytes.count
       return bytes
     }
   }
 
-  /// The version in the copy, its log included, before an opening migrates it. 0 if it cannot be read.
+  /// The schema version of the copy, including its log, before an opening migrates it. 0 if it cannot be read.
   func schemaVersion(of probe: DatabaseProbe) throws(QueueError) -> Int {
     switch probe {
     case .database, .unwritten: break
-    // SQLite would remove the log of an empty file, and with it what there is to be salvaged.
+    // SQLite would remove the log of an empty file, and the log holds what can be salvaged.
     default: return 0
     }
     do throws(SQLiteError) {

@@ -2,16 +2,20 @@ import PurchaseSQLite
 
 /// The tables of the queue's file. `FileFormat.md` explains them.
 enum QueueSchema {
-  /// "PrQ1": tells our files from other people's.
+  /// "PrQ1": distinguishes a queue from other SQLite files.
   static let applicationID: UInt32 = 0x5072_5131
-  static let version = 2
-  /// Stands in the first table's text, by which a file with a damaged header is known to be ours.
+  static let version = 1
+  /// A comment in the SQL of the first table. It identifies a queue whose header is damaged.
   static let mark = "/* PurchaseQueue */"
 
-  /// The tables whose rows are salvaged from a damaged file, in an order in which they can be filled.
+  /// The tables whose rows are salvaged from a damaged file.
   static let tables = ["entries", "proofs", "tombstones", "reservations", "facts", "companions"]
 
-  static let sql = """
+  /// The SQL of a new file.
+  static let sql =
+    entries + proofs + tombstones + reservations + totals + facts + companions + view
+
+  static let entries = """
     CREATE TABLE entries( \(mark)
       place INTEGER PRIMARY KEY,
       key TEXT NOT NULL UNIQUE,
@@ -32,12 +36,16 @@ enum QueueSchema {
     CREATE INDEX entries_ready ON entries(lane, place) WHERE state = 'queued' AND ready_at = 0;
     CREATE INDEX entries_postponed ON entries(lane, place, ready_at) WHERE state = 'queued' AND ready_at <> 0;
     CREATE INDEX entries_by_readiness ON entries(ready_at, place) WHERE state = 'queued' AND ready_at <> 0;
+    """
+  static let proofs = """
     CREATE TABLE proofs(
       id INTEGER PRIMARY KEY,
       checksum INTEGER NOT NULL,
       uses INTEGER NOT NULL,
       bytes BLOB NOT NULL
     ) STRICT;
+    """
+  static let tombstones = """
     CREATE TABLE tombstones(
       key TEXT PRIMARY KEY,
       lane TEXT NOT NULL,
@@ -53,11 +61,15 @@ enum QueueSchema {
       checksum INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_owed OR unseen;
+    """
+  static let reservations = """
     CREATE TABLE reservations(
       name TEXT PRIMARY KEY,
       bytes INTEGER NOT NULL,
       until INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+    """
+  static let totals = """
     CREATE TABLE totals(
       id INTEGER PRIMARY KEY CHECK (id = 1),
       last_place INTEGER NOT NULL,
@@ -71,15 +83,21 @@ enum QueueSchema {
       unseen INTEGER NOT NULL,
       checksum INTEGER NOT NULL
     ) STRICT;
+    """
+  static let facts = """
     CREATE TABLE facts(
       name TEXT PRIMARY KEY,
       value TEXT NOT NULL,
       checksum INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS companions(
+    """
+  static let companions = """
+    CREATE TABLE companions(
       name TEXT PRIMARY KEY,
       version INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+    """
+  static let view = """
     CREATE VIEW queue AS SELECT
       place, key, lane, state, order_number AS "order", attempts,
       strftime('%Y-%m-%dT%H:%M:%SZ', enqueued_at / 1000, 'unixepoch') AS enqueued,
@@ -100,7 +118,7 @@ enum QueueSchema {
     try connection.execute("PRAGMA user_version=\(version)")
   }
 
-  /// Writes the row of the totals, new or again.
+  /// Writes the row of the totals, or replaces it.
   static func setTotals(_ totals: Totals, in connection: borrowing Connection) throws(SQLiteError) {
     try connection.prepare("INSERT OR REPLACE INTO totals VALUES(1,?,?,?,?,?,?,?,?,?,?)").run(totals.values)
   }

@@ -1,12 +1,12 @@
 import PurchaseSQLite
 
-/// Every statement of the queue, each compiled once.
+/// The statements of the queue, each compiled once.
 struct QueueStatements {
   let entries: EntryStatements
   let turns: TurnStatements
   let proofs: ProofStatements
   let tombstones: TombstoneStatements
-  let room: RoomStatements
+  let capacity: CapacityStatements
   let facts: FactStatements
 
   init(_ connection: borrowing Connection) {
@@ -14,7 +14,7 @@ struct QueueStatements {
     turns = TurnStatements(connection)
     proofs = ProofStatements(connection)
     tombstones = TombstoneStatements(connection)
-    room = RoomStatements(connection)
+    capacity = CapacityStatements(connection)
     facts = FactStatements(connection)
   }
 }
@@ -39,7 +39,7 @@ struct EntryStatements {
     byKey = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=(\(placeOfKey))")
     byPlace = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
     all = PreparedStatement(connection, "SELECT \(entry) FROM entries ORDER BY place")
-    // The values of a whole row are bound; place and key never change, and not naming the key spares its index.
+    // The values of a whole row are bound. Place and key never change; without the key, its index is not written.
     update = PreparedStatement(
       connection,
       """
@@ -101,7 +101,7 @@ struct TombstoneStatements {
 }
 
 /// Statements of the tables `totals` and `reservations`.
-struct RoomStatements {
+struct CapacityStatements {
   let totalsAndKnown: PreparedStatement
   let totals: PreparedStatement
   let setTotals: PreparedStatement
@@ -109,7 +109,7 @@ struct RoomStatements {
   let insertReservation: PreparedStatement
   let deleteReservation: PreparedStatement
 
-  /// Of the table `totals`, in the order in which `Totals` reads them.
+  /// The columns of `totals` in the order in which `Totals` reads them.
   static let columns = """
     last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
     checksum
@@ -118,7 +118,7 @@ struct RoomStatements {
   init(_ connection: borrowing Connection) {
     let columns = Self.columns
     totals = PreparedStatement(connection, "SELECT \(columns) FROM totals")
-    // One statement tells an enqueue the counts, and that there is no such entry yet, as nearly always.
+    // One statement gives an enqueue the totals and the answer whether the key is new, which it nearly always is.
     totalsAndKnown = PreparedStatement(
       connection,
       """

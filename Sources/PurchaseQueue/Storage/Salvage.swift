@@ -1,55 +1,57 @@
 import PurchaseSQLite
 
-/// What was saved from a damaged file.
+/// The result of salvaging a damaged file.
 public struct SalvageReport: Hashable, Sendable {
-  /// What was wrong.
+  /// The damage that was found.
   public var what: String
-  /// Entries that were saved; some may have lost their proofs.
+  /// How many entries were saved; some may have lost their proofs.
   public var entries: Int
-  /// Tombstones that were saved.
+  /// How many tombstones were saved.
   public var tombstones: Int
-  /// The damaged file, kept.
-  public var setAside: String
+  /// The path of the damaged file, which is kept.
+  public var archived: String
 }
 
-/// Copies what can be read of a damaged file into a new one. Nothing of the damaged file changes: a copy is read.
+/// Copies the readable rows of a damaged file into a new file. The damaged file does not change: a copy of it is read.
 struct Salvage {
   let path: String
+  let disk: Disk
   let what: String
   let now: Timestamp
 
-  /// To be called under the inter-process lock.
+  /// Call it under the inter-process lock.
   func run() throws(QueueError) -> SalvageReport {
+    let archive = FileArchive(path: path, disk: disk)
     let source = path + "-salvage-source"
-    defer { Self.discard(source) }
-    let target = SetAside.building(path)
-    // What a killed salvage left: its log must not meet the copy of this one.
-    Self.discard(source)
-    Self.discard(target)
+    defer { discard(source) }
+    let target = archive.building
+    // Leftovers of a killed salvage: its log must not meet the copy of this one.
+    discard(source)
+    discard(target)
     let saved = try fill(target, from: source)
     try QueueError.wrapFile(path) { () throws(FileError) in
-      for suffix in ["-wal", "-shm"] { DurableFile.discard(target + suffix) }
-      try SetAside.replace(path, now: now)
+      for suffix in ["-wal", "-shm"] { disk.discard(target + suffix) }
+      try archive.replace(now: now)
     }
-    let setAside = try QueueError.wrapFile(path) { () throws(FileError) in try SetAside.files(of: path).last }
+    let archived = try QueueError.wrapFile(path) { () throws(FileError) in
+      try archive.files().last
+    }
     return SalvageReport(
-      what: what, entries: saved.entries, tombstones: saved.tombstones, setAside: setAside ?? path)
+      what: what, entries: saved.entries, tombstones: saved.tombstones, archived: archived ?? path)
   }
 
   private func fill(
     _ target: String, from source: String
   ) throws(QueueError) -> (entries: Int, tombstones: Int) {
-    try QueueError.wrapFile(path) { () throws(FileError) in try DurableFile.createForOwner(target) }
-    let fresh = try QueueError.wrap(path) { () throws(SQLiteError) in try Connection(path: target) }
+    try QueueError.wrapFile(path) { () throws(FileError) in try disk.createForOwner(target) }
+    let fresh = try QueueError.wrap(path) { () throws(SQLiteError) in try Connection(path: target, on: disk) }
     try QueueError.wrap(path) { () throws(SQLiteError) in
       try fresh.applyConnectionSettings()
-      // Rows come in the order of the tables, not of their references.
-      try fresh.execute("PRAGMA foreign_keys=OFF")
-      try QueueOpening.create(fresh)
+      try QueueOpener.create(fresh)
     }
     try copyWithGoodHeader(to: source, template: target)
     do throws(SQLiteError) {
-      let old = try Connection(path: source, access: .readWrite)
+      let old = try Connection(path: source, on: disk, access: .readWrite)
       try Self.loadSchema(of: old)
       let tables = try TableCopy.companions(of: old)
       try fresh.execute("BEGIN IMMEDIATE; DELETE FROM totals")
@@ -62,7 +64,7 @@ struct Salvage {
       try LastPlace.take(from: old, to: fresh)
       try fresh.execute("COMMIT")
     } catch  where error.code.primary == .corrupt || error.code.primary == .notADatabase {
-      // Not even the schema can be read: nothing to be saved. Redelivery and the vault bring the purchases back.
+      // Not even the schema can be read, so nothing can be saved. Redelivery and the vault restore the purchases.
       if fresh.isInTransaction {
         try QueueError.wrap(path) { () throws(SQLiteError) in try fresh.execute("ROLLBACK") }
       }
@@ -79,9 +81,8 @@ struct Salvage {
     }
   }
 
-  /// A line of the schema that is damaged costs its table, and not all of them. That is asked of SQLite only if there
-  /// is one: while it is, SQLite passes over the errors of a failing device as well, and whole tables would be left
-  /// behind.
+  /// A damaged line of the schema must cost only its table. `writable_schema` makes SQLite skip such lines, but then it
+  /// also skips errors of a failing device, which would lose whole tables. So it is set only if a line is damaged.
   private static func loadSchema(of old: borrowing Connection) throws(SQLiteError) {
     do throws(SQLiteError) {
       _ = try old.prepare("SELECT count(*) FROM sqlite_schema").first { $0.integer(0) }
@@ -97,23 +98,23 @@ struct Salvage {
       do throws(SQLiteError) {
         try fresh.execute(sql)
       } catch  where error.code.primary == .constraint || error.code.primary == .error {
-        // A unique index over rows that damage made equal, or one of a table that is lost.
+        // A unique index over rows that damage made equal, or an index of a lost table.
         continue
       }
     }
   }
 
-  /// A copy of file and log that SQLite agrees to open: a header that is garbage, or that counts pages which are not
-  /// there, is replaced by that of a new file of ours.
+  /// Makes a copy of file and log that SQLite can open: a damaged header, or one that counts missing pages, is replaced
+  /// by the header of a new queue.
   private func copyWithGoodHeader(to copy: String, template: String) throws(QueueError) {
     try QueueError.wrapFile(path) { () throws(FileError) in
-      // The log first: a connection that another process closes meanwhile moves it into the file, and removes it.
-      if try DurableFile.kind(of: path + "-wal") == .file {
-        try DurableFile.replace(copy + "-wal", with: DurableFile.read(path + "-wal"))
+      // The log first: another process that closes its connection meanwhile moves the log into the file and removes it.
+      if try disk.kind(of: path + "-wal") == .file {
+        try disk.replace(copy + "-wal", with: disk.read(path + "-wal"))
       }
-      var bytes = try DurableFile.kind(of: path) == .file ? DatabaseImage.read(path) : []
-      var header = Array(try DurableFile.read(template, from: 0, count: 100))
-      let blank = try DurableFile.read(template)
+      var bytes = try disk.kind(of: path) == .file ? DatabaseImage.read(path, on: disk) : []
+      var header = Array(try disk.read(template, from: 0, count: 100))
+      let blank = try disk.read(template)
       if bytes.count < 1024 { bytes = blank }
       let pages = UInt32(clamping: bytes.count / 1024)
       let counted = Self.bigEndian32(bytes, 28)
@@ -123,11 +124,11 @@ struct Salvage {
         for (index, shift) in [24, 16, 8, 0].enumerated() {
           header[28 + index] = UInt8(truncatingIfNeeded: pages >> UInt32(shift))
         }
-        // No free pages: nothing will be written to the copy.
+        // No free pages: the copy is only read.
         for index in 32..<40 { header[index] = 0 }
         bytes.replaceSubrange(0..<100, with: header)
       }
-      try DurableFile.replace(copy, with: bytes)
+      try disk.replace(copy, with: bytes)
     }
   }
 
@@ -137,7 +138,7 @@ struct Salvage {
 
   private static func pageSize(_ bytes: [UInt8]) -> Int { Int(bytes[16]) << 8 | Int(bytes[17]) }
 
-  private static func discard(_ path: String) {
-    for suffix in ["", "-wal", "-shm"] { DurableFile.discard(path + suffix) }
+  private func discard(_ path: String) {
+    for suffix in ["", "-wal", "-shm"] { disk.discard(path + suffix) }
   }
 }

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// A row of `entries` as it was read, before its checksum is verified; and as it will be written.
+/// A row of `entries` as it was read, with the result of its checksum.
 struct StoredEntry {
   static let columns = """
     place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, unprotected, proofs, \
@@ -8,7 +8,7 @@ struct StoredEntry {
     """
 
   var entry: Entry
-  /// True if the row is what was written.
+  /// True if the row matches its checksum.
   var isWhole: Bool
 
   init(_ row: borrowing Row) {
@@ -22,7 +22,7 @@ struct StoredEntry {
       attemptedAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)),
       readyAt: Timestamp(milliseconds: row.integer(4)), isUnprotected: row.flag(9),
       proofs: ProofReference.list(proofs), history: History(text: row.text(13)))
-    // Over the texts as they were read, not as they were understood.
+    // Over the stored texts, not over the decoded values.
     isWhole = known != nil && row.integer(14) == entry.checksum(lane: lane, state: state, proofs: proofs)
   }
 }
@@ -60,7 +60,7 @@ extension Entry {
   }
 }
 
-/// A row of `tombstones` as it was read, before its checksum is verified.
+/// A row of `tombstones` as it was read, with the result of its checksum.
 struct StoredTombstone {
   static let columns = """
     key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_owed, unseen, history, \
@@ -68,7 +68,7 @@ struct StoredTombstone {
     """
 
   var tombstone: Tombstone
-  /// True if the row is what was written.
+  /// True if the row matches its checksum.
   var isWhole: Bool
 
   init(_ row: borrowing Row) {

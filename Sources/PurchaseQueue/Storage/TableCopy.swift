@@ -1,12 +1,12 @@
 import PurchaseSQLite
 
-/// Copies the rows of a table that can be read: a page that cannot be read costs what stands in it.
+/// Copies the readable rows of a table: an unreadable page costs only the rows on it.
 struct TableCopy {
   let name: String
 
   private typealias Values = [SQLValue]
 
-  /// Tables that other modules keep in the file, with the SQL that makes them.
+  /// The tables of other modules, with their SQL.
   static func companions(
     of source: borrowing Connection
   ) throws(SQLiteError) -> [(name: String, sql: String)] {
@@ -17,7 +17,7 @@ struct TableCopy {
     return all.filter { !ours.contains($0.name) }
   }
 
-  /// The SQL of the companions' indexes, views and triggers.
+  /// The SQL of the indexes, views and triggers of other modules.
   static func companionParts(
     of source: borrowing Connection, missingIn target: borrowing Connection
   ) throws(SQLiteError) -> [String] {
@@ -36,7 +36,7 @@ struct TableCopy {
     guard !columns.isEmpty else { return 0 }
     let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
     let marks = columns.map { _ in "?" }.joined(separator: ",")
-    // What a damaged row breaks (a duplicate key, a wrong type) is left out.
+    // A damaged row that violates a constraint (a duplicate key, a wrong type) is left out.
     let insert = try target.prepare("INSERT OR IGNORE INTO \"\(name)\"(\(list)) VALUES(\(marks))")
     let keys = try Self.keyWithoutRowid(of: name, in: target)
     let rows =
@@ -89,7 +89,7 @@ struct TableCopy {
 // MARK: Around pages that cannot be read
 
 extension TableCopy {
-  /// Reads to a row that cannot be read, looks for the next that can, and goes on there.
+  /// Reads up to an unreadable row, searches for the next readable one, and continues there.
   private func byRowid(
     _ list: String, _ count: Int, in source: borrowing Connection
   ) throws(SQLiteError) -> [Values] {
@@ -111,8 +111,8 @@ extension TableCopy {
     return rows
   }
 
-  /// The first rowid behind the given one from which reading works: near ones one by one, then in growing strides,
-  /// then by halves between the last that failed and the first that did not.
+  /// The first rowid after the given one from which reading works. Tries the nearest rowids one by one, then growing
+  /// strides, then bisects between the last failure and the first success.
   private static func firstReadable(
     after start: Int64, _ works: (Int64) throws(SQLiteError) -> Bool
   ) throws(SQLiteError) -> Int64? {

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// Counts that are kept, because counting rows takes 9 ms at 10,000 entries; one row of the file.
+/// Counts that are stored in one row, because counting rows takes 9 ms at 10,000 entries.
 struct Totals: Hashable, Sendable {
   var lastPlace: Int64 = 0
   /// Entries in their lanes.
@@ -9,7 +9,7 @@ struct Totals: Hashable, Sendable {
   var bytes = 0
   /// Entries in quarantine, and damaged ones.
   var quarantined = 0
-  /// Bytes of their proofs, shared ones counted for each.
+  /// Bytes of their proofs; a shared proof counts for each entry.
   var quarantinedBytes = 0
   var reserved = 0
   var reservedBytes = 0
@@ -43,7 +43,7 @@ struct Totals: Hashable, Sendable {
     guard row.integer(9) == RowHash.of(fields) else { return nil }
   }
 
-  /// Takes an entry into the counts, or out of them.
+  /// Adds an entry to the counts (`sign` 1) or removes it (-1).
   mutating func count(_ entry: Entry, _ sign: Int) {
     switch entry.state {
     case .queued: queued += sign
@@ -55,6 +55,6 @@ struct Totals: Hashable, Sendable {
 }
 
 extension Entry {
-  /// Bytes of its proofs in the file, as if none were shared.
+  /// Bytes of its proofs in the file; shared proofs count fully.
   var storedBytes: Int { proofs.reduce(0) { $0 + ($1.isByReference ? 0 : $1.size) } }
 }

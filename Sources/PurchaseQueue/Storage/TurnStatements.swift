@@ -1,13 +1,13 @@
 import PurchaseSQLite
 
-/// Statements of whose turn it is. An entry that waits for its turn is in one of two indexes: `entries_ready`, or
-/// `entries_postponed`, which costs nothing while nothing is postponed.
+/// Statements that find the next entries to send. A queued entry is in one of two indexes: `entries_ready`, or
+/// `entries_postponed`, which is empty while no entry is postponed.
 struct TurnStatements {
   let peek: PreparedStatement
   let head: PreparedStatement
   /// The first of a lane by place.
   let first: PreparedStatement
-  /// Those of a lane that may be sent, in their turn.
+  /// The entries of a lane that may be sent, in order.
   let ready: PreparedStatement
   let firstReady: PreparedStatement
   let firstPostponed: PreparedStatement
@@ -17,10 +17,10 @@ struct TurnStatements {
 
   private static let isReady = "state='queued' AND ready_at=0"
   private static let isPostponed = "state='queued' AND ready_at<>0"
-  /// The index says which rows, and each column comes from its row: so damage to either is seen.
+  /// The index selects the rows, and every column is read from its row: so damage to either is found.
   private static let columns = StoredEntry.columns.split(separator: ", ").map { "row." + $0 }
     .joined(separator: ", ")
-  /// A table of one column and row: the place of the lane's first entry.
+  /// A subquery with one row: the place of the lane's first entry.
   private static let firstOfLane = """
     (SELECT min(place) AS first FROM (
       SELECT min(place) AS place FROM entries WHERE lane=?1 AND \(isReady)
@@ -92,7 +92,8 @@ struct TurnStatements {
       """)
   }
 
-  /// A table of lanes, found by skipping through an index: one seek a lane, however long the lanes are.
+  /// A common table expression that lists lanes by skipping through an index: one seek for each lane, however long it
+  /// is.
   private static func skip(_ condition: String, as name: String = "found") -> String {
     """
     \(name)(lane) AS (

@@ -1,23 +1,24 @@
 import PurchaseSQLite
 
-/// The mirror in the vault: what a fresh install starts from. Its failing never fails a purchase: the entry is
-/// flagged as unprotected, and the store keeps the transaction unfinished meanwhile.
+/// The mirror in the vault, from which a new install starts. A failure of the vault never fails a purchase: the entry
+/// is flagged as unprotected, and the store keeps the transaction unfinished meanwhile.
 extension QueueFile {
-  /// Copies the entry into the vault: chunks first, then the item that names them, so that a kill in between leaves
-  /// chunks that nobody names and no half item.
+  /// Copies the entry into the vault: chunks first, then the item that names them. A kill in between leaves unused
+  /// chunks and no incomplete item.
   func mirror(_ entry: Entry, now: Timestamp) {
     guard let vault else { return }
     do throws(VaultError) {
       let isWhole = try copy(entry, into: vault)
       if entry.isUnprotected == isWhole {
-        flag(entry.key, isUnprotected: !isWhole, why: "the vault has no room for its proof", now: now)
+        flag(entry.key, isUnprotected: !isWhole, why: "the vault has no space for its proof", now: now)
       }
     } catch {
+      diagnostics?(Diagnostic(.vaultStore, VaultMirror.itemName(entry.key), error))
       if !entry.isUnprotected { flag(entry.key, isUnprotected: true, why: error.description, now: now) }
     }
   }
 
-  /// False if a proof did not fit.
+  /// False if the vault had no space for a proof.
   private func copy(_ entry: Entry, into vault: any ReceiptVault) throws(VaultError) -> Bool {
     var isWhole = true
     var proofs: [VaultMirror.MirroredProof] = []
@@ -27,11 +28,11 @@ extension QueueFile {
         if let chunks = try storeIfItFits(bytes, in: vault) {
           (proof.name, proof.chunks) = (VaultMirror.proofName(bytes), chunks)
         } else {
-          // Who it is and whose it is fits even when the proof does not: the store has the proof as well.
+          // The item without the proof still fits, and the store has the proof as well.
           isWhole = false
         }
       } else if let known = try mirrored(entry, in: vault, kind: proof.kind, size: proof.size) {
-        // Lost here by damage, or never stored for its length: what the vault has of it stays.
+        // The file lost the bytes by damage, or never stored them for their length. Keep the vault's copy.
         proof = known
       }
       proofs.append(proof)
@@ -69,8 +70,8 @@ extension QueueFile {
     }
   }
 
-  /// Chunks that are there already are left: several entries share them. They are stored in order and removed from
-  /// the end, so that where the last one is, all are.
+  /// Existing chunks stay: several entries share them. Chunks are stored in order and removed from the end, so the
+  /// last chunk is there only if all are.
   private func store(_ bytes: [UInt8], in vault: any ReceiptVault) throws(VaultError) -> Int {
     let name = VaultMirror.proofName(bytes)
     let count = chunkCount(bytes.count, in: vault)
@@ -79,7 +80,7 @@ extension QueueFile {
     for index in 0..<count {
       let chunk = Array(bytes[min(index * size, bytes.count)..<min((index + 1) * size, bytes.count)])
       try vault.store(VaultItem(name: VaultMirror.chunkName(name, index), bytes: chunk))
-      hook?("vault.chunk")
+      checkpoint?(.vaultChunk)
     }
     return count
   }
@@ -89,14 +90,14 @@ extension QueueFile {
     return max(1, (bytes + size - 1) / size)
   }
 
-  /// Removes what an acknowledged entry left there: the item first, then chunks that no other entry needs.
+  /// Removes the mirror of an acknowledged entry: the item first, then chunks that no other entry needs.
   func removeMirror(of entry: Entry) {
     guard let vault else { return }
     do throws(VaultError) {
       try vault.remove(named: VaultMirror.itemName(entry.key))
     } catch {
-      // A stale item is removed at the next opening: its tombstone says that it is settled.
-      hook?("vault.remove-failed")
+      // The next opening removes the item: its tombstone shows that the entry is settled.
+      diagnostics?(Diagnostic(.vaultRemove, VaultMirror.itemName(entry.key), error))
       return
     }
     for reference in entry.proofs {
@@ -110,7 +111,7 @@ extension QueueFile {
     do throws(QueueError) {
       return try storedBytes(id) != nil
     } catch {
-      // Kept for now; the next opening removes what nobody names.
+      // Kept for now: the next opening removes unused chunks.
       return true
     }
   }
@@ -128,8 +129,8 @@ extension QueueFile {
       }
       for name in chunks where !used.contains(name) { try vault.remove(named: name) }
     } catch {
-      // They cost room in the vault until the next time.
-      hook?("vault.collect-failed")
+      // The chunks take space in the vault until the next opening.
+      diagnostics?(Diagnostic(.vaultRemove, VaultMirror.chunkPrefix, error))
     }
   }
 
@@ -137,7 +138,7 @@ extension QueueFile {
     do throws(VaultError) {
       for index in (0..<count).reversed() { try vault.remove(named: VaultMirror.chunkName(proof, index)) }
     } catch {
-      hook?("vault.collect-failed")
+      diagnostics?(Diagnostic(.vaultRemove, VaultMirror.chunkPrefix + proof, error))
     }
   }
 
@@ -150,28 +151,28 @@ extension QueueFile {
         try self.write(entry)
       }
     } catch {
-      // The entry itself is durable, and the flag is only news about its copy.
-      hook?("vault.flag-failed")
+      // The entry itself is durable; the flag only describes its copy.
+      diagnostics?(Diagnostic(.vaultFlag, VaultMirror.itemName(key), error))
     }
   }
 
-  // MARK: Items of companions
+  // MARK: Items of other modules
 
-  /// Stores an item for a companion, such as an open order.
+  /// Stores an item of another module, such as an open order.
   package func protect(_ bytes: [UInt8], named name: String) throws(VaultError) {
     try vault?.store(VaultItem(name: VaultFileName.short(name), bytes: bytes))
   }
 
-  /// Removes a companion's item. A stale one costs a little work after a reinstall, and nothing else.
+  /// Removes an item of another module. A stale item only costs some work after a reinstall.
   package func unprotect(_ name: String) {
     do throws(VaultError) {
       try vault?.remove(named: VaultFileName.short(name))
     } catch {
-      hook?("vault.remove-failed")
+      diagnostics?(Diagnostic(.vaultRemove, name, error))
     }
   }
 
-  /// The vault's items whose name begins so.
+  /// The items whose name begins with `prefix`.
   package func protected(prefix: String) throws(VaultError) -> [VaultItem] {
     guard let vault else { return [] }
     var items: [VaultItem] = []

@@ -1,7 +1,7 @@
 import PurchaseSQLite
 
-/// At each opening, file and vault are made to agree: a fresh install takes everything, a purchase that is settled
-/// leaves the vault, one that could not be mirrored is mirrored now.
+/// Each opening reconciles file and vault: a new install takes every item, items of settled purchases are removed, and
+/// entries that could not be mirrored are mirrored now.
 extension QueueFile {
   func reconcileVault(now: Timestamp) {
     guard let vault else { return }
@@ -19,19 +19,21 @@ extension QueueFile {
           }
         }
       } catch {
-        // What is in the vault stays there until an opening that works.
+        // The vault's items stay there until an opening that works.
         vaultProblem = error.description
+        diagnostics?(Diagnostic(.vaultRead, path, error))
         return
       }
       removeUnusedChunks(from: vault)
       vaultProblem = nil
     } catch {
       vaultProblem = error.description
+      diagnostics?(Diagnostic(.vaultRead, path, error))
     }
   }
 
-  /// True if the vault holds the entry as it is now. Not so after a kill between the commit that changed it and its
-  /// mirror, or after a change by a process without the vault.
+  /// True if the vault holds the present state of the entry. False after a kill between a commit and its mirror, and
+  /// after a change by a process without the vault.
   private func isMirrored(_ entry: Entry, in vault: any ReceiptVault) throws(QueueError) -> Bool {
     do throws(VaultError) {
       guard let item = try vault.item(named: VaultMirror.itemName(entry.key)), let mirror = VaultMirror(item),
@@ -39,7 +41,7 @@ extension QueueFile {
       else { return false }
       for (proof, reference) in zip(mirror.proofs, entry.proofs) {
         guard proof.kind == reference.kind, proof.size == reference.size else { return false }
-        // Of a proof by reference, the vault may know more than the file.
+        // The vault may have the bytes of a proof that the file has only by reference.
         guard let id = reference.id else { continue }
         guard let name = proof.name, name == VaultMirror.proofName(checksum: id, size: reference.size),
           try vault.item(named: VaultMirror.chunkName(name, proof.chunks - 1)) != nil
@@ -51,9 +53,9 @@ extension QueueFile {
     }
   }
 
-  /// Items without an entry. One that is settled has outlived it, and goes. The others are of an earlier install: all
-  /// in one commit. One that an old vault brings back although it was settled long ago costs an upload, which the
-  /// receiver answers as a duplicate.
+  /// Handles items without an entry. An item of a settled entry is removed. The others are from an earlier install and
+  /// are restored in one commit. If an old vault restores an entry that was settled long ago, that costs one upload,
+  /// which the receiver answers as a duplicate.
   private func restore(
     _ names: Set<String>, from vault: any ReceiptVault, now: Timestamp
   ) throws(QueueError) {
@@ -71,24 +73,24 @@ extension QueueFile {
     try transaction { () throws(QueueError) in
       for (mirror, proofs) in inOrder { try self.restore(mirror, proofs, now: now) }
     }
-    hook?("vault.restored")
+    checkpoint?(.vaultRestored)
   }
 
   private func restore(_ mirror: VaultMirror, _ proofs: [Proof], now: Timestamp) throws(QueueError) {
     let key = EntryKey(rawValue: mirror.key)
     var orderNumber = mirror.orderNumber
-    // An order has one entry: in this install it is another's by now, and the receiver is to say whose it is.
+    // An order has one entry. If another entry of this install has the order, the receiver decides.
     if let number = orderNumber, let holder = try holder(ofOrder: number), holder != key { orderNumber = nil }
     let new = NewEntry(
       key: key, lane: Lane(text: mirror.lane), orderNumber: orderNumber, details: mirror.details,
       proofs: proofs)
-    // Another process that opened the file at the same moment may have been faster, and even have settled it.
+    // Another process that opened the file at the same moment may have restored or even settled the entry.
     let known = try storedEntry(new.key)
     if let known, known.isWhole, known.entry.state != .damaged { return }
     guard try tombstone(new.key) == nil else { return }
-    // Smaller limits than those of the install that filled the vault: the rest waits there for a later opening.
-    guard try hasRoom(for: new) else { return }
-    // The row of a damaged entry gives way to its mirror.
+    // This install may have smaller limits than the one that filled the vault. The rest stays there for later openings.
+    guard try hasCapacity(for: new) else { return }
+    // The mirror replaces a damaged row.
     let queuedAt = Timestamp(milliseconds: mirror.enqueuedAt)
     var entry: Entry
     if let known {
@@ -104,8 +106,8 @@ extension QueueFile {
     try write(entry)
   }
 
-  /// A proof that is known by reference only, because it was damaged here or could not be read from the vault when
-  /// the entry was restored, is taken from there if it is there.
+  /// Takes from the vault the bytes of proofs that the file has only by reference: they were damaged, or the vault could
+  /// not be read when the entry was restored.
   private func regain(_ entry: Entry, from vault: any ReceiptVault, now: Timestamp) throws(QueueError) {
     let lost = entry.proofs.filter { $0.id == nil && $0.size <= limits.proofBytes }.map(\.kind)
     guard !lost.isEmpty else { return }
@@ -116,12 +118,12 @@ extension QueueFile {
     do throws(QueueError) {
       try transaction { () throws(QueueError) in _ = try self.insertOrCollapse(new, now: now) }
     } catch .queueFull {
-      // Its source has it too.
+      // The proof stays by reference; its source has it too.
       return
     }
   }
 
-  private func hasRoom(for new: NewEntry) throws(QueueError) -> Bool {
+  private func hasCapacity(for new: NewEntry) throws(QueueError) -> Bool {
     let held = try totals()
     let bytes = new.proofs.reduce(0) { $0 + $1.bytes.count }
     return held.taken < limits.entries && held.takenBytes + bytes <= limits.totalBytes
@@ -140,7 +142,7 @@ extension QueueFile {
     }
   }
 
-  /// The proofs of which every chunk is there and right; the others are known by reference only.
+  /// The proofs whose chunks are all present and correct. The others stay by reference.
   private func proofs(of mirror: VaultMirror, in vault: any ReceiptVault) -> [Proof] {
     mirror.proofs.compactMap { proof in
       guard let name = proof.name else { return nil }
@@ -151,7 +153,7 @@ extension QueueFile {
           bytes += chunk.bytes
         }
       } catch {
-        hook?("vault.chunk-failed")
+        diagnostics?(Diagnostic(.vaultRead, VaultMirror.chunkPrefix + name, error))
         return nil
       }
       return VaultMirror.proofName(bytes) == name ? Proof(kind: proof.kind, bytes: bytes) : nil

@@ -1,18 +1,18 @@
 /// Small storage that outlives an uninstall: the keychain on iOS, a directory elsewhere.
 ///
-/// The queue mirrors into it what a fresh install needs. It may fail, be full, be locked until the device is first
-/// unlocked, or hold items of an earlier time; none of that fails a purchase, and none doubles one. Calls block, and
-/// come from one thread at a time. That keychain items outlive an uninstall is observed, not promised by Apple.
+/// The queue mirrors into it everything that a new install needs. A vault may fail, be full, be locked until the first
+/// unlock of the device, or hold old items; none of these fails or doubles a purchase. Calls block and come from one
+/// thread at a time. Keychain items outlive an uninstall by observation only: Apple does not promise it.
 public protocol ReceiptVault: Sendable {
-  /// The most bytes that one item may have. Longer proofs are stored in chunks.
+  /// The limit for one item, in bytes. Longer proofs are stored in chunks.
   var itemBytes: Int { get }
-  /// Stores or replaces one item, durably: after this returns it survives power loss. All of it or nothing.
+  /// Stores or replaces one item, completely or not at all. After the call has returned, the item survives power loss.
   func store(_ item: VaultItem) throws(VaultError)
-  /// Removes one item; an absent one is fine.
+  /// Removes one item. An absent item is fine.
   func remove(named name: String) throws(VaultError)
   /// The names of all items, sorted.
   func list() throws(VaultError) -> [String]
-  /// One item; nil if there is none of that name.
+  /// The item with that name; nil if it is absent.
   func item(named name: String) throws(VaultError) -> VaultItem?
 }
 
@@ -20,7 +20,7 @@ public protocol ReceiptVault: Sendable {
 public struct VaultItem: Hashable, Sendable, CustomStringConvertible {
   /// The item's name: `device`, `entry.` or `order.` with a key, `proof.` with a number for a chunk.
   public var name: String
-  /// What is stored; holds proofs, so it is never printed.
+  /// The stored bytes. They hold proofs, so they are never printed.
   public var bytes: [UInt8]
 
   /// An item.
@@ -33,10 +33,10 @@ public struct VaultItem: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(name), \(bytes.count) bytes" }
 }
 
-/// Why a vault could not do it. More cases may come with later versions.
+/// The reason why a call of a vault failed. More cases may come with later versions.
 @nonexhaustive
 public enum VaultError: Error, Hashable, Sendable {
-  /// The device has not been unlocked since it started. Try again later.
+  /// The device was not unlocked since it started. Try again later.
   case locked
   /// A limit of the vault.
   case full(reason: String)
@@ -45,7 +45,7 @@ public enum VaultError: Error, Hashable, Sendable {
 }
 
 extension VaultError: CustomStringConvertible {
-  /// What happened and what to do; without anything of the items.
+  /// What happened and what to do, without the content of any item.
   public var description: String {
     switch self {
     case .locked: "the vault is locked until the device is unlocked. It is tried again at the next opening"

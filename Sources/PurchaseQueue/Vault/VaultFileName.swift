@@ -1,8 +1,8 @@
 import PurchaseSQLite
 
-/// The name of an item as the name of a file: any text, within the 255 bytes that a file system allows.
+/// Encodes the name of an item, which is any text, as a file name of at most 255 bytes.
 package enum VaultFileName {
-  /// With the suffix and `.tmp` this stays below 255.
+  /// With the suffix and `.tmp`, the name stays below 255 bytes.
   private static let longest = 200
 
   /// Letters, digits, dots and dashes stay; every other byte becomes `%` and two digits.
@@ -37,12 +37,12 @@ package enum VaultFileName {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A short name for an item whose own name may be as long as any text: itself, or its beginning and its checksum.
+  /// The name itself, or for a long name its beginning and its checksum.
   static func short(_ name: String) -> String {
     guard encode(name).utf8.count > longest else { return name }
     let number = UInt64(bitPattern: Checksum.of(Array(name.utf8)))
     var start = ""
-    // By what it costs as a file's name: one character may cost twelve bytes there.
+    // Measured as a file name, where one character can take twelve bytes.
     for scalar in name.unicodeScalars {
       guard encode(start).utf8.count + 3 * UTF8.width(scalar) <= longest / 2 else { break }
       start.unicodeScalars.append(scalar)

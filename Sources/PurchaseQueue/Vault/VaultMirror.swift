@@ -6,8 +6,8 @@ import PurchaseSQLite
   import Foundation
 #endif
 
-/// The item of one entry, as JSON. Its proofs are items of their own, in chunks, stored before it: an item that is
-/// there names only chunks that were there before it.
+/// The item of one entry, as JSON. Proofs are separate items, in chunks, and are stored first: an item names only chunks
+/// that were stored before it.
 struct VaultMirror: Codable {
   struct MirroredProof: Codable, Hashable {
     var kind: String
@@ -18,7 +18,7 @@ struct VaultMirror: Codable {
   }
 
   var key: String
-  /// Its place in the file from which it was mirrored.
+  /// The entry's place in the file from which it was mirrored.
   var place: Int64
   var lane: String
   var orderNumber: String?
@@ -51,7 +51,7 @@ struct VaultMirror: Codable {
     self.proofs = proofs
   }
 
-  /// Nil for what is no entry's item: bytes of a vault are data from outside.
+  /// Nil for bytes that are no entry: the content of a vault is not trusted.
   init?(_ item: VaultItem) {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(item.bytes))
@@ -61,7 +61,7 @@ struct VaultMirror: Codable {
   }
 
   func item() throws(VaultError) -> VaultItem {
-    // Else the order of the keys differs from process to process, and equal items are not equal bytes.
+    // Otherwise the order of the keys differs from process to process, and equal items have different bytes.
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     do {
@@ -72,7 +72,7 @@ struct VaultMirror: Codable {
     }
   }
 
-  /// The names of all its chunks.
+  /// The names of all chunks of the proofs.
   var chunkNames: [String] {
     proofs.flatMap { proof in
       guard let name = proof.name else { return [String]() }

@@ -4,18 +4,19 @@ import PurchaseSQLite
   import Foundation
 #endif
 
-/// The file into which the system puts the app receipt.
+/// The file in which the system stores the app receipt.
 package struct AppReceiptFile: Sendable {
-  /// Larger than any receipt that a backend could be sent: 16 MiB, base64, is the limit of an upload.
+  /// The longest receipt that is read, in bytes. An upload is at most 16 MiB in base64, so a larger receipt
+  /// could not be sent.
   static let largest = 12 << 20
 
   private let path: String?
 
-  /// Nil where the system names no file.
+  /// Pass nil if the system names no file.
   package init(path: String?) { self.path = path }
 
-  /// The bytes as they are now; nil if there is no file, or nothing in it. Neither fetches nor prompts. The disk is
-  /// waited for outside the cooperative pool, and never on the main thread.
+  /// The current bytes; nil if there is no file, or an empty one. Neither fetches nor prompts. The read
+  /// blocks a thread outside the cooperative pool, never the main thread.
   package func read() async throws -> [UInt8]? {
     guard let path else { return nil }
     return try await BlockingExecutor.offThePool { Self.contents(path) }.get()
@@ -23,8 +24,8 @@ package struct AppReceiptFile: Sendable {
 
   private static func contents(_ path: String) -> Result<[UInt8]?, StoreError> {
     do throws(FileError) {
-      guard try DurableFile.kind(of: path) == .file else { return .success(nil) }
-      let bytes = try DurableFile.read(path, from: 0, count: largest + 1)
+      guard try Disk.system.kind(of: path) == .file else { return .success(nil) }
+      let bytes = try Disk.system.read(path, from: 0, count: largest + 1)
       guard bytes.count <= largest else {
         return .failure(.receiptUnreadable(reason: "it has more than \(largest) bytes"))
       }
@@ -37,7 +38,8 @@ package struct AppReceiptFile: Sendable {
 
 #if canImport(StoreKit)
   extension AppReceiptFile {
-    /// The receipt of this app. On iOS its name is `sandboxReceipt` where nothing is charged, else `receipt`.
+    /// The receipt of this app. On iOS its name is `sandboxReceipt` if nothing is charged, otherwise
+    /// `receipt`.
     static var ofThisApp: AppReceiptFile { AppReceiptFile(path: Bundle.main.appStoreReceiptURL?.path) }
   }
 #endif

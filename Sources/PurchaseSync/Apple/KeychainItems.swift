@@ -1,23 +1,24 @@
-/// The five things that a vault asks of a keychain: generic passwords of one service, told apart by account.
+/// The five operations that a vault needs of a keychain: generic passwords of one service, distinguished by
+/// account.
 ///
-/// Thin on purpose: the system's calls behind it cannot run on Linux, so nothing is decided there.
+/// Kept thin on purpose: the system's calls behind it cannot run on Linux, so they make no decisions.
 package protocol KeychainItems: Sendable {
   /// The accounts and sizes of all items, in any order. Throws `notFound` if there are none.
   func list() throws(KeychainFailure) -> [KeychainEntry]
-  /// The bytes of one item.
+  /// Returns the bytes of one item.
   func read(_ account: String) throws(KeychainFailure) -> [UInt8]
-  /// A new item. Throws `duplicate` if there is one of that account.
+  /// Adds an item. Throws `duplicate` if the account already has one.
   func add(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure)
-  /// Other bytes for an item. Throws `notFound` if there is none of that account.
+  /// Replaces the bytes of an item. Throws `notFound` if the account has none.
   func update(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure)
-  /// Removes an item. Throws `notFound` if there is none of that account.
+  /// Removes an item. Throws `notFound` if the account has none.
   func delete(_ account: String) throws(KeychainFailure)
 }
 
-/// An item as a list shows it.
+/// An item in a list.
 package struct KeychainEntry: Hashable, Sendable {
   package var account: String
-  /// Of its bytes; nil where the item doesn't say.
+  /// The number of its bytes; nil if the item does not state it.
   package var size: Int?
 
   package init(account: String, size: Int?) {
@@ -26,7 +27,7 @@ package struct KeychainEntry: Hashable, Sendable {
   }
 }
 
-/// What a keychain answers other than success.
+/// The errors of a keychain.
 package enum KeychainFailure: Error, Hashable, Sendable {
   /// errSecItemNotFound
   case notFound
@@ -35,10 +36,10 @@ package enum KeychainFailure: Error, Hashable, Sendable {
   /// errSecInteractionNotAllowed: the device has not been unlocked since it started.
   case locked
   /// errSecDiskFull
-  case noRoom
+  case noSpace
   /// errSecMissingEntitlement
   case notEntitled
-  /// An item that has no bytes.
+  /// The item has no bytes.
   case malformed
   /// Any other OSStatus.
   case other(status: Int32)

@@ -1,15 +1,16 @@
 public import PurchaseQueue
 
-/// The vault in the keychain: one generic password per item, within limits of its own.
+/// A vault in the keychain: one generic password per item, within limits of its own.
 ///
-/// Items are readable after the first unlock since the device started, so that the queue can work in the background;
-/// before that every call throws `locked`. They stay on this device: they hold its name. That they outlive an
-/// uninstall is observed, not promised by Apple; build on the store's redelivery.
+/// Items are readable after the first unlock since the device started, so that the queue can work in the
+/// background. Before that, every call throws `locked`. Items stay on this device, because they hold its
+/// name. Keychain items survive an uninstall in practice, but Apple does not promise it: rely on the store's
+/// redelivery.
 public struct KeychainVault: ReceiptVault {
   private let items: any KeychainItems
-  /// The most bytes of one item.
+  /// The greatest number of bytes of one item.
   public let itemBytes: Int
-  /// The most bytes of all items.
+  /// The greatest number of bytes of all items.
   public let totalBytes: Int
 
   package init(items: any KeychainItems, itemBytes: Int = 16 << 10, totalBytes: Int = 8 << 20) {
@@ -18,7 +19,7 @@ public struct KeychainVault: ReceiptVault {
     self.totalBytes = totalBytes
   }
 
-  /// Replaces the item, or adds it. The keychain writes one item as a whole or not at all.
+  /// Replaces or adds the item. The keychain writes one item completely or not at all.
   public func store(_ item: VaultItem) throws(VaultError) {
     guard item.bytes.count <= itemBytes else {
       throw .full(reason: "an item of \(item.bytes.count) bytes; \(itemBytes) are allowed")
@@ -35,7 +36,7 @@ public struct KeychainVault: ReceiptVault {
     }
   }
 
-  /// Removes the item; an absent one is fine.
+  /// Removes the item. A missing item is not an error.
   public func remove(named name: String) throws(VaultError) {
     do throws(KeychainFailure) {
       try items.delete(VaultFileName.encode(name))
@@ -61,7 +62,8 @@ public struct KeychainVault: ReceiptVault {
     }
   }
 
-  /// Another process of the app may add or delete between two calls: then the other call is right.
+  /// Updates or adds. If another process of the app adds or deletes between the two calls, the other call
+  /// succeeds.
   private func replace(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure) {
     do throws(KeychainFailure) {
       return try items.update(account, bytes)
@@ -76,7 +78,7 @@ public struct KeychainVault: ReceiptVault {
     try items.update(account, bytes)
   }
 
-  /// An item that doesn't say its size counts as a full one: the limit holds whatever an older version left.
+  /// An item without a stated size counts as `itemBytes`, so the limit holds for items of older versions too.
   private func usedBytes(without account: String) throws(VaultError) -> Int {
     var sum = 0
     for entry in try entries() where entry.account != account { sum += entry.size ?? itemBytes }
@@ -95,7 +97,7 @@ public struct KeychainVault: ReceiptVault {
   private static func error(_ failure: KeychainFailure) -> VaultError {
     switch failure {
     case .locked: .locked
-    case .noRoom: .full(reason: "the keychain has no room")
+    case .noSpace: .full(reason: "the keychain has no space")
     case .notFound, .duplicate: .failed(reason: "another process changed the item at the same moment")
     case .notEntitled:
       .failed(

@@ -2,12 +2,13 @@
   import Foundation
   import StoreKit
 
-  /// One request for a new app receipt. StoreKit may ask for a password, so this starts on the main actor; nothing is
-  /// waited for there.
+  /// One request for a new app receipt. StoreKit may ask for a password, so the request starts on the main
+  /// actor. Nothing blocks there.
   @MainActor final class ReceiptRefresh: NSObject {
     private let request = SKReceiptRefreshRequest(receiptProperties: nil)
     private var waiting: CheckedContinuation<Void, any Error>?
-    /// StoreKit keeps its delegate weakly, and nobody else has this object: it keeps itself until the end.
+    /// StoreKit keeps its delegate weakly, and no other object refers to this one: it keeps itself until the
+    /// end.
     private var kept: ReceiptRefresh?
 
     private init(_ waiting: CheckedContinuation<Void, any Error>) {
@@ -15,7 +16,7 @@
       super.init()
     }
 
-    /// Returns when a new receipt lies in its file.
+    /// Returns when a new receipt is in its file.
     ///
     /// - Throws: `StoreError.refreshFailed`, or `CancellationError` if the task was cancelled.
     static func run() async throws {
@@ -32,7 +33,7 @@
       }
     }
 
-    /// What a cancellation has to reach.
+    /// Gives the cancellation handler access to the request.
     @MainActor private final class Running {
       weak var refresh: ReceiptRefresh?
     }
@@ -48,7 +49,7 @@
       end(.failure(CancellationError()))
     }
 
-    /// Once: a cancelled request may still answer.
+    /// Ends once: a cancelled request may still answer.
     private func end(_ result: Result<Void, any Error>) {
       waiting?.resume(with: result)
       waiting = nil
@@ -57,7 +58,7 @@
     }
   }
 
-  /// StoreKit answers on a thread of its own choice.
+  /// StoreKit calls these on a thread of its choice.
   extension ReceiptRefresh: SKRequestDelegate {
     nonisolated func requestDidFinish(_ request: SKRequest) {
       Task { @MainActor in end(.success(())) }

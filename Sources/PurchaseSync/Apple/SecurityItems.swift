@@ -3,15 +3,16 @@
   import Security
 
   extension KeychainVault {
-    /// The vault in this device's keychain. Calls block for the keychain's daemon; the queue makes them on a thread of
-    /// its own.
+    /// A vault in this device's keychain. Calls block on the keychain's daemon; the queue makes them on a
+    /// thread of its own.
     ///
     /// - Parameters:
-    ///   - service: Names the vault among the keychain items of the app, such as its bundle id with `.purchases`.
+    ///   - service: The vault's name among the keychain items of the app, such as its bundle id with
+    ///     `.purchases`.
     ///   - accessGroup: A keychain access group of the app's entitlements, to share the vault with its extensions or
     ///     other apps; nil for the app's own.
-    ///   - itemBytes: The most bytes of one item. Apple documents no limit.
-    ///   - totalBytes: The most bytes of all items.
+    ///   - itemBytes: The greatest number of bytes of one item.
+    ///   - totalBytes: The greatest number of bytes of all items.
     public init(
       service: String, accessGroup: String? = nil, itemBytes: Int = 16 << 10, totalBytes: Int = 8 << 20
     ) {
@@ -21,7 +22,8 @@
     }
   }
 
-  /// The keychain by its C functions. The only file of this module with unsafe code: one of them returns by a pointer.
+  /// The keychain through its C functions. The only file of this module with unsafe code: one function
+  /// returns through a pointer.
   private struct SecurityItems: KeychainItems {
     var service: String
     var accessGroup: String?
@@ -64,8 +66,9 @@
       return result
     }
 
-    /// Without an account: all items of the service. Never those that iCloud carries to other devices; and on macOS
-    /// the keychain that is as on iOS, not the old one in a file, which would prompt.
+    /// The query for one account's item; without an account, for all items of the service. It excludes items
+    /// that iCloud copies to other devices. On macOS it selects the data protection keychain, as on iOS,
+    /// instead of the old file-based one, which would prompt.
     private func query(_ account: String? = nil) -> [String: Any] {
       var query: [String: Any] = [
         kSecClass as String: kSecClassGenericPassword,
@@ -78,7 +81,8 @@
       return query
     }
 
-    /// The size beside the bytes, as an attribute: lists show attributes without a decryption of the bytes.
+    /// The size is stored as an attribute, beside the bytes: lists return attributes without decrypting the
+    /// bytes.
     private static func contents(_ bytes: [UInt8]) -> [String: Any] {
       [
         kSecValueData as String: Data(bytes),
@@ -97,7 +101,7 @@
       case errSecItemNotFound: throw .notFound
       case errSecDuplicateItem: throw .duplicate
       case errSecInteractionNotAllowed: throw .locked
-      case errSecDiskFull: throw .noRoom
+      case errSecDiskFull: throw .noSpace
       case errSecMissingEntitlement: throw .notEntitled
       default: throw .other(status: status)
       }

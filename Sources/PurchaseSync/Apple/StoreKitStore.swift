@@ -1,27 +1,27 @@
 #if canImport(StoreKit)
   import StoreKit
 
-  /// The App Store of the device, by StoreKit 2 and the app receipt file.
+  /// The device's App Store, through StoreKit 2 and the app receipt file.
   ///
-  /// It holds nothing: make as many as you like. It never prompts, except in `refreshReceipt` and `purchase`, and never
-  /// waits on the main thread.
-  public struct StoreKitStore: AppStore {
-    /// How long a listing waits for the store account's name, milliseconds.
+  /// It has no state: create as many as you like. It never prompts, except in `refreshReceipt` and
+  /// `purchase`, and never blocks the main thread.
+  public struct StoreKitStore: StoreClient {
+    /// How long a listing waits for the store account's name, in milliseconds.
     private let accountLimit: Int64
 
-    /// The store of this app.
+    /// Creates the store of this app.
     ///
-    /// - Parameter accountLimit: How long a listing waits to learn which store account is signed in, milliseconds. The
-    ///   system may ask the network for it, and no purchase waits for that.
+    /// - Parameter accountLimit: How long a listing waits for the name of the store account that is signed
+    ///   in, in milliseconds. The system may ask the network for it; no purchase waits for that.
     public init(accountLimit: Int64 = 5_000) { self.accountLimit = accountLimit }
 
-    /// Reads `Transaction.unfinished`; those that StoreKit could not verify as well, flagged.
+    /// Reads `Transaction.unfinished`. Transactions that StoreKit could not verify are included, with a flag.
     @concurrent public func unfinished() async throws -> StoreListing {
       var transactions: [StoreTransaction] = []
       for await result in StoreKit.Transaction.unfinished {
         transactions.append(StoreTransaction(result))
       }
-      // A cancelled sequence ends early: half of a list must not pass for the whole.
+      // A cancelled sequence ends early. A partial list must not be taken for a complete one.
       try Task.checkCancellation()
       let account = await TimeLimit.answer(withinMilliseconds: accountLimit) { await Self.account() }
       return StoreListing(account: account, transactions: transactions.oldestFirst)
@@ -30,13 +30,13 @@
     /// Reads the receipt's file.
     public func receipt() async throws -> [UInt8]? { try await AppReceiptFile.ofThisApp.read() }
 
-    /// Fetches a new receipt; **asks for a password**.
+    /// Fetches a new receipt. **May ask for a password.**
     public func refreshReceipt() async throws -> [UInt8]? {
       try await ReceiptRefresh.run()
       return try await receipt()
     }
 
-    /// Finishes it by `Transaction.unfinished`, which is where StoreKit hands out the object to do it with.
+    /// Finishes the transaction through `Transaction.unfinished`, the only source of the object to finish.
     @concurrent public func finish(transactionID: String) async throws -> FinishResult {
       for await result in StoreKit.Transaction.unfinished {
         let transaction = result.signedValue
@@ -48,8 +48,9 @@
       return .notListed
     }
 
-    /// Stays the same for an Apple Account and this app. Nil without one, without an answer, or if the device doesn't
-    /// trust the answer: a wrong name would let another account's *finish owed* rest.
+    /// The stable name of an Apple Account in this app. Nil without an account, without an answer, or if the
+    /// device does not trust the answer: with a wrong name, the engine would stop asking to finish another
+    /// account's transactions.
     private static func account() async -> String? {
       do {
         guard case .verified(let app) = try await AppTransaction.shared else { return nil }
@@ -61,7 +62,7 @@
   }
 
   extension VerificationResult {
-    /// The value, trusted or not.
+    /// The value, verified or not.
     var signedValue: SignedType {
       switch self {
       case .verified(let value), .unverified(let value, _): value
@@ -70,7 +71,7 @@
   }
 
   extension StoreTransaction {
-    /// What StoreKit handed over, with its own word on the signature.
+    /// StoreKit's transaction, with StoreKit's result of the signature check.
     init(_ result: VerificationResult<StoreKit.Transaction>) {
       let isVerified =
         switch result {

@@ -2,10 +2,10 @@ import AppStoreReceipts
 package import Foundation
 import PurchaseQueue
 
-/// The values of a StoreKit 2 transaction, without StoreKit: everything that is decided about them is decided here,
-/// where it runs on every platform.
+/// The values of a StoreKit 2 transaction, without StoreKit. Every decision about them is in this file, where
+/// it runs on every platform.
 package struct StoreKitTransaction: Sendable {
-  /// The signed transaction, as `VerificationResult` hands it out.
+  /// The signed transaction, as `VerificationResult` returns it.
   package var jws: String
   /// False for `VerificationResult.unverified`.
   package var isVerified: Bool
@@ -34,44 +34,47 @@ package struct StoreKitTransaction: Sendable {
 }
 
 extension StoreTransaction {
-  /// Never fails: a transaction that could not be told would stay unfinished in the store, in silence.
+  /// Never fails: a transaction that cannot be represented would stay unfinished in the store, unnoticed.
   ///
-  /// The payload is read first, because its dates are exact: where ids restart, the date is part of the key, and the
-  /// same transaction may come as a bare JWS too. If it cannot be read, or is about another transaction than the one
-  /// that StoreKit finishes by this id, StoreKit's own values stand in, and the JWS goes up as it is.
-  package init(_ told: StoreKitTransaction) {
-    if let decoded = Self.decoded(told) {
+  /// The payload is decoded first, because its dates are exact. If ids restart, the date is part of the key,
+  /// and the same transaction may also arrive as a bare JWS. If the payload cannot be decoded, or names
+  /// another transaction than the one that StoreKit finishes by this id, StoreKit's own values are used and
+  /// the JWS is uploaded unchanged.
+  package init(_ values: StoreKitTransaction) {
+    if let decoded = Self.decoded(values) {
       self = decoded
       return
     }
     self.init(
-      environment: StoreEnvironment(rawValue: told.environment), transactionID: String(told.id),
-      originalTransactionID: String(told.originalID), productID: told.productID, quantity: told.quantity,
-      purchasedAt: Timestamp(milliseconds: told.purchaseDate.millisecondsSince1970),
-      accountToken: told.accountToken,
-      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: Array(told.jws.utf8)),
-      isVerified: told.isVerified)
+      environment: StoreEnvironment(rawValue: values.environment), transactionID: String(values.id),
+      originalTransactionID: String(values.originalID), productID: values.productID,
+      quantity: values.quantity,
+      purchasedAt: Timestamp(milliseconds: values.purchaseDate.millisecondsSince1970),
+      accountToken: values.accountToken,
+      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: Array(values.jws.utf8)),
+      isVerified: values.isVerified)
   }
 
-  private static func decoded(_ told: StoreKitTransaction) -> StoreTransaction? {
+  private static func decoded(_ values: StoreKitTransaction) -> StoreTransaction? {
     do throws(ReceiptDecodingError) {
-      let decoded = try StoreTransaction(jws: told.jws, isVerified: told.isVerified)
-      return decoded.transactionID == String(told.id) ? decoded : nil
+      let decoded = try StoreTransaction(jws: values.jws, isVerified: values.isVerified)
+      return decoded.transactionID == String(values.id) ? decoded : nil
     } catch {
-      return nil  // What is wrong with it is the backend's to say: it gets the JWS.
+      return nil  // The backend gets the JWS and decides.
     }
   }
 }
 
 extension Date {
-  /// Rounded: a `Date` holds seconds as a Double, which is a little off for most milliseconds. 0 for one beyond 64 bits.
+  /// Rounded, because a `Date` holds seconds as a Double, which is slightly off for most milliseconds. 0 if
+  /// it does not fit 64 bits.
   fileprivate var millisecondsSince1970: Int64 {
     Int64(exactly: (timeIntervalSince1970 * 1_000).rounded()) ?? 0
   }
 }
 
 extension [StoreTransaction] {
-  /// StoreKit promises no order: by when the store charged, then by id, as numbers.
+  /// Sorts by the time of the charge, then by id as a number, because StoreKit promises no order.
   package var oldestFirst: [StoreTransaction] {
     sorted { first, second in
       (first.purchasedAt.milliseconds, first.transactionID.count, first.transactionID)

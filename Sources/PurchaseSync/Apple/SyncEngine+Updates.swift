@@ -1,10 +1,10 @@
 extension SyncEngine {
-  /// Takes every transaction that comes up while the app runs, such as those of `StoreKitStore.updates`: Ask to Buy
-  /// that was agreed to, offer codes, renewals, refunds, purchases on other devices.
+  /// Receives every transaction that arrives while the app runs, such as those of `StoreKitStore.updates`:
+  /// approved Ask to Buy, offer codes, renewals, refunds, purchases on other devices.
   ///
-  /// Returns when the sequence ends, the task is cancelled, or the engine is shut down; so call it in a task of its
-  /// own, from launch on. A transaction that cannot be stored is reported as `SyncEvent.failed`; the store keeps it
-  /// unfinished, and it is read again at the next ``wake(_:)``.
+  /// Returns when the sequence ends, the task is cancelled, or the engine is shut down. Call it in a task of
+  /// its own, from launch on. A transaction that cannot be stored is reported as `SyncEvent.failed`. The
+  /// store keeps it unfinished, and the engine reads it again at the next ``wake(_:)``.
   @concurrent public nonisolated func receive<Updates: AsyncSequence & Sendable>(updates: Updates) async
   where Updates.Element == StoreTransaction {
     do {
@@ -12,7 +12,7 @@ extension SyncEngine {
         guard await take(transaction) else { return }
       }
     } catch {
-      await report(.store(reason: "its updates broke off"))
+      await report(.store(reason: "its updates ended with an error"))
     }
   }
 

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// The statements of `SyncNotes`, each compiled once: some of them run with every acknowledgement.
+/// The statements of `SyncNotes`, compiled once: some run with every acknowledgement.
 struct NoteStatements {
   let watch: PreparedStatement
   let keepWatch: PreparedStatement
@@ -8,9 +8,9 @@ struct NoteStatements {
   let oweUpdate: PreparedStatement
   let owedUpdates: PreparedStatement
   let endOwedUpdate: PreparedStatement
-  let claims: PreparedStatement
-  let keepClaim: PreparedStatement
-  let endClaim: PreparedStatement
+  let adoptions: PreparedStatement
+  let keepAdoption: PreparedStatement
+  let endAdoption: PreparedStatement
   let heldInLane: PreparedStatement
 
   init(_ connection: borrowing Connection) {
@@ -27,10 +27,11 @@ struct NoteStatements {
     owedUpdates = PreparedStatement(
       connection, "SELECT place, key, details FROM owed_updates ORDER BY place LIMIT ?")
     endOwedUpdate = PreparedStatement(connection, "DELETE FROM owed_updates WHERE place=?")
-    claims = PreparedStatement(
-      connection, "SELECT account, through_place FROM device_claims ORDER BY account")
-    keepClaim = PreparedStatement(connection, "INSERT OR REPLACE INTO device_claims VALUES(?,?)")
-    endClaim = PreparedStatement(connection, "DELETE FROM device_claims WHERE account=? AND through_place<=?")
+    adoptions = PreparedStatement(
+      connection, "SELECT account, through_place FROM device_adoptions ORDER BY account")
+    keepAdoption = PreparedStatement(connection, "INSERT OR REPLACE INTO device_adoptions VALUES(?,?)")
+    endAdoption = PreparedStatement(
+      connection, "DELETE FROM device_adoptions WHERE account=? AND through_place<=?")
     heldInLane = PreparedStatement(
       connection, "SELECT 1 FROM entries WHERE lane=? AND place<=? LIMIT 1")
   }

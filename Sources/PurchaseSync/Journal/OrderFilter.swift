@@ -1,9 +1,9 @@
-/// Which orders matching asks for, and in which sequence.
+/// The orders that matching asks for, and their sequence.
 struct OrderFilter: Hashable {
   enum Which: CaseIterable {
-    /// Those that a transaction may yet be bound to.
+    /// Orders to which a transaction can still be bound.
     case unbound
-    /// Those that say whose purchases of a time may be.
+    /// Orders that count when the accounts of a span of time are compared.
     case counted
   }
 
@@ -16,7 +16,7 @@ struct OrderFilter: Hashable {
     }
   }
 
-  /// What follows WHERE: product, quantity, from, through, limit.
+  /// The SQL after WHERE. Its values are product, quantity, from, through, limit.
   var sql: String {
     let condition =
       switch which {

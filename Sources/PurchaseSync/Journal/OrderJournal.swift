@@ -9,7 +9,8 @@ struct OrderJournal {
   private let byNumber: PreparedStatement
   private let byToken: PreparedStatement
   private let byTransaction: PreparedStatement
-  /// Of one product and quantity in a time, by what is asked: matching asks at every transaction without a token.
+  /// Statements for the orders of one product and quantity in a span of time. Kept compiled, because matching
+  /// runs one for every transaction without a token.
   private let found: [OrderFilter: PreparedStatement]
 
   init(_ file: QueueFile) throws(QueueError) {
@@ -40,14 +41,14 @@ struct OrderJournal {
     return row
   }
 
-  /// By the time they were made.
+  /// All orders, by the time at which they were made.
   func orders() throws(QueueError) -> [JournalRow] {
     let sql = "SELECT \(JournalRow.columns) FROM orders ORDER BY created_at, number"
     let rows = try wrap { () throws(SQLiteError) in try file.connection.prepare(sql).all { JournalRow($0) } }
     return rows.compactMap { $0 }.filter(\.isWhole)
   }
 
-  /// Orders of one product and quantity in a time, those that the filter leaves.
+  /// The orders of one product and quantity in a span of time that pass the filter.
   func orders(_ query: OrderQuery, _ which: OrderFilter.Which) throws(QueueError) -> [JournalRow] {
     guard let statement = found[OrderFilter(which: which, isLatestFirst: query.isLatestFirst)] else {
       return []
@@ -67,8 +68,9 @@ struct OrderJournal {
     try wrap { () throws(SQLiteError) in try insert.run(row.values) }
   }
 
-  /// Binds a transaction to an order, for ever. An order that is not here (of another device) is bound by the entry
-  /// alone. Throws if either is bound to another: nothing of the transaction around it is then kept.
+  /// Binds a transaction to an order permanently. If the order is not in this journal (made on another
+  /// device), the entry alone holds the binding. Throws if either is bound to another; the surrounding
+  /// transaction is then rolled back.
   func bind(_ key: EntryKey, to number: String) throws(QueueError) {
     if let other = try row(boundTo: key), other.order.number != number {
       throw .invalid(what: "transaction \(key) is bound to order \(other.order.number), not to \(number)")
@@ -89,8 +91,8 @@ struct OrderJournal {
     try write(row)
   }
 
-  /// Forgets what ended long ago: settled, cancelled and expired orders beyond the number, the oldest first. Returns
-  /// their numbers.
+  /// Removes orders that ended long ago (delivered, cancelled or expired): those made before `moment`, and
+  /// all but the `count` newest orders. Returns the removed numbers.
   func prune(keeping count: Int, madeAfter moment: Timestamp) throws(QueueError) -> [String] {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare(
@@ -105,8 +107,9 @@ struct OrderJournal {
 
   // MARK: Requests
 
-  /// The key of a request whose answer never came, or the proposed one, committed before it is sent. Requests that
-  /// are still waiting for their answer are left to it: a second purchase of the same thing is another order.
+  /// The key of a request whose answer never came, or else the proposed key, committed before it is sent.
+  /// Requests in `waiting` still wait for their answer and are not reused: a second purchase of the same
+  /// product is another order.
   func request(
     account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>
   ) throws(QueueError) -> String {
@@ -124,7 +127,7 @@ struct OrderJournal {
     }
   }
 
-  /// False if it has ended already.
+  /// Returns false if the request has already ended.
   func endRequest(_ key: String) throws(QueueError) -> Bool {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare("DELETE FROM order_requests WHERE idempotency_key=?").run([.text(key)])

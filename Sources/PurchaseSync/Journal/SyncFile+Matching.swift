@@ -1,13 +1,13 @@
 package import Foundation
 package import PurchaseQueue
 
-/// What matching needs to know, by queries.
+/// Answers matching's questions by queries.
 extension SyncFile: MatchSource {
   package func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
     try journal.row(accountToken: accountToken).map(OrderFacts.init)
   }
 
-  /// A binding is where its transaction is: with the entry, its tombstone, or the order.
+  /// The binding is stored with the entry, its tombstone, or the order.
   package func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction? {
     let bound = try journal.row(boundTo: key)
     if let entry = try queue.entry(key) {
@@ -34,7 +34,7 @@ extension SyncFile: MatchSource {
     guard let entry = try queue.entry(key) else { return .keep }
     let details = try TransactionDetails(text: entry.details, key: key)
     let order = try journal.row(number: number).map(OrderFacts.init)
-    // Of an order that was made elsewhere, only entries and tombstones tell.
+    // If the order was made elsewhere, only entries and tombstones name its transaction.
     let holder = order == nil ? try queue.holder(ofOrder: number) : nil
     return VerdictBinding(
       verdictOrder: number, of: key, productID: details.productID, quantity: details.quantity,

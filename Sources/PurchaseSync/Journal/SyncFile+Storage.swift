@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 package import PurchaseQueue
 
-/// What the machine asks of its storage, in the queue's words.
+/// The machine's storage, implemented on the queue's file.
 extension SyncFile: SyncStorage {
   // MARK: Transactions
 
@@ -23,16 +23,16 @@ extension SyncFile: SyncStorage {
       case .settled: break
       }
     }
-    // Whether the vault took it is known only after the commit.
+    // Only after the commit does the entry say whether the vault holds it.
     guard queue.hasVault, case .inserted(let entry) = result, let mirrored = try queue.entry(entry.key)
     else { return result }
     return .inserted(mirrored)
   }
 
-  /// The transactions that an app receipt holds: at the cap it stands in for older ones of theirs. One that cannot be
-  /// decoded here covers nothing; the backend says what it is.
+  /// The transactions in an app receipt. At the queue's limit for proofs, this receipt replaces older
+  /// receipts of theirs. A receipt that cannot be decoded here covers nothing; the backend decides about it.
   ///
-  /// The store redelivers a thousand transactions with one receipt: it is decoded once for all of them.
+  /// The result is kept, because the store may redeliver a thousand transactions with one receipt.
   private func keys(in proof: Proof) -> [EntryKey] {
     guard proof.kind == ProofKind.appReceipt.rawValue else { return [] }
     if let decoded = lastReceipt, decoded.proof == proof { return decoded.keys }
@@ -65,7 +65,7 @@ extension SyncFile: SyncStorage {
       now: now)
   }
 
-  /// Whose listing it was in stays: its finish waits for that store account.
+  /// Keeps the store account of the earlier delivery: the finish waits for that account.
   private static func details(
     of transaction: StoreTransaction, since tombstone: Tombstone?
   ) throws(QueueError) -> String {
@@ -139,14 +139,15 @@ extension SyncFile: SyncStorage {
     }
   }
 
-  /// Within a transaction. If that fails, the text in the file is another one, and is read.
+  /// Call inside a transaction. After a rollback the text in the file differs from the kept one, so it is
+  /// decoded again.
   private func write(_ state: RetryState) throws(QueueError) {
     lastRetryState = (try notes.setFact("retry", state), state)
   }
 
   package func retryState() throws(QueueError) -> RetryState {
     guard let text = try queue.fact("retry") else { return RetryState() }
-    // Asked for before each upload, and mostly what it was.
+    // Read before each upload, and rarely changed.
     if let known = lastRetryState, known.text == text { return known.state }
     let state = notes.decoded(text, as: RetryState.self) ?? RetryState()
     lastRetryState = (text, state)
@@ -192,15 +193,15 @@ extension SyncFile: SyncStorage {
     try queue.quarantined().filter { $0.state == .quarantined }.map(\.key)
   }
 
-  package func quarantineTrial() throws(QueueError) -> QuarantineTrial? {
-    try notes.fact("quarantine_trial", as: QuarantineTrial.self)
+  package func quarantineTrial() throws(QueueError) -> TrialRecord? {
+    try notes.fact("quarantine_trial", as: TrialRecord.self)
   }
 
-  package func keep(_ trial: QuarantineTrial) throws(QueueError) {
+  package func keep(_ trial: TrialRecord) throws(QueueError) {
     try notes.setFact("quarantine_trial", trial)
   }
 
-  // MARK: The end
+  // MARK: Settlement
 
   package func acknowledge(
     _ settled: [SettledClaim], now: Timestamp
@@ -239,7 +240,7 @@ extension SyncFile: SyncStorage {
     try queue.markSeen(key, forgetting: key.leavesNoTombstone)
   }
 
-  // MARK: Updates that are owed
+  // MARK: Owed updates
 
   package func ledgerEpoch() throws(QueueError) -> String? { try queue.fact("ledger_epoch") }
 
@@ -261,35 +262,37 @@ extension SyncFile: SyncStorage {
     try queue.transaction { () throws(QueueError) in try self.notes.oweUpdate(key, details: nil) }
   }
 
-  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> OwedUpdates {
+  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
     var queued: [EntryKey] = []
-    // One at a time: those whose tombstone is gone take no room, however many they are.
+    // One at a time: an owed update without a tombstone takes no capacity, so any number of them can be
+    // removed.
     while let owed = try notes.owedUpdates(limit: 1).first {
       do throws(QueueError) {
         let entry = try queue.transaction { () throws(QueueError) -> Entry? in
           try self.notes.endOwedUpdate(owed.place)
-          // Its tombstone may have been dropped since: then nobody knows what was settled.
+          // The tombstone may have been dropped since. Then the settled details are unknown, and there is
+          // nothing to send.
           guard let tombstone = try self.queue.tombstone(owed.key) else { return nil }
           return try self.enqueueUpdate(
             of: tombstone, details: owed.details ?? tombstone.details, proofs: [], now: now)
         }
         if let entry { queued.append(entry.key) }
       } catch .queueFull {
-        return OwedUpdates(queued: queued, areWaiting: true)
+        return QueuedUpdates(queued: queued, areWaiting: true)
       }
     }
-    return OwedUpdates(queued: queued, areWaiting: false)
+    return QueuedUpdates(queued: queued, areWaiting: false)
   }
 
-  // MARK: Claims of what the device bought
+  // MARK: Adoption of device purchases
 
-  package func deviceClaims() throws(QueueError) -> [DeviceClaimant] { try notes.deviceClaims() }
+  package func deviceAdoptions() throws(QueueError) -> [DeviceAdoption] { try notes.deviceAdoptions() }
 
-  package func keepClaim(of account: String) throws(QueueError) -> DeviceClaimant {
+  package func keepAdoption(of account: String) throws(QueueError) -> DeviceAdoption {
     try queue.transaction { () throws(QueueError) in
-      let claim = DeviceClaimant(account: account, throughPlace: try self.queue.lastPlace())
-      try self.notes.keep(claim)
-      return claim
+      let adoption = DeviceAdoption(account: account, throughPlace: try self.queue.lastPlace())
+      try self.notes.keep(adoption)
+      return adoption
     }
   }
 
@@ -297,9 +300,9 @@ extension SyncFile: SyncStorage {
     try notes.deviceLaneHolds(throughPlace: place)
   }
 
-  package func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) {
+  package func endAdoption(of account: String, throughPlace place: Int64) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
-      try self.notes.endClaim(of: account, throughPlace: place)
+      try self.notes.endAdoption(of: account, throughPlace: place)
     }
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import PurchaseQueue
 
-/// What outlives an uninstall beside the entries: open orders, and the device's name.
+/// The vault's items beside the entries, which survive an uninstall: open orders and the device's name.
 extension SyncFile {
-  /// What a fresh install needs to bind a transaction to its order.
+  /// The values that a fresh install needs to bind a transaction to its order.
   private struct MirroredOrder: Codable {
     var account: String
     var document: OrderDocument
@@ -16,26 +16,26 @@ extension SyncFile {
       let bytes = Array(try encoder.encode(MirroredOrder(account: account, document: document)))
       try queue.protect(bytes, named: "order." + document.number)
     } catch {
-      queue.hook?("vault.order-failed")
+      queue.diagnostics?(Diagnostic(.vaultStore, "order." + document.number, error))
     }
   }
 
-  /// Orders of the vault that the journal does not have: those of an earlier install. One whose entry came back only
-  /// at a later opening, because the vault failed at the first, is bound then.
+  /// Restores orders of an earlier install that are in the vault and not in the journal. If the vault failed
+  /// at the first opening, an entry may come back at a later one; its order is bound then.
   func restoreOrders() throws(QueueError) {
     let items: [VaultItem]
     do throws(VaultError) {
       items = try queue.protected(prefix: "order.")
     } catch {
-      queue.hook?("vault.list-failed")
+      queue.diagnostics?(Diagnostic(.vaultRead, "order.", error))
       return
     }
     guard !items.isEmpty else { return }
-    // An entry that the queue restored from the vault says to which transaction its order belongs.
+    // An entry that the queue restored from the vault names its order.
     let owners = Dictionary(grouping: try queue.allEntries(), by: \.orderNumber)
     for item in items {
       guard let mirrored = Self.decode(item) else { continue }
-      let order = Order(mirrored.document, account: mirrored.account)
+      let order = PurchaseOrder(mirrored.document, account: mirrored.account)
       let known = try journal.row(number: order.number)
       guard known?.boundTo == nil else { continue }
       let owners = owners[order.number, default: []]
@@ -55,8 +55,8 @@ extension SyncFile {
     }
   }
 
-  /// The device's name: of this file, else of the vault, else the proposed one. Nil while the vault is locked: a
-  /// locked vault never yields a new name.
+  /// The device's name: from this file, else from the vault, else the proposed one. Nil while the vault is
+  /// locked: a locked vault never leads to a new name.
   func device(proposing proposed: UUID) throws(QueueError) -> UUID? {
     if let known = try queue.fact("device") { return UUID(uuidString: known) }
     let items: [VaultItem]
@@ -68,7 +68,7 @@ extension SyncFile {
     let stored = items.first.flatMap { UUID(uuidString: String(decoding: $0.bytes, as: UTF8.self)) }
     let device = stored ?? proposed
     if stored == nil { protect(device.uuidString) }
-    // Another process of this installation may have been named meanwhile, and have told its name.
+    // Another process of this installation may have stored its name in the meantime. That name counts.
     let name = try queue.transaction { () throws(QueueError) in
       if let known = try self.queue.fact("device") { return known }
       try self.queue.setFact("device", device.uuidString)
@@ -82,19 +82,19 @@ extension SyncFile {
     do throws(VaultError) {
       try queue.protect(Array(name.utf8), named: "device")
     } catch {
-      queue.hook?("vault.device-failed")
+      queue.diagnostics?(Diagnostic(.vaultStore, "device", error))
     }
   }
 
-  /// At each opening: a vault that failed when the device got its name, or that holds what another process proposed,
-  /// has it from now on.
+  /// Runs at each opening. Writes the device's name to the vault if the vault failed when the name was
+  /// chosen, or if it holds a name that another process proposed.
   func protectDevice() {
     do {
       guard queue.hasVault, let name = try queue.fact("device") else { return }
       let items = try queue.protected(prefix: "device")
       if items.first?.bytes != Array(name.utf8) { protect(name) }
     } catch {
-      queue.hook?("vault.device-failed")
+      queue.diagnostics?(Diagnostic(.vaultRead, "device", error))
     }
   }
 }

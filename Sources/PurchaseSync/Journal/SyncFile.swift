@@ -6,12 +6,13 @@ package final class SyncFile {
   package let queue: QueueFile
   let journal: OrderJournal
   let notes: SyncNotes
-  /// The app receipt that was decoded last, and what is in it.
+  /// The app receipt that was decoded last, and the keys of its transactions.
   var lastReceipt: (proof: Proof, keys: [EntryKey])?
-  /// The retry state that was read last, and the text that said it.
+  /// The retry state that was read last, and its text in the file.
   var lastRetryState: (text: String, state: RetryState)?
 
-  /// Takes an open queue, makes its own tables beside it, and fetches from the vault what an earlier install left.
+  /// Takes an open queue, creates its own tables in the same file, and restores the items that an earlier
+  /// install left in the vault.
   package init(queue: QueueFile) throws(QueueError) {
     self.queue = queue
     journal = try OrderJournal(queue)
@@ -20,14 +21,15 @@ package final class SyncFile {
     protectDevice()
   }
 
-  /// How long room is kept for a purchase whose order names no end: as long as Ask to Buy may take.
+  /// How long capacity is reserved for a purchase whose order has no end, in milliseconds: as long as Ask to
+  /// Buy may take.
   private static var reservationTime: Int64 { 86_400_000 }
-  /// Orders that ended are kept as long, and as many, as tombstones.
+  /// How long ended orders are kept, in milliseconds. They are kept as long as tombstones, and as many.
   private static var orderTime: Int64 { 400 * 86_400_000 }
 
   // MARK: Orders
 
-  /// Reserves room for a purchase and commits the key of the request for its order, before anybody pays.
+  /// Reserves capacity for a purchase and commits the key of its order request, before the user pays.
   package func request(
     account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>,
     now: Timestamp
@@ -40,13 +42,13 @@ package final class SyncFile {
     }
   }
 
-  /// Commits an order that was asked for, then mirrors it. A vault that fails costs the binding after a reinstall, not
-  /// the purchase. Nil, and nothing is changed, if the request has its answer already: another process had found it
-  /// unanswered too, and has the order.
+  /// Commits a requested order, then copies it to the vault. If the vault fails, a reinstall loses the
+  /// binding, not the purchase. Returns nil and changes nothing if another process found the request
+  /// unanswered too and already has the answer.
   package func save(
     _ document: OrderDocument, account: String, answering key: String, now: Timestamp
-  ) throws(QueueError) -> Order? {
-    let order = Order(document, account: account)
+  ) throws(QueueError) -> PurchaseOrder? {
+    let order = PurchaseOrder(document, account: account)
     let isMine = try queue.transaction { () throws(QueueError) in
       try self.queue.cancelReservation(key)
       guard try self.journal.endRequest(key) else { return false }
@@ -56,20 +58,21 @@ package final class SyncFile {
       return true
     }
     guard isMine else { return nil }
-    queue.hook?("order.committed")
+    queue.checkpoint?(.orderCommitted)
     mirror(document, account: account)
     return order
   }
 
-  /// Takes over orders that the backend still waits for: those of another device or install.
+  /// Takes over orders for which the backend still waits: those of another device or install.
   package func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
-      for document in documents { try self.merge(Order(document, account: account)) }
+      for document in documents { try self.merge(PurchaseOrder(document, account: account)) }
     }
   }
 
-  /// An order that is here keeps its binding and its account; only the state may go on.
-  func merge(_ order: Order) throws(QueueError) {
+  /// Merges an order from the backend. A known order keeps its binding and its account; only its state and
+  /// its expiry may change.
+  func merge(_ order: PurchaseOrder) throws(QueueError) {
     guard var known = try journal.row(number: order.number) else {
       return try journal.write(JournalRow(order, boundTo: nil))
     }
@@ -79,8 +82,9 @@ package final class SyncFile {
     try journal.write(known)
   }
 
-  /// What the app says of an order that is not paid yet; one that is, stays so. Its room is free when it is given up.
-  func set(_ state: OrderState, of number: String) throws(QueueError) -> Order? {
+  /// Sets the state that the app gives an unpaid order. A paid order keeps its state. Cancelling releases the
+  /// reserved capacity.
+  func set(_ state: OrderState, of number: String) throws(QueueError) -> PurchaseOrder? {
     try queue.transaction { () throws(QueueError) in
       guard var row = try self.journal.row(number: number) else { return nil }
       guard row.boundTo == nil, row.order.state != .delivered else { return row.order }
@@ -91,14 +95,15 @@ package final class SyncFile {
     }
   }
 
-  // MARK: In a pause
+  // MARK: Maintenance
 
-  /// Tidies up; cheap if there is nothing to do.
+  /// Tidies up. Cheap if there is nothing to do.
   package func maintain(now: Timestamp) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       let pruned = try self.journal.prune(
         keeping: self.queue.limits.tombstones, madeAfter: now.adding(milliseconds: -Self.orderTime))
-      // Before the commit: what a kill left in the vault alone, the next opening would bring back, open again.
+      // Before the commit: an order that a kill left only in the vault would be restored as open at the next
+      // opening.
       if self.queue.hasVault { for number in pruned { self.queue.unprotect("order." + number) } }
     }
     try queue.maintain(now: now)

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
-/// The engine's small state in the queue's file: how entries fare, what is owed, who claimed the device.
+/// The engine's small state in the queue's file: failures of entries, owed updates, adoptions.
 struct SyncNotes {
   let file: QueueFile
   private let statements: NoteStatements
@@ -14,12 +14,12 @@ struct SyncNotes {
 
   // MARK: Facts
 
-  /// A named value; nil if there is none, or if it is not what was written: then it is begun anew.
+  /// A named value; nil if there is none, or if its text cannot be decoded. Its owner then starts anew.
   func fact<Value: Decodable>(_ name: String, as: Value.Type) throws(QueueError) -> Value? {
     try file.fact(name).flatMap { decoded($0, as: Value.self) }
   }
 
-  /// What the text of a fact says; nil if it is not what was written.
+  /// The decoded text of a fact; nil if the text cannot be decoded.
   func decoded<Value: Decodable>(_ text: String, as: Value.Type) -> Value? {
     do {
       return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
@@ -28,7 +28,7 @@ struct SyncNotes {
     }
   }
 
-  /// The text that is stored.
+  /// Stores the value and returns the stored text.
   @discardableResult
   func setFact(_ name: String, _ value: some Encodable) throws(QueueError) -> String {
     let encoder = JSONEncoder()
@@ -78,18 +78,18 @@ struct SyncNotes {
   struct OwedUpdate {
     var place: Int64
     var key: EntryKey
-    /// The newer details; nil: all of it is owed again.
+    /// The newer details; nil if everything is owed again.
     var details: String?
   }
 
-  /// Without details, all of it is owed again; newer ones that are owed already stay.
+  /// Without details, everything is owed again; newer details that are already owed stay.
   func oweUpdate(_ key: EntryKey, details: String?) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
       try statements.oweUpdate.run([.text(key.rawValue), details.map { .text($0) } ?? .null])
     }
   }
 
-  /// Everything that was settled by a verdict, in the order in which that was.
+  /// Owes an update of everything that was settled by a verdict, in the order of settlement.
   func oweEverything() throws(QueueError) {
     try wrap { () throws(SQLiteError) in
       try file.connection.execute(
@@ -114,27 +114,27 @@ struct SyncNotes {
     }
   }
 
-  // MARK: Claims
+  // MARK: Adoptions
 
-  func deviceClaims() throws(QueueError) -> [DeviceClaimant] {
+  func deviceAdoptions() throws(QueueError) -> [DeviceAdoption] {
     try wrap { () throws(SQLiteError) in
-      try statements.claims.all {
-        DeviceClaimant(account: $0.text(0), throughPlace: $0.integer(1))
+      try statements.adoptions.all {
+        DeviceAdoption(account: $0.text(0), throughPlace: $0.integer(1))
       }
     }
   }
 
-  func keep(_ claim: DeviceClaimant) throws(QueueError) {
+  func keep(_ adoption: DeviceAdoption) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try statements.keepClaim.run([
-        .text(claim.account), .integer(claim.throughPlace),
+      try statements.keepAdoption.run([
+        .text(adoption.account), .integer(adoption.throughPlace),
       ])
     }
   }
 
-  func endClaim(of account: String, throughPlace place: Int64) throws(QueueError) {
+  func endAdoption(of account: String, throughPlace place: Int64) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try statements.endClaim.run([.text(account), .integer(place)])
+      try statements.endAdoption.run([.text(account), .integer(place)])
     }
   }
 

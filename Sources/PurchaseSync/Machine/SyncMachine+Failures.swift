@@ -1,126 +1,103 @@
-package import PurchaseQueue
+import PurchaseQueue
 
-/// Uploads without verdicts. None of them is final; what is known of the backend is committed before the next one.
+/// Uploads without verdicts. The lane's backoff and the pace of all lanes have been updated.
 extension SyncMachine {
-  /// No verdicts came.
-  package mutating func uploadFailed(
-    lane: Lane, _ failure: UploadFailure, now: Timestamp
+  mutating func failed(
+    _ failure: UploadFailure, _ request: InFlight, in lane: Lane, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let actions = try took(failure, of: lane, now: now)
-    return isRoomNews ? actions + askForOverflow() : actions
-  }
-
-  private mutating func took(
-    _ failure: UploadFailure, of lane: Lane, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
-    let all = sent(in: lane).map(\.key)
-    let sent = all.filter { givenUp.remove($0) == nil }
-    // What is left of a company did not fail alone.
-    let wasAlone = all.count == 1
-    lanes[lane]?.activity = .idle
-    note(now)
-    return try hearRetry() + after(failure, of: lane, sent, wasAlone, now: now)
-  }
-
-  private mutating func after(
-    _ failure: UploadFailure, of lane: Lane, _ sent: [EntryKey], _ wasAlone: Bool, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
-    var backoff = lanes[lane, default: LaneState()].backoff
-    switch failure.inLane(lane) {
-    case .retry(let reason, let retryAfter):
-      retry.pace.failed(now: now, policy: policy, using: &random)
-      backoff.failed(retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
-      lanes[lane]?.backoff = backoff
-      // The lane forgets it when the process dies; the entries do not.
-      if let asked = backoff.notBefore { try wait(sent, until: asked, reason, now: now) }
-      return try failed(sent, wasAlone, lane, reason, now: now)
-    case .backendBusy(let reason, let retryAfter):
-      retry.pace.failed(
-        retryAfterMilliseconds: retryAfter, now: now, policy: policy, using: &random)
-      backoff.failed(now: now, policy: policy, using: &random)
-      lanes[lane]?.backoff = backoff
-      return try failed(sent, wasAlone, lane, reason, now: now)
+    switch failure {
+    case .retry(let reason, _):
+      // The lane forgets its Retry-After when the process dies. The entries do not.
+      if let asked = state(of: lane).backoff.notBefore {
+        for key in request.answerable {
+          try laneStorage.postpone(key, until: asked, reason: reason, now: now)
+          update(lane) { state, _ in state.askedToWait(key) }
+        }
+      }
+      return try waits(lane, request, reason, now: now)
+    case .backendBusy(let reason, _): return try waits(lane, request, reason, now: now)
     case .backendFault(let reason):
-      backoff.refused(now: now, policy: policy, using: &random)
-      lanes[lane]?.backoff = backoff
-      return try [.emit(.backendFault(reason: reason))] + failed(sent, wasAlone, lane, reason, now: now)
+      return try [.emit(.backendFault(reason: reason))] + waits(lane, request, reason, now: now)
     case .signInNeeded:
-      if lanes[lane]?.hasSignedIn == true { return sendNext(lane, now: now) }
-      lanes[lane]?.activity = .signInNeeded
+      if request.hasNewCredentials { return sendNext(lane, now: now) }
+      update(lane) { state, _ in state.needSignIn() }
       return [.emit(.signInNeeded(lane))]
     case .proofMissing:
-      return try setAside(sent, now: now) + sendNext(lane, now: now)
+      return try postponeUnproven(request.answerable, now: now) + sendNext(lane, now: now)
     case .unreadable(let key, let reason):
-      return try park(key, reason, now: now) + sendNext(lane, now: now)
-    case .laneTaken: return waitLonger(lane, "another process is sending this lane", now: now)
-    case .unprepared(let reason): return waitLonger(lane, reason, now: now)
+      return try moveToQuarantine(key, reason, now: now) + sendNext(lane, now: now)
+    case .laneTaken: return waits(lane, "another process is sending this lane", now: now)
+    case .unprepared(let reason): return waits(lane, reason, now: now)
     case .interrupted:
       return []
     }
   }
 
-  /// Nothing was sent, and nobody is to blame: the lane waits, each time longer.
-  private mutating func waitLonger(_ lane: Lane, _ reason: String, now: Timestamp) -> [SyncAction] {
-    lanes[lane]?.backoff.notSent(now: now, policy: policy, using: &random)
-    let opens = lanes[lane]?.backoff.opensAt(now: now, policy: policy) ?? now
-    let until = soonest(opens, now)
+  /// Nothing was sent, and no entry failed: only the lane waits.
+  private func waits(_ lane: Lane, _ reason: String, now: Timestamp) -> [SyncAction] {
+    let until = policy.bounded(state(of: lane).backoff.opensAt(now: now, policy: policy), after: now)
     return [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]
   }
 
-  private mutating func wait(
-    _ keys: [EntryKey], until: Timestamp, _ reason: String, now: Timestamp
-  ) throws(QueueError) {
-    for key in keys {
-      try storage.postpone(key, until: until, reason: reason, now: now)
-      askedToWait.insert(key)
-    }
-  }
-
-  private mutating func failed(
-    _ sent: [EntryKey], _ wasAlone: Bool, _ lane: Lane, _ reason: String, now: Timestamp
+  /// The request failed, and its entries with it.
+  private mutating func waits(
+    _ lane: Lane, _ request: InFlight, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
+    let keys = request.answerable
     var watches: [EntryKey: PoisonWatch] = [:]
-    for key in sent {
-      var watch = try storage.watch(of: key)
+    for key in keys {
+      var watch = try attemptStorage.watch(of: key)
       watch.failed(now: now)
       watches[key] = watch
     }
-    try keepRetry(watches, now: now)
+    try commitRetry(watches, now: now)
     var actions: [SyncAction] = []
-    // Only the head is judged, and only when it went alone: what failed in company may be another's fault.
-    if let head = sent.first, let watch = watches[head], wasAlone {
-      actions += try judge(head, watch, lane, reason, now: now)
+    // Only a head that went alone is judged: among several entries, another one may be at fault. The rest of several
+    // after a discard did not go alone.
+    if let head = keys.first, let watch = watches[head], request.entries.count == 1 {
+      actions += try judge(head, watch, in: lane, reason, now: now)
     }
-    let opens = lanes[lane]?.backoff.opensAt(now: now, policy: policy) ?? now
-    let until = soonest(max(opens, retry.pace.opensAt(now: now, policy: policy)), now)
+    let opens = state(of: lane).backoff.opensAt(now: now, policy: policy)
+    let until = policy.bounded(max(opens, retryState.pace.opensAt(now: now, policy: policy)), after: now)
     return actions + [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]
   }
 
   private mutating func judge(
-    _ key: EntryKey, _ watch: PoisonWatch, _ lane: Lane, _ reason: String, now: Timestamp
+    _ key: EntryKey, _ watch: PoisonWatch, in lane: Lane, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let behind = try storage.readyEntries(in: lane, now: now, limit: 2).first { $0.key != key }
-    let judgement = watch.judge(
-      behindSince: behind?.enqueuedAt, othersSucceededAt: retry.pace.succeededAt, now: now, policy: policy,
-      using: &random)
-    switch judgement {
+    let behind = try laneStorage.readyEntries(in: lane, now: now, limit: 2).first { $0.key != key }
+    let asked = state(of: lane).backoff.notBefore
+    switch judge(watch, behindSince: behind?.enqueuedAt, now: now) {
     case .keep: return []
-    case .park:
-      let asked = lanes[lane]?.backoff.notBefore
-      return try park(key, "fails while others succeed: \(reason)", asked: asked, now: now)
-    case .setAside(let due):
-      // Those behind it did not fail: they go on by the lane's own pace.
-      let until = max(due, lanes[lane]?.backoff.notBefore ?? due)
-      try storage.postpone(key, until: until, reason: reason, now: now)
-      return [.emit(.setAside(key, reason: reason, until: until))]
+    case .quarantine:
+      return try moveToQuarantine(key, "fails while others succeed: \(reason)", asked: asked, now: now)
+    case .postponed(let due):
+      // The entries behind it did not fail: they go on at the lane's own pace.
+      let until = max(due, asked ?? due)
+      try laneStorage.postpone(key, until: until, reason: reason, now: now)
+      return [.emit(.postponed(key, reason: reason, until: until))]
     }
   }
 
-  /// Unsent, for the cap's time: a transaction that is redelivered brings its proof along.
-  private mutating func setAside(_ keys: [EntryKey], now: Timestamp) throws(QueueError) -> [SyncAction] {
+  /// Decides about an entry that failed. `behindSince`: when the first entry behind it was queued.
+  mutating func judge(
+    _ watch: PoisonWatch, behindSince: Timestamp?, now: Timestamp
+  ) -> PoisonWatch.Judgement {
+    let othersSucceededAt = retryState.pace.succeededAt
+    return draw {
+      watch.judge(
+        behindSince: behindSince, othersSucceededAt: othersSucceededAt, now: now, policy: $0.policy,
+        using: &$0.random)
+    }
+  }
+
+  /// The entries were not sent. They wait for the backoff ceiling: a redelivered transaction brings its proof along.
+  private mutating func postponeUnproven(
+    _ keys: [EntryKey], now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
     let reason = "its proof is neither here nor in the store"
-    let until = now.adding(milliseconds: policy.capMilliseconds)
-    for key in keys { try storage.postpone(key, until: until, reason: reason, now: now) }
-    return keys.map { .emit(.setAside($0, reason: reason, until: until)) }
+    let until = now.adding(milliseconds: policy.ceilingMilliseconds)
+    for key in keys { try laneStorage.postpone(key, until: until, reason: reason, now: now) }
+    return keys.map { .emit(.postponed($0, reason: reason, until: until)) }
   }
 }

@@ -1,108 +1,125 @@
 package import PurchaseQueue
 
-/// What the store hands over.
+/// Deliveries of the store, and confirmations of the app.
 extension SyncMachine {
-  /// A transaction, new or again. When this returns, it is durable; when it throws, it is not, and the store will
-  /// deliver it again. `storeAccount` is whose listing it was in, if it was in one.
+  /// A transaction, new or delivered again. When this returns, it is durable. When it throws, it is not, and the store
+  /// will deliver it again. `storeAccount`: the store account whose listing it was in, if it was in one.
   package mutating func transactionArrived(
     _ transaction: StoreTransaction, storeAccount: String? = nil, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    precondition(isStarted, "transactions arrive at a machine that has started")
-    note(now)
+    advance(to: now)
     let key = transaction.key
-    let before = try storage.entry(key)
-    // Most of what is redelivered: nothing to match, and nothing to write.
-    if before == nil, let tombstone = try storage.tombstone(key) {
+    let before = try transactionStorage.entry(key)
+    // Most redelivered transactions are settled: nothing to match, and nothing to write.
+    if before == nil, let tombstone = try settlementStorage.tombstone(key) {
       return try redelivered(transaction, tombstone, now: now)
     }
-    let match = try OrderMatcher.match(transaction, named: key, from: storage)
+    let match = try OrderMatcher.match(transaction, named: key, from: transactionStorage)
     let enqueued: Enqueued
     do throws(QueueError) {
-      enqueued = try storage.enqueue(
+      enqueued = try transactionStorage.enqueue(
         transaction, match, storeAccount: storeAccount ?? self.storeAccount, now: now)
     } catch {
-      if case .queueFull = error { hasOverflow = true }
+      if case .queueFull = error { storeOverflows() }
       throw error
     }
     switch enqueued {
-    case .inserted(let entry): return try inserted(entry, match, now: now)
+    case .inserted(let entry): return inserted(entry, match, now: now)
     case .collapsed(let entry): return try collapsed(transaction, entry, before, now: now)
     case .settled(let tombstone): return try redelivered(transaction, tombstone, now: now)
     }
   }
 
-  private mutating func inserted(
-    _ entry: Entry, _ match: OrderMatch, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
+  private mutating func inserted(_ entry: Entry, _ match: OrderMatch, now: Timestamp) -> [SyncAction] {
     var actions: [SyncAction] = []
     actions.reserveCapacity(4)
     actions.append(.emit(.queued(entry.key, match)))
     if entry.isUnprotected { actions.append(.emit(.unprotected(entry.key))) }
-    let state = wake(entry.lane, for: .person, now: now)
-    sendNext(entry.lane, state, into: &actions, now: now)
+    wake(entry.lane, for: .person, now: now)
+    sendNext(entry.lane, into: &actions, now: now)
     return actions
   }
 
-  /// It was here: only a proof or an order that it had not may be new.
+  /// The entry was queued already. At most a proof or an order is new.
   private mutating func collapsed(
     _ transaction: StoreTransaction, _ entry: Entry, _ before: Entry?, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    if lanes[entry.lane]?.sent.contains(where: { $0.key == entry.key }) == true {
-      arrivedMeanwhile[entry.key] = transaction
-    }
-    // News of something settled is under way; the store need not wait for it.
-    let actions = try storage.tombstone(entry.key).map { startFinish($0) } ?? []
+    update(entry.lane) { state, _ in state.arrived(transaction) }
+    // An update of a settled transaction is under way. The store need not wait for it.
+    let actions = try settlementStorage.tombstone(entry.key).map { finish($0) } ?? []
     switch entry.state {
     case .queued, .damaged: return actions + sendNext(entry.lane, now: now)
     case .quarantined:
       // A new proof is a reason to try again; the same one is not.
-      guard entry.proofs != before?.proofs, try releaseProven(entry.key, now: now) else { return actions }
+      guard entry.proofs != before?.proofs,
+        try releaseProven(entry.key, in: entry.lane, now: now)
+      else { return actions }
       return actions + sendNext(entry.lane, now: now)
     }
   }
 
-  /// Settled before: the finish did not reach the store, or the store has news.
+  /// The transaction is settled: the finish did not reach the store, or the store has an update.
   mutating func redelivered(
     _ transaction: StoreTransaction, _ tombstone: Tombstone, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    guard try storage.isNews(transaction, since: tombstone) else { return startFinish(tombstone) }
+    guard try transactionStorage.isNews(transaction, since: tombstone) else { return finish(tombstone) }
     do throws(QueueError) {
-      let entry = try storage.enqueueUpdate(transaction, of: tombstone, now: now)
-      wake(entry.lane, now: now)
-      return startFinish(tombstone) + [.emit(.updateQueued(entry.key))] + sendNext(entry.lane, now: now)
+      let entry = try transactionStorage.enqueueUpdate(transaction, of: tombstone, now: now)
+      wake(entry.lane, for: .retry, now: now)
+      return finish(tombstone) + [.emit(.updateQueued(entry.key))] + sendNext(entry.lane, now: now)
     } catch .queueFull {
-      // Never at the cost of a purchase: it is noted, and queued when there is room.
-      try storage.oweUpdate(transaction, now: now)
-      hasOwedUpdates = true
-      return startFinish(tombstone) + [waitToQueueOwed(now: now)]
+      // An update takes no capacity from a purchase. It is recorded, and queued when there is capacity.
+      try owedUpdateStorage.oweUpdate(transaction, now: now)
+      let wake = owesUpdate(now: now)
+      return finish(tombstone) + [wake]
     }
   }
 
-  /// Somebody gave the entry up. An answer about it that is still to come is about nothing that is here.
-  package mutating func discarded(_ key: EntryKey) {
-    precondition(isStarted, "entries are given up in a machine that has started")
-    arrivedMeanwhile[key] = nil
-    if lanes.values.contains(where: { $0.sent.contains { $0.key == key } }) { givenUp.insert(key) }
+  private mutating func wake(_ lane: Lane, for purpose: RetryBudget.Purpose, now: Timestamp) {
+    update(lane) { state, delays in state.wake(for: purpose, now: now, &delays) }
   }
 
-  /// A receipt was read in which the transaction is.
+  mutating func sendNext(_ lane: Lane, now: Timestamp) -> [SyncAction] {
+    var actions: [SyncAction] = []
+    sendNext(lane, into: &actions, now: now)
+    return actions
+  }
+
+  private mutating func finish(_ tombstone: Tombstone) -> [SyncAction] {
+    var actions: [SyncAction] = []
+    finish(tombstone, into: &actions)
+    return actions
+  }
+
+  /// A receipt was read that holds the transaction.
   package mutating func proofFound(
     _ proof: Proof, for key: EntryKey, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    precondition(isStarted, "receipts are read for a machine that has started")
-    note(now)
-    guard let entry = try storage.entry(key) else { return [] }
-    // It ends a wait for a receipt, not one that the backend asked for.
-    let waitsForIt = try storage.watch(of: key).unknownAnswers > 0 && !askedToWait.contains(key)
-    try storage.attach(proof, to: key, now: now)
-    guard try storage.entry(key)?.proofs != entry.proofs else { return [] }
+    advance(to: now)
+    guard let entry = try transactionStorage.entry(key) else { return [] }
+    // The new proof ends a wait for a receipt, but not a pause that the backend asked for.
+    let waitsForProof =
+      try attemptStorage.watch(of: key).unknownAnswers > 0
+      && !state(of: entry.lane).askedToWait.contains(key)
+    try transactionStorage.attach(proof, to: key, now: now)
+    guard try transactionStorage.entry(key)?.proofs != entry.proofs else { return [] }
     switch entry.state {
-    case .quarantined: guard try releaseProven(key, now: now) else { return [] }
+    case .quarantined: guard try releaseProven(key, in: entry.lane, now: now) else { return [] }
     case .queued, .damaged:
-      if waitsForIt, entry.readyAt > now {
-        try storage.postpone(key, until: now, reason: "a newer receipt", now: now)
+      if waitsForProof, entry.readyAt > now {
+        try laneStorage.postpone(key, until: now, reason: "a newer receipt", now: now)
       }
     }
     return sendNext(entry.lane, now: now)
+  }
+
+  /// The app saw the outcome; one that is not known any more is ignored. An unseen outcome takes capacity.
+  package mutating func outcomeConfirmed(
+    _ key: EntryKey, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    advance(to: now)
+    guard try settlementStorage.tombstone(key)?.isUnseen == true else { return [] }
+    try settlementStorage.markSeen(key)
+    return capacityFreed(now: now)
   }
 }

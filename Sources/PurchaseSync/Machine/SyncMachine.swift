@@ -1,153 +1,400 @@
 package import PurchaseQueue
 
-/// Every decision of the engine, and no I/O but the storage that is handed in: one function per event, each
-/// returning what the driver has to do.
+/// Every decision of the engine. Deterministic: the same storage, seed and events give the same actions. Each event is a
+/// function that takes the time and returns what the driver has to do (`SyncAction`).
 ///
-/// | event | function |
-/// | --- | --- |
-/// | the engine starts, once | `started` |
-/// | the store hands over a transaction, or a list | `transactionArrived`, `storeListed` |
-/// | an upload ended | `replyArrived`, `uploadFailed` |
-/// | the store was told, or not | `finishEnded` |
-/// | a receipt was found that holds a transaction | `proofFound` |
-/// | a claim of the device's purchases | `deviceClaimed`, `claimEnded` |
-/// | time passed | `timerFired` |
-/// | foreground, network, sign-in, a user who asks | `woken` |
-/// | the app goes to the background | `parked` |
-/// | the app saw an outcome | `outcomeConfirmed` |
-/// | somebody gave an entry up | `discarded` |
+/// The life of an entry. All states are stored, except that an entry is in flight:
 ///
-/// Time comes in as an argument, and randomness as a seed. A storage error leaves the stored state as it was. It is
-/// thrown where nothing has happened yet, and is an action where something has (`attempt`): what was done before it is
-/// never forgotten. An event that no driver may send (an answer to nothing, a second start) is a mistake of the program
-/// and traps.
+/// ```
+///                transactionArrived                 send                   a settling verdict
+///   (the store) ───────────────────▶ queued ─────────────────▶ in flight ────────────────────▶ settled
+///                                    ▲ ▲ ▲                       │ │ │                           │ tombstone: finish
+///                                    │ │ └─ failed, pending ─────┘ │ │                           │ owed, unseen
+///                  its moment comes, │ │                           │ │              finishEnded  ├────▶ finished
+///                  or a new proof    │ │ trial or new proof        │ │         outcomeConfirmed  └────▶ seen
+///                                    │ │                           │ │
+///                            postponed └── quarantined ◀───────────┘ │ rejected, unknown too often,
+///                                    ▲                               │ or it fails while others succeed
+///                                    └── Retry-After, blocks others ─┘
+///
+///   queued, postponed, quarantined ── discard (by the app) ──▶ settled without a verdict
+///   settled ── the store delivers an update ──▶ queued beside the tombstone, or owed while there is no capacity
+/// ```
+///
+/// Small machines make the decisions, and know nothing of each other: `LaneState`, `Adoption`, `Finishing`,
+/// `QuarantineTrial`, `OwedUpdates`, `StoreOverflow`, `RetryLedger` and `MachineClock`. This one routes events to them
+/// and merges their actions. Its extensions in other files reach the small machines by the functions at the end of this
+/// file, and the storage by one role at a time.
+///
+/// A storage error leaves the stored state as it was. It is thrown if the event has done nothing yet. Afterwards it is
+/// an action (`storageFailed`), so that no decision before it is lost. An event that no driver may send (an answer to
+/// nothing, a second start) is a programming error and traps.
 package struct SyncMachine<Storage: SyncStorage> {
-  package let storage: Storage
-  package let policy: RetryPolicy
-  /// Which version of the app this is: an update of the app tries the quarantine.
-  let appVersion: String
-  var random: RandomSource
-  var lanes: [Lane: LaneState] = [:]
-  var retry = RetryState()
-  /// As it stands in the file; see `isWorthKeeping`.
-  var keptRetry = RetryState()
-  var finishing: [EntryKey: Finishing] = [:]
-  var claims: [String: Claiming] = [:]
-  /// What the store said of transactions while they were out: of news among it, their verdicts know nothing.
-  var arrivedMeanwhile: [EntryKey: StoreTransaction] = [:]
-  /// Entries that somebody gave up while they were out: what is here under their keys by now is news of them, and the
-  /// answer is not about that.
-  var givenUp: Set<EntryKey> = []
-  /// Entries whose wait the backend asked for: a newer proof does not shorten it.
-  var askedToWait: Set<EntryKey> = []
-  var epoch: String?
-  /// The store account of the last listing.
-  var storeAccount: String?
-  /// The store holds something for which there was no room.
-  var hasOverflow = false
-  /// There may be room for it, and the store was not asked yet.
-  var isRoomNews = false
-  /// The store was asked for it, and has not answered yet.
-  var isAskedForOverflow = false
-  /// When it is asked again though nobody made room here: another process may have, and room that is kept for an order
-  /// ends by itself.
-  var overflowDue: Timestamp?
-  /// Something that is owed to the backend waits for room.
-  var hasOwedUpdates = false
-  /// How often a new proof took an entry out of quarantine.
-  var provenAnew: [EntryKey: Int] = [:]
-  /// What the present trial of the quarantine found no room for yet.
-  var stillParked: [EntryKey] = []
-  /// When the backend wants the first of these again.
-  var parkedWait: Timestamp?
-  var isStarted = false
-  var isParked = false
-  /// The moment of the last event.
-  var latest = Timestamp(milliseconds: .min)
-  /// The clock has gone back since everything was last looked at: what was due then may lie far ahead.
-  var wentBack = false
+  private let storage: Storage
+  private var delays: Delays
+  private var clock = MachineClock()
+  private var isSuspended = false
+  private var lanes = LaneTable()
+  private var retry = RetryLedger()
+  private var quarantine: QuarantineTrial
+  private var updates = OwedUpdates()
+  private var adoptions = AdoptionTable()
+  private var storeSide = StoreSide()
 
   package init(storage: Storage, policy: RetryPolicy, appVersion: String = "", seed: UInt64) {
     self.storage = storage
-    self.policy = policy
-    self.appVersion = appVersion
-    random = RandomSource(seed: seed)
+    delays = Delays(policy, seed: seed)
+    quarantine = QuarantineTrial(appVersion: appVersion)
   }
 
-  /// The most entries that one upload carries (wire protocol).
-  static var claimsPerUpload: Int { 100 }
+  package var policy: RetryPolicy { delays.policy }
 
-  /// The engine starts: everything that a former run left undone is taken up.
+  // MARK: Start, time, background
+
+  /// The engine starts: takes up everything that an earlier run left undone.
   package mutating func started(now: Timestamp) throws(QueueError) -> [SyncAction] {
-    precondition(!isStarted, "a machine starts once")
-    retry = try storage.retryState()
-    keptRetry = retry
-    epoch = try storage.ledgerEpoch()
+    precondition(!clock.isRunning, "a machine starts once")
+    try retry.load(from: storage)
+    updates.start(epoch: try storage.ledgerEpoch())
     var actions: [SyncAction] = []
     for tombstone in try storage.tombstonesWithDuties() where tombstone.isUnseen {
       actions.append(.emit(.delivered(Outcome(tombstone))))
     }
-    for claim in try storage.deviceClaims() {
-      claims[claim.account] = Claiming(throughPlace: claim.throughPlace)
-    }
-    for lane in try storage.lanes() { try lanes[lane] = restored(lane, now: now) }
-    // Unknown until it was tried: a former run may have left some.
-    hasOwedUpdates = true
-    // What the clock said in a former run is not known either.
-    wentBack = true
-    latest = now
-    isStarted = true
+    try adoptions.start(from: storage)
+    try lanes.start(from: storage, now: now, &delays)
+    clock.start(at: now)
     return actions + proceed(now: now)
-  }
-
-  /// A lane of a former run goes on with as many failures as its head has attempts: an app that dies at each launch
-  /// must not send at each launch.
-  private mutating func restored(_ lane: Lane, now: Timestamp) throws(QueueError) -> LaneState {
-    let attempts = try storage.readyEntries(in: lane, now: .distantFuture, limit: 1).first?.attempts ?? 0
-    return LaneState(
-      backoff: LaneBackoff(attempts: attempts, now: now, policy: policy, using: &random))
-  }
-
-  /// Everything that may be due now: the one place from which all of it is looked at.
-  mutating func proceed(now: Timestamp) -> [SyncAction] {
-    guard !isParked else { return [] }
-    var actions: [SyncAction] = []
-    if wentBack {
-      actions += attempt { (machine) throws(QueueError) in try machine.clampMoments(now: now) }
-    }
-    actions += attempt { (machine) throws(QueueError) in try machine.tryQuarantine(now: now) }
-    if hasOwedUpdates {
-      actions += attempt { (machine) throws(QueueError) in try machine.queueOwedUpdates(now: now) }
-    }
-    actions += sendAll(now: now)
-    actions += finishAgain(now: now)
-    return actions + claimAgain(now: now) + askForOverflowAgain(now: now) + askForOverflow()
-  }
-
-  /// A step after which others come: its failure must not take back what they or the steps before it did.
-  mutating func attempt(_ step: (inout Self) throws(QueueError) -> [SyncAction]) -> [SyncAction] {
-    do throws(QueueError) {
-      return try step(&self)
-    } catch {
-      return [.storageFailed(error)]
-    }
   }
 
   /// Time passed, at least until the moment that was asked for.
   package mutating func timerFired(now: Timestamp) -> [SyncAction] {
-    precondition(isStarted, "time passes for a machine that has started")
-    note(now)
+    advance(to: now)
     return proceed(now: now)
   }
 
-  /// The app saw the outcome. One that is not there any more is fine. An unseen one takes room.
-  package mutating func outcomeConfirmed(
-    _ key: EntryKey, now: Timestamp
+  /// Something brings waiting lanes nearer: within the budget, and never before the backend's Retry-After.
+  package mutating func woken(_ reason: WakeReason, now: Timestamp) -> [SyncAction] {
+    advance(to: now)
+    if reason == .foreground {
+      isSuspended = false
+      clock.mayHaveJumped()
+    }
+    lanes.woken(reason, now: now, &delays)
+    if case .signedIn(let account) = reason { adoptions.signedIn(account) }
+    return proceed(now: now)
+  }
+
+  /// The app goes to the background: nothing is sent until it is back. Requests in flight may still be answered.
+  package mutating func suspended() { isSuspended = true }
+
+  /// Looks at everything that may be due now.
+  private mutating func proceed(now: Timestamp) -> [SyncAction] {
+    guard !isSuspended else { return [] }
+    var actions: [SyncAction] = []
+    if clock.needsClamping { actions += clampMoments(now: now) }
+    actions += .attempting { () throws(QueueError) in
+      try quarantine.proceed(
+        in: storage, isStoreHoldingMore: isStoreHoldingMore, now: now, policy: policy)
+    }
+    actions += queueOwedUpdates(now: now)
+    actions += sendAll(now: now)
+    actions += storeSide.finishes.goOn(in: storage, now: now, policy: policy)
+    return actions + sendAdoptions(now: now) + waitForOverflow(now: now) + askForOverflow()
+  }
+
+  /// An event comes. After the clock went back, waits that were over by then stay over: those that were not looked at
+  /// since would begin anew.
+  mutating func advance(to now: Timestamp) {
+    precondition(clock.isRunning, "an event came before the machine started")
+    guard let moment = clock.advance(to: now) else { return }
+    lanes.forgetWaits(overBy: moment)
+    adoptions.forgetWaits(overBy: moment)
+    storeSide.finishes.forgetWaits(overBy: moment, now: now)
+    retry.forgetWaits(overBy: moment)
+  }
+
+  private mutating func clampMoments(now: Timestamp) -> [SyncAction] {
+    lanes.clamp(now: now, policy: policy)
+    adoptions.clamp(now: now, policy: policy)
+    storeSide.finishes.clamp(now: now, policy: policy)
+    return .attempting { () throws(QueueError) in
+      try retry.read(from: storage)
+      retry.clamp(now: now, policy: policy)
+      try retry.commit(in: storage, now: now)
+      try storage.clampPostponed(to: policy.bounded(.distantFuture, after: now), now: now)
+      try QuarantineTrial.clamp(in: storage, now: now, policy: policy)
+      clock.clamped()
+      return []
+    }
+  }
+
+  // MARK: Uploads
+
+  /// A request is prepared and its lane leased. Commits the attempt and its cost, unless the request may not go out now.
+  /// If it throws, nothing is recorded, and the lane is free again.
+  package mutating func attemptBegins(lane: Lane, now: Timestamp) throws(QueueError) -> AttemptStart {
+    advance(to: now)
+    let begins = try lanes[lane].beginAttempt(
+      of: lane, in: storage, &retry, isSuspended: isSuspended, now: now, policy: policy)
+    return begins ? .send([.emit(.uploading(lanes[lane].sent.map(\.key)))]) : .hold(sendNext(lane, now: now))
+  }
+
+  /// The backend answered with verdicts. Entries whose verdict cannot be stored are sent again, but not before the
+  /// backend's Retry-After.
+  package mutating func replyArrived(lane: Lane, _ reply: UploadReply, now: Timestamp) -> [SyncAction] {
+    let request = lanes[lane].answered()
+    precondition(request.hasBegun, "a reply to a request that has not begun")
+    let answer = UploadAnswer(to: request.entries, reply.verdicts)
+    advance(to: now)
+    var actions = retry.hear(from: storage)
+    retry.succeeded(now: now, policy: policy)
+    var backoff = LaneBackoff()
+    // Each claim adds a finish and an outcome, and the next upload may follow.
+    actions.reserveCapacity(2 * answer.sent.count + 3)
+    for fault in answer.faults { actions.append(.emit(.backendFault(reason: fault))) }
+    var hasSettled = false
+    do throws(QueueError) {
+      // Before settling: transactions that are settled under an unknown epoch would not be offered again.
+      actions += try updates.epochArrived(reply.ledgerEpoch, in: storage)
+      hasSettled = try settle(answer, request, arrived: lanes[lane].arrivedInFlight, &actions, now: now)
+      // And after: another process may have heard of a new epoch in between, and have offered everything settled by then.
+      if hasSettled { actions += try updates.epochArrived(reply.ledgerEpoch, in: storage) }
+      try keepUnsettled(of: answer, request, in: lane, &actions, now: now)
+    } catch {
+      backoff.failed(
+        retryAfterMilliseconds: answer.longestWait, now: now, policy: policy, using: &delays.random)
+      actions.append(.storageFailed(error))
+    }
+    // Mark the lane idle last. Freeing capacity rescans all lanes and would resend entries that are not postponed yet.
+    lanes[lane].ended(backoff)
+    if hasSettled || updates.mayBeOwed { actions += useFreedCapacity(now: now) }
+    if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
+    sendNext(lane, into: &actions, now: now)
+    actions += askForOverflow()
+    return actions
+  }
+
+  /// No verdicts came. No failure is final. Its effect is committed before the next request.
+  package mutating func uploadFailed(
+    lane: Lane, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    precondition(isStarted, "outcomes are confirmed to a machine that has started")
-    note(now)
-    guard try storage.tombstone(key)?.isUnseen == true else { return [] }
-    try storage.markSeen(key)
-    return roomIsFree(now: now)
+    let request = lanes[lane].answered()
+    lanes[lane].stopped()
+    advance(to: now)
+    var actions = retry.hear(from: storage)
+    lanes[lane].failed(failure.inLane(lane), &retry, now: now, &delays)
+    actions += try failed(failure.inLane(lane), request, in: lane, now: now)
+    actions += askForOverflow()
+    return actions
+  }
+
+  // MARK: The store, the app, adoptions
+
+  /// A call that told the store ended.
+  package mutating func finishEnded(
+    _ key: EntryKey, _ end: FinishEnd, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    advance(to: now)
+    return try storeSide.finishes.ended(key, end, in: storage, now: now, &delays)
+  }
+
+  /// The store delivered its whole list, and every transaction of it has arrived.
+  package mutating func storeListed(
+    _ keys: Set<EntryKey>, account: String?, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    advance(to: now)
+    storeSide.account = account
+    storeSide.overflow.listed()
+    let actions = try storeSide.finishes.listed(keys, account: account, in: storage)
+    // Transactions that the store keeps come before entries that have been tried.
+    guard isStoreHoldingMore else { return actions + goOnWithQuarantine(now: now) }
+    storeSide.overflow.waitForCapacity(now: now, policy: policy)
+    return actions + waitForOverflow(now: now)
+  }
+
+  /// The app discarded the entry. A pending answer does not apply to it any more.
+  package mutating func discarded(_ key: EntryKey) {
+    precondition(clock.isRunning, "an event came before the machine started")
+    lanes.discarded(key)
+  }
+
+  /// The app says that the device's purchases are this account's.
+  package mutating func adoptionRequested(
+    by account: String, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    advance(to: now)
+    try adoptions.request(by: account, in: storage)
+    return sendAdoptions(now: now)
+  }
+
+  /// A request that adopts the device's purchases ended.
+  package mutating func adoptionEnded(
+    account: String, _ end: AdoptionEnd, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    advance(to: now)
+    switch end {
+    case .taken: return try adoptions.taken(by: account, in: storage) ? sendAdoptions(now: now) : []
+    case .failed(let failure):
+      var actions = retry.hear(from: storage)
+      let goesOn = try adoptions.failed(account, failure, storage, &retry, &actions, now: now, &delays)
+      return goesOn ? actions + sendAdoptions(now: now) : actions
+    }
+  }
+
+  private mutating func sendAdoptions(now: Timestamp) -> [SyncAction] {
+    isSuspended ? [] : adoptions.sendDue(from: storage, &retry, after: lanes, now: now, policy: policy)
+  }
+}
+
+// MARK: - Capacity
+
+extension SyncMachine {
+  /// Whether the store keeps transactions for which there was no capacity.
+  package var isStoreHoldingMore: Bool { storeSide.overflow.isStoreHoldingMore }
+
+  /// There may be capacity again: for owed updates, for transactions that the store keeps, and for the quarantine.
+  package mutating func capacityFreed(now: Timestamp) -> [SyncAction] {
+    useFreedCapacity(now: now) + askForOverflow()
+  }
+
+  /// Leaves asking the store to the end of the event.
+  private mutating func useFreedCapacity(now: Timestamp) -> [SyncAction] {
+    var actions = queueOwedUpdates(now: now)
+    if !storeSide.overflow.freed() { actions += goOnWithQuarantine(now: now) }
+    return actions
+  }
+
+  /// A transaction that was delivered by itself had no capacity.
+  package mutating func capacityLacked(now: Timestamp) -> [SyncAction] {
+    advance(to: now)
+    return isSuspended ? [] : waitForOverflow(now: now)
+  }
+
+  /// The store did not answer.
+  package mutating func storeNotListed(now: Timestamp) -> [SyncAction] {
+    advance(to: now)
+    storeSide.overflow.notListed()
+    return isSuspended ? [] : waitForOverflow(now: now)
+  }
+
+  /// A transaction could not be stored here. The store still has it.
+  package mutating func storeKeepsMore() { storeSide.overflow.storeKeepsMore() }
+
+  /// A transaction did not fit.
+  mutating func storeOverflows() { storeSide.overflow.full() }
+
+  private mutating func waitForOverflow(now: Timestamp) -> [SyncAction] {
+    storeSide.overflow.wakeUp(now: now, policy: policy).map { [.wake(at: $0)] } ?? []
+  }
+
+  private mutating func askForOverflow() -> [SyncAction] {
+    guard !lanes.hasInFlight, storeSide.overflow.ask() else { return [] }
+    return [.listStore]
+  }
+
+  /// A trial that had no capacity for all of its entries goes on.
+  private mutating func goOnWithQuarantine(now: Timestamp) -> [SyncAction] {
+    guard !quarantine.remaining.isEmpty else { return [] }
+    return .attempting { () throws(QueueError) in
+      try quarantine.releaseRemaining(in: storage, now: now, policy: policy) + sendAll(now: now)
+    }
+  }
+
+  private mutating func queueOwedUpdates(now: Timestamp) -> [SyncAction] {
+    guard updates.mayBeOwed else { return [] }
+    return .attempting { () throws(QueueError) in
+      let (queued, retryAt) = try updates.queue(in: storage, now: now, policy: policy)
+      let waiting: [SyncAction] = retryAt.map { [.wake(at: $0)] } ?? []
+      guard !queued.isEmpty else { return waiting }
+      return queued.map { .emit(.updateQueued($0)) } + sendAll(now: now) + waiting
+    }
+  }
+
+  /// An update was recorded as owed, for lack of capacity. It is tried again at the returned moment.
+  mutating func owesUpdate(now: Timestamp) -> SyncAction {
+    updates.owe()
+    return .wake(at: OwedUpdates.retryAt(now: now, policy: policy))
+  }
+}
+
+// MARK: - For the extensions in other files
+
+extension SyncMachine {
+  var transactionStorage: some TransactionStorage { storage }
+  var laneStorage: some LaneStorage { storage }
+  var attemptStorage: some AttemptStorage { storage }
+  var settlementStorage: some SettlementStorage { storage }
+  var owedUpdateStorage: some OwedUpdateStorage { storage }
+
+  /// The store account of the last listing.
+  var storeAccount: String? { storeSide.account }
+
+  func state(of lane: Lane) -> LaneState { lanes[lane] }
+
+  /// The backend and the budget as this process knows them.
+  var retryState: RetryState { retry.state }
+
+  package func status(of lane: Lane, reason: String?, now: Timestamp) throws(QueueError) -> LaneStatus.State {
+    try lanes[lane].status(
+      of: lane, in: storage, retry, isSuspended: isSuspended, reason: reason, now: now, policy: policy)
+  }
+
+  /// An account's adoption of the device's purchases; nil if none is owed.
+  func adoption(of account: String) -> Adoption? { adoptions.state(of: account) }
+
+  mutating func sendNext(_ lane: Lane, into actions: inout [SyncAction], now: Timestamp) {
+    guard !isSuspended else { return }
+    do throws(QueueError) {
+      try lanes[lane].sendNext(lane, from: storage, &retry, now: now, policy: policy, into: &actions)
+    } catch {
+      actions.append(.storageFailed(error))
+    }
+  }
+
+  private mutating func sendAll(now: Timestamp) -> [SyncAction] {
+    .attempting { () throws(QueueError) in
+      var actions: [SyncAction] = []
+      for lane in try storage.lanes() { sendNext(lane, into: &actions, now: now) }
+      return actions
+    }
+  }
+
+  /// An event of one lane.
+  mutating func update(_ lane: Lane, _ event: (inout LaneState, inout Delays) -> Void) {
+    event(&lanes[lane], &delays)
+  }
+
+  mutating func commitRetry(_ watches: [EntryKey: PoisonWatch], now: Timestamp) throws(QueueError) {
+    try retry.commit(watches, in: storage, now: now)
+  }
+
+  /// Draws a delay.
+  mutating func draw<R>(_ body: (inout Delays) -> R) -> R { body(&delays) }
+
+  mutating func finish(_ tombstone: Tombstone, into actions: inout [SyncAction]) {
+    storeSide.finishes.begin(tombstone, into: &actions)
+  }
+
+  mutating func forgetProofReleases(of key: EntryKey) { quarantine.settled(key) }
+
+  /// Moves an entry to quarantine, or postpones it for as long if the quarantine is full. `asked`: when the backend wants
+  /// it again at the earliest.
+  mutating func moveToQuarantine(
+    _ key: EntryKey, _ reason: String, asked: Timestamp? = nil, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    switch try quarantine.place(key, reason, asked: asked, in: storage, now: now, policy: policy) {
+    case .quarantined(let actions): return actions + capacityFreed(now: now)
+    case .postponed(let until): return [.emit(.postponed(key, reason: reason, until: until))]
+    }
+  }
+
+  /// A quarantined entry got a new proof. False if there is no capacity to release it.
+  mutating func releaseProven(_ key: EntryKey, in lane: Lane, now: Timestamp) throws(QueueError) -> Bool {
+    switch try quarantine.newProof(of: key, in: storage, now: now, &delays) {
+    case .noCapacity: return false
+    case .released(let isPaused):
+      if isPaused { lanes[lane].askedToWait(key) }
+      return true
+    }
   }
 }

@@ -1,15 +1,15 @@
 import PurchaseQueue
 
-/// Which claim each verdict of a reply is about. Pure, and apart, because a reply can say anything.
+/// Assigns the verdicts of a reply to the claims. A reply can have any content, so this is a type of its own.
 struct UploadAnswer {
-  /// What was claimed, in its order.
+  /// The claimed entries in their order.
   let sent: [Entry]
   /// The first verdict about each claim.
   private(set) var verdicts: [ClaimVerdict?]
-  /// What is wrong with the reply.
+  /// The faults of the reply, for the app.
   private(set) var faults: [String] = []
 
-  /// A verdict for what was not claimed is ignored; of two for one claim the first counts.
+  /// A verdict about a transaction that was not claimed is ignored. The first of two verdicts about one claim counts.
   init(to sent: [Entry], _ all: [ClaimVerdict]) {
     self.sent = sent
     verdicts = Array(repeating: nil, count: sent.count)
@@ -51,7 +51,7 @@ struct UploadAnswer {
 }
 
 extension ClaimVerdict {
-  /// What the backend asks to wait, in milliseconds; nil if nothing.
+  /// The verdict's Retry-After in milliseconds; nil if there is none.
   var waitMilliseconds: Int64? { retryAfter.flatMap(RetryAfterField.milliseconds(seconds:)) }
 }
 

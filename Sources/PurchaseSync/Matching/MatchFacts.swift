@@ -1,7 +1,7 @@
 package import Foundation
 package import PurchaseQueue
 
-/// What matching needs to know of an order.
+/// The properties of an order that matching uses.
 package struct OrderFacts: Sendable, Hashable {
   package var number: String
   package var account: String
@@ -12,7 +12,7 @@ package struct OrderFacts: Sendable, Hashable {
   package var createdAt: Timestamp
   /// By the backend's clock.
   package var expiresAt: Timestamp?
-  /// The transaction that it belongs to, if any. Never changes once it is set.
+  /// The transaction that the order belongs to, if any. Never changes once it is set.
   package var boundTo: EntryKey?
 
   package init(
@@ -29,7 +29,7 @@ package struct OrderFacts: Sendable, Hashable {
     self.boundTo = boundTo
   }
 
-  package init(_ order: Order, expiresAt: Timestamp? = nil, boundTo: EntryKey? = nil) {
+  package init(_ order: PurchaseOrder, expiresAt: Timestamp? = nil, boundTo: EntryKey? = nil) {
     self.init(
       number: order.number, account: order.account, productID: order.productID, quantity: order.quantity,
       state: order.state, createdAt: order.createdAt, expiresAt: expiresAt, boundTo: boundTo)
@@ -40,11 +40,11 @@ package struct OrderFacts: Sendable, Hashable {
   }
 }
 
-/// What is known of a transaction that was here before.
+/// The facts about a transaction that arrived before.
 package struct KnownTransaction: Sendable, Hashable {
-  /// Where it waits, or waited.
+  /// The lane in which it waits or waited.
   package var lane: Lane
-  /// The order that it is bound to, if any. Never changes once it is set.
+  /// The order to which it is bound, if any. Never changes once it is set.
   package var orderNumber: String?
 
   package init(lane: Lane, orderNumber: String? = nil) {
@@ -53,7 +53,7 @@ package struct KnownTransaction: Sendable, Hashable {
   }
 }
 
-/// Asks for orders of one product and quantity that were made in a time.
+/// A query for the orders of one product and quantity that were made in a span of time.
 package struct OrderQuery: Sendable, Hashable {
   package var productID: String
   package var quantity: Int
@@ -61,72 +61,77 @@ package struct OrderQuery: Sendable, Hashable {
   package var from: Timestamp
   /// Through this moment, inclusive.
   package var through: Timestamp
-  /// By `createdAt`, then by number; descending or ascending, both of them.
+  /// The sequence: by `createdAt`, then by number, both descending if true, both ascending if false.
   package var isLatestFirst: Bool
-  /// No more than so many.
+  /// The greatest number of orders in the result.
   package var limit: Int
 }
 
-/// Whoever can tell what matching needs to know: the journal by queries, `OrderBook` from memory.
+/// A source of the facts that matching needs. The journal answers by queries; the testing kit's `OrderBook`
+/// answers from memory.
 package protocol MatchSource {
-  /// The order with this account token, in whatever state.
+  /// The order with this account token, in any state.
   func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts?
-  /// What is known of a transaction: from its entry, its tombstone, or the order that is bound to it.
+  /// The facts about a transaction: from its entry, its tombstone, or the order that is bound to it.
   func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction?
-  /// Orders that no transaction is bound to and that nobody cancelled: open, deferred and expired ones.
+  /// Orders without a bound transaction that are not cancelled: open, deferred and expired ones.
   func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts]
-  /// Whether orders of more than one account were made in that time: all but cancelled ones that no transaction is
-  /// bound to. Neither sequence nor limit of the query count.
+  /// Whether orders of more than one account were made in the span. A cancelled order counts only if a
+  /// transaction is bound to it. The query's sequence and limit do not matter.
   func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool
 }
 
-/// Within which time a transaction without a token can belong to an order, and how many candidates it gets.
+/// The span of time in which a transaction without a token can belong to an order, and the number of
+/// candidates.
 ///
-/// The order's moments are by the backend's clock, the payment's by the store's. The device's clock has no say.
+/// The order's moments are by the backend's clock, the payment's by the store's. The device's clock is not
+/// used.
 package struct MatchWindow: Sendable, Hashable {
   /// How much the two clocks may differ, in milliseconds.
   package var toleranceMilliseconds: Int64 = 60_000
-  /// How long after it was made an order can be paid, unless it expires before that, in milliseconds. Approval (Ask to
-  /// Buy) takes a day at most, a payment that the bank interrupted some days.
+  /// How long an order can be paid after it was made, in milliseconds, unless it expires earlier. Approval
+  /// (Ask to Buy) takes a day at most; a payment that the bank interrupted may take some days.
   package var lengthMilliseconds: Int64 = 7 * 86_400_000
-  /// Candidates of one transaction.
-  package var candidates = 16
-  /// Orders that are looked at for candidates, before the payment and after it, where many had expired too early.
-  package var scan = 64
+  /// The greatest number of candidates for one transaction.
+  package var candidateLimit = 16
+  /// The number of orders that the second search reads, before the payment and after it, if many of the first
+  /// search had expired too early.
+  package var searchLimit = 64
 
   package init() {}
 
-  /// Whether the order was open when the transaction was paid, by its times alone: an order that expired since then
-  /// was paid in time all the same, and it must not matter when the transaction arrives.
-  func holds(_ moment: Timestamp, of order: OrderFacts) -> Bool {
+  /// Whether the order was open at the moment of the payment, by its times alone. An order that has expired
+  /// since then was paid in time, and the result must not depend on when the transaction arrives.
+  func wasOpen(_ order: OrderFacts, at moment: Timestamp) -> Bool {
     guard order.createdAt <= moment.adding(milliseconds: toleranceMilliseconds) else { return false }
     let last = order.createdAt.adding(milliseconds: lengthMilliseconds)
     let end = min(order.expiresAt ?? last, last).adding(milliseconds: toleranceMilliseconds)
     guard moment <= end else { return false }
-    // Without a moment of expiry there is nothing to tell whether it was in time.
+    // An expired order without a moment of expiry: nothing shows that the payment was in time.
     return order.state != .expired || order.expiresAt != nil
   }
 }
 
-/// What is known when a transaction arrives: all that the decision depends on.
+/// The known facts when a transaction arrives. The decision depends on nothing else.
 package struct MatchFacts: Sendable, Hashable {
-  /// The transaction itself, if it was here before.
+  /// The facts about the transaction itself, if it arrived before.
   package var known: KnownTransaction?
   /// The order that its account token names.
   package var tokenOrder: OrderFacts?
-  /// The account of its original transaction; nil for a first purchase.
+  /// The account that owns its original transaction; nil for a first purchase.
   package var originalOwner: String?
-  /// Orders that were open when it was paid and are unbound, the likeliest first. Only of what is proposed.
+  /// Unbound orders that were open when it was paid, the most likely first. Only for a transaction that can
+  /// be proposed.
   package var candidates: [OrderFacts] = []
-  /// Whether there are more.
+  /// Whether there are more candidates than that.
   package var hasMoreCandidates = false
-  /// Whether orders of several accounts were made for this product and quantity in the window, bound ones as well:
-  /// which of them are bound depends on what happened to arrive first.
+  /// Whether orders of several accounts were made for this product and quantity in the window. Bound orders
+  /// count as well: which of them are bound depends on the order of arrival.
   package var hasSeveralAccounts = false
 
   package init() {}
 
-  /// Asks a source for what the decision about this transaction needs, and no more.
+  /// Asks a source for the facts that the decision about this transaction needs, and no more.
   package init(
     of transaction: borrowing StoreTransaction, named key: EntryKey, classified: Classification,
     from source: some MatchSource, window: MatchWindow = MatchWindow()
@@ -162,25 +167,25 @@ package struct MatchFacts: Sendable, Hashable {
     hasSeveralAccounts = try source.hasSeveralAccounts(query)
   }
 
-  /// One more than is needed tells whether there are more. Only where some had expired before the payment, it takes a
-  /// second and wider look.
+  /// Reads one order more than needed: this tells whether there are more. A second, wider search is needed
+  /// only if some of the found orders had expired before the payment.
   private mutating func addCandidates(
     _ query: OrderQuery, _ paid: Timestamp, from source: some MatchSource, _ window: MatchWindow
   ) throws(QueueError) {
-    let room = window.candidates - candidates.count
+    let remaining = window.candidateLimit - candidates.count
     var query = query
-    query.limit = room + 1
+    query.limit = remaining + 1
     var found = try source.unboundOrders(query)
     var isCut = found.count == query.limit
-    found.removeAll { !window.holds(paid, of: $0) }
-    if isCut, found.count < room {
-      query.limit = max(window.scan, query.limit)
+    found.removeAll { !window.wasOpen($0, at: paid) }
+    if isCut, found.count < remaining {
+      query.limit = max(window.searchLimit, query.limit)
       found = try source.unboundOrders(query)
       isCut = found.count == query.limit
-      found.removeAll { !window.holds(paid, of: $0) }
+      found.removeAll { !window.wasOpen($0, at: paid) }
     }
-    if isCut || found.count > room { hasMoreCandidates = true }
-    if found.count > room { found.removeLast(found.count - room) }
+    if isCut || found.count > remaining { hasMoreCandidates = true }
+    if found.count > remaining { found.removeLast(found.count - remaining) }
     if candidates.isEmpty { candidates = found } else { candidates += found }
   }
 }

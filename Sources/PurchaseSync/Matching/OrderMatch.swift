@@ -1,44 +1,45 @@
 public import PurchaseQueue
 
-/// To which order a transaction belongs, as far as the device can say, and whose it is.
+/// The order to which a transaction belongs, as far as the device can say, and the transaction's owner.
 ///
-/// | kind | what goes up | what it fulfils |
+/// | kind | uploaded with the claim | fulfils |
 /// | --- | --- | --- |
-/// | `bound` | the order's number | that order, for ever |
-/// | `proposed` | candidates, the likeliest first, and the evidence | what the backend's verdict names |
+/// | `bound` | the order's number | that order, permanently |
+/// | `proposed` | candidates, the most likely first, and the evidence | the order that the backend's verdict names |
 /// | `none` | nothing | no order |
 public struct OrderMatch: Sendable, Hashable {
-  /// How sure it is.
+  /// How certain the match is.
   public enum Kind: Sendable, Hashable {
-    /// It belongs to this order, and to no other. Never changes.
+    /// The transaction belongs to this order and to no other. Never changes.
     case bound(orderNumber: String)
-    /// It belongs to one of these orders or to none; the backend decides. At least one, the likeliest first.
+    /// The transaction belongs to one of these orders or to none; the backend decides. At least one, the most
+    /// likely first.
     case proposed(candidates: [String])
-    /// It fulfils no order.
+    /// The transaction fulfils no order.
     case none
   }
 
-  /// How sure it is.
+  /// How certain the match is.
   public var kind: Kind
-  /// Whose it is: the account's lane, or the device's if nobody is known.
+  /// The owner's lane: an account's, or the device's if no owner is known.
   public var lane: Lane
-  /// What the transaction is.
+  /// The class of the transaction.
   public var transactionClass: TransactionClass
-  /// Why, in the order in which it was found.
+  /// The reasons, in the order in which they were found.
   public var evidence: [MatchEvidence]
 
-  /// The order, if it is bound.
+  /// The order's number, if the transaction is bound.
   public var orderNumber: String? {
     if case .bound(let number) = kind { number } else { nil }
   }
 
-  /// The orders that come into question, if it is proposed; else none.
+  /// The candidate orders, if the transaction is proposed; otherwise empty.
   public var candidates: [String] {
     if case .proposed(let candidates) = kind { candidates } else { [] }
   }
 
-  /// The evidence as the wire protocol has it: words, separated by commas.
-  public var evidenceText: String { evidence.map(\.rawValue).joined(separator: ",") }
+  /// The evidence in the form of the wire protocol: words separated by commas.
+  package var evidenceText: String { evidence.map(\.rawValue).joined(separator: ",") }
 }
 
 /// One reason for a match.
@@ -46,46 +47,48 @@ public struct OrderMatch: Sendable, Hashable {
 public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
   // MARK: bound
 
-  /// The transaction was bound before, to this order.
+  /// The transaction was already bound to this order.
   case boundBefore
-  /// Its account token is that of the order, which is unbound and agrees in product and quantity.
+  /// The transaction has the account token of the order. The order is unbound and agrees in product and
+  /// quantity.
   case accountToken
 
   // MARK: proposed
 
-  /// Within the time of each candidate, by the backend's and the store's clocks, it was paid.
+  /// The payment is within the span of each candidate, by the backend's and the store's clocks.
   case window
   /// There is one candidate.
   case onlyOpenOrder
-  /// There are several: first those made before the payment, the last of them first, then those made just after it.
+  /// There are several candidates. Orders made before the payment come first, latest first; then those made
+  /// just after it.
   case positionByTime
-  /// There are more than are named.
+  /// There are more candidates than the list names.
   case moreCandidates
-  /// In that time orders of several accounts were made for that product and quantity: it is in the device lane, and a
-  /// backend does well to ask before it takes the first.
+  /// Several accounts made orders for that product and quantity in the span. The transaction is in the device
+  /// lane. The backend should ask before it takes the first candidate.
   case severalAccounts
 
   // MARK: none
 
-  /// No order that is known here has its account token.
+  /// No known order has the account token.
   case tokenUnknown
   /// The order of its account token is for another product or quantity.
   case tokenOrderDiffers
   /// Another transaction is bound to the order of its account token.
   case tokenOrderTaken
-  /// The order of its account token belongs to another account than the lane in which it waits.
+  /// The order of the account token belongs to another account than the lane in which the transaction waits.
   case tokenOrderOfAnotherAccount
-  /// It has no token, and no order for its product and quantity was open when it was paid.
+  /// The transaction has no token, and no order for its product and quantity was open at the payment.
   case noOpenOrder
-  /// Its class fulfils no order.
+  /// A transaction of this class fulfils no order.
   case fulfilsNoOrder
 
   // MARK: owner, without an order
 
-  /// Its owner is the account of the order that its account token names.
+  /// The owner is the account of the order that the account token names.
   case ownerByToken
-  /// Its owner is the account of its original transaction.
+  /// The owner is the account of the original transaction.
   case ownerByOriginal
-  /// It waits in a lane already, and stays there.
+  /// The transaction already waits in a lane and stays there.
   case ownerBefore
 }

@@ -2,27 +2,29 @@ package import PurchaseQueue
 
 /// Decides to which order a transaction belongs (R4.5): classify, bind exactly, propose.
 ///
-/// A pure function of the transaction and the facts, without a clock and without a state of its own: a restart changes
-/// nothing. In this order:
+/// A pure function of the transaction and the facts, without a clock and without state: a restart changes
+/// nothing. The rules, in this order:
 ///
-/// 1. Bound before: the same order, whatever else is said.
-/// 2. A token, on what a customer paid for: its order, if no other transaction has it and product and quantity agree;
-///    also a cancelled or expired one. A transaction with a token is never proposed.
-/// 3. No token, and a purchase: candidates, from the times of orders and payment alone.
-/// 4. Everything else fulfils no order, and has an owner where one is known.
+/// 1. The transaction was bound before: it keeps its order, whatever the other facts say.
+/// 2. A customer paid, and the transaction has a token: it belongs to the token's order if no other
+///    transaction has that order and product and quantity agree. A cancelled or expired order counts as well.
+///    A transaction with a token is never proposed.
+/// 3. A purchase without a token: candidates are found by the times of orders and payment alone.
+/// 4. Everything else fulfils no order, and has an owner if one is known.
 ///
-/// **One token on two payments.** The first that is committed has the order, the second has its owner: the account
-/// of the token is beyond doubt, only the order is taken. No rule could do without arrival here: a binding is
-/// immutable and is committed when the first arrives, when nobody can know of the second. Nothing that counts
-/// depends on it: both payments agree with the order in product, quantity and account, so whichever has it, the
-/// order is fulfilled once and the account gets both.
+/// **One token on two payments.** The transaction that is committed first gets the order. The second gets the
+/// order's account as its owner, because the token proves the account; only the order is taken. The result
+/// has to depend on arrival here: a binding is immutable and is committed when the first transaction arrives,
+/// before the second is known. The effect is the same either way: both payments agree with the order in
+/// product, quantity and account, so the order is fulfilled once and the account gets both.
 ///
-/// **Arrival.** Otherwise the result follows from orders and transactions, not from their sequence. What can differ is
-/// how much is known: an order that is taken is no candidate any longer, and of a renewal that arrives before its
-/// original nobody knows the owner. Then it is in the device lane instead of the account's, never in another account's;
-/// the backend, which knows the original, grants it to the owner (`otherOwner`).
+/// **Arrival.** In all other cases the result follows from orders and transactions, not from their sequence.
+/// Only the amount of known facts can differ: an order that is taken is no longer a candidate, and the owner
+/// of a renewal is unknown if the renewal arrives before its original. Such a renewal is in the device lane
+/// instead of the account's lane, never in another account's. The backend knows the original and grants it to
+/// the owner (`otherOwner`).
 package enum OrderMatcher {
-  /// Matches a transaction by what a source knows. `key` is its name, for whoever has it already.
+  /// Matches a transaction by the facts of a source. Pass `key` if the transaction's key is already computed.
   package static func match(
     _ transaction: StoreTransaction, named key: EntryKey? = nil, from source: some MatchSource,
     window: MatchWindow = MatchWindow()
@@ -33,8 +35,8 @@ package enum OrderMatcher {
     return decide(transaction, classified: classified, facts)
   }
 
-  /// What the store hands over at once, in the order in which it is best taken in: as it was paid, the first of a
-  /// chain before what follows it, so that every owner that can be inherited is known.
+  /// Sorts a batch for intake: by time of payment, and the first of a chain before its followers. Each owner
+  /// that can be inherited is then known.
   package static func sorted(_ batch: [StoreTransaction]) -> [StoreTransaction] {
     batch.sorted { left, right in
       if left.purchasedAt != right.purchasedAt { return left.purchasedAt < right.purchasedAt }
@@ -44,7 +46,7 @@ package enum OrderMatcher {
     }
   }
 
-  /// The decision itself.
+  /// Makes the decision from the facts.
   package static func decide(
     _ transaction: StoreTransaction, classified: Classification, _ facts: MatchFacts
   ) -> OrderMatch {
@@ -70,7 +72,7 @@ package enum OrderMatcher {
     return match
   }
 
-  /// Binds, or says why not, and whose it is in spite of that.
+  /// Binds, or records why not. Returns the owner if the token proves one without a binding.
   private static func bind(
     _ match: inout OrderMatch, _ transaction: StoreTransaction, _ facts: MatchFacts
   ) -> String? {
@@ -86,8 +88,8 @@ package enum OrderMatcher {
       match.evidence = [.tokenOrderTaken]
       return order.account
     }
-    // It may wait in the device lane since before the order was known here. It stays there, and the backend
-    // grants it to the order's account; but nobody's claim goes up in the name of another account.
+    // The transaction may wait in the device lane since before its order was known here. It stays there, and
+    // the backend grants it to the order's account. A claim is never uploaded in the name of another account.
     let lane = facts.known?.lane ?? .account(order.account)
     guard lane == .device || lane == .account(order.account) else {
       match.evidence = [.tokenOrderOfAnotherAccount]
@@ -125,7 +127,8 @@ package enum OrderMatcher {
       match.lane = known.lane
       match.evidence.append(.ownerBefore)
     } else if let account = owner ?? (classified.inheritsByToken ? facts.tokenOrder?.account : nil) {
-      // Before the original: the token is in the transaction itself, so this does not wait for another to arrive.
+      // Before the original's owner: the token is in the transaction itself, so no other transaction has to
+      // arrive first.
       match.lane = .account(account)
       match.evidence.append(.ownerByToken)
     } else if let account = facts.originalOwner {

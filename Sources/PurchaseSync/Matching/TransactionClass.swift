@@ -1,44 +1,43 @@
 import AppStoreReceipts
 
-/// What a transaction is, as far as the store says.
+/// The class of a transaction, as far as the store says.
 ///
-/// | class | the store's signs, the first that applies | fulfils an order | belongs to |
+/// | class | the store's signs; the first row that applies | fulfils an order | belongs to |
 /// | --- | --- | --- | --- |
 /// | `revocation` | a revocation date | the one that it fulfilled, or its token's | as before the revocation |
 /// | `upgrade` | marked as upgraded: another plan replaced this period | the one that it fulfilled, or its token's | as before the upgrade |
 /// | `familyShare` | ownership: family shared | none | the account of its original |
 /// | `renewal` | reason: renewal; or later in a chain, with a period of its own and no reason | none | the account of its token's order, else of its original |
-/// | `restore` | later in a chain, without a period of its own | none | the same |
-/// | `upgrade` | later in a chain, with a period of its own; reason: purchase. Another plan, or the same one bought again after it lapsed | its token's | the same |
-/// | `outOfApp` | an offer code, and no token: redeemed in the App Store | none | nobody yet |
+/// | `restore` | later in a chain, without a period of its own | none | as for `renewal` |
+/// | `upgrade` | later in a chain, with a period of its own; reason: purchase. Another plan, or the same one bought again after it lapsed | its token's | as for `renewal` |
+/// | `outOfApp` | an offer code, and no token: redeemed in the App Store | none | no account yet |
 /// | `purchase` | none of these | its token's; without a token one is proposed | the order's account |
 ///
-/// A purchase that was promoted in the App Store bears no sign of it: it is a `purchase` without a token, and without
-/// an order that was open when it was paid.
+/// The store does not mark a purchase that was promoted in the App Store. It is a `purchase` without a token
+/// and without an order that was open at the payment.
 @nonexhaustive
 public enum TransactionClass: String, Sendable, Hashable, Codable, CaseIterable {
-  /// Somebody bought: the first transaction of its chain.
+  /// A customer bought: the first transaction of its chain.
   case purchase
   /// The store charged for one more period.
   case renewal
-  /// A purchase of long ago, handed over again under a new id.
+  /// An old purchase, delivered again under a new id.
   case restore
-  /// Somebody else's purchase, shared with this store account.
+  /// A family member's purchase, shared with this store account.
   case familyShare
-  /// The customer bought again within a subscription, or this is the period that such a purchase replaced.
+  /// The customer bought again within a subscription, or such a purchase replaced this period.
   case upgrade
-  /// Refunded, or no longer shared.
+  /// The purchase was refunded, or is no longer shared.
   case revocation
-  /// Bought where the app was not asked: an offer code, redeemed in the App Store.
+  /// Bought without the app: an offer code, redeemed in the App Store.
   case outOfApp
 }
 
-/// One sign by which a transaction was classified.
-@nonexhaustive
-public enum ClassSign: String, Sendable, Hashable, Codable, CaseIterable {
-  /// It has a revocation date.
+/// One sign by which a transaction is classified.
+package enum ClassSign: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The transaction has a revocation date.
   case revocationDate
-  /// It is marked as upgraded.
+  /// The transaction is marked as upgraded.
   case markedUpgraded
   /// Its ownership is family shared.
   case sharedOwnership
@@ -46,11 +45,11 @@ public enum ClassSign: String, Sendable, Hashable, Codable, CaseIterable {
   case reasonRenewal
   /// Its reason is a purchase.
   case reasonPurchase
-  /// It has no reason, or one that is not known.
+  /// It has no reason, or an unknown one.
   case noReason
-  /// It is not the first of its chain.
+  /// It is not the first transaction of its chain.
   case laterInChain
-  /// It is the first of its chain.
+  /// It is the first transaction of its chain.
   case firstOfChain
   /// It pays for a period.
   case ownPeriod
@@ -60,19 +59,20 @@ public enum ClassSign: String, Sendable, Hashable, Codable, CaseIterable {
   case offerCodeWithoutToken
 }
 
-/// A transaction's class, and by which signs. A function of the transaction alone: neither what arrived before nor what
-/// the device knows changes it.
-public struct Classification: Sendable, Hashable {
-  /// What it is now.
-  public var transactionClass: TransactionClass
-  /// What it was before it was revoked or upgraded. The same for every delivery of a transaction, whenever the store
-  /// makes it: whether it can fulfil an order depends on nothing else.
-  public var origin: TransactionClass
-  /// Why.
-  public var signs: [ClassSign]
+/// A transaction's class and the signs for it. It depends on the transaction alone, not on earlier arrivals
+/// or on facts of the device.
+package struct Classification: Sendable, Hashable {
+  /// The class now.
+  package var transactionClass: TransactionClass
+  /// The class before the transaction was revoked or upgraded. It is the same for every delivery of a
+  /// transaction, whenever the store makes it. Whether the transaction can fulfil an order depends on nothing
+  /// else.
+  package var origin: TransactionClass
+  /// The signs that led to the class.
+  package var signs: [ClassSign]
 
   /// Classifies a transaction.
-  public init(_ transaction: borrowing StoreTransaction) {
+  package init(_ transaction: borrowing StoreTransaction) {
     (origin, signs) = Self.origin(of: transaction)
     if transaction.revokedAt != nil {
       transactionClass = .revocation
@@ -102,15 +102,16 @@ public struct Classification: Sendable, Hashable {
     return (.purchase, [.firstOfChain])
   }
 
-  /// Whether a customer paid for it in this chain, so that an account token on it names *its* order. A renewal
-  /// carries the token of the purchase that it renews: it would take the order from it, if it arrived first.
+  /// Whether a customer paid for this transaction, so that its account token names *its* order. A renewal
+  /// carries the token of the purchase that it renews: if it arrived first, it would take the order from that
+  /// purchase.
   var fulfilsTokenOrder: Bool { origin == .purchase || origin == .upgrade }
 
-  /// Whether orders are proposed for it if it has no token. What was revoked got its money back: it needs none, and
-  /// must not stand in the way of one that does.
+  /// Whether orders are proposed if there is no token. A revoked transaction needs no order, because the
+  /// money was paid back, and it must not take the place of one that does.
   var isProposed: Bool { transactionClass == .purchase }
 
-  /// Whether a token that names an order also names the owner, although the order is not to be fulfilled by it. Not
-  /// that of a family member: the token would be that of whoever paid.
+  /// Whether a token that names an order also names the owner, although the transaction does not fulfil that
+  /// order. Not for a family share: its token is that of the family member who paid.
   var inheritsByToken: Bool { origin != .familyShare && origin != .purchase }
 }

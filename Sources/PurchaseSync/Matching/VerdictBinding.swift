@@ -1,17 +1,18 @@
 package import PurchaseQueue
 
-/// What the order number in a verdict does to a binding.
+/// The effect of a verdict's order number on a binding.
 package enum VerdictBinding: Sendable, Hashable {
-  /// Nothing: there is none, or it is the one that is bound.
+  /// No change: the verdict names no order, or the one that is already bound.
   case keep
-  /// The transaction is bound to this order from now on; commit it with the settlement.
+  /// The transaction is bound to this order from now on. Commit the binding with the settlement.
   case bind(orderNumber: String)
-  /// It contradicts what is bound here, and changes nothing. To be reported; the verdict itself stands: what the
-  /// backend granted, it granted.
+  /// The number contradicts the binding in this file, and the binding stays. Report it. The verdict itself
+  /// counts: the backend has granted the purchase.
   case contradiction(reason: String)
 
-  /// Decides by what is known here. `order` is the order that the verdict names; nil if it is not in this journal,
-  /// for instance because it was made on another device. `holder` is the transaction that has such an order already.
+  /// Decides by the facts in this file. `order` is the order that the verdict names; nil if the journal does
+  /// not have it, for instance because it was made on another device. `holder` is the transaction that
+  /// already has such an order.
   package init(
     verdictOrder number: String?, of key: EntryKey, productID: String, quantity: Int,
     known: KnownTransaction?, order: OrderFacts?, holder: EntryKey? = nil

@@ -1,9 +1,9 @@
 package import PurchaseQueue
 
-/// What is known of the backend as a whole, for all lanes of an installation: how it does, and what it asked for.
+/// The state of the backend for all lanes of an installation: whether it fails, and when it allows the next request.
 ///
-/// A storage keeps it, so that a kill shortens no Retry-After and an outage is remembered. What follows from a failure
-/// has to be committed before the next request; `sent` changes nothing while the backend is healthy.
+/// A storage keeps it, so that a kill shortens no Retry-After and an outage is remembered. The effect of a failure is
+/// committed before the next request. `sent` changes nothing while the backend is healthy.
 package struct BackendPace: Hashable, Sendable, Codable {
   /// From the Retry-After of a 429 or 503, with its jitter: nothing is sent before, whatever wakes a lane.
   package private(set) var notBefore: Timestamp?
@@ -65,7 +65,8 @@ package struct BackendPace: Hashable, Sendable, Codable {
     succeededAt = now
   }
 
-  /// The backend did not answer, or not with ours. With what it asked for, if that holds for all lanes (429, 503).
+  /// The backend did not answer with a reply of its protocol. `retryAfterMilliseconds` is its Retry-After, if that holds
+  /// for all lanes (429, 503).
   package mutating func failed(
     retryAfterMilliseconds: Int64? = nil, now: Timestamp, policy: RetryPolicy,
     using random: inout some RandomNumberGenerator
@@ -78,7 +79,7 @@ package struct BackendPace: Hashable, Sendable, Codable {
     notBefore = max(notBefore?.clamped(to: policy.horizonMilliseconds, after: now) ?? floor, floor)
   }
 
-  /// Another process of this installation has kept its own since: it knows of later requests than this one.
+  /// Another process of this installation has committed its state since: it knows of later requests than this one.
   package mutating func heard(_ other: BackendPace) {
     let (asked, succeeded) = (notBefore, succeededAt)
     self = other
@@ -86,7 +87,7 @@ package struct BackendPace: Hashable, Sendable, Codable {
     if let succeeded { succeededAt = max(succeeded, other.succeededAt ?? succeeded) }
   }
 
-  /// The clock goes back behind this moment: what was over by then is.
+  /// The clock goes back behind this moment: a wait that was over by then stays over.
   package mutating func forget(overBy moment: Timestamp) {
     if let notBefore, notBefore <= moment { self.notBefore = nil }
   }

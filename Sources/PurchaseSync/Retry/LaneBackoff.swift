@@ -4,11 +4,11 @@ package import PurchaseQueue
 package struct LaneBackoff: Hashable, Sendable, Codable {
   /// Failures in a row.
   package private(set) var failures: Int
-  /// How often in a row nothing could be sent, since the last failure: nobody's, and no cost of the budget.
+  /// How often in a row nothing could be sent since the last failure. It costs none of the budget.
   package private(set) var unsent = 0
   /// When it is time again; nil: at once. A wake-up brings it nearer.
   package private(set) var due: Timestamp?
-  /// What the backend asked for, with its jitter. No wake-up shortens it.
+  /// The backend's Retry-After with its jitter. No wake-up shortens it.
   package private(set) var notBefore: Timestamp?
 
   /// A lane that has not failed.
@@ -21,8 +21,8 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     self.notBefore = notBefore
   }
 
-  /// A lane after a restart, whose head has been sent so many times without being settled: it goes on with that many
-  /// failures, so that an app which dies at each launch gets no request for nothing. The launch is its wake-up.
+  /// A lane after a restart. `attempts` is how often its head was sent without being settled; the lane goes on with that
+  /// many failures, so that an app which dies at each launch does not send at each launch. The launch is a wake-up.
   package init(
     attempts: Int, now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
@@ -38,7 +38,7 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     return max(now, lane.due ?? now, lane.notBefore ?? now)
   }
 
-  /// No verdicts came. `retryAfterMilliseconds` is what the backend asked for, if it did.
+  /// No verdicts came. `retryAfterMilliseconds` is the backend's Retry-After, if it gave one.
   package mutating func failed(
     retryAfterMilliseconds: Int64? = nil, now: Timestamp, policy: RetryPolicy,
     using random: inout some RandomNumberGenerator
@@ -50,7 +50,7 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     notBefore = now.adding(milliseconds: policy.floorMilliseconds(asked: asked, using: &random))
   }
 
-  /// Nothing went out: each time longer.
+  /// Nothing was sent. The lane waits longer each time.
   package mutating func notSent(
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
@@ -59,20 +59,21 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     due = now.adding(milliseconds: policy.delayMilliseconds(afterFailures: rounds, using: &random))
   }
 
-  /// The backend refused what it will refuse again: the cap's pace from the first time on.
+  /// The backend refused a request that it will refuse again: the lane waits for half of the ceiling or longer from the
+  /// first failure on.
   package mutating func refused(
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
     countFailure()
-    due = now.adding(milliseconds: policy.capPaceMilliseconds(using: &random))
+    due = now.adding(milliseconds: policy.ceilingPaceMilliseconds(using: &random))
     notBefore = nil
   }
 
-  /// Verdicts came: whatever they say, the lane works.
+  /// Verdicts came. Whatever they say, sending works.
   package mutating func succeeded() { self = LaneBackoff() }
 
-  /// A new purchase, foreground, network back, or a user who asks: nearly at once, but not before what the backend
-  /// asked for. Waking again does not put it off.
+  /// A new purchase, foreground, network back, or a user who asks: the lane sends within the wake-up jitter, but not
+  /// before the backend's Retry-After. Waking again does not postpone it.
   package mutating func woken(
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
@@ -80,13 +81,13 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     due = min(planned, now.adding(milliseconds: policy.wakeDelayMilliseconds(using: &random)))
   }
 
-  /// The clock may have jumped: no delay of its own beyond the cap, nothing at all beyond the horizon.
+  /// The clock may have jumped: no delay of the lane lies beyond the ceiling, and no moment beyond the horizon.
   package mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    due = due?.clamped(to: min(policy.capMilliseconds, policy.horizonMilliseconds), after: now)
+    due = due?.clamped(to: min(policy.ceilingMilliseconds, policy.horizonMilliseconds), after: now)
     notBefore = notBefore?.clamped(to: policy.horizonMilliseconds, after: now)
   }
 
-  /// The clock goes back behind this moment: what was over by then is.
+  /// The clock goes back behind this moment: a wait that was over by then stays over.
   package mutating func forget(overBy moment: Timestamp) {
     if let due, due <= moment { self.due = nil }
     if let notBefore, notBefore <= moment { self.notBefore = nil }

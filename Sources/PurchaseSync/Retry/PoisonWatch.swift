@@ -1,6 +1,6 @@
 package import PurchaseQueue
 
-/// Whether one entry fails by itself, and may no longer hold up the others. Nothing is dropped for having failed often.
+/// Whether one entry fails by itself and must not hold up the others. No entry is dropped for having failed often.
 ///
 /// A storage keeps its three numbers with the entry: failed rounds, since when, and how often the backend did not find
 /// the transaction in the proof.
@@ -10,9 +10,9 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
     /// It stays where it is.
     case keep
     /// Others of its lane pass it until then.
-    case setAside(until: Timestamp)
-    /// To quarantine, where it is tried daily. If that is full, it is set aside for as long.
-    case park
+    case postponed(until: Timestamp)
+    /// To quarantine, where it is tried daily. If the quarantine is full, it is postponed for as long.
+    case quarantine
   }
 
   /// Uploads that held it and brought no verdict, in a row.
@@ -49,13 +49,13 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
     return answers >= policy.unknownTransactionTries
   }
 
-  /// A new proof came: what was said of the old one no longer counts.
+  /// A new proof came: verdicts about the old one no longer count.
   package mutating func gotNewProof() { unknownAnswers = 0 }
 
   /// Whether it is sent without those that share its proof: one of them may be what fails.
   package func goesAlone(policy: RetryPolicy) -> Bool { failedRounds >= policy.sharedRounds }
 
-  /// What follows from its failed rounds, after `failed`.
+  /// Decides after `failed` what to do with the entry.
   ///
   /// - Parameters:
   ///   - behindSince: When the first entry behind it in its lane was queued; nil if there is none.
@@ -66,25 +66,26 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
   ) -> Judgement {
     guard let failingSince, failedRounds > 0 else { return .keep }
     let hasOftenFailed = failedRounds >= policy.poisonRounds
-    // So many rounds as well: after a jump of the clock a day has passed that never was.
-    if hasOftenFailed, now.milliseconds(since: failingSince) >= policy.parkAfterMilliseconds,
+    // Failed rounds count as well as time: after a clock jump, a day has passed that never was.
+    if hasOftenFailed, now.milliseconds(since: failingSince) >= policy.quarantineAfterMilliseconds,
       othersSucceed(othersSucceededAt, failingSince, now, policy)
     {
-      return .park
+      return .quarantine
     }
     guard hasOftenFailed || blocksTooLong(behindSince, failingSince, now, policy) else { return .keep }
-    return .setAside(until: now.adding(milliseconds: policy.capPaceMilliseconds(using: &random)))
+    return .postponed(until: now.adding(milliseconds: policy.ceilingPaceMilliseconds(using: &random)))
   }
 
-  /// One that worked just before a long outage says nothing about the time after it.
+  /// A success just before a long outage says nothing about the time after it.
   private func othersSucceed(
     _ succeededAt: Timestamp?, _ failingSince: Timestamp, _ now: Timestamp, _ policy: RetryPolicy
   ) -> Bool {
     guard let succeededAt = succeededAt.map({ min($0, now) }) else { return false }
-    return succeededAt >= failingSince && now.milliseconds(since: succeededAt) <= policy.parkAfterMilliseconds
+    return succeededAt >= failingSince
+      && now.milliseconds(since: succeededAt) <= policy.quarantineAfterMilliseconds
   }
 
-  /// It blocks from its first failure on, or from when there is somebody to be blocked.
+  /// An entry blocks others from its first failure on, or from the moment when the first other one was queued.
   private func blocksTooLong(
     _ behindSince: Timestamp?, _ failingSince: Timestamp, _ now: Timestamp, _ policy: RetryPolicy
   ) -> Bool {

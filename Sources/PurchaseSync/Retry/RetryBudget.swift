@@ -2,15 +2,15 @@ package import PurchaseQueue
 
 /// How many requests after a failure an installation may send in an hour, by the device's clock.
 ///
-/// A storage keeps its three numbers and commits them *before* the request: then a kill refills nothing. Of any hour
-/// of a clock that does not jump the sum is within the budget, also of one that begins in the middle. When the clock
-/// jumps forward, the past runs out as if the time had passed, so one window refills, no more; when it jumps back,
-/// what was spent counts from there on, so nothing refills and nobody waits for the clock to catch up.
+/// A storage keeps its three numbers and commits them *before* the request, so a kill refills nothing. If the clock does
+/// not jump, the requests of any hour are within the budget, wherever the hour begins. If the clock jumps forward, spent
+/// requests expire as if the time had passed, so at most one window refills. If it jumps back, spent requests count from
+/// the new time on: nothing refills, and no lane waits for the clock to catch up.
 ///
 /// The past is kept in eight slots of a seventh of the window: seven that are over cover a whole window, and the
-/// eighth runs. One of them falls out at a time, so what was spent comes back after 60 to 69 minutes.
+/// eighth runs. One slot at a time ends, so spent requests come back after 60 to 69 minutes.
 package struct RetryBudget: Hashable, Sendable, Codable {
-  /// What a request is for.
+  /// The purpose of a request.
   package enum Purpose: Hashable, Sendable, CaseIterable {
     /// Something failed, and it is time again.
     case retry
@@ -37,7 +37,7 @@ package struct RetryBudget: Hashable, Sendable, Codable {
     self.persons = persons
   }
 
-  /// Takes one request out of the budget; false, and nothing changes that matters, if there is none.
+  /// Takes one request out of the budget. If none is left, returns false and spends nothing.
   package mutating func spend(_ purpose: Purpose, now: Timestamp, policy: RetryPolicy) -> Bool {
     age(to: now, policy)
     guard allows(purpose, policy) else { return false }
@@ -48,7 +48,7 @@ package struct RetryBudget: Hashable, Sendable, Codable {
     return true
   }
 
-  /// The clock may have gone back: what was spent counts from now on. Each `spend` would begin that anew.
+  /// The clock may have gone back: spent requests count from now on. Each `spend` would begin that anew.
   package mutating func clamp(now: Timestamp) { slotBegan = min(slotBegan, now) }
 
   /// When `spend` will return true, if nothing else is spent: `now`, or later, but not beyond the policy's horizon.
@@ -65,7 +65,7 @@ package struct RetryBudget: Hashable, Sendable, Codable {
     return now.adding(milliseconds: max(policy.horizonMilliseconds, 0))
   }
 
-  /// What counts at this moment, by purpose.
+  /// The requests of this purpose that count at this moment.
   package func spent(_ purpose: Purpose, now: Timestamp, policy: RetryPolicy) -> Int {
     var budget = self
     budget.age(to: now, policy)
@@ -77,7 +77,7 @@ package struct RetryBudget: Hashable, Sendable, Codable {
     let reserve = min(max(policy.budgetReserved, 0), total)
     let persons = Self.sum(self.persons)
     switch purpose {
-    // What persons took comes out of their reserve first.
+    // Requests of persons use their reserve first.
     case .retry: return Self.running(retries) < 255 && Self.sum(retries) + max(persons, reserve) < total
     case .person: return Self.running(self.persons) < 255 && Self.sum(retries) + persons < total
     }

@@ -1,17 +1,16 @@
-/// The delays that follow from the policy's numbers. The random numbers come in as an argument.
+/// The delays that follow from the policy's numbers, in milliseconds. The random numbers come in as an argument.
 extension RetryPolicy {
-  /// The widest delay after so many failures in a row.
-  public func ceiling(afterFailures failures: Int) -> Int64 {
-    let most = min(max(capMilliseconds, 0), max(horizonMilliseconds, 0))
+  /// The widest delay after this many failures in a row.
+  package func ceiling(afterFailures failures: Int) -> Int64 {
+    let most = min(max(ceilingMilliseconds, 0), max(horizonMilliseconds, 0))
     let doublings = min(max(failures, 1) - 1, 62)
     let (product, overflow) = max(baseMilliseconds, 0).multipliedReportingOverflow(by: 1 << doublings)
     return overflow ? most : min(most, product)
   }
 
-  /// The delay after so many failures in a row, not below what the backend asked for.
-  ///
-  /// What it asked for gets up to 20 % of jitter, and all of it stays under `horizonMilliseconds`.
-  public func delayMilliseconds(
+  /// The delay after this many failures in a row, at least the backend's Retry-After with its jitter. At most the
+  /// horizon.
+  package func delayMilliseconds(
     afterFailures failures: Int, retryAfterMilliseconds: Int64? = nil,
     using random: inout some RandomNumberGenerator
   ) -> Int64 {
@@ -20,8 +19,7 @@ extension RetryPolicy {
     return max(delay, floorMilliseconds(asked: asked, using: &random))
   }
 
-  /// What the backend's Retry-After becomes: itself and up to 20 % of jitter, a day at most with it. 0 for nothing
-  /// and for the past.
+  /// The backend's Retry-After and up to 20 % of jitter, at most the horizon. 0 for a moment in the past.
   package func floorMilliseconds(asked: Int64, using random: inout some RandomNumberGenerator) -> Int64 {
     let horizon = max(horizonMilliseconds, 0)
     let floor = min(max(asked, 0), horizon)
@@ -32,9 +30,9 @@ extension RetryPolicy {
     return overflow ? horizon : min(sum, horizon)
   }
 
-  /// The cap's pace: between half of the cap and the cap. For what will most likely fail again.
-  package func capPaceMilliseconds(using random: inout some RandomNumberGenerator) -> Int64 {
-    let most = min(max(capMilliseconds, 0), max(horizonMilliseconds, 0))
+  /// Between half of the ceiling and the ceiling: for a request that will most likely fail again.
+  package func ceilingPaceMilliseconds(using random: inout some RandomNumberGenerator) -> Int64 {
+    let most = min(max(ceilingMilliseconds, 0), max(horizonMilliseconds, 0))
     return Self.uniform(most / 2...most, using: &random)
   }
 

@@ -1,52 +1,43 @@
-/// When to try again: a pure value, the same in apps and in simulations. Every number can be changed; times are in
-/// milliseconds.
+/// When to try again: a value, the same in apps and in simulations. Every number can be changed. Times are kept in whole
+/// milliseconds; a longer one than 292 million years becomes that.
 ///
-/// Full jitter: uniform in 0…min(cap, base · 2^(n-1)) after the n-th failure. It spreads a fleet that failed
-/// together; the long cap keeps the sum of all devices' retries below what a weak backend can take.
+/// Full jitter: the delay after the n-th failure is uniform in 0…min(ceiling, base · 2^(n-1)). It spreads devices that
+/// failed together. The long ceiling keeps the sum of all devices' retries within the capacity of a weak backend.
 public struct RetryPolicy: Sendable, Hashable {
-  /// The widest first delay: 2 s.
-  public var baseMilliseconds: Int64 = 2_000
-  /// The widest delay of all: an hour.
-  public var capMilliseconds: Int64 = 3_600_000
-  /// No timer lies further ahead, and no wait that the backend asks for is longer: a day.
-  public var horizonMilliseconds: Int64 = 86_400_000
-  /// How much of what the backend asked for is added to it at most: 20 %. 0…100.
+  // Integers inside: the clock of the queue is one, and comparing them costs nothing.
+  package var baseMilliseconds: Int64 = 2_000
+  package var ceilingMilliseconds: Int64 = 3_600_000
+  package var horizonMilliseconds: Int64 = 86_400_000
+  /// How many percent of a Retry-After are added to it at most: 20. In 0…100.
   public var retryAfterJitterPercent: Int64 = 20
-  /// How long a lane that was woken early waits at most, so that a fleet which gets its network back together does
-  /// not send together: 5 s.
-  public var wakeJitterMilliseconds: Int64 = 5_000
+  package var wakeJitterMilliseconds: Int64 = 5_000
 
-  /// What the budget is counted over: an hour.
-  public var budgetWindowMilliseconds: Int64 = 3_600_000
-  /// Requests after a failure in one window, for the whole installation: 60. Not more than 255 of them fall into one
-  /// seventh of the window.
+  package var budgetWindowMilliseconds: Int64 = 3_600_000
+  /// How many requests after a failure the whole installation may send in one `budgetWindow`: 60. At most 255 of them
+  /// fall into one seventh of the window.
   public var budgetPerWindow: Int = 60
-  /// How many of these only a new purchase or a user who asks may take: 20.
+  /// How many of these are reserved for a new purchase or a user who asks: 20.
   public var budgetReserved: Int = 20
 
-  /// The least time between two requests while the backend fails, and after an outage: 1 s.
-  public var paceMilliseconds: Int64 = 1_000
-  /// After so many requests that worked, an outage is over and nothing is paced any longer: 60.
+  package var paceMilliseconds: Int64 = 1_000
+  /// An outage is over after this many successful requests, and requests are no longer paced: 60.
   public var pacedSends: Int = 60
 
-  /// An entry that shared so many failed rounds with others is sent without them, to find out which of them it is: 2.
+  /// An entry that failed this often together with others is sent alone, to find out which of them fails: 2.
   public var sharedRounds: Int = 2
-  /// After so many failed rounds an entry is set aside: 8.
+  /// An entry is postponed after this many failed uploads: 8.
   public var poisonRounds: Int = 8
-  /// An entry that has failed and blocked others for so long is set aside: 10 minutes.
-  public var poisonBlockingMilliseconds: Int64 = 600_000
-  /// An entry that has failed for so long, while other uploads worked, is parked in quarantine: a day.
-  public var parkAfterMilliseconds: Int64 = 86_400_000
-  /// After so many `unknownTransaction` an entry is parked: 10.
+  package var poisonBlockingMilliseconds: Int64 = 600_000
+  package var quarantineAfterMilliseconds: Int64 = 86_400_000
+  /// An entry goes to quarantine after this many verdicts `unknownTransaction`: 10.
   public var unknownTransactionTries: Int = 10
-  /// How often an entry in quarantine is tried: daily.
-  public var quarantineRetryMilliseconds: Int64 = 86_400_000
+  package var quarantineRetryMilliseconds: Int64 = 86_400_000
 
-  /// The documented numbers; change what is to be different.
+  /// The documented numbers.
   public init() {}
 
-  /// The same policy on a clock that is so many times faster: every time divided, every count as it was. A time
-  /// does not become nothing, and a divisor below 1 counts as 1.
+  /// The same policy for a clock that is this many times faster: every time is divided, every count stays. A time above
+  /// zero does not become zero. A divisor below 1 counts as 1.
   public func scaled(by divisor: Int64) -> RetryPolicy {
     var policy = self
     for time in Self.times where self[keyPath: time] > 0 {
@@ -58,9 +49,9 @@ public struct RetryPolicy: Sendable, Hashable {
   /// Everything that is a time.
   private static var times: [WritableKeyPath<RetryPolicy, Int64>] {
     [
-      \.baseMilliseconds, \.capMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
-      \.budgetWindowMilliseconds, \.paceMilliseconds, \.poisonBlockingMilliseconds, \.parkAfterMilliseconds,
-      \.quarantineRetryMilliseconds,
+      \.baseMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
+      \.budgetWindowMilliseconds, \.paceMilliseconds, \.poisonBlockingMilliseconds,
+      \.quarantineAfterMilliseconds, \.quarantineRetryMilliseconds,
     ]
   }
 }

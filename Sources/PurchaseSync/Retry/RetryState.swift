@@ -1,6 +1,6 @@
 package import PurchaseQueue
 
-/// What an installation knows across its lanes, and the one place where it is decided whether a request may go out.
+/// The retry state that all lanes of an installation share. It alone decides whether a request may go out.
 ///
 /// A storage keeps it. Where `admit` changed it, it is committed with the attempt, before the request.
 package struct RetryState: Hashable, Sendable, Codable {
@@ -11,7 +11,7 @@ package struct RetryState: Hashable, Sendable, Codable {
 
   /// Whether a request may go out.
   package enum Admission: Hashable, Sendable {
-    /// Now. What it costs has been taken.
+    /// Now. The state includes the cost.
     case send
     /// Not before this moment; then it is asked again.
     case wait(until: Timestamp)

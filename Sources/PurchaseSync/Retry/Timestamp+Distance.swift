@@ -9,8 +9,8 @@ extension Timestamp {
     return earlier.milliseconds < 0 ? .max : .min
   }
 
-  /// This moment, or the one that lies so many milliseconds after `now`, whichever is earlier: what a timer becomes
-  /// after the clock went back.
+  /// This moment, or the one that lies `milliseconds` after `now`, whichever is earlier. Limits a timer after the clock
+  /// went back.
   package func clamped(to milliseconds: Int64, after now: Timestamp) -> Timestamp {
     min(self, now.adding(milliseconds: max(milliseconds, 0)))
   }

@@ -1,19 +1,20 @@
 import Foundation
 package import PurchaseQueue
 
-/// The way of an upload: encoded, sent once, and its answer classified. What the engine does and the bench measures.
+/// One upload: encodes the request, sends it once and classifies the answer. The engine uses it; the bench
+/// measures it.
 package struct BackendClient: Sendable {
   private let transport: any BackendTransport
 
   package init(transport: any BackendTransport) { self.transport = transport }
 
-  /// Uploads in the name of a lane.
+  /// Uploads claims of one lane.
   ///
   /// - Parameters:
-  ///   - upload: The claims and what proves them.
+  ///   - upload: The claims and their proof.
   ///   - authorization: The whole value of the header: `Bearer …`, or `Device …` for the device lane.
-  ///   - lane: In whose name.
-  ///   - now: The clock, asked when the answer is there.
+  ///   - lane: The lane of the claims.
+  ///   - now: The clock, read when the answer has arrived.
   package func upload(
     _ upload: UploadRequest, authorization: String, lane: Lane, now: @Sendable () -> Timestamp
   ) async -> UploadClassification {

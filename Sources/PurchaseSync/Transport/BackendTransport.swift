@@ -2,26 +2,26 @@ public import Foundation
 
 /// Carries requests to the backend. An app can bring its own.
 ///
-/// A transport sends each request once: it neither repeats nor follows anything by itself, since the engine counts what
-/// is sent. It bounds how long an attempt may take and how long an answer may be, and ends promptly when its task is
-/// cancelled.
+/// A transport sends each request once. It neither repeats requests nor follows redirects by itself, because
+/// the engine counts the requests. It limits the time of an attempt and the length of an answer, and ends
+/// promptly when its task is cancelled.
 public protocol BackendTransport: Sendable {
-  /// Sends one request and returns the answer, whatever its status. Throws if there was none.
+  /// Sends one request and returns the answer, whatever its status. Throws if there was no answer.
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse
 }
 
 /// A request to the backend.
 public struct BackendRequest: Sendable {
-  /// Such as POST.
+  /// The HTTP method, such as POST.
   public var method: String
-  /// From the base URL on, such as `v1/receipts`.
+  /// The path relative to the base URL, such as `v1/receipts`.
   public var path: String
-  /// Header fields; the value of `Authorization` is a credential.
+  /// Header fields. The value of `Authorization` is a credential.
   public var headers: [String: String]
-  /// The JSON; empty for GET.
+  /// The JSON body; empty for GET.
   public var body: Data
 
-  /// A request.
+  /// Creates a request.
   public init(method: String, path: String, headers: [String: String], body: Data) {
     self.method = method
     self.path = path
@@ -36,14 +36,14 @@ public struct BackendResponse: Sendable {
   public var status: Int
   /// The value of `Retry-After`, if any.
   public var retryAfter: String?
-  /// The value of `Date`, if any: what a `Retry-After` in form of a date is compared with.
+  /// The value of `Date`, if any. A `Retry-After` in the form of a date is compared with it.
   public var date: String?
   /// The value of `Content-Type`, if any.
   public var contentType: String?
   /// The body.
   public var body: Data
 
-  /// An answer.
+  /// Creates an answer.
   public init(
     status: Int, retryAfter: String? = nil, date: String? = nil, contentType: String? = nil, body: Data
   ) {
@@ -65,20 +65,20 @@ extension BackendResponse: CustomStringConvertible {
   public var description: String { "HTTP \(status), \(body.count) bytes" }
 }
 
-/// There was no answer.
+/// The backend gave no answer.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure it was. An open set.
+  /// The kind of a failure. An open set.
   public struct Kind: RawRepresentable, Hashable, Sendable {
     /// The word for logs.
     public var rawValue: String
     /// Any word, known or not.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Nobody answered, or the answer broke off.
+    /// There was no answer, or it broke off.
     public static let noAnswer = Kind(rawValue: "noAnswer")
     /// The attempt took too long.
     public static let timedOut = Kind(rawValue: "timedOut")
-    /// The answer is longer than any of ours.
+    /// The answer is longer than any answer of the backend.
     public static let tooLong = Kind(rawValue: "tooLong")
     /// The request cannot be sent as it is, now or later.
     public static let unsendable = Kind(rawValue: "unsendable")
@@ -86,12 +86,12 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     public static let cancelled = Kind(rawValue: "cancelled")
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public var kind: Kind
-  /// Why, without credentials.
+  /// The reason, without credentials.
   public var reason: String
 
-  /// States why.
+  /// Creates an error.
   public init(_ kind: Kind = .noAnswer, reason: String) {
     self.kind = kind
     self.reason = reason

@@ -1,26 +1,29 @@
 import Foundation
+import PurchaseSQLite
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// One request and what came of it so far. It ends once: by its answer, an error, its time, or a cancellation.
+/// One request and its progress. It ends once: by its answer, an error, its time limit, or a cancellation.
 ///
-/// Thread-safe by its lock. Whoever ends it resumes the caller at once; the URL session's task is cancelled afterwards,
-/// as an operation of its own in the session's delegate queue. Foundation on Linux completes its tasks there: if one
-/// were cancelled beside that queue while it completes, the process would end ("a task that is not in the registry");
-/// and cancelled from a callback, under a lock, it can wait for itself for ever.
-final class Exchange: @unchecked Sendable {
+/// Thread-safe by its lock. The caller is resumed at once. The URL session's task is cancelled afterwards, as
+/// a separate operation in the session's delegate queue, where Foundation on Linux completes its tasks.
+/// Cancelled outside that queue while it completes, the task ends the process ("a task that is not in the
+/// registry"). Cancelled from a callback, under a lock, it can wait for itself forever.
+final class Exchange: Sendable {
   typealias Outcome = Result<BackendResponse, TransportError>
 
-  private let lock = NSLock()
-  private let responseBytes: Int
-  private var task: URLSessionDataTask?
-  private var resume: (@Sendable (Outcome) -> Void)?
-  private var outcome: Outcome?
-  private var head: HTTPURLResponse?
-  private var body = Data()
+  private struct State {
+    var task: URLSessionDataTask?
+    var resume: (@Sendable (Outcome) -> Void)?
+    var outcome: Outcome?
+    var head: HTTPURLResponse?
+    var body = Data()
+  }
 
+  private let state = Locked(State())
+  private let responseBytes: Int
   private let delegateQueue: OperationQueue
 
   init(responseBytes: Int, delegateQueue: OperationQueue) {
@@ -28,71 +31,66 @@ final class Exchange: @unchecked Sendable {
     self.delegateQueue = delegateQueue
   }
 
-  /// Starts the task, or does not if it has been ended already. `resume` is called once.
+  /// Starts the task, unless the exchange has already ended. `resume` is called once.
   func begin(_ task: URLSessionDataTask, _ resume: @escaping @Sendable (Outcome) -> Void) {
-    lock.lock()
-    if let outcome {
-      lock.unlock()
-      // Never resumed, and so never heard of again; cancelling it tells the session that it can go.
-      cancel(task)
-      return resume(outcome)
+    let ended = state.withLock { state in
+      if state.outcome == nil { (state.task, state.resume) = (task, resume) }
+      return state.outcome
     }
-    self.task = task
-    self.resume = resume
-    lock.unlock()
-    task.resume()
+    guard let ended else { return task.resume() }
+    // The task was never resumed, so the session reports nothing about it. Cancelling lets the session
+    // release it.
+    cancel(task)
+    resume(ended)
   }
 
-  /// Ends it, unless something else did before. Whatever goes on of it is cancelled unless it ended by itself.
+  /// Ends the exchange, unless it has already ended. Cancels the task unless the task itself ended.
   func end(_ outcome: Outcome, cancelling: Bool = true) {
-    lock.lock()
-    guard self.outcome == nil else { return lock.unlock() }
-    self.outcome = outcome
-    let (resume, task) = (resume, task)
-    (self.resume, self.task) = (nil, nil)
-    body = Data()
-    lock.unlock()
-    resume?(outcome)
-    if cancelling, let task { cancel(task) }
+    let before = state.withLock { state in
+      defer { if state.outcome == nil { state = State(outcome: outcome, head: state.head) } }
+      return state
+    }
+    guard before.outcome == nil else { return }
+    before.resume?(outcome)
+    if cancelling, let task = before.task { cancel(task) }
   }
 
   private func cancel(_ task: URLSessionDataTask) { delegateQueue.addOperation { task.cancel() } }
 
-  // MARK: What the session tells
+  // MARK: Callbacks of the session
 
   func received(_ response: URLResponse) {
     guard let head = response as? HTTPURLResponse else { return }
-    lock.lock()
-    self.head = head
-    lock.unlock()
+    state.withLock { $0.head = head }
     if response.expectedContentLength > Int64(responseBytes) { endAsTooLong() }
-    // Its status says all; and after a challenge for a password, Foundation on Linux never says that it is complete.
+    // A 401 needs no body. After a password challenge, Foundation on Linux never reports its completion.
     if head.statusCode == 401 { end(.success(Self.answer(head, Data()))) }
   }
 
   func received(_ data: Data) {
-    lock.lock()
-    let isTooLong = data.count > responseBytes - body.count
-    if !isTooLong, outcome == nil { body.append(data) }
-    lock.unlock()
+    let isTooLong = state.withLock { state in
+      let isTooLong = data.count > responseBytes - state.body.count
+      if !isTooLong, state.outcome == nil { state.body.append(data) }
+      return isTooLong
+    }
     if isTooLong { endAsTooLong() }
   }
 
   func completed(_ error: (any Error)?) {
-    lock.lock()
-    let (head, body) = (head, body)
-    lock.unlock()
-    end(Self.outcome(head, body, error), cancelling: false)
+    let state = state.value
+    end(Self.outcome(state.head, state.body, error), cancelling: false)
   }
 
   private func endAsTooLong() {
     end(
-      .failure(TransportError(.tooLong, reason: "an answer of more than \(responseBytes) bytes is not ours")))
+      .failure(
+        TransportError(.tooLong, reason: "an answer of more than \(responseBytes) bytes is not the backend's")
+      ))
   }
 
   private static func outcome(_ head: HTTPURLResponse?, _ body: Data, _ error: (any Error)?) -> Outcome {
     if let error {
-      // Only its number: the text of an error of Foundation holds the address.
+      // Only the code: the text of a Foundation error contains the address.
       guard let error = error as? URLError else { return .failure(TransportError(reason: "no HTTP answer")) }
       let kind: TransportError.Kind = error.code == .timedOut ? .timedOut : .noAnswer
       return .failure(TransportError(kind, reason: "URLError \(error.code.rawValue)"))

@@ -6,8 +6,8 @@ import Foundation
 #endif
 
 #if canImport(FoundationNetworking)
-  /// Callbacks one after the other, straight on a dispatch queue. A URL session on Linux adds four of them per request,
-  /// and an operation object for each costs about a twentieth of the request's time.
+  /// Runs callbacks one after the other, directly on a dispatch queue. A URL session on Linux adds four per
+  /// request, and an operation object for each costs about a twentieth of the request's time.
   final class CallbackQueue: OperationQueue, @unchecked Sendable {
     private let queue = DispatchQueue(label: "purchase-sync.transport")
 
@@ -17,7 +17,7 @@ import Foundation
   typealias CallbackQueue = OperationQueue
 #endif
 
-/// Passes what a URL session tells on to the exchange it is about.
+/// Passes the callbacks of a URL session to the exchange of their task.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private let table: ExchangeTable
 
@@ -30,7 +30,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     exchange(of: dataTask)?.received(response)
-    // Never `.cancel`, which on Linux cancels from within the callback.
+    // Never `.cancel`: on Linux it cancels from within the callback.
     completionHandler(.allow)
   }
 
@@ -50,9 +50,10 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     completionHandler(nil)
   }
 
-  /// On Linux, libcurl sends a request again by itself when a kept connection dies before the first byte of an answer,
-  /// and asks here for the body once more. Given none, it would send the head alone and wait for an answer to half
-  /// a request; given one, it would send what nobody has counted. So the attempt ends, as one without an answer.
+  /// Ends the attempt as one without an answer. On Linux, libcurl repeats a request by itself if a kept
+  /// connection dies before the first byte of an answer, and asks here for the body again. Without a body it
+  /// would send only the head and wait for an answer to half a request. With a body it would send a request
+  /// that the engine has not counted.
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

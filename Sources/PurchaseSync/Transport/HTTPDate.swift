@@ -1,13 +1,13 @@
 package import PurchaseQueue
 
-/// The three forms of a date in HTTP (RFC 9110 5.6.7), read by their digits: no calendar and no locale of the device
-/// can break them.
+/// Parses the three forms of an HTTP date (RFC 9110 5.6.7) by their digits, without the device's calendar and
+/// locale.
 package enum HTTPDate {
-  /// The moment; nil if the text is none of
+  /// The moment; nil unless the text has one of the forms
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
   ///
-  /// The name of the day is not checked. `now` decides what century a year of two digits is of: one that would lie
-  /// more than 50 years ahead is of the past.
+  /// The name of the day is not checked. `now` decides the century of a year of two digits: a year more than
+  /// 50 years ahead is taken as past.
   package static func parse(_ text: String, now: Timestamp) -> Timestamp? {
     guard text.utf8.count <= 40 else { return nil }
     let words = text.split { $0 == " " || $0 == "\t" }
@@ -35,26 +35,26 @@ package enum HTTPDate {
       let month = months.firstIndex(of: String(month)),
       let year = number(year, 1...9_999), let day = number(day, 1...31),
       let hour = number(clock[0], 0...23), let minute = number(clock[1], 0...59),
-      // A leap second is the first second of the next minute here.
+      // A leap second is read as the first second of the next minute.
       let second = number(clock[2], 0...60)
     else { return nil }
     let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths: [Int64] = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     guard day <= lengths[month] else { return nil }
     let leapDays = (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400
-    // From the first day of the year 1; 1970 began 719,162 days later.
+    // Counted from the first day of the year 1; 1970 began 719,162 days later.
     let days = (year - 1) * 365 + leapDays + lengths[..<month].reduce(0, +) + day - 1 - 719_162
     return Timestamp(milliseconds: ((days * 24 + hour) * 3_600 + minute * 60 + second) * 1_000)
   }
 
   private static func fullYear(_ short: Int64, now: Timestamp) -> Int64 {
-    // Near enough: it is compared with 50 years.
+    // Precise enough for a comparison with 50 years.
     let thisYear = min(max(1_970 + now.milliseconds / 31_556_952_000, 1), 9_899)
     let year = thisYear / 100 * 100 + short
     return year > thisYear + 50 ? year - 100 : year
   }
 
-  /// Digits only, at most four.
+  /// Accepts only digits, at most four.
   private static func number(_ text: Substring, _ allowed: ClosedRange<Int64>) -> Int64? {
     guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let value = Int64(text), allowed.contains(value)

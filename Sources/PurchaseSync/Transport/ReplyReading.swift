@@ -1,32 +1,33 @@
 import Foundation
 import PurchaseQueue
 
-/// Whether a body is ours, and what it says. What is not ours is no error: the status decides what it means.
+/// Reads the body of an answer. A body that is not the backend's is no error: the status decides its meaning.
 enum ReplyReading {
   /// The verdicts, if the body is a reply of the wire protocol: JSON with a ledger epoch and a list.
   ///
-  /// A verdict that cannot be read leaves its claim unanswered and does not take the others with it; a field of it
-  /// that does not matter is left out.
+  /// An unreadable verdict leaves only its own claim unanswered. An unreadable field that does not matter is
+  /// left out.
   static func reply(in response: BackendResponse) -> UploadReply? {
     guard isJSON(response.contentType) else { return nil }
     let reply = decode(UploadReply.self, response.body) ?? decode(LenientReply.self, response.body)?.reply
     return reply?.ledgerEpoch.isEmpty == false ? reply : nil
   }
 
-  /// Whether a claim of the device's purchases was taken: a success with an object, or with nothing where the status says
-  /// so. A captive portal's page with 200 would else end a claim that nobody got.
+  /// Whether the backend has accepted an adoption: a success with a JSON object, or 204 with an empty body.
+  /// Otherwise a captive portal's page with status 200 would end an adoption that the backend never received.
   static func isTaken(_ response: BackendResponse) -> Bool {
     if response.status == 204 { return response.body.isEmpty }
     return (200...299).contains(response.status) && isJSON(response.contentType)
       && decode(JSONObject.self, response.body) != nil
   }
 
-  /// The problem that the backend tells, if it is ours.
+  /// The problem document, if the body is one.
   static func problem(in response: BackendResponse) -> ProblemDocument? {
     isJSON(response.contentType) ? decode(ProblemDocument.self, response.body) : nil
   }
 
-  /// One line for logs: the status, what sort of body it has, and the title of a problem. Nothing else of the body.
+  /// One line for logs: the status, the type of the body if it is not the backend's, and a problem's title.
+  /// Nothing else of the body.
   static func description(of response: BackendResponse) -> String {
     if let problem = problem(in: response) {
       return "HTTP \(response.status): \(Redaction.line(problem.title))"
@@ -38,7 +39,7 @@ enum ReplyReading {
     return "HTTP \(response.status) with \(response.body.count) bytes\(type) that are not the backend's"
   }
 
-  /// `application/json` or anything that ends in `+json`. A transport that tells no type is believed.
+  /// True for `application/json` and for types that end in `+json`, and if the transport reports no type.
   private static func isJSON(_ contentType: String?) -> Bool {
     guard let contentType else { return true }
     let type = contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
@@ -49,7 +50,7 @@ enum ReplyReading {
     do {
       return try JSONDecoder().decode(type, from: body)
     } catch {
-      return nil  // Not ours: what that means, the status decides.
+      return nil  // Not the backend's body: the status decides its meaning.
     }
   }
 }
@@ -61,7 +62,7 @@ private struct JSONObject: Decodable {
   init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
 }
 
-/// A reply of which only what is needed has to be right.
+/// A reply in which only the required fields must be valid.
 private struct LenientReply: Decodable {
   var reply: UploadReply
 
@@ -76,7 +77,7 @@ private struct LenientReply: Decodable {
   }
 }
 
-/// A verdict, or nil where a list holds something else.
+/// A verdict; nil if the list holds another value.
 private struct LenientVerdict: Decodable {
   var verdict: ClaimVerdict?
 
@@ -91,14 +92,14 @@ private struct LenientVerdict: Decodable {
         do {
           return try container.decodeIfPresent(type, forKey: key)
         } catch {
-          return nil  // Of the wrong type: as if it were not there.
+          return nil  // A value of the wrong type counts as absent.
         }
       }
       verdict = ClaimVerdict(
         environment: try container.decode(String.self, forKey: .environment),
         transactionID: try container.decode(String.self, forKey: .transactionID),
         verdict: try container.decode(Verdict.self, forKey: .verdict),
-        // An order number decides over money: one that cannot be read is no verdict.
+        // An order number decides about money: if it cannot be read, the whole verdict is dropped.
         orderNumber: try container.decodeIfPresent(String.self, forKey: .orderNumber),
         reason: optional(.reason, String.self), retryAfter: optional(.retryAfter, Double.self),
         storeStatus: optional(.storeStatus, Int.self))

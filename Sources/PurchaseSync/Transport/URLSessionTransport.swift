@@ -4,11 +4,11 @@ public import Foundation
   import FoundationNetworking
 #endif
 
-/// The transport that apps use unless they bring their own.
+/// The default transport for apps.
 ///
-/// One attempt is one request on the wire: no redirect is followed, so that credentials go to no other address;
-/// nothing is cached; no cookie and no stored credential is sent. An answer is counted while it arrives, and the request
-/// ends as soon as there is too much of it or time is over.
+/// One attempt is one request on the wire. No redirect is followed, so that credentials go to no other
+/// address. Nothing is cached, and no cookie or stored credential is sent. The answer's bytes are counted as
+/// they arrive; the request ends as soon as there are too many or the time is over.
 public final class URLSessionTransport: BackendTransport {
   private let base: URL
   private let session: URLSession
@@ -17,13 +17,14 @@ public final class URLSessionTransport: BackendTransport {
   private let responseBytes: Int
 
   /// - Parameters:
-  ///   - base: What the paths are appended to, such as `https://api.example.com` or `https://example.com/api`.
-  ///   - timeout: Seconds for one attempt, from its begin to the last byte of the answer.
-  ///   - responseBytes: A longer answer is not ours.
+  ///   - base: The URL to which paths are appended, such as `https://api.example.com` or
+  ///     `https://example.com/api`.
+  ///   - timeout: Seconds for one attempt, from its start to the last byte of the answer.
+  ///   - responseBytes: The longest answer that is accepted, in bytes.
   public init(base: URL, timeout: TimeInterval = 30, responseBytes: Int = 1 << 20) {
     let configuration = URLSessionConfiguration.ephemeral
-    // `ExchangeTable` keeps the time; these come later. Foundation on Linux cuts the fraction of a second off, which would
-    // leave nothing of a short time.
+    // `ExchangeTable` keeps the time; these limits only come later. Foundation on Linux cuts off the fraction
+    // of a second, which would turn a short time into zero.
     configuration.timeoutIntervalForRequest = timeout.rounded(.up) + 1
     configuration.timeoutIntervalForResource = timeout.rounded(.up) + 1
     configuration.httpCookieStorage = nil
@@ -34,15 +35,15 @@ public final class URLSessionTransport: BackendTransport {
     self.base = base
     exchanges = ExchangeTable(timeout: timeout)
     self.responseBytes = responseBytes
-    // One callback at a time: `Exchange` cancels among them.
+    // One callback at a time: `Exchange` cancels in the same queue.
     delegateQueue.maxConcurrentOperationCount = 1
-    // The session keeps its delegate until it is invalidated, so the delegate knows nothing of this object.
+    // The session keeps its delegate until it is invalidated, so the delegate does not refer to this object.
     session = URLSession(
       configuration: configuration, delegate: ExchangeDelegate(table: exchanges), delegateQueue: delegateQueue
     )
   }
 
-  /// Nobody waits any longer, and what had to be cancelled has been.
+  /// At this point no caller waits, and all tasks to be cancelled have been cancelled.
   deinit { session.finishTasksAndInvalidate() }
 
   /// Sends one request.
@@ -63,7 +64,7 @@ public final class URLSessionTransport: BackendTransport {
 
   private func wireRequest(_ request: BackendRequest) throws(TransportError) -> URLRequest {
     guard let url = url(of: request.path) else {
-      throw TransportError(.unsendable, reason: "\(request.path) is no path below the backend's address")
+      throw TransportError(.unsendable, reason: "\(request.path) is not a path below the backend's address")
     }
     var wire = URLRequest(url: url)
     wire.httpMethod = request.method
@@ -73,7 +74,8 @@ public final class URLSessionTransport: BackendTransport {
       wire.setValue("application/json", forHTTPHeaderField: "Content-Type")
     }
     for (name, value) in request.headers {
-      // A line break would begin another header field, or another request. The value may be a credential.
+      // A line break would start another header field or another request. The value may be a credential: do
+      // not report it.
       guard !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
         throw TransportError(
           .unsendable, reason: "the value of the header field \(name) has control characters")
@@ -83,7 +85,7 @@ public final class URLSessionTransport: BackendTransport {
     return wire
   }
 
-  /// Nil for a path that would lead to another address: credentials are for the backend's own.
+  /// Nil for a path that leads to another address: credentials are only for the backend.
   private func url(of path: String) -> URL? {
     let text = base.absoluteString
     guard !path.hasPrefix("/"), let url = URL(string: text + (text.hasSuffix("/") ? "" : "/") + path),

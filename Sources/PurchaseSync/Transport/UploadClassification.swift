@@ -1,20 +1,20 @@
 import Foundation
 package import PurchaseQueue
 
-/// What an upload's answer means: the one place where HTTP becomes a verdict or a failure.
+/// The meaning of an upload's answer. Only here does HTTP become a verdict or a failure.
 ///
-/// Only a verdict is final; a bare status never is. The table is in the article *Retries*, and a test holds both
-/// together.
+/// Only a verdict is final; a bare status never is. The article *Retries* has the table, and a test compares
+/// it with this code.
 package enum UploadClassification: Hashable, Sendable {
-  /// The backend's answer, a verdict per claim.
+  /// The backend's answer, with a verdict for each claim.
   case verdicts(UploadReply)
-  /// There are no verdicts.
+  /// The answer has no verdicts, or there was no answer.
   case failure(UploadFailure)
 
   /// - Parameters:
-  ///   - result: What the transport brought.
-  ///   - lane: In whose name was sent.
-  ///   - now: What a Retry-After is compared with if the answer has no `Date`.
+  ///   - result: The transport's result.
+  ///   - lane: The lane of the claims.
+  ///   - now: The moment with which a Retry-After is compared if the answer has no `Date`.
   package init(_ result: Result<BackendResponse, TransportError>, lane: Lane, now: Timestamp) {
     switch result {
     case .failure(let error): self = .failure(Self.failure(of: error))
@@ -44,10 +44,10 @@ package enum UploadClassification: Hashable, Sendable {
     case 401: return .signInNeeded
     case 403 where ReplyReading.problem(in: response)?.type == ProblemDocument.auth: return .signInNeeded
     case 429, 503: return .backendBusy(reason: reason, retryAfterMilliseconds: wait)
-    // 403: a captive portal's page. 408 and 425 mean this time, not this request.
+    // 403: a captive portal's page. 408 and 425 are about the moment, not about the request.
     case 403, 408, 425: return .retry(reason: reason, retryAfterMilliseconds: wait)
     case 400...499: return .backendFault(reason: reason)
-    // 2xx and 3xx that are not the backend's answer, 5xx, and numbers that are no status.
+    // 2xx and 3xx without the backend's answer, 5xx, and numbers that are no HTTP status.
     default: return .retry(reason: reason, retryAfterMilliseconds: wait)
     }
   }

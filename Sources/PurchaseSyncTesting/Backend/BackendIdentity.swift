@@ -1,20 +1,20 @@
 import PurchaseSQLite
 
-/// What a backend's file was made for.
+/// The settings with which a backend's file was created.
 struct BackendIdentity {
   var bundleID: String
   var seed: UInt64
-  /// How often a backup was restored.
+  /// How many times a backup was restored.
   var restorations = 0
 
-  /// Makes the schema in a new file; of an existing one reads what it was made with.
+  /// Creates the schema in a new file, or reads the identity of an existing one.
   static func openOrCreate(
     _ connection: borrowing Connection, bundleID: String, seed: UInt64
   ) throws(BackendStoreError) -> BackendIdentity {
     do throws(SQLiteError) {
       if try connection.userVersion == 0 {
         try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
-          try connection.execute(BackendSchema.sql)
+          try connection.execute(BackendTables.schema)
           try connection.prepare("INSERT INTO identity VALUES (?, ?, 0)")
             .run([.text(bundleID), .integer(Int64(bitPattern: seed))])
         }

@@ -2,14 +2,14 @@ import AppStoreReceipts
 import Foundation
 import PurchaseSync
 
-/// Where things stand in the model's lists. Follows from them, and is kept so that nothing is looked for one by one.
+/// Positions in the model's lists, derived from them, so that no list is searched item by item.
 struct BackendIndex: Sendable, Hashable {
   /// Positions of orders, by number, token, account and key, and account.
   private(set) var orders: [String: Int] = [:]
   private(set) var tokens: [UUID: Int] = [:]
   private(set) var accountOrders: [String: [Int]] = [:]
   private var keys: [AccountKey: Int] = [:]
-  /// Positions of credits, by transaction, and by whom they were granted to.
+  /// Positions of credits, by transaction and by owner at the time of the grant.
   private(set) var credits: [TransactionKey: [Int]] = [:]
   private var owners: [Uploader: [Int]] = [:]
   /// Positions of reversals.
@@ -17,11 +17,11 @@ struct BackendIndex: Sendable, Hashable {
   /// Positions of purchases; of the periods of each subscription.
   private(set) var purchases: [TransactionKey: Int] = [:]
   private(set) var chains: [ChainKey: [Int]] = [:]
-  /// Positions of device claims.
-  var deviceClaims: [UUID: [Int]] = [:]
-  /// When the store vouched for the newest proof of each subscription.
+  /// Positions of adoptions, by device.
+  var deviceAdoptions: [UUID: [Int]] = [:]
+  /// When the store confirmed the newest proof of each subscription.
   var newestProofs: [ChainKey: Int64] = [:]
-  /// How often in a row the store said 21002.
+  /// How many times in a row the store answered 21002.
   private(set) var doubts: [Doubt: Int] = [:]
 
   private struct AccountKey: Hashable {

@@ -3,17 +3,17 @@ import Foundation
 import PurchaseQueue
 import PurchaseSync
 
-/// What the store vouches for, taken in: the same for uploads, notifications and the job, in any order and any number
-/// of times.
+/// Learning from the store's answers. The result is the same for uploads, notifications and the job, in any order and
+/// with repetitions.
 extension BackendModel {
-  /// Makes a change, and notes it for the store.
+  /// Applies a change and adds it to the log.
   mutating func make(_ write: BackendWrite, into log: inout WriteLog) {
     apply(write)
     log.append(write)
   }
 
-  /// Analyses every item anew (R3.3, R3.4, R3.8). What is another app's is not taken in. Grants nothing: the
-  /// subscriptions that were told of come back, for `creditRenewals`.
+  /// Analyses every transaction of this app in a report (R3.3, R3.4, R3.8). Grants nothing: returns the subscriptions
+  /// in the report for `creditRenewals`.
   mutating func absorb(_ report: StoreReport, into log: inout WriteLog, now: Timestamp) -> Set<ChainKey> {
     var touched: Set<ChainKey> = []
     for told in report.transactions where told.bundleID == bundleID {
@@ -34,7 +34,7 @@ extension BackendModel {
     row.facts = row.facts.merged(with: told)
     if !row.isSubscription { row.feeStatus = row.status(isInBillingRetry: false) }
     guard row != known else { return }
-    // That the store said the same again later has to be remembered, and is no change of the row.
+    // A later confirmation of the same facts is stored, and is no change of the row.
     var before = known?.facts
     before?.toldAt = row.facts.toldAt
     if row.facts != before { row.updatedAt = now }
@@ -42,8 +42,8 @@ extension BackendModel {
     follow(row.facts, before: known?.facts, into: &log)
   }
 
-  /// Credits are taken back with a refund, and given back when the store undoes it. What became known some other way
-  /// than by this transaction stays.
+  /// Reverses credits with a refund, and restores them when the store reverses the refund. Reversals that came from
+  /// another source stay.
   private mutating func follow(
     _ facts: VerifiedTransaction, before: VerifiedTransaction?, into log: inout WriteLog
   ) {
@@ -60,14 +60,14 @@ extension BackendModel {
     }
   }
 
-  /// What depends on the neighbours: whether a period renews is said of the last one only (R3.4).
+  /// Updates the fields that depend on the neighbouring periods: only the last period has a renewal status (R3.4).
   private mutating func settle(_ chain: ChainKey, into log: inout WriteLog, now: Timestamp) {
     let rows = periods(of: chain)
     let renewal = renewals[chain]
     for (offset, row) in rows.enumerated() {
       var changed = row
       let isLast = offset == rows.count - 1
-      // Said before this period began, it was about the one before.
+      // A statement from before this period began is about the previous one.
       let isRetrying =
         isLast && renewal?.renewal.isInBillingRetry == true
         && renewal.map { $0.toldAt >= row.facts.purchaseDate } ?? false
@@ -79,10 +79,10 @@ extension BackendModel {
     }
   }
 
-  /// Credits the periods that followed a granted one to whom that was granted, however the backend learned of them:
-  /// nobody has to upload a renewal for it to count. The first period is claimed, always.
+  /// Credits the periods after a granted one to the same owner, so that renewals count without an upload. The first
+  /// period always needs a claim.
   mutating func creditRenewals(of chains: Set<ChainKey>, into log: inout WriteLog, now: Timestamp) {
-    // Where ids restart, a chain's name means another subscription tomorrow.
+    // Where ids restart, the same id can mean another subscription later.
     for chain in chains.sorted() where !chain.environment.reusesTransactionIDs {
       let rows = periods(of: chain)
       guard let first = rows.firstIndex(where: { !credits(for: $0.transaction).isEmpty }),
@@ -110,7 +110,7 @@ extension BackendModel {
       purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
   }
 
-  /// Writes into table C whose a transaction is. What it says already stays.
+  /// Writes the owner of a transaction into table C. Existing values stay.
   mutating func assign(
     _ transaction: TransactionKey, to owner: Uploader?, device: UUID?, into log: inout WriteLog
   ) {

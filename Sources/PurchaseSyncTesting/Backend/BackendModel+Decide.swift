@@ -6,10 +6,10 @@ import PurchaseSync
 extension BackendModel {
   /// The rules for one claim about one verified transaction, in order of precedence.
   ///
-  /// `told` is the transaction as this proof tells it. What the backend knows besides counts too: a refund, or the
-  /// account token, that a notification told of before the upload came.
+  /// `told` is the transaction in this proof. The backend's other knowledge counts too: a refund or an account token from an
+  /// earlier notification.
   ///
-  /// `isProven` is whether the claim came with a proof: what the store tells by id, the app need not know.
+  /// `isProven` is whether the claim has a proof: the app may not know facts that the store returned for a question by id.
   func decide(
     _ claim: Claim, _ told: VerifiedTransaction, isProven: Bool = true, from uploader: Uploader,
     now: Timestamp

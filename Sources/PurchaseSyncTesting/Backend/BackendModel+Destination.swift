@@ -4,17 +4,17 @@ import PurchaseQueue
 import PurchaseSync
 
 extension BackendModel {
-  /// Where a grant goes.
+  /// The target of a grant.
   enum Destination {
     case order(BackendOrder)
-    /// No order; the reason is for logs, if there is anything to say.
+    /// No order; the reason is for logs.
     case owner(Uploader, reason: String?)
     case contradiction(String)
   }
 
   /// Finds the order or the owner. The token in the verified transaction wins over what the claim says.
   ///
-  /// `isTokenProven` is whether the proof itself tells the token, so that the app can have known it.
+  /// `isTokenProven` is whether the proof contains the token, so that the app can know it.
   func destination(
     of claim: Claim, _ facts: VerifiedTransaction, isTokenProven: Bool, from uploader: Uploader
   ) -> Destination {
@@ -31,22 +31,22 @@ extension BackendModel {
     }
   }
 
-  /// A transaction with a token is never guessed about: it names its order, or has none here.
+  /// The destination by the account token, without guessing: the token names an order of this backend, or none.
   private func named(
     by token: String, _ claim: Claim, _ facts: VerifiedTransaction, isProven: Bool, from uploader: Uploader
   ) -> Destination {
     guard let order = UUID(uuidString: token).flatMap({ order(accountToken: $0) }) else {
-      // Someone paid, and no order of ours asked for it: the grant is the uploader's, unless the claim
-      // says that it is for an order, which has another token then.
+      // The payment belongs to no order of this backend, so the uploader gets the grant. A claim for an order
+      // contradicts: that order has another token.
       return claim.match == .bound
         ? .contradiction("the account token names none of our orders, the claim one")
         : .owner(uploader, reason: nil)
     }
-    // A binding may follow from an earlier verdict, which did not know the token: then it wins as well.
+    // The binding may come from an earlier verdict without knowledge of the token; the token also wins then.
     if claim.match == .bound, isProven, claim.orderNumber != order.number {
       return .contradiction("the account token names another order than the claim")
     }
-    // Where only the backend knows the token, the app guessed in good faith, and the token is right.
+    // If only the backend knows the token, the app's proposal was a guess, and the token is right.
     if claim.match == .proposed, isProven, claim.candidates?.contains(order.number) != true {
       return .contradiction("the account token names an order that is none of the candidates")
     }
@@ -62,9 +62,9 @@ extension BackendModel {
 
   /// An order takes one transaction, of its product and quantity.
   ///
-  /// A second payment for a fulfilled order is a person's money all the same, perhaps paid on two devices at
-  /// once. Rejecting it would leave it stuck for ever, and binding it would fulfil the order twice; so the order's
-  /// owner gets it without an order, which also keeps the binding one to one.
+  /// A second payment for a fulfilled order is real money, perhaps paid on two devices at once. A rejection would leave
+  /// it stuck for ever, and a binding would fulfil the order twice. So the order's owner gets it without an order,
+  /// which keeps the binding one to one.
   private func checked(_ order: BackendOrder, _ facts: VerifiedTransaction) -> Destination {
     guard agrees(order, with: facts) else {
       return .contradiction("the order is for another product or quantity")
@@ -75,10 +75,10 @@ extension BackendModel {
     return .order(order)
   }
 
-  /// The first candidate that waits for a payment, agrees, and was waiting when the store charged.
+  /// The first candidate that waits for a payment, has this product and quantity, and was open when the store charged.
   ///
-  /// An account's upload never takes another account's order, and a device's none if several accounts' orders would
-  /// do: that would be a guess with money.
+  /// An account's upload never takes another account's order. A device's upload takes none if orders of several
+  /// accounts fit: that would be a guess with money.
   private func proposed(_ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination
   {
     var fitting: [BackendOrder] = []
@@ -99,7 +99,7 @@ extension BackendModel {
     guard order.fulfilledBy == nil, waiting.contains(order.state), agrees(order, with: facts) else {
       return false
     }
-    // Receipts have whole seconds (receipt-facts, b.4), so the order may seem to be up to one younger.
+    // Receipts have whole seconds (StoreFacts b.4), so the order may seem to be up to one younger.
     let made = order.createdAt.milliseconds - order.createdAt.milliseconds % 1_000
     guard facts.purchaseDate >= made else { return false }
     return order.expiresAt.map { facts.purchaseDate < $0.milliseconds } ?? true
@@ -109,8 +109,8 @@ extension BackendModel {
     order.productID == facts.productID && order.quantity == facts.quantity
   }
 
-  /// Renewals and restores belong to whom the original belongs to, and fulfil no order. Where the original was never
-  /// granted, an earlier period that was granted says whose the subscription is.
+  /// The owner of renewals and restores: the owner of the original transaction. If the original was never granted, the
+  /// owner of an earlier granted period. They fulfil no order.
   func inheritedOwner(_ facts: VerifiedTransaction) -> Uploader? {
     var original = TransactionKey(facts)
     original.transactionID = facts.originalTransactionID

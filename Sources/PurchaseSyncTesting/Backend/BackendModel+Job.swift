@@ -1,71 +1,58 @@
 import AppStoreReceipts
-public import PurchaseQueue
-public import PurchaseSync
+package import PurchaseQueue
+package import PurchaseSync
 
-/// A subscription that the job has to ask about (R3.9).
-public struct DueSubscription: Sendable, Hashable {
-  /// Why.
-  public enum Reason: Sendable, Hashable {
-    /// A trial has ended, was to renew, and no paid period is known.
+/// A subscription that is due for a question of the job (R3.9).
+package struct DueSubscription: Sendable, Hashable {
+  package enum Reason: Sendable, Hashable {
+    /// A renewing trial has ended, and no paid period is known.
     case endedTrial
-    /// A charged period ends within a day, or has ended, and the store may yet renew it.
+    /// A charged period ends within a day, or has ended and may still renew.
     case ending
   }
 
-  /// Which.
-  public var chain: ChainKey
-  /// Why.
-  public var reason: Reason
-
-  /// A subscription and why it is due.
-  public init(chain: ChainKey, reason: Reason) {
-    self.chain = chain
-    self.reason = reason
-  }
+  package var chain: ChainKey
+  package var reason: Reason
 }
 
-/// One question of the job.
-public struct JobQuestion: Sendable, Hashable {
-  /// Which subscription it is about.
-  public var due: DueSubscription
-  /// The newest receipt, which is sent; nil where there is none, or a signed transaction, which tells nothing new.
-  public var proof: ProofDocument?
+package struct JobQuestion: Sendable, Hashable {
+  package var due: DueSubscription
+  /// The newest receipt, to send; nil without one, and for a signed transaction, which has no news.
+  package var proof: ProofDocument?
 
-  /// The newest proof by original transaction id, if the store can be asked about it, else the subscription by its id.
-  public init(_ due: DueSubscription, newest proof: ProofDocument?) {
+  /// A question about the newest proof, or about the subscription by its id if the proof has no news.
+  package init(_ due: DueSubscription, newest proof: ProofDocument?) {
     self.due = due
     self.proof = proof?.kind == .signedTransaction ? nil : proof
   }
 
-  /// What to ask the store.
-  public var query: VerificationQuery {
+  package var query: VerificationQuery {
     if let proof { return .proof(proof) }
     return .subscription(
       environment: due.chain.environment.rawValue, originalTransactionID: due.chain.originalTransactionID)
   }
 }
 
-/// The job that polls every 12 hours (R3.1, R3.9). What is due is a pure function; somebody else asks the store in
-/// between, so that nothing waits for it.
+/// The job that polls every 12 hours (R3.1, R3.9). The model computes the due questions and learns the answers. The
+/// caller asks the store in between, so that no request waits.
 extension BackendModel {
   /// How often the job runs, in milliseconds.
-  public static let jobInterval: Int64 = 12 * 3_600_000
+  package static let jobInterval: Int64 = 12 * 3_600_000
   /// How far ahead the job looks, in milliseconds.
   static let jobHorizon: Int64 = 24 * 3_600_000
   /// How long the store tries to charge (R2.6), in milliseconds.
   static let billingRetry: Int64 = 60 * 24 * 3_600_000
 
-  /// Whether it is time for the job.
-  public func isJobDue(at now: Timestamp) -> Bool {
+  package func isJobDue(at now: Timestamp) -> Bool {
     lastJob.map { $0.at.adding(milliseconds: Self.jobInterval) <= now } ?? true
   }
 
-  /// The subscriptions to ask about now, by their keys.
+  /// The due subscriptions, ordered by key.
   ///
-  /// Trials that ended with renewal on, of which no later period is known; and charged periods that end within 24 hours.
-  /// A period renews at its end, which is after the last run that saw it coming: so one that has ended stays due, unless
-  /// its renewal is off, for as long as the store may try to charge.
-  public func dueSubscriptions(at now: Timestamp) -> [DueSubscription] {
+  /// Trials that ended with renewal on and without a known later period, and charged periods that end within 24 hours.
+  /// A period renews at its end, after the last run that found it due. So an ended period stays due while the store may
+  /// try to charge, unless its renewal is off.
+  package func dueSubscriptions(at now: Timestamp) -> [DueSubscription] {
     chains.sorted().compactMap { chain in
       guard !chain.environment.reusesTransactionIDs, let last = periods(of: chain).last else { return nil }
       return reason(last, now.milliseconds).map { DueSubscription(chain: chain, reason: $0) }
@@ -83,8 +70,8 @@ extension BackendModel {
     return last.willAutoRenew != false ? .ending : nil
   }
 
-  /// Takes in what the store said to the job's questions, and that the job ran.
-  public mutating func finishJob(
+  /// Learns the store's answers to the job's questions, and records the run.
+  package mutating func finishJob(
     _ answers: [(question: JobQuestion, answer: StoreAnswer)], now: Timestamp
   ) -> [BackendWrite] {
     var log = WriteLog()
@@ -97,8 +84,7 @@ extension BackendModel {
 }
 
 extension BackendStore {
-  /// The questions of the job at a moment; each goes to the store, and what comes of them to
-  /// ``BackendModel/finishJob(_:now:)``.
+  /// The questions of the job at a moment. ``BackendModel/finishJob(_:now:)`` takes the answers.
   package func jobQuestions(at now: Timestamp) throws(BackendStoreError) -> [JobQuestion] {
     var questions: [JobQuestion] = []
     for due in try model().dueSubscriptions(at: now) {

@@ -1,20 +1,19 @@
 import AppStoreReceipts
 import Foundation
-public import PurchaseQueue
-public import PurchaseSync
+package import PurchaseQueue
+package import PurchaseSync
 
 extension BackendModel {
-  /// The answer to an upload, and what a store has to make durable before it is sent.
-  public struct Judgement: Sendable {
+  /// The answer to an upload, and the changes to make durable before it is sent.
+  package struct Judgement: Sendable {
     /// One verdict per claim, in the claims' order.
-    public var verdicts: [ClaimVerdict]
-    /// Everything that changed, in order.
-    public var writes: [BackendWrite]
+    package var verdicts: [ClaimVerdict]
+    package var writes: [BackendWrite]
   }
 
-  /// What an upload makes the backend ask the store: once about the proof or, without one, about each transaction by
-  /// id. Somebody who asks before taking a lock begins here.
-  public static func queries(of request: UploadRequest) -> [VerificationQuery] {
+  /// The questions of an upload to the store: one about the proof or, without one, one per transaction by id. A caller
+  /// can ask them before it takes a lock.
+  package static func queries(of request: UploadRequest) -> [VerificationQuery] {
     if let proof = request.proof { return [.proof(proof)] }
     return request.claims.map(query)
   }
@@ -24,7 +23,7 @@ extension BackendModel {
   }
 
   /// Judges each claim of an upload and grants what is to be granted. `verify` is a store in process.
-  public mutating func judge(
+  package mutating func judge(
     _ request: UploadRequest, from uploader: Uploader, now: Timestamp,
     verify: (VerificationQuery) -> StoreVerification
   ) -> Judgement {
@@ -33,8 +32,8 @@ extension BackendModel {
 
   /// Judges each claim of an upload and grants what is to be granted.
   ///
-  /// `answers` is what the store said to the upload's ``queries(of:)``.
-  public mutating func judge(
+  /// `answers` gives the store's answers to the upload's ``queries(of:)``.
+  package mutating func judge(
     _ request: UploadRequest, from uploader: Uploader, now: Timestamp,
     answers: (VerificationQuery) -> StoreAnswer
   ) -> Judgement {
@@ -84,7 +83,7 @@ extension BackendModel {
     return ruling
   }
 
-  /// What each answer of the store means for one claim (R1.1).
+  /// The ruling on one claim for each answer of the store (R1.1).
   private func judge(
     _ claim: Claim, _ answer: StoreAnswer, isProven: Bool, from uploader: Uploader, now: Timestamp
   ) -> Ruling {
@@ -111,14 +110,14 @@ extension BackendModel {
     }
   }
 
-  /// What a `pending` claim waits for while the store does not answer, in seconds.
+  /// The `retryAfter` of a pending claim while the store does not answer, in seconds.
   static let storeRetrySeconds = 30.0
-  /// What it waits for while somebody has to repair the backend's configuration, in seconds.
+  /// The `retryAfter` while the backend's configuration needs a repair, in seconds.
   static let repairSeconds = 600.0
-  /// 21002 is malformed, or a temporary fault (R1.1): so often in a row, it is malformed.
+  /// 21002 means malformed or a temporary fault (R1.1). After this many in a row, it means malformed.
   static let doubtsBeforeRejection = 4
 
-  /// The claimed transaction in the proof. The claim's environment is only a hint: the verified one counts.
+  /// The claimed transaction in the proof. The claim's environment is a hint; the verified one counts.
   private static func facts(
     for claim: Claim, in transactions: [VerifiedTransaction]
   ) -> VerifiedTransaction? {

@@ -1,26 +1,20 @@
-public import PurchaseQueue
-public import PurchaseSync
+package import PurchaseQueue
+package import PurchaseSync
 
-/// What the store said without anybody having asked for a grant, and the proof that it was about.
-public struct Lesson: Sendable, Hashable {
-  /// The proof, if the question was about one.
-  public var proof: ProofDocument?
-  /// What the store said.
-  public var answer: StoreAnswer
-
-  /// An answer about a proof, or by id.
-  public init(proof: ProofDocument?, answer: StoreAnswer) {
-    self.proof = proof
-    self.answer = answer
-  }
+/// An answer of the store that is not about a claim, with its proof.
+package struct Lesson: Sendable, Hashable {
+  /// The proof; nil for a question by id.
+  package var proof: ProofDocument?
+  package var answer: StoreAnswer
 }
 
 extension BackendModel {
-  /// Takes in what a notification, or the job's question, taught: refunds, renewals, plan changes. Only the later periods
-  /// of subscriptions that are granted already are credited; everything else waits for its claim.
+  /// Learns from a notification or the job: refunds, renewals, changes of plan. Only later periods of granted
+  /// subscriptions are credited; everything else waits for its claim.
   ///
-  /// The end state is the same in whatever order, and however often, the lessons come.
-  public mutating func learn(_ lessons: [Lesson], source: KnowledgeSource, now: Timestamp) -> [BackendWrite] {
+  /// The end state is the same for any order and number of the lessons.
+  package mutating func learn(_ lessons: [Lesson], source: KnowledgeSource, now: Timestamp) -> [BackendWrite]
+  {
     var log = WriteLog()
     learn(lessons, source: source, into: &log, now: now)
     return log.writes

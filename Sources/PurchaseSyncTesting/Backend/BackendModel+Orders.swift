@@ -1,22 +1,20 @@
-public import PurchaseQueue
-public import PurchaseSync
+package import PurchaseQueue
+package import PurchaseSync
 
 extension BackendModel {
-  /// An order, and whether and how the model changed for it.
-  public struct OrderOutcome: Sendable, Hashable {
-    /// The order, old or new.
-    public var order: BackendOrder
+  /// An order, with the changes of the model.
+  package struct OrderOutcome: Sendable, Hashable {
+    package var order: BackendOrder
     /// False if the idempotency key was known: nothing changed.
-    public var isNew: Bool
-    /// What a store has to make durable.
-    public var writes: [BackendWrite]
+    package var isNew: Bool
+    package var writes: [BackendWrite]
   }
 
-  /// Makes an order, or finds the one that this account made under the same idempotency key.
+  /// Makes an order, or finds the account's order with the same idempotency key.
   ///
-  /// Throws if the key belongs to a different order, or the request makes no sense. `expiresAt` is the moment
-  /// from which the backend no longer expects a payment.
-  public mutating func createOrder(
+  /// Throws if the key belongs to a different order, or if the request is invalid. After `expiresAt` the backend no
+  /// longer expects a payment.
+  package mutating func createOrder(
     _ request: OrderRequest, account: String, idempotencyKey: String, now: Timestamp,
     expiresAt: Timestamp? = nil
   ) throws(BackendModelError) -> OrderOutcome {
@@ -28,10 +26,10 @@ extension BackendModel {
       }
       return OrderOutcome(order: known, isNew: false, writes: [])
     }
-    // Drawn from seed and count, so that a backend that was killed and opened again never repeats a token.
+    // Drawn from seed and count, so that a backend never repeats a token after a kill.
     let count = orders.count + 1
     var mixer = SplitMix64(seed: seed)
-    // A restored backend counts again from an earlier number, and must not repeat what it gave out since.
+    // A restored backend counts from an earlier number, and must not repeat the tokens since then.
     let restored = UInt64(restorations) << 32
     var generator = SplitMix64(seed: mixer.next() &+ restored &+ UInt64(count))
     let order = BackendOrder(
@@ -43,17 +41,17 @@ extension BackendModel {
     return OrderOutcome(order: order, isNew: true, writes: [.order(order)])
   }
 
-  /// The account's orders, oldest first; only those in `state`, if it is given. Without a moment nothing has expired.
-  public func orders(
+  /// The account's orders, oldest first; with `state` only those in this state. Without a moment, no order has expired.
+  package func orders(
     account: String, state: OrderState? = nil, at now: Timestamp = Timestamp(milliseconds: .min)
   ) -> [BackendOrder] {
     orders(of: account).filter { state == nil || $0.state(at: now) == state }
   }
 
-  /// Moves an order to another state: deferred by Ask to Buy, cancelled by the person, expired.
+  /// Moves an order to another state: deferred by Ask to Buy, cancelled or expired.
   ///
-  /// An order that is fulfilled, or unknown, stays as it is, and nothing is written.
-  public mutating func move(order number: String, to state: OrderState) -> [BackendWrite] {
+  /// A fulfilled or unknown order does not change, and nothing is written.
+  package mutating func move(order number: String, to state: OrderState) -> [BackendWrite] {
     guard var order = order(number: number), order.fulfilledBy == nil, order.state != state else { return [] }
     order.state = state
     apply(.order(order))

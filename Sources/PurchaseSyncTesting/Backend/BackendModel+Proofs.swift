@@ -4,8 +4,7 @@ import PurchaseQueue
 import PurchaseSync
 
 extension BackendModel {
-  /// Keeps a proof that the store was asked about: in table A in any case; in table B, for each subscription in it, if
-  /// it is genuine and the newest.
+  /// Stores a proof: always in table A, and in table B for each of its subscriptions if it is genuine and the newest.
   mutating func keep(
     _ proof: ProofDocument, about subject: (id: String, original: String?)?, _ answer: StoreAnswer,
     from uploader: Uploader?, device: UUID?, source: KnowledgeSource, into log: inout WriteLog, now: Timestamp
@@ -22,7 +21,7 @@ extension BackendModel {
           proof: proof, at: now, device: device, account: account,
           summary: Self.summary(of: answer, proof), source: source)),
       into: &log)
-    // The store's newer receipt stands in for the one that was sent (R2.5).
+    // The store's newer receipt replaces the sent one (R2.5).
     let newest =
       answer.report?.latestReceipt.map { ProofDocument(kind: Self.kind(of: $0), data: $0) } ?? proof
     for (chain, periods) in Dictionary(
@@ -43,14 +42,15 @@ extension BackendModel {
     }
   }
 
-  /// Receipts in base64: a property list begins with a brace, an app receipt is DER (receipt-facts, section 0).
+  /// The kind of a receipt in base64: a property list begins with a brace, an app receipt is DER (StoreFacts section
+  /// 0).
   static func kind(of receipt: String) -> ProofKind {
     if receipt.contains(".") { return .signedTransaction }
     guard let first = Data(base64Encoded: String(receipt.prefix(4)))?.first else { return .appReceipt }
     return first == UInt8(ascii: "{") ? .transactionReceipt : .appReceipt
   }
 
-  /// For `data` of table A: what came of it, and no proof.
+  /// The text for `data` of table A: the store's answer, without the proof.
   private static func summary(of answer: StoreAnswer, _ proof: ProofDocument) -> String {
     let words: (String, String?)
     switch answer.outcome {

@@ -1,53 +1,48 @@
-public import Foundation
+package import Foundation
 import PurchaseQueue
 
-/// A model of the backend: orders, the ledger of credits, what the store told, and what else it knows.
+/// A model of the backend: orders, the ledger of credits, and the store's facts.
 ///
 /// A pure value without clock, randomness or I/O; time is an argument, numbers and tokens follow from the seed.
 /// Every change is a list of `BackendWrite`: it is applied here and returned, so that a store can make it durable.
-public struct BackendModel: Sendable, Hashable {
+package struct BackendModel: Sendable, Hashable {
   /// The app whose transactions are accepted.
-  public let bundleID: String
-  /// What order tokens and the epoch follow from.
-  public let seed: UInt64
-  /// How often this backend was restored from a backup.
-  public let restorations: Int
-  /// Every order, oldest first.
-  public private(set) var orders: [BackendOrder] = []
-  /// The ledger. Append-only, and nothing in it keeps a transaction from standing there twice.
-  public private(set) var credits: [Credit] = []
-  /// What was taken back, in the order in which the backend heard of it.
-  public private(set) var reversals: [Reversal] = []
+  package let bundleID: String
+  /// The seed of the order tokens and the ledger epoch.
+  package let seed: UInt64
+  /// How many times this backend was restored from a backup.
+  package let restorations: Int
+  package private(set) var orders: [BackendOrder] = []
+  /// The ledger: append-only, without a check for repeated transactions.
+  package private(set) var credits: [Credit] = []
+  /// The reversed transactions, in the order in which the backend learned of them.
+  package private(set) var reversals: [Reversal] = []
   /// Every verified transaction: table C.
-  public private(set) var purchases: [Purchase] = []
-  /// What is known of the subscriptions' next renewals.
-  public private(set) var renewals: [ChainKey: ChainRenewal] = [:]
-  /// Which devices' grants moved to which accounts, oldest first.
-  public private(set) var deviceClaims: [DeviceClaim] = []
-  /// Every verdict given, oldest first.
-  public private(set) var verdicts: [RecordedVerdict] = []
+  package private(set) var purchases: [Purchase] = []
+  /// The known facts about the next renewals of subscriptions.
+  package private(set) var renewals: [ChainKey: ChainRenewal] = [:]
+  package private(set) var deviceAdoptions: [AdoptionRecord] = []
+  package private(set) var verdicts: [RecordedVerdict] = []
   /// The last run of the job, if it ever ran.
-  public private(set) var lastJob: JobRun?
+  package private(set) var lastJob: JobRun?
 
   private var index = BackendIndex()
 
-  /// A backend that knows nothing yet.
-  public init(bundleID: String, seed: UInt64, restorations: Int = 0) {
+  package init(bundleID: String, seed: UInt64, restorations: Int = 0) {
     self.bundleID = bundleID
     self.seed = seed
     self.restorations = restorations
   }
 
-  /// Goes with every reply; a backend restored from a backup has another one.
-  public var ledgerEpoch: String {
+  /// Part of every reply; it changes when the backend is restored from a backup.
+  package var ledgerEpoch: String {
     "epoch-" + String(seed, radix: 16) + (restorations > 0 ? "-\(restorations)" : "")
   }
 
-  /// Makes a change that was decided here, or read back from a store.
+  /// Applies a change that was decided here or read from the file.
   ///
-  /// Lines of the ledger and verdicts are appended, whatever they say; a known order, reversal, purchase or renewal is
-  /// replaced.
-  public mutating func apply(_ write: BackendWrite) {
+  /// Credits and verdicts are always appended. A known order, reversal, purchase or renewal is replaced.
+  package mutating func apply(_ write: BackendWrite) {
     switch write {
     case .order(let order):
       if index.insert(order, at: orders.count) { orders.append(order) } else { replace(order) }
@@ -60,7 +55,7 @@ public struct BackendModel: Sendable, Hashable {
     case .proof: break
     case .newestProof(let newest): index.newestProofs[newest.chain] = newest.toldAt
     case .job(let run): lastJob = run
-    case .deviceClaim(let claim): put(claim)
+    case .adoption(let claim): put(claim)
     case .verdict(let verdict):
       index.note(verdict)
       verdicts.append(verdict)
@@ -89,10 +84,10 @@ public struct BackendModel: Sendable, Hashable {
     }
   }
 
-  /// The rows of table C follow the credits to the account.
-  private mutating func put(_ claim: DeviceClaim) {
-    index.deviceClaims[claim.device, default: []].append(deviceClaims.count)
-    deviceClaims.append(claim)
+  /// Moves the rows of table C with the adopted credits.
+  private mutating func put(_ claim: AdoptionRecord) {
+    index.deviceAdoptions[claim.device, default: []].append(deviceAdoptions.count)
+    deviceAdoptions.append(claim)
     for position in index.credits(of: .device(claim.device)) where claim.covers(credits[position]) {
       guard let row = index.purchases[credits[position].transaction], purchases[row].account == nil else {
         continue
@@ -104,30 +99,27 @@ public struct BackendModel: Sendable, Hashable {
 
   // MARK: Looking up
 
-  /// The order with this number, or nil.
-  public func order(number: String) -> BackendOrder? { index.orders[number].map { orders[$0] } }
+  package func order(number: String) -> BackendOrder? { index.orders[number].map { orders[$0] } }
 
-  /// The order with this account token, or nil.
-  public func order(accountToken: UUID) -> BackendOrder? { index.tokens[accountToken].map { orders[$0] } }
+  package func order(accountToken: UUID) -> BackendOrder? { index.tokens[accountToken].map { orders[$0] } }
 
   /// The order that this account made under this idempotency key, or nil.
-  public func order(account: String, idempotencyKey: String) -> BackendOrder? {
+  package func order(account: String, idempotencyKey: String) -> BackendOrder? {
     index.order(account: account, idempotencyKey: idempotencyKey).map { orders[$0] }
   }
 
-  /// Every order of an account, oldest first.
   func orders(of account: String) -> [BackendOrder] {
     (index.accountOrders[account] ?? []).map { orders[$0] }
   }
 
   /// The ledger's lines for one transaction: more than one is a doubling.
-  public func credits(for transaction: TransactionKey) -> [Credit] {
+  package func credits(for transaction: TransactionKey) -> [Credit] {
     (index.credits[transaction] ?? []).map { credits[$0] }
   }
 
-  /// The ledger's lines that are an account's now, oldest first.
+  /// The account's present credits, oldest first.
   func credits(of account: String) -> [Credit] {
-    let devices = Set(deviceClaims.lazy.filter { $0.account == account }.map(\.device))
+    let devices = Set(deviceAdoptions.lazy.filter { $0.account == account }.map(\.device))
     var positions = index.credits(of: .account(account))
     for device in devices {
       positions += index.credits(of: .device(device)).filter { owner(of: credits[$0]) == .account(account) }
@@ -135,16 +127,16 @@ public struct BackendModel: Sendable, Hashable {
     return positions.sorted().map { credits[$0] }
   }
 
-  /// Whether the store took this transaction back, as far as the backend was told, and not gave it back.
-  public func isReversed(_ transaction: TransactionKey) -> Bool { reversal(of: transaction) != nil }
+  /// Whether a reversal of this transaction is known and in effect.
+  package func isReversed(_ transaction: TransactionKey) -> Bool { reversal(of: transaction) != nil }
 
-  /// The reversal that holds for a transaction, or nil.
+  /// The effective reversal of a transaction, or nil.
   func reversal(of transaction: TransactionKey) -> Reversal? {
     index.reversals[transaction].map { reversals[$0] }.flatMap { $0.undoneAt == nil ? $0 : nil }
   }
 
-  /// What is known of a transaction; nil if no proof ever held it.
-  public func purchase(_ transaction: TransactionKey) -> Purchase? {
+  /// The known facts of a transaction; nil if no proof contained it.
+  package func purchase(_ transaction: TransactionKey) -> Purchase? {
     index.purchases[transaction].map { purchases[$0] }
   }
 
@@ -153,24 +145,23 @@ public struct BackendModel: Sendable, Hashable {
     (index.chains[chain] ?? []).map { purchases[$0] }.sorted { $0.place < $1.place }
   }
 
-  /// Every known subscription.
   var chains: Dictionary<ChainKey, [Int]>.Keys { index.chains.keys }
 
-  /// When the store vouched for the newest proof of a subscription; nil without one.
+  /// When the store confirmed the newest proof of a subscription; nil without one.
   func newestProof(of chain: ChainKey) -> Int64? { index.newestProofs[chain] }
 
-  /// How often in a row the store said 21002 to this claim.
+  /// How many times in a row the store answered 21002 to this claim.
   func doubts(about transactionID: String, from uploader: Uploader) -> Int {
     index.doubts[BackendIndex.Doubt(transactionID: transactionID, uploader: uploader)] ?? 0
   }
 
-  /// Who owns a credit now: a device's belongs to the account that first claimed it.
-  public func owner(of credit: Credit) -> Uploader {
+  /// The present owner of a credit: the first account that adopted a device owns the device's credit.
+  package func owner(of credit: Credit) -> Uploader {
     guard case .device(let device) = credit.owner else { return credit.owner }
-    let claim = (index.deviceClaims[device] ?? []).first { deviceClaims[$0].covers(credit) }
-    return claim.map { .account(deviceClaims[$0].account) } ?? credit.owner
+    let claim = (index.deviceAdoptions[device] ?? []).first { deviceAdoptions[$0].covers(credit) }
+    return claim.map { .account(deviceAdoptions[$0].account) } ?? credit.owner
   }
 
-  /// Transactions that were in proofs and are nobody's yet.
-  public var sightings: [Purchase] { purchases.filter { $0.account == nil && $0.device == nil } }
+  /// Transactions from proofs that have no owner yet.
+  package var sightings: [Purchase] { purchases.filter { $0.account == nil && $0.device == nil } }
 }

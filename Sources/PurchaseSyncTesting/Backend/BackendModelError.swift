@@ -1,5 +1,5 @@
-/// Why the model of the backend refused a request as a whole. Claims are never refused this way.
-public enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertible {
+/// The reason for which the model refuses a whole request. Claims are never refused this way.
+package enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The account used this idempotency key for a different order.
   case idempotencyConflict
   /// The product's name is blank.
@@ -8,7 +8,7 @@ public enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertibl
   case invalidQuantity(Int)
 
   /// One line for a problem document.
-  public var description: String {
+  package var description: String {
     switch self {
     case .idempotencyConflict: "this Idempotency-Key belongs to an order of another product or quantity"
     case .blankProduct: "productID is blank"

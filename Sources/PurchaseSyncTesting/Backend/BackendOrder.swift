@@ -6,51 +6,33 @@ public import PurchaseSync
 public struct BackendOrder: Sendable, Hashable, Codable {
   /// The order number.
   public var number: String
-  /// Who made it and gets what it buys.
+  /// The account that made it and gets the purchase.
   public var account: String
-  /// What makes a repeated request the same order; unique per account.
+  /// The key that makes a repeated request the same order; unique per account.
   public var idempotencyKey: String
   /// Goes to the store with the payment.
   public var accountToken: UUID
-  /// What is bought.
+  /// The product.
   public var productID: String
   /// How many.
   public var quantity: Int
   /// Where it stands.
-  public var state: OrderState
+  public var state = OrderState.open
   /// When it was made.
   public var createdAt: Timestamp
-  /// When the backend stops waiting, if ever. It binds by its token all the same.
+  /// When the backend stops waiting; nil for no limit. An expired order still binds by its token.
   public var expiresAt: Timestamp?
   /// The transaction that fulfilled it. Set once, never changed.
   public var fulfilledBy: TransactionKey?
 
-  /// An order with all of its fields.
-  public init(
-    number: String, account: String, idempotencyKey: String, accountToken: UUID, productID: String,
-    quantity: Int, state: OrderState = .open, createdAt: Timestamp, expiresAt: Timestamp? = nil,
-    fulfilledBy: TransactionKey? = nil
-  ) {
-    self.number = number
-    self.account = account
-    self.idempotencyKey = idempotencyKey
-    self.accountToken = accountToken
-    self.productID = productID
-    self.quantity = quantity
-    self.state = state
-    self.createdAt = createdAt
-    self.expiresAt = expiresAt
-    self.fulfilledBy = fulfilledBy
-  }
-
-  /// The state at a moment: one that nobody paid in time has expired.
+  /// The state at a moment: an order that was not paid in time has expired.
   public func state(at now: Timestamp) -> OrderState {
     guard state == .open || state == .deferred, let expiresAt, expiresAt <= now else { return state }
     return .expired
   }
 
-  /// The order as the wire protocol tells it at a moment.
-  public func document(at now: Timestamp) -> OrderDocument {
+  /// The order in the wire protocol at a moment.
+  package func document(at now: Timestamp) -> OrderDocument {
     OrderDocument(
       number: number, accountToken: accountToken, productID: productID, quantity: quantity,
       state: state(at: now), createdAt: createdAt, expiresAt: expiresAt)

@@ -2,68 +2,67 @@ import Foundation
 import PurchaseSQLite
 package import PurchaseSync
 
-/// The model of the backend, made durable in one SQLite file.
+/// The model of the backend in one SQLite file.
 ///
-/// What a request wrote is on disk before it is answered, or none of it happened. A process may be killed at any point;
-/// the next one to open the file has every request that was answered.
+/// The writes of a request are on disk before it is answered, or none of them happened. After a kill at any point, the
+/// next process that opens the file has every answered request.
 ///
-/// It belongs to one lock, its owner's, but for `commit`: while one batch of requests is on its way to the disk, the
-/// next ones are judged. `@unchecked` because the compiler cannot see that; the connection has a lock of its own, which
-/// is taken after the owner's, never before.
+/// The owner's lock guards everything except `commit`: while one batch of requests is written to the disk, the next
+/// ones are judged. `@unchecked` because the compiler cannot see that. The connection has a lock of its own, which is
+/// always taken after the owner's. It is an `NSLock` because `take` locks it and `commit` unlocks it.
 package final class BackendStore: @unchecked Sendable {
-  /// Before the connection, so that they go first.
+  /// Declared before the connection, so that the statements are finalized first.
   private let statements = StatementCache()
   private let connection: Connection
   private let connectionLock = NSLock()
   private var identity: BackendIdentity
-  /// Called before each row of a transaction is written, and once more before it is committed: where tests kill the
-  /// process. Nil in every other use.
+  /// Called before each row of a transaction is written, and before the commit. Tests kill the process there.
   package var beforeWrite: (() -> Void)?
-  /// Nil while a change is under way, and after one that failed: then the file is the truth.
+  /// Nil during a change and after a failed one; then the file is read again.
   private var cached: BackendModel?
   /// Whether `perform` leaves the commit to `GroupCommit`.
   var isGathering = false
-  /// What was decided and is not in the file yet.
+  /// The writes of judged requests that are not in the file yet.
   private var gathered: [BackendWrite] = []
-  /// Why something gathered did not happen, of which those who wait for it were not told yet.
+  /// The failure of gathered writes whose waiting requests were not informed yet.
   private var untold: BackendStoreError?
-  /// Why the last commit failed, until it is abandoned; with the connection's lock.
+  /// The failure of the last commit, until `abandon`. Guarded by the connection's lock.
   private var broken: BackendStoreError?
-  /// How many changes were gathered so far, which is the number of the last of them.
+  /// The number of gathered changes so far, which is the number of the last one.
   private(set) var lastGathered = 0
 
-  /// Opens or creates the file. An existing one keeps the seed it was made with.
+  /// Opens or creates the file. An existing file keeps its seed.
   package init(path: String, bundleID: String, seed: UInt64) throws(BackendStoreError) {
     let version: Int64
     do throws(SQLiteError) {
       connection = try Connection(path: path)
       try connection.applyConnectionSettings()
       version = try connection.userVersion
-      // Settings that the file keeps are for new ones.
+      // The file keeps these settings, so only a new one needs them.
       if version == 0 { try connection.applyNewFileSettings() }
     } catch {
       throw BackendStoreError(error)
     }
-    guard version == 0 || version == BackendSchema.version else {
+    guard version == 0 || version == BackendTables.version else {
       throw BackendStoreError(version: version)
     }
     identity = try BackendIdentity.openOrCreate(connection, bundleID: bundleID, seed: seed)
     cached = try Self.load(connection, identity)
   }
 
-  /// A part of what was gathered, on its way to the file.
+  /// Gathered writes on the way to the file.
   struct Batch {
     var writes: [BackendWrite]
     /// The number of the last change in it.
     var through: Int
-    /// Why it cannot happen any more.
+    /// The failure of an earlier batch, which makes this one fail too.
     var failure: BackendStoreError?
   }
 
-  /// The state as it was decided; what was gathered of it may not be in the file yet (`flush`).
+  /// The judged state. Gathered parts of it may not be in the file yet (`flush`).
   package func model() throws(BackendStoreError) -> BackendModel {
     if let cached { return cached }
-    // Else it would be read without what was gathered.
+    // The file lacks the gathered writes.
     if !gathered.isEmpty { try flush() }
     let model = try alone { () throws(BackendStoreError) in try Self.load(connection, identity) }
     cached = model
@@ -82,40 +81,35 @@ package final class BackendStore: @unchecked Sendable {
     }
   }
 
-  /// Changes the model and commits the writes that `body` returns before it returns itself; while it gathers, whoever
-  /// owns it has to wait for `lastGathered` before the result leaves the house.
+  /// Changes the model, and commits the writes of `body` before it returns. While `isGathering`, the caller has to wait
+  /// for `lastGathered` before it sends the result.
   ///
   /// If `body` or the commit throws, nothing has changed.
-  package func perform<R, E: Error>(
-    failing wrap: (BackendStoreError) -> E,
-    _ body: (inout BackendModel) throws(E) -> (result: R, writes: [BackendWrite])
-  ) throws(E) -> R {
-    var model: BackendModel
-    do throws(BackendStoreError) {
-      model = try self.model()
-    } catch {
-      throw wrap(error)
-    }
-    // Given up here, so that the model is changed in place and not copied; after a failure the file is read again.
+  package func perform<R>(
+    _ body: (inout BackendModel) throws -> (result: R, writes: [BackendWrite])
+  ) throws -> R {
+    var model = try self.model()
+    // Released here, so that the model is changed in place and not copied. After a failure the file is read again.
     cached = nil
     let (result, writes) = try body(&model)
     if !writes.isEmpty, isGathering {
       gathered += writes
       lastGathered += 1
     } else if !writes.isEmpty {
-      do throws(BackendStoreError) {
-        // First what others wait for, so that a failure of this is not theirs.
-        if !gathered.isEmpty { try flush() }
-        try commitAlone(writes)
-      } catch {
-        throw wrap(error)
-      }
+      // Commits the other requests' writes first, so that a failure of this one does not reach them.
+      if !gathered.isEmpty { try flush() }
+      try commitAlone(writes)
     }
     cached = model
     return result
   }
 
-  /// The file takes no writes any more, as on a full disk, or takes them again.
+  /// The same for a change without a result.
+  package func change(_ body: (inout BackendModel) throws -> [BackendWrite]) throws {
+    try perform { model in ((), try body(&model)) }
+  }
+
+  /// Makes the file refuse writes, as on a full disk, or accept them again.
   func refuseWrites(_ refuses: Bool) throws(BackendStoreError) {
     connectionLock.lock()
     defer { connectionLock.unlock() }
@@ -128,15 +122,15 @@ package final class BackendStore: @unchecked Sendable {
 
   // MARK: Commits
 
-  /// What was gathered, with the connection: it is this thread's until `commit`.
+  /// Takes the gathered writes, and locks the connection until `commit` on the same thread.
   func take() -> Batch {
     connectionLock.lock()
     defer { (gathered, untold) = ([], nil) }
     return Batch(writes: gathered, through: lastGathered, failure: untold)
   }
 
-  /// In one transaction what `take` gave. Without the owner's lock, on the same thread. After a failure nobody commits
-  /// until `abandon`: what was judged meanwhile rests on what is not in the file.
+  /// Commits a batch from `take` in one transaction, on the same thread and without the owner's lock. After a failure
+  /// every commit fails until `abandon`: the requests judged meanwhile depend on writes that are not in the file.
   func commit(_ batch: Batch) throws(BackendStoreError) {
     defer { connectionLock.unlock() }
     do throws(BackendStoreError) {
@@ -148,18 +142,18 @@ package final class BackendStore: @unchecked Sendable {
     }
   }
 
-  /// After a commit that failed: everything that was judged by what is not in the file did not happen. The number of the
-  /// last change of which this is true.
+  /// Discards, after a failed commit, every judged request that is not in the file. Returns the number of the last
+  /// discarded change.
   func abandon() -> Int {
     alone { broken = nil }
     (gathered, untold, cached) = ([], nil, nil)
-    // Whoever comes after this waits for another number than those that are told of the failure.
+    // Later requests wait for a higher number than those that fail now.
     defer { lastGathered += 1 }
     return lastGathered
   }
 
-  /// Everything that was decided is in the file when this returns; with the owner's lock. If it throws, none of what was
-  /// gathered happened, and whoever waits for it is told so.
+  /// Writes all gathered changes to the file, under the owner's lock. If it throws, none of them happened, and the
+  /// requests that wait for them fail.
   func flush() throws(BackendStoreError) {
     let hadWaiting = !gathered.isEmpty
     let batch = take()
@@ -187,7 +181,7 @@ package final class BackendStore: @unchecked Sendable {
     return try body()
   }
 
-  /// What the file holds now, to be restored later.
+  /// The content of the file, for `restore(_:)`.
   package func backUp() throws(BackendStoreError) -> BackendBackup {
     try flush()
     return try alone { () throws(BackendStoreError) in
@@ -195,8 +189,8 @@ package final class BackendStore: @unchecked Sendable {
     }
   }
 
-  /// Goes back to a backup, as after a disaster: what came since is gone, and the ledger epoch is another one. The log
-  /// of verdicts, which belongs to the tests, goes on.
+  /// Sets the file back to a backup and changes the ledger epoch. The log of verdicts, which belongs to the tests,
+  /// stays.
   package func restore(_ backup: BackendBackup) throws(BackendStoreError) {
     try flush()
     var restored = identity
@@ -205,7 +199,7 @@ package final class BackendStore: @unchecked Sendable {
     defer { connectionLock.unlock() }
     do throws(SQLiteError) {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
-        for table in BackendSchema.restored { try connection.execute("DELETE FROM \(table)") }
+        for table in BackendTables.restored { try connection.execute("DELETE FROM \(table)") }
         for write in backup.writes {
           if case .verdict = write { continue }
           try connection.insert(write, statements)
@@ -244,7 +238,7 @@ package final class BackendStore: @unchecked Sendable {
   }
 }
 
-/// A backend's whole state at a moment.
+/// The whole state of a backend at one moment.
 public struct BackendBackup: Sendable, Hashable {
   var writes: [BackendWrite]
 }
@@ -256,12 +250,12 @@ package struct BackendStoreError: Error, Hashable, Sendable, CustomStringConvert
 
   init(_ error: SQLiteError) { description = "the backend's store: \(error)" }
 
-  /// A file of another version: there is nothing in it that a new one could not have.
+  /// A file of another schema version. It holds only test data, so it is refused and not migrated.
   init(version: Int64) {
     description =
-      "the backend's store: the file is of schema version \(version), not \(BackendSchema.version); begin with a new file"
+      "the backend's store: the file is of schema version \(version), not \(BackendTables.version); begin with a new file"
   }
 
-  /// Something in the file that this version did not write.
+  /// Content that this version does not write.
   init(unreadable what: String) { description = "the backend's store: \(what) cannot be read" }
 }

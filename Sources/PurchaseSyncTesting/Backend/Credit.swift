@@ -2,29 +2,29 @@ import AppStoreReceipts
 public import Foundation
 public import PurchaseQueue
 
-/// One line of the ledger: somebody got something for a transaction.
+/// One line of the ledger: a grant for a transaction.
 ///
-/// The ledger is append-only and **has no uniqueness constraint**: a backend that grants twice shows two lines.
+/// The ledger is append-only and **has no uniqueness constraint**: a backend that grants twice has two lines.
 public struct Credit: Sendable, Hashable, Codable {
-  /// Why it was granted.
+  /// The reason of the grant.
   public enum Cause: String, Sendable, Hashable, Codable {
-    /// To the one who uploaded it.
+    /// Granted to the uploader.
     case granted
-    /// To the order's owner, who is not the one who uploaded it.
+    /// Granted to the order's owner, who is not the uploader.
     case otherOwner
-    /// A later period of a subscription, to whom an earlier one was granted; nobody uploaded it.
+    /// A later period of a granted subscription, granted without an upload.
     case renewal
   }
 
   /// Its place in the ledger, from 1.
   public var sequence: Int
-  /// What was paid for.
+  /// The paid transaction.
   public var transaction: TransactionKey
   /// The order it fulfils, if any.
   public var orderNumber: String?
-  /// To whom it was granted, at that time. A device's credits move by a `DeviceClaim`, not by a change here.
+  /// The owner at the time of the grant. An `AdoptionRecord` moves a device's credits; this field does not change.
   public var owner: Uploader
-  /// What was granted.
+  /// The granted product.
   public var productID: String
   /// How many.
   public var quantity: Int
@@ -32,71 +32,39 @@ public struct Credit: Sendable, Hashable, Codable {
   public var cause: Cause
   /// When.
   public var at: Timestamp
-  /// When it ends by itself, of subscriptions.
+  /// The end of the period, for subscriptions.
   public var expiresAt: Timestamp?
-  /// When the store charged. A device's claim covers what was paid before it, whenever it is granted.
+  /// When the store charged. An adoption covers earlier charges, whenever they are granted.
   public var purchasedAt: Timestamp?
 
-  /// A line with all of its fields.
-  public init(
-    sequence: Int, transaction: TransactionKey, orderNumber: String?, owner: Uploader, productID: String,
-    quantity: Int, cause: Cause, at: Timestamp, expiresAt: Timestamp? = nil, purchasedAt: Timestamp? = nil
-  ) {
-    self.sequence = sequence
-    self.transaction = transaction
-    self.orderNumber = orderNumber
-    self.owner = owner
-    self.productID = productID
-    self.quantity = quantity
-    self.cause = cause
-    self.at = at
-    self.expiresAt = expiresAt
-    self.purchasedAt = purchasedAt
-  }
-
-  /// Whether nobody was charged for it: everything outside of production.
+  /// Whether it is free of charge: everything outside production is.
   public var isSandbox: Bool { transaction.environment != .production }
 }
 
-/// A credit taken back: refunded or revoked by the store. At most one per transaction.
+/// A transaction that the store refunded or revoked. At most one per transaction.
 public struct Reversal: Sendable, Hashable, Codable {
-  /// What was taken back.
+  /// The reversed transaction.
   public var transaction: TransactionKey
   /// When the store did so.
   public var at: Timestamp
-  /// When the store undid it, if it did: then the credit counts again.
+  /// When the store undid it; then the credit counts again.
   public var undoneAt: Timestamp?
-
-  /// A reversal.
-  public init(transaction: TransactionKey, at: Timestamp, undoneAt: Timestamp? = nil) {
-    self.transaction = transaction
-    self.at = at
-    self.undoneAt = undoneAt
-  }
 }
 
-/// A device's grants moved to an account: those up to a line of the ledger, and those for what was paid before the
-/// claim and is uploaded only later, because it still waited on the device.
-public struct DeviceClaim: Sendable, Hashable, Codable {
-  /// Whose grants.
+/// An account's adoption of a device: its grants up to a line of the ledger, and grants for earlier charges that the
+/// device uploads later.
+public struct AdoptionRecord: Sendable, Hashable, Codable {
+  /// The adopted device.
   public var device: UUID
-  /// To whom.
+  /// The account.
   public var account: String
-  /// The last line of the ledger at that time. Later grants for what is paid later wait for another claim.
+  /// The last line of the ledger at that time. Grants for later charges need another adoption.
   public var throughSequence: Int
   /// When, by the backend's clock.
   public var at: Timestamp
 
-  /// A claim over everything up to a line of the ledger.
-  public init(device: UUID, account: String, throughSequence: Int, at: Timestamp) {
-    self.device = device
-    self.account = account
-    self.throughSequence = throughSequence
-    self.at = at
-  }
-
-  /// Whether the grant is among those that it moves.
-  public func covers(_ credit: Credit) -> Bool {
+  /// Whether the adoption moves this credit.
+  package func covers(_ credit: Credit) -> Bool {
     guard credit.owner == .device(device) else { return false }
     if credit.sequence <= throughSequence { return true }
     return credit.purchasedAt.map { $0 < at } ?? false

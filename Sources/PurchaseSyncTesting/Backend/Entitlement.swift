@@ -1,18 +1,16 @@
-public import AppStoreReceipts
-public import PurchaseQueue
+package import AppStoreReceipts
+package import PurchaseQueue
 
-/// What an account has of one product, at a moment.
-public struct Entitlement: Sendable, Hashable, Encodable {
-  /// The product.
-  public var productID: String
-  /// How many. Of consumables as many as were paid for and not taken back; of a subscription 1.
-  public var quantity: Int
-  /// When it ends, as far as is known; of subscriptions.
-  public var expiresAt: Timestamp?
-  /// Which store it is from.
-  public var environment: StoreEnvironment
-  /// Whether nobody was charged for it: everything outside of production. Not for leader boards, and not for money.
-  public var sandbox: Bool
+/// An account's holding of one product at a moment.
+package struct Entitlement: Sendable, Hashable, Encodable {
+  package var productID: String
+  /// The quantity: of consumables all that were paid and not reversed, of a subscription 1.
+  package var quantity: Int
+  /// The known end, for subscriptions.
+  package var expiresAt: Timestamp?
+  package var environment: StoreEnvironment
+  /// Whether it is free of charge: everything outside production is.
+  package var sandbox: Bool
 
   init(productID: String, quantity: Int, expiresAt: Timestamp? = nil, environment: StoreEnvironment) {
     self.productID = productID
@@ -24,11 +22,11 @@ public struct Entitlement: Sendable, Hashable, Encodable {
 }
 
 extension BackendModel {
-  /// What the account has, from the ledger minus what was taken back, was replaced or has ended: by product, what was
-  /// charged for before what was not.
+  /// The account's holdings: the ledger without reversed, replaced and ended purchases, ordered by product, charged
+  /// before free.
   ///
-  /// A doubled credit counts double here, as it would for a person.
-  public func holdings(account: String, now: Timestamp) -> [Entitlement] {
+  /// A doubled credit counts double.
+  package func holdings(account: String, now: Timestamp) -> [Entitlement] {
     var once: [Product: Int] = [:]
     var chains: [ChainKey: [Credit]] = [:]
     for credit in credits(of: account) {
@@ -54,7 +52,7 @@ extension BackendModel {
   }
 
   /// The same, as counts of product ids.
-  public func entitlements(account: String, now: Timestamp) -> [String: Int] {
+  package func entitlements(account: String, now: Timestamp) -> [String: Int] {
     var result: [String: Int] = [:]
     for held in holdings(account: account, now: now) { result[held.productID, default: 0] += held.quantity }
     return result
@@ -67,14 +65,14 @@ extension BackendModel {
     var environment: StoreEnvironment
   }
 
-  /// One subscription, by its end, refunds of whichever period, upgrades, and the grace of a failed charge (R3.8,
-  /// R5.6). Nil if it is over.
+  /// The holding of one subscription, from its end, refunds of any period, upgrades and the grace period (R3.8, R5.6).
+  /// Nil if it has ended.
   private func subscription(
     _ chain: ChainKey, _ credits: [Credit], of account: String, now: Timestamp
   ) -> Entitlement? {
     var facts = SubscriptionFacts()
     for credit in credits { facts.add(period(credit, of: chain)) }
-    // A period that was refunded before the backend heard of it was never credited, and stands between the others.
+    // A period that was refunded before the backend learned of it was never credited, and belongs between the others.
     for row in periods(of: chain)
     where row.account == account && row.facts.revocationDate != nil
       && self.credits(for: row.transaction).isEmpty

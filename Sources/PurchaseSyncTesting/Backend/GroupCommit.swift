@@ -1,11 +1,11 @@
 import Foundation
 
-/// One commit for all requests that came while the last one was on its way to the disk.
+/// One commit for all requests that arrived during the last commit.
 ///
-/// Whoever finds nobody committing commits for all; the others wait. A class around NSCondition, `@unchecked` because
-/// the state is private and touched under it only.
+/// A thread that finds no commit running commits for all; the others wait. A class around NSCondition, `@unchecked`
+/// because the state is private and used under it only.
 final class GroupCommit: @unchecked Sendable {
-  /// How a batch ended: everything through this number is decided.
+  /// The end of a batch: every change up to this number is decided.
   struct Outcome {
     var through: Int
     var failure: BackendStoreError?
@@ -45,7 +45,7 @@ final class GroupCommit: @unchecked Sendable {
     if let failure { throw failure.error }
   }
 
-  /// Failures in a row are one; of very old ones nobody waits any more.
+  /// Consecutive failures are stored as one. No thread waits for very old ones.
   private func note(_ error: BackendStoreError, _ through: Int) {
     if let last = failures.last, last.through == decided {
       failures[failures.count - 1].through = through

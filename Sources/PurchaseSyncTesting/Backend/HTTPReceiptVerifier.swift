@@ -1,21 +1,21 @@
-public import AppStoreReceipts
-public import Foundation
-public import PurchaseQueue
+package import AppStoreReceipts
+package import Foundation
+package import PurchaseQueue
 import PurchaseSync
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// Asks a store over `/verifyReceipt`, as backends do. Receipts only: a signed transaction is checked by its signature,
-/// and there is no such call by id, so those questions go to another verifier.
+/// Asks a store over `/verifyReceipt`, as backends do, about receipts. Questions about signed transactions and by id go
+/// to another verifier, because `/verifyReceipt` does not answer them.
 ///
 /// `answer` blocks its thread until the store has answered or the time is over; any number of threads may ask at once.
-public final class HTTPReceiptVerifier: ReceiptVerifier {
+package final class HTTPReceiptVerifier: ReceiptVerifier {
   private let hosts: [StoreEnvironment: URL]
   private let password: SharedSecret?
   private let others: any ReceiptVerifier
-  private let session: URLSession
+  private let session: BlockingSession
 
   /// - Parameters:
   ///   - production: The URL of `/verifyReceipt` of production.
@@ -24,25 +24,18 @@ public final class HTTPReceiptVerifier: ReceiptVerifier {
   ///   - timeout: How long one call may take, in seconds.
   ///   - connections: How many calls may be under way at once; further ones wait.
   ///   - others: Answers what is not about a receipt.
-  public init(
+  package init(
     production: URL, sandbox: URL, password: SharedSecret?, timeout: TimeInterval = 10,
     connections: Int = 64, others: any ReceiptVerifier
   ) {
     hosts = [.production: production, .sandbox: sandbox]
     self.password = password
     self.others = others
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = timeout
-    configuration.timeoutIntervalForResource = timeout
-    configuration.httpMaximumConnectionsPerHost = connections
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    session = URLSession(configuration: configuration)
+    session = BlockingSession(timeout: timeout, connections: connections)
   }
 
-  deinit { session.invalidateAndCancel() }
-
-  /// Asks the store about a receipt, and the other verifier about everything else.
-  public func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
+  /// Asks the store about a receipt, or the other verifier about everything else.
+  package func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
     guard case .proof(let proof) = query, proof.kind == .appReceipt || proof.kind == .transactionReceipt
     else {
       return others.answer(to: query, now: now)
@@ -63,15 +56,6 @@ public final class HTTPReceiptVerifier: ReceiptVerifier {
     request.httpMethod = "POST"
     request.httpBody = body.json
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    let box = Locked<(status: Int, body: Data)?>(nil)
-    let arrival = DispatchSemaphore(value: 0)
-    session.dataTask(with: request) { data, response, _ in
-      if let data, let http = response as? HTTPURLResponse {
-        box.withLock { $0 = (http.statusCode, data) }
-      }
-      arrival.signal()
-    }.resume()
-    arrival.wait()
-    return box.withLock { $0 }
+    return session.answer(to: request)
   }
 }

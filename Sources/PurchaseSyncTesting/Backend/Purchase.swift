@@ -1,40 +1,39 @@
 import AppStoreReceipts
-public import Foundation
-public import PurchaseQueue
+package import Foundation
+package import PurchaseQueue
 
-/// A row of table C (R3.7): one verified transaction, whoever told of it, and what became of the money.
+/// A row of table C (R3.7): one verified transaction and its payment status.
 ///
-/// Without account and device it is recorded and nobody's: it was in somebody's proof, and not claimed.
-public struct Purchase: Sendable, Hashable {
-  /// What became of the money (`subscription_fee_status`).
-  public enum FeeStatus: Int, Sendable, Hashable {
+/// Without account and device it has no owner: it was in a proof and was not claimed.
+package struct Purchase: Sendable, Hashable {
+  /// The payment status (`subscription_fee_status`).
+  package enum FeeStatus: Int, Sendable, Hashable {
     /// A free trial.
     case trial = 0
     /// Charged.
     case charged = 1
     /// Refunded or revoked.
     case refunded = 2
-    /// Its renewal could not be charged, and the store goes on trying.
+    /// Its renewal could not be charged, and the store retries.
     case chargeFailed = 3
   }
 
-  /// The transaction, as the store told of it last.
-  public var facts: VerifiedTransaction
+  /// The transaction in the store's latest statement.
+  package var facts: VerifiedTransaction
   /// `uid`: the account that got it.
-  public var account: String?
+  package var account: String?
   /// `uuid`: the device that uploaded it.
-  public var device: UUID?
-  /// `auto_renew_status`, of the newest period of a subscription; nil where nobody told.
-  public var willAutoRenew: Bool?
+  package var device: UUID?
+  /// `auto_renew_status` of the newest period of a subscription; nil for unknown.
+  package var willAutoRenew: Bool?
   /// `subscription_fee_status`
-  public var feeStatus: FeeStatus
-  /// `createtime`: when the backend first heard of it.
-  public var createdAt: Timestamp
+  package var feeStatus: FeeStatus
+  /// `createtime`: when the backend first learned of it.
+  package var createdAt: Timestamp
   /// `updatetime`: when something about it last changed.
-  public var updatedAt: Timestamp
+  package var updatedAt: Timestamp
 
-  /// A transaction that nobody claimed yet.
-  public init(_ facts: VerifiedTransaction, at now: Timestamp) {
+  package init(_ facts: VerifiedTransaction, at now: Timestamp) {
     self.facts = facts
     feeStatus = .charged
     createdAt = now
@@ -42,24 +41,23 @@ public struct Purchase: Sendable, Hashable {
     feeStatus = status(isInBillingRetry: false)
   }
 
-  /// Its identity.
-  public var transaction: TransactionKey { TransactionKey(facts) }
+  package var transaction: TransactionKey { TransactionKey(facts) }
 
   /// Whether it is a period of a subscription: it has an end (R3.3).
-  public var isSubscription: Bool { facts.expiresDate != nil }
+  package var isSubscription: Bool { facts.expiresDate != nil }
 
   /// Whether it is the first of its chain (R3.3).
-  public var isFirst: Bool { facts.transactionID == facts.originalTransactionID }
+  package var isFirst: Bool { facts.transactionID == facts.originalTransactionID }
 
-  /// What became of the money; `isInBillingRetry` is whether the store tries to charge for the period after this one.
+  /// The payment status. `isInBillingRetry` is whether the store tries to charge for the next period.
   func status(isInBillingRetry: Bool) -> FeeStatus {
     if facts.revocationDate != nil { return .refunded }
     if isInBillingRetry { return .chargeFailed }
     return facts.isTrial == true ? .trial : .charged
   }
 
-  /// Where it stands among the periods of its subscription: by when they began, since an upgrade begins before the
-  /// period ends that it replaces.
+  /// Its place among the periods of its subscription, by their begin: an upgrade begins before the end of the replaced
+  /// period.
   var place: (Int64, Int64, String) {
     (facts.purchaseDate, facts.expiresDate ?? .min, facts.transactionID)
   }

@@ -1,25 +1,25 @@
 import AppStoreReceipts
-public import Foundation
-public import PurchaseQueue
-public import PurchaseSync
+package import Foundation
+package import PurchaseQueue
+package import PurchaseSync
 
-/// The older form of `POST /v1/receipts` (R3.2): a receipt, the device, and the user if there is one. No claims: clients
-/// that know no orders, and send what they find.
+/// The older form of `POST /v1/receipts` (R3.2): a receipt, the device and perhaps the user, without claims. It is for
+/// clients that do not know orders.
 ///
-/// What is unambiguous is granted: a transaction whose order is known by its account token, and the later periods of a
-/// granted subscription. Everything else is recorded without an owner, and has no verdict in the answer.
-public struct ReceiptUpload: Sendable, Hashable {
+/// Unambiguous transactions are granted: those whose account token names an order, and later periods of a granted
+/// subscription. Everything else is recorded without an owner and gets no verdict.
+package struct ReceiptUpload: Sendable, Hashable {
   /// `receipt-data`: base64 of an app receipt or an old transaction receipt, or a signed transaction.
-  public var proof: ProofDocument
+  package var proof: ProofDocument
   /// `uuid`: the device.
-  public var device: UUID
+  package var device: UUID
   /// `uid`: the user; nil before sign-in.
-  public var account: String?
-  /// One for each transaction in the receipt, as it is decoded here: none of them names an order.
-  public var claims: [Claim]
+  package var account: String?
+  /// One claim without an order for each transaction in the receipt.
+  package var claims: [Claim]
 
-  /// Reads the receipt, and believes nothing yet. Nil if it is none.
-  public init?(receiptData: String, device: UUID, account: String?) {
+  /// Reads the receipt without verifying it. Nil for an unreadable one.
+  package init?(receiptData: String, device: UUID, account: String?) {
     let kind = BackendModel.kind(of: receiptData)
     proof = ProofDocument(kind: kind, data: receiptData)
     self.device = device
@@ -67,9 +67,9 @@ public struct ReceiptUpload: Sendable, Hashable {
       match: .none)
   }
 
-  /// What it makes the backend ask: about the proof and, since a receipt tells no account tokens, about each
-  /// transaction by id.
-  public var queries: [VerificationQuery] {
+  /// Its questions to the store: about the proof and, because a receipt has no account tokens, about each transaction
+  /// by id.
+  package var queries: [VerificationQuery] {
     let byID = claims.map {
       VerificationQuery.transaction(environment: $0.environment, id: $0.transactionID)
     }
@@ -78,8 +78,8 @@ public struct ReceiptUpload: Sendable, Hashable {
 }
 
 extension BackendModel {
-  /// Judges the older form of an upload. `answers` is what the store said to its queries.
-  public mutating func judge(
+  /// Judges the older form of an upload. `answers` gives the store's answers to its queries.
+  package mutating func judge(
     _ upload: ReceiptUpload, from uploader: Uploader, now: Timestamp,
     answers: (VerificationQuery) -> StoreAnswer
   ) -> Judgement {
@@ -87,7 +87,7 @@ extension BackendModel {
     var claims = upload.claims
     let answer = answers(.proof(upload.proof))
     if let report = answer.report {
-      // Only what the proof holds is looked for by id: a forged one teaches nothing.
+      // Asks by id only for a genuine proof: a forged one proves no ids.
       _ = absorb(report, into: &log, now: now)
       for query in upload.queries.dropFirst() {
         if let known = answers(query).report { _ = absorb(known, into: &log, now: now) }
@@ -103,7 +103,7 @@ extension BackendModel {
     return judgement
   }
 
-  /// Whether it is certain whose a transaction is, without anybody's claim.
+  /// Whether the owner of a transaction is certain without a claim.
   private func isNamed(_ told: VerifiedTransaction) -> Bool {
     guard told.bundleID == bundleID else { return false }
     let facts = purchase(TransactionKey(told))?.facts ?? told

@@ -1,10 +1,10 @@
 import PurchaseSync
 
-/// The verdict about one claim and what changes with it. The claim's ids are filled in at the end.
+/// The verdict about one claim with its changes. The claim's ids are filled in at the end.
 struct Ruling {
   var verdict: ClaimVerdict
   var writes: [BackendWrite]
-  /// The verified transaction that the verdict is about, if there is one and it is this app's.
+  /// The verified transaction of this app that the verdict is about; nil without one.
   var transaction: VerifiedTransaction?
 
   init(

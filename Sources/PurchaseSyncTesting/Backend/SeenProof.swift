@@ -1,82 +1,81 @@
-public import Foundation
-public import PurchaseQueue
-public import PurchaseSync
+package import Foundation
+package import PurchaseQueue
+package import PurchaseSync
 
-/// How the backend came to know something (`create_type`, R3.1).
-public enum KnowledgeSource: Sendable, Hashable {
-  /// Somebody uploaded it.
+/// How the backend learned a fact (`create_type`, R3.1).
+package enum KnowledgeSource: Sendable, Hashable {
+  /// By an upload.
   case upload
-  /// The job asked.
+  /// By a question of the job.
   case job
-  /// The store told, by a notification of this type.
+  /// By a notification of this type.
   case notification(String)
 
-  /// 1 upload, 2 job, 3 notification.
-  public var createType: Int64 {
-    switch self {
-    case .upload: 1
-    case .job: 2
-    case .notification: 3
+  enum CreateType: Int64, Sendable { case upload = 1, job, notification }
+
+  /// `create_type`
+  var createType: CreateType {
+    get {
+      switch self {
+      case .upload: .upload
+      case .job: .job
+      case .notification: .notification
+      }
+    }
+    set {
+      switch newValue {
+      case .upload: self = .upload
+      case .job: self = .job
+      case .notification: self = .notification("")
+      }
     }
   }
 
-  /// `notify_type`
-  public var notifyType: String? {
-    guard case .notification(let type) = self else { return nil }
-    return type
+  /// `notify_type`; nil except for notifications. Setting nil changes nothing.
+  var notifyType: String? {
+    get { if case .notification(let type) = self { type } else { nil } }
+    set { if let newValue { self = .notification(newValue) } }
   }
 }
 
-/// A row of table A (R3.5): a proof that the backend saw. The model keeps none of them; they are for people who have to
-/// find out later what happened.
-public struct SeenProof: Sendable, Hashable {
-  /// The transaction for which it came: the first one that was claimed, or told of.
-  public var transactionID: String
-  /// The first transaction of its chain, as far as is known.
-  public var originalTransactionID: String
+/// A row of table A (R3.5): a proof that the backend saw. The model keeps none of them; they help people to find out
+/// later what happened.
+package struct SeenProof: Sendable, Hashable {
+  /// The first claimed transaction, or the first one in the proof.
+  package var transactionID: String
+  /// The first known transaction of its chain.
+  package var originalTransactionID: String
   /// `receipt_data`. Never for logs.
-  public var proof: ProofDocument
+  package var proof: ProofDocument
   /// `createtime`
-  public var at: Timestamp
+  package var at: Timestamp
   /// `uuid`
-  public var device: UUID?
+  package var device: UUID?
   /// `uid`
-  public var account: String?
-  /// `data`: what the store made of it, in words.
-  public var summary: String
+  package var account: String?
+  /// `data`: the store's answer in words.
+  package var summary: String
   /// `create_type` and `notify_type`
-  public var source: KnowledgeSource
+  package var source: KnowledgeSource
 }
 
 /// A row of table B (R3.6): the newest proof of a subscription, to be verified again.
-public struct NewestProof: Sendable, Hashable {
-  /// Which subscription.
-  public var chain: ChainKey
-  /// The transaction with which the proof came.
-  public var transactionID: String
+package struct NewestProof: Sendable, Hashable {
+  package var chain: ChainKey
+  package var transactionID: String
   /// `receipt`. Never for logs.
-  public var proof: ProofDocument
-  /// When the store vouched for it, milliseconds since 1970: of two proofs the later is the newer.
-  public var toldAt: Int64
+  package var proof: ProofDocument
+  /// When the store confirmed it, milliseconds since 1970: the later of two proofs is the newer one.
+  package var toldAt: Int64
   /// `createtime`: when the backend first had a proof of this subscription.
-  public var createdAt: Timestamp
+  package var createdAt: Timestamp
   /// `updatetime`
-  public var updatedAt: Timestamp
+  package var updatedAt: Timestamp
 }
 
-/// One run of the job (R3.9).
-public struct JobRun: Sendable, Hashable {
-  /// When.
-  public var at: Timestamp
-  /// How many subscriptions were due.
-  public var due: Int
-  /// How many of them the store did not answer about.
-  public var unanswered: Int
-
-  /// A run.
-  public init(at: Timestamp, due: Int, unanswered: Int) {
-    self.at = at
-    self.due = due
-    self.unanswered = unanswered
-  }
+package struct JobRun: Sendable, Hashable {
+  package var at: Timestamp
+  package var due: Int
+  /// For how many of them the store gave no answer.
+  package var unanswered: Int
 }

@@ -1,39 +1,33 @@
 import AppStoreReceipts
-public import Foundation
-public import PurchaseQueue
+package import Foundation
+package import PurchaseQueue
 import PurchaseSync
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
 #endif
 
-/// Asks a store about transactions by id, over the App Store Server API, as backends do that are sent signed
-/// transactions. The signature is checked here; what has become of the transaction since, the store says.
+/// Asks a store about transactions by id over the App Store Server API, as backends do for signed transactions. The
+/// signature is checked here; the store returns the transaction's present state.
 ///
 /// `answer` blocks its thread until the store has answered or the time is over; any number of threads may ask at once.
-public final class ServerAPIVerifier: ReceiptVerifier {
+package final class ServerAPIVerifier: ReceiptVerifier {
   private let store: URL
   private let forge: ReceiptForge
-  private let session: URLSession
+  private let session: BlockingSession
 
   /// - Parameters:
   ///   - store: The URL below which `/inApps/v1` is.
   ///   - forge: Knows the signatures of that store.
   ///   - timeout: How long one call may take, in seconds.
-  public init(store: URL, forge: ReceiptForge, timeout: TimeInterval = 10) {
+  package init(store: URL, forge: ReceiptForge, timeout: TimeInterval = 10) {
     self.store = store
     self.forge = forge
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = timeout
-    configuration.timeoutIntervalForResource = timeout
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    session = URLSession(configuration: configuration)
+    session = BlockingSession(timeout: timeout)
   }
 
-  deinit { session.invalidateAndCancel() }
-
-  /// Receipts are not for this interface: they are malformed here.
-  public func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
+  /// Answers `malformed` to receipts, which this interface does not take.
+  package func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
     StoreAnswer(verification(of: query), at: now.milliseconds)
   }
 
@@ -70,8 +64,9 @@ public final class ServerAPIVerifier: ReceiptVerifier {
   private func ask<Reply: Decodable>(
     _ path: String, _ type: Reply.Type, environment: String, _ signed: (Reply) -> [String]
   ) -> StoreVerification {
-    guard let (status, body) = get(path) else { return .unavailable }
-    // Only the store's own word: at a wrong address there is nothing either.
+    let request = URLRequest(url: store.appendingPathComponent(path))
+    guard let (status, body) = session.answer(to: request) else { return .unavailable }
+    // The body must be the store's own error: a wrong address is 404 too.
     let isUnknown = String(decoding: body, as: UTF8.self).contains(TransactionInfo.unknown)
     if status == 404, isUnknown { return .notFound }
     guard status == 200 else { return .unavailable }
@@ -84,20 +79,8 @@ public final class ServerAPIVerifier: ReceiptVerifier {
       }
       return transactions.isEmpty ? .notFound : .genuine(transactions)
     } catch {
-      // Not what the store says: nothing is known.
+      // The body is not the store's, so it proves nothing.
       return .unavailable
     }
-  }
-
-  /// Nil if nothing came back.
-  private func get(_ path: String) -> (status: Int, body: Data)? {
-    let box = Locked<(status: Int, body: Data)?>(nil)
-    let arrival = DispatchSemaphore(value: 0)
-    session.dataTask(with: store.appendingPathComponent(path)) { data, response, _ in
-      if let data, let http = response as? HTTPURLResponse { box.withLock { $0 = (http.statusCode, data) } }
-      arrival.signal()
-    }.resume()
-    arrival.wait()
-    return box.withLock { $0 }
   }
 }

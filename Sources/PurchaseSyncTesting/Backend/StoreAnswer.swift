@@ -1,41 +1,38 @@
-public import AppStoreReceipts
+package import AppStoreReceipts
 
-/// What came of asking the store, as a value: the model of the backend judges by it, and does not care who asked how.
-public struct StoreAnswer: Sendable, Hashable {
-  /// What it means for the one who asked.
-  public enum Outcome: Sendable, Hashable {
-    /// Genuine. What was paid for may be over all the same: 0, and 21006 too (R1.1).
+/// The result of a question to the store. The backend's model judges by it, independent of the verifier.
+package struct StoreAnswer: Sendable, Hashable {
+  /// The meaning for the backend.
+  package enum Outcome: Sendable, Hashable {
+    /// Genuine, but possibly lapsed: 0 and 21006 (R1.1).
     case genuine(StoreReport)
-    /// Not the store's work: 21003, or a signature that is none.
+    /// Not issued by the store: 21003, or an invalid signature.
     case forged
-    /// Nothing that could be asked about, or of a kind that this backend cannot have verified.
+    /// Not a proof, or of a kind that this backend cannot have verified.
     case malformed
-    /// 21002: malformed, or a moment of weakness. Worth a few more tries.
+    /// 21002: malformed, or a temporary fault of the store. Worth a few retries.
     case doubtful
-    /// No answer, or none that says anything: 21005, 21009, 211xx that can be retried, unknown statuses, no JSON, an
-    /// environment that points back.
+    /// No usable answer: 21005, 21009, retryable 211xx, unknown statuses, no JSON, an environment that points back.
     case unavailable
-    /// 21000 and 21004: the backend's own fault, never the customer's. Nothing is known of the proof.
+    /// 21000 and 21004: a fault of the backend, never of the customer. Nothing is known of the proof.
     case misconfigured
-    /// The store will not answer for this proof: 21010, and 211xx that cannot be retried.
+    /// The store refuses this proof: 21010 and non-retryable 211xx.
     case refused
-    /// Genuine, as far as that can be said, but the store holds no such transaction.
+    /// Possibly genuine, but the store has no such transaction.
     case notFound
   }
 
-  /// What came of it.
-  public var outcome: Outcome
-  /// The store's own number, where it gave one.
-  public var status: ReceiptStatus?
+  package var outcome: Outcome
+  /// The store's status; nil without one.
+  package var status: ReceiptStatus?
 
-  /// An answer.
-  public init(_ outcome: Outcome, status: ReceiptStatus? = nil) {
+  package init(_ outcome: Outcome, status: ReceiptStatus? = nil) {
     self.outcome = outcome
     self.status = status
   }
 
-  /// What a store that is asked in process says, at `now`, milliseconds since 1970.
-  public init(_ verification: StoreVerification, at now: Int64) {
+  /// The answer of a store in process at `now`, milliseconds since 1970.
+  package init(_ verification: StoreVerification, at now: Int64) {
     switch verification {
     case .genuine(let transactions):
       self.init(.genuine(StoreReport(transactions.map { VerifiedTransaction($0, askedAt: now) })))
@@ -46,24 +43,23 @@ public struct StoreAnswer: Sendable, Hashable {
     }
   }
 
-  /// What the store vouches for; nil if it vouches for nothing.
-  public var report: StoreReport? {
+  /// The confirmed facts; nil without any.
+  package var report: StoreReport? {
     guard case .genuine(let report) = outcome else { return nil }
     return report
   }
 }
 
-/// What the store vouches for in one answer. Holds a proof: descriptions do not show it.
-public struct StoreReport: Sendable, Hashable {
+/// The facts that the store confirms in one answer. It holds a proof, which descriptions do not show.
+package struct StoreReport: Sendable, Hashable {
   /// The transactions, each once.
-  public var transactions: [VerifiedTransaction]
-  /// What it says of the next renewals.
-  public var renewals: [ChainRenewal]
-  /// `latest_receipt`, base64: stands in for the proof that was sent (R2.5).
-  public var latestReceipt: String?
+  package var transactions: [VerifiedTransaction]
+  /// The statements about the next renewals.
+  package var renewals: [ChainRenewal]
+  /// `latest_receipt`, base64: replaces the sent proof (R2.5).
+  package var latestReceipt: String?
 
-  /// A report with all of its parts.
-  public init(
+  package init(
     _ transactions: [VerifiedTransaction], renewals: [ChainRenewal] = [], latestReceipt: String? = nil
   ) {
     self.transactions = transactions
@@ -71,15 +67,15 @@ public struct StoreReport: Sendable, Hashable {
     self.latestReceipt = latestReceipt
   }
 
-  /// What a genuine answer of `verifyReceipt` holds, in either style. `host` is the environment of the host that gave
-  /// it, and `askedAt` when: the old style says neither.
-  public init(_ response: VerifyReceiptResponse, host: StoreEnvironment, askedAt: Int64) {
+  /// The facts in a genuine answer of `verifyReceipt`, in either style. `host` is the environment of the host and
+  /// `askedAt` the time of the answer: the old style has neither.
+  package init(_ response: VerifyReceiptResponse, host: StoreEnvironment, askedAt: Int64) {
     let environment = response.environment ?? host
     var toldAt = askedAt
     if case .app(let receipt) = response.receipt { toldAt = receipt.requestDate ?? askedAt }
     var positions: [String: Int] = [:]
     transactions = []
-    // One may stand in it several times; `latest_receipt_info` comes last and is right where they differ (a.5).
+    // A transaction may occur several times; `latest_receipt_info` comes last and counts (a.5).
     for item in response.transactions {
       let told = VerifiedTransaction(
         item, environment: environment, bundleID: response.bundleID, toldAt: toldAt)
@@ -100,8 +96,6 @@ public struct StoreReport: Sendable, Hashable {
 }
 
 extension StoreReport: CustomStringConvertible, CustomReflectable {
-  /// Counts; no receipt.
-  public var description: String { "\(transactions.count) transactions, \(renewals.count) renewals" }
-  /// Without children.
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var description: String { "\(transactions.count) transactions, \(renewals.count) renewals" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,11 +1,11 @@
 import AppStoreReceipts
-public import PurchaseQueue
+package import PurchaseQueue
 import PurchaseSync
 
 extension StoreModel: ReceiptVerifier {
-  /// As `verifyReceipt` answers: with the subscriptions of a receipt comes all that is known of them, also what
-  /// happened after the receipt was written (R2.3).
-  public func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
+  /// Answers as `verifyReceipt` does: with all known facts of a receipt's subscriptions, also from after the receipt
+  /// was written (R2.3).
+  package func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
     answer(verify(query, now: now), to: query, now: now)
   }
 
@@ -40,7 +40,7 @@ extension StoreModel: ReceiptVerifier {
     report.renewals += renewals(chains, now: now)
   }
 
-  /// What `pending_renewal_info` would say of these subscriptions.
+  /// The content of `pending_renewal_info` for these subscriptions.
   private func renewals(_ chains: [ChainKey], now: Timestamp) -> [ChainRenewal] {
     let forge = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
     return chains.compactMap { chain in

@@ -3,27 +3,27 @@ import Foundation
 import PurchaseQueue
 import PurchaseSync
 
-/// A server notification, understood: what it teaches, or what it gives reason to ask.
+/// A decoded server notification: lessons, or questions to the store.
 struct StoreNotice {
   /// `notification_type` or `notificationType`, with its subtype.
   var type: String
-  /// What a signed notification says, which counts as it is. Each with its proof.
+  /// The facts of a signed notification, each with its proof.
   var lessons: [Lesson] = []
-  /// What an unsigned one gives reason to ask the store (R3.10): anybody can post one.
+  /// The questions of an unsigned notification to the store (R3.10): every client can post one.
   var queries: [VerificationQuery] = []
 
-  /// Why a notification is not taken.
+  /// The reason of a refusal.
   enum Refusal: Error, Equatable {
     /// It cannot be read.
     case malformed(String)
-    /// It can be read, and is not to be believed.
+    /// It can be read, but is not from the store.
     case untrue(String)
   }
 
-  /// How many transactions version 1 tells at most is 100 (receipt-facts, d.1); ten times that is no notification.
+  /// The store sends at most 100 transactions in version 1 (StoreFacts d.1); a body with ten times as many is refused.
   static let maximumItems = 1_000
 
-  /// Understands a body of either version. `isSigned` tells whether the store signed a JWS.
+  /// Decodes a body of either version. `isSigned` returns whether the store signed a JWS.
   init(json: Data, bundleID: String, isSigned: (String) -> Bool, now: Timestamp) throws(Refusal) {
     let body: Body
     do {
@@ -42,8 +42,7 @@ struct StoreNotice {
 
   // MARK: Version 1
 
-  /// `unified_receipt` is analysed anew, as the store tells it: the newest receipt is sent back to the store, and each
-  /// transaction is asked for.
+  /// Asks the store about the newest receipt in `unified_receipt` and about each transaction.
   private init(type: String, _ body: Body) throws(Refusal) {
     self.type = type
     let receipt = body.unified_receipt
@@ -101,7 +100,7 @@ struct StoreNotice {
     }
   }
 
-  /// Nil without one, or with one that nobody signed: the transaction counts all the same.
+  /// Nil without a renewal or with an unsigned one; the transaction counts anyway.
   private static func renewal(
     _ details: ServerNotificationV2.Details, of transaction: VerifiedTransaction,
     isSigned: (String) -> Bool, toldAt: Int64
@@ -115,8 +114,8 @@ struct StoreNotice {
   }
 }
 
-/// Both versions of a body, under the store's own names. Read leniently: of version 1 only names are taken, and the store
-/// is asked about them.
+/// Both versions of a body, with the store's names. Decoded leniently: of version 1 only ids count, and the store is
+/// asked about them.
 private struct Body: Decodable {
   struct Receipt: Decodable {
     var environment: String?
@@ -124,7 +123,7 @@ private struct Body: Decodable {
     var latest_receipt_info: Items?
   }
 
-  /// A list, or in anonymised and old bodies one object (receipt-facts, d.1).
+  /// A list, or in anonymised and old bodies one object (StoreFacts d.1).
   struct Items: Decodable {
     var items: [Item]
 

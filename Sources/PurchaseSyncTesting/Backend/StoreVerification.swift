@@ -1,26 +1,31 @@
-public import AppStoreReceipts
-public import PurchaseSync
+package import AppStoreReceipts
+package import PurchaseSync
 
-/// What the backend asks the store about.
-public enum VerificationQuery: Sendable, Hashable {
-  /// Is this genuine, and what does it hold?
+/// A question of the backend to the store.
+package enum VerificationQuery: Sendable, Hashable {
+  /// Whether a proof is genuine, and its transactions.
   case proof(ProofDocument)
-  /// What do you know of this transaction?
+  /// One transaction, by its id.
   case transaction(environment: String, id: String)
-  /// What do you know of this subscription: each of its periods, by the first one's id?
+  /// All periods of a subscription, by the id of the first one.
   case subscription(environment: String, originalTransactionID: String)
+
+  /// The proof; nil for a question by id.
+  var document: ProofDocument? {
+    if case .proof(let document) = self { document } else { nil }
+  }
 }
 
-/// What a store in process says to that.
-public enum StoreVerification: Sendable, Hashable {
-  /// Genuine; the transactions in it as they are now, refunds included.
+/// The answer of a store in process.
+package enum StoreVerification: Sendable, Hashable {
+  /// A genuine proof; its transactions as they are now, refunds included.
   case genuine([SignedTransaction])
-  /// The store did not make it, or somebody altered it.
+  /// A proof that the store did not issue, or that was altered.
   case forged
-  /// Not a proof at all, or of a kind that this store does not read.
+  /// Not a proof, or of a kind that this store does not read.
   case malformed
   /// The store does not answer now.
   case unavailable
-  /// Genuine, as far as that can be said, but the store holds no such transaction.
+  /// The store has no such transaction.
   case notFound
 }

@@ -1,7 +1,7 @@
 public import AppStoreReceipts
 public import PurchaseQueue
 
-/// What identifies a transaction: environment and id; where ids restart (Xcode), the purchase date as well.
+/// The identity of a transaction: environment and id; where ids restart (Xcode), also the purchase date.
 public struct TransactionKey: Sendable, Hashable, Codable {
   /// The verified environment.
   public var environment: StoreEnvironment
@@ -11,20 +11,18 @@ public struct TransactionKey: Sendable, Hashable, Codable {
   public var purchasedAt: Timestamp?
 
   /// The date is kept only where the environment needs it.
-  public init(environment: StoreEnvironment, transactionID: String, purchasedAt: Timestamp) {
+  package init(environment: StoreEnvironment, transactionID: String, purchasedAt: Timestamp) {
     self.environment = environment
     self.transactionID = transactionID
     self.purchasedAt = environment.reusesTransactionIDs ? purchasedAt : nil
   }
 
-  /// The key of a verified transaction.
-  public init(_ facts: SignedTransaction) {
+  package init(_ facts: SignedTransaction) {
     self.init(
       environment: facts.environment, transactionID: facts.transactionID,
       purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
   }
 
-  /// The key of a verified transaction.
   init(_ facts: VerifiedTransaction) {
     self.init(
       environment: facts.environment, transactionID: facts.transactionID,
@@ -32,7 +30,7 @@ public struct TransactionKey: Sendable, Hashable, Codable {
   }
 
   /// The key of a charge in the model of the store.
-  public init(_ record: StoreTransactionRecord) {
+  package init(_ record: StoreTransactionRecord) {
     self.init(
       environment: record.environment, transactionID: record.transactionID, purchasedAt: record.purchasedAt)
   }

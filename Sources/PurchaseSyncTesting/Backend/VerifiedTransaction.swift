@@ -1,46 +1,37 @@
-public import AppStoreReceipts
+package import AppStoreReceipts
 
-/// A transaction that the store vouches for, from whichever document told of it: the facts that a backend acts on.
-/// Dates are milliseconds since 1970.
-public struct VerifiedTransaction: Sendable, Hashable {
-  /// The store's id.
-  public var transactionID: String
+/// A transaction that the store confirms in any of its documents. Dates are milliseconds since 1970.
+package struct VerifiedTransaction: Sendable, Hashable {
+  package var transactionID: String
   /// The first transaction of its chain; its own id for a first purchase.
-  public var originalTransactionID: String
-  /// The verified environment.
-  public var environment: StoreEnvironment
+  package var originalTransactionID: String
+  package var environment: StoreEnvironment
   /// The app; nil where the store does not say.
-  public var bundleID: String?
-  /// What was bought.
-  public var productID: String
-  /// How many.
-  public var quantity: Int
+  package var bundleID: String?
+  package var productID: String
+  package var quantity: Int
   /// When the store charged; 0 where it does not say.
-  public var purchaseDate: Int64
-  /// When the chain began.
-  public var originalPurchaseDate: Int64?
-  /// When the period ends as it was sold; of subscriptions, and what makes it one (R3.3).
-  public var expiresDate: Int64?
-  /// When it was refunded or revoked.
-  public var revocationDate: Int64?
+  package var purchaseDate: Int64
+  package var originalPurchaseDate: Int64?
+  /// The end of the period as sold; only subscriptions have one (R3.3).
+  package var expiresDate: Int64?
+  package var revocationDate: Int64?
   /// Whether another plan has replaced the period.
-  public var isUpgraded = false
+  package var isUpgraded = false
   /// Whether the period is free; nil where the store does not say.
-  public var isTrial: Bool?
+  package var isTrial: Bool?
   /// Whether the period has an introductory price; nil where the store does not say.
-  public var isInIntroductoryOffer: Bool?
-  /// Whose purchase it is.
-  public var ownership: OwnershipType?
+  package var isInIntroductoryOffer: Bool?
+  package var ownership: OwnershipType?
   /// Names the purchase of one period (R2.4).
-  public var webOrderLineItemID: String?
-  /// The subscription group.
-  public var groupID: String?
-  /// The account token that came with the payment. Receipts hold none (receipt-facts, b.4).
-  public var appAccountToken: String?
-  /// When the store said so: of two tellings the later is right.
-  public var toldAt: Int64
+  package var webOrderLineItemID: String?
+  package var groupID: String?
+  /// The account token that came with the payment. Receipts hold none (StoreFacts b.4).
+  package var appAccountToken: String?
+  /// The time of the store's statement: the later of two statements counts.
+  package var toldAt: Int64
 
-  /// A first purchase of which nothing more is known.
+  /// A first purchase without further facts.
   init(
     transactionID: String, environment: StoreEnvironment, productID: String, quantity: Int,
     purchaseDate: Int64, toldAt: Int64
@@ -54,8 +45,8 @@ public struct VerifiedTransaction: Sendable, Hashable {
     self.toldAt = toldAt
   }
 
-  /// From a signed transaction; `askedAt` is when the store said so, where the payload does not.
-  public init(_ signed: SignedTransaction, askedAt: Int64) {
+  /// From a signed transaction; `askedAt` is the time of the statement if the payload has none.
+  package init(_ signed: SignedTransaction, askedAt: Int64) {
     transactionID = signed.transactionID
     originalTransactionID = signed.originalTransactionID
     environment = signed.environment
@@ -79,7 +70,7 @@ public struct VerifiedTransaction: Sendable, Hashable {
   }
 
   /// From an answer of `verifyReceipt` about an app's receipt, given at `toldAt`.
-  public init(
+  package init(
     _ item: ReceiptTransaction, environment: StoreEnvironment, bundleID: String?, toldAt: Int64
   ) {
     transactionID = item.transactionID
@@ -88,7 +79,7 @@ public struct VerifiedTransaction: Sendable, Hashable {
     self.bundleID = item.oldStyle?.bundleID ?? bundleID
     productID = item.productID
     quantity = item.quantity
-    // Before every order, so that what the store does not date is never proposed to one.
+    // Before every order, so that an undated transaction is never matched to one.
     purchaseDate = item.purchaseDate ?? item.originalPurchaseDate ?? 0
     originalPurchaseDate = item.originalPurchaseDate
     expiresDate = item.expiresDate
@@ -103,25 +94,25 @@ public struct VerifiedTransaction: Sendable, Hashable {
     self.toldAt = toldAt
   }
 
-  /// The key of what was paid for. A restored purchase has a new id, but was paid for once: what counts is its
-  /// original. A subscription's period has an end, and each was paid for.
+  /// The key of the payment. A restored purchase has a new id but was paid once, so its original counts. Each period of
+  /// a subscription, which has an end, was paid.
   var grantKey: TransactionKey {
     var key = TransactionKey(self)
     if expiresDate == nil { key.transactionID = originalTransactionID }
     return key
   }
 
-  /// The moment from which it entitles nobody by itself: the end of the period or, if that came first, the refund
-  /// (R3.8).
-  public var endsAt: Int64? {
+  /// The end of its entitlement: the end of the period or an earlier refund (R3.8).
+  package var endsAt: Int64? {
     guard let expiresDate else { return nil }
     return min(expiresDate, revocationDate ?? .max)
   }
 
-  /// This telling and another one of the same transaction, in one: in any order, and however often, the same.
+  /// This statement merged with another one about the same transaction. The result does not depend on order and
+  /// repetition.
   ///
-  /// The later one counts, also for a refund that was taken back. Told at the same moment, they do not contradict each
-  /// other: a refund in either is one. What only one of them says stays said, and nothing undoes an upgrade.
+  /// The later statement counts, also for a reversed refund. Of two at the same time, a refund in either counts. Fields
+  /// that only one of them has are kept, and an upgrade is never undone.
   func merged(with other: VerifiedTransaction) -> VerifiedTransaction {
     let isLater = other.toldAt >= toldAt
     let (newer, older) = isLater ? (other, self) : (self, other)

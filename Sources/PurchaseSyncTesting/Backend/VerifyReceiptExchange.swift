@@ -1,35 +1,34 @@
-public import AppStoreReceipts
-public import Foundation
-public import PurchaseQueue
+package import AppStoreReceipts
+package import Foundation
+package import PurchaseQueue
 
-/// The talk with `/verifyReceipt` about one receipt: production first, then where the answer points, once (R1.1).
+/// The exchange with `/verifyReceipt` about one receipt: production first, then the environment of the answer, once
+/// (R1.1).
 ///
-/// A pure value that says what to send where, and is told what came back.
-public struct VerifyReceiptExchange: Sendable {
-  /// What to do next.
-  public enum Step: Sendable, Hashable {
+/// A pure value: it returns the next request, and takes the reply.
+package struct VerifyReceiptExchange: Sendable {
+  package enum Step: Sendable, Hashable {
     /// Post the request's JSON to this environment's host.
     case post(VerifyReceiptRequest, to: StoreEnvironment)
-    /// That was all.
+    /// The exchange is finished.
     case done(StoreAnswer)
   }
 
-  /// What to do next.
-  public private(set) var step: Step
+  package private(set) var step: Step
   private let request: VerifyReceiptRequest
   private var asked: Set<StoreEnvironment> = [.production]
 
-  /// Begins to ask about a receipt in base64. `password` is the app's shared secret.
-  public init(receiptData: String, password: SharedSecret?) {
+  /// An exchange about a receipt in base64. `password` is the app's shared secret.
+  package init(receiptData: String, password: SharedSecret?) {
     request = VerifyReceiptRequest(receiptData: receiptData, password: password)
     step = .post(request, to: .production)
   }
 
-  /// Takes in what a host answered: the HTTP status and the body, or nil if nothing came back. `now` is when.
+  /// Takes the host's reply: HTTP status and body, or nil for no reply. `now` is the time of the reply.
   ///
-  /// The service answers 200 whatever it has to say (receipt-facts, a.1): another status, or a body that is no JSON, is
-  /// somebody in between, and says nothing of the receipt.
-  public mutating func received(_ reply: (status: Int, body: Data)?, now: Timestamp) {
+  /// The service always answers 200 (StoreFacts a.1). Another status or a body that is no JSON comes from a proxy and
+  /// proves nothing about the receipt.
+  package mutating func received(_ reply: (status: Int, body: Data)?, now: Timestamp) {
     guard case .post(_, let host) = step else { return }
     guard let reply, reply.status == 200 else { return step = .done(StoreAnswer(.unavailable)) }
     do throws(ReceiptDecodingError) {
@@ -54,7 +53,7 @@ public struct VerifyReceiptExchange: Sendable {
     switch response.action {
     case .ok, .lapsed: .genuine(StoreReport(response, host: host, askedAt: now.milliseconds))
     case .retryThenRefuse: .doubtful
-    // Each environment says that it is the other's.
+    // Each environment points to the other one.
     case .retry, .unknown, .askOtherEnvironment: .unavailable
     case .configuration: .misconfigured
     case .forged: .forged

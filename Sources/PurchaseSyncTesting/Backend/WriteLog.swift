@@ -1,5 +1,5 @@
-/// What one request changes, in order, for the store that makes it durable. A row that changes twice stands in it once,
-/// at its first place and with its last value: so the rows of the file are in the order of the model.
+/// The changes of one request, in order. A row that changes twice occurs once, at its first place with its last value,
+/// so that the rows of the file have the order of the model.
 struct WriteLog {
   private(set) var writes: [BackendWrite] = []
   private var purchases: [TransactionKey: Int] = [:]

@@ -1,8 +1,8 @@
-/// App receipts that are wrong in one way each. A decoder answers each of them with an error that says where.
+/// App receipts with one defect each. A decoder throws an error with the place for each of them.
 public enum BrokenAppReceipt: String, Sendable, CaseIterable {
   /// No byte at all.
   case empty
-  /// Zeros, as a file has that was never written out.
+  /// Zeros, as in a file that was never written to the disk.
   case zeros
   /// Only the first half.
   case half
@@ -44,7 +44,7 @@ public enum BrokenAppReceipt: String, Sendable, CaseIterable {
   case numberForText
   /// An attribute of four parts.
   case fourParts
-  /// 20,000 purchases of nothing, each of which would cost more memory than bytes.
+  /// 20,000 empty purchases, each of which would need more memory than bytes.
   case emptyPurchases
 
   /// The bytes.
@@ -121,7 +121,7 @@ public enum BrokenAppReceipt: String, Sendable, CaseIterable {
   }
 
   private static var endlessSigners: [UInt8] {
-    // Ends of the SET, the SEQUENCE, the [0] and the message; what follows them here comes before.
+    // Drops the ends of the SET, the SEQUENCE, the [0] and the message, which follow the levels.
     let good = Self.good.bytes(.ber(pieces: 2)).dropLast(8)
     let levels = repeatElement([0x30, 0x80] as [UInt8], count: 10_000).joined()
     return Array(good) + Array(levels) + Array(repeating: 0, count: 20_008)

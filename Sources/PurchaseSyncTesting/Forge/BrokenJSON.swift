@@ -1,9 +1,8 @@
-public import AppStoreReceipts
-public import Foundation
+package import AppStoreReceipts
+package import Foundation
 
-/// Ways in which JSON breaks on its way, or is written by somebody with bad intentions. Each makes bytes of
-/// which a decoder says what is wrong, or which it reads; nothing else.
-public enum BrokenJSON: String, Sendable, Hashable, CaseIterable {
+/// Damaged or hostile JSON. A decoder reads the bytes or throws an error that describes the defect.
+package enum BrokenJSON: String, Sendable, Hashable, CaseIterable {
   /// The second half is missing.
   case truncated
   /// Nothing.
@@ -29,8 +28,8 @@ public enum BrokenJSON: String, Sendable, Hashable, CaseIterable {
   /// UTF-16.
   case utf16
 
-  /// The broken bytes. Of a value that is no object, some are as before.
-  public func bytes(of value: JSONValue) -> Data {
+  /// The broken bytes. Some cases do not change a value that is no object.
+  package func bytes(of value: JSONValue) -> Data {
     switch self {
     case .truncated: value.data.prefix(value.data.count / 2)
     case .empty: Data()
@@ -48,7 +47,7 @@ public enum BrokenJSON: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// A member more, with a value that is not JSON.
+  /// The object with one more member, whose value is not JSON.
   private func with(_ value: JSONValue, _ member: Data) -> Data {
     Data(#"{"broken":"#.utf8) + member + Data(",".utf8) + value.data.dropFirst()
   }

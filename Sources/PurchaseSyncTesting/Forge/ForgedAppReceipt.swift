@@ -1,11 +1,11 @@
 /// An app receipt to be written: attributes in a PKCS #7 message whose certificate and signature are made up.
 ///
-/// It says what its attributes say and proves nothing. Attributes are what receipt-facts b.2 and b.3 list; any of
-/// them can be taken out, doubled or spoiled before the bytes are made.
+/// It proves nothing. StoreFacts b.2 and b.3 list the attributes; each can be removed, doubled or damaged before the
+/// bytes are made.
 public struct ForgedAppReceipt: Sendable, Hashable {
   /// `SEQUENCE { type, version, value }`
   public struct Attribute: Sendable, Hashable {
-    /// What it is about.
+    /// The attribute's type.
     public var type: Int64
     /// 1 in nearly all real ones.
     public var version: Int64 = 1

@@ -1,4 +1,4 @@
-/// A purchase in an app receipt to be written (receipt-facts, b.3); dates as the receipt has them, `""` for none.
+/// A purchase in an app receipt to be written (StoreFacts b.3); dates as the receipt has them, `""` for none.
 public struct ForgedPurchase: Sendable, Hashable {
   /// 1703
   public var transactionID: String

@@ -1,4 +1,4 @@
-/// An old transaction receipt to be written (receipt-facts, a.7): a property list with another one inside.
+/// An old transaction receipt to be written (StoreFacts a.7): a property list with another one inside.
 ///
 /// Its signature is made up, and it proves nothing.
 public struct ForgedTransactionReceipt: Sendable, Hashable {

@@ -1,6 +1,6 @@
-/// 64 bytes that depend on a key and on every byte of a text: FNV-1a, mixed once more.
+/// 64 bytes that depend on a key and on every byte of a text: FNV-1a with one more mixing step.
 ///
-/// **Not cryptography.** Whoever reads this file can forge it; it tells a model's own receipts from others.
+/// **Not cryptography.** Every reader of this file can forge it. It distinguishes a model's own receipts from others.
 enum KeyedChecksum {
   static func bytes(of text: String, key: UInt64) -> [UInt8] {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ key
@@ -8,7 +8,7 @@ enum KeyedChecksum {
       hash ^= UInt64(byte)
       hash &*= 0x0000_0100_0000_01B3
     }
-    // As long as an ES256 signature, so that sizes are those of real proofs.
+    // As long as an ES256 signature, so that proofs have their real size.
     var generator = SplitMix64(seed: hash)
     var result: [UInt8] = []
     result.reserveCapacity(64)

@@ -1,24 +1,21 @@
-public import AppStoreReceipts
-public import PurchaseQueue
+package import AppStoreReceipts
+package import PurchaseQueue
 
-/// Makes server notifications of both versions, and the signed payloads inside them, as the store writes them
-/// (receipt-facts.md c and d). Signed by a ``ReceiptForge``, which is **not cryptography**.
-public struct NotificationForge: Sendable, Hashable {
-  /// Signs.
-  public var receipts: ReceiptForge
-  /// Which store writes.
-  public var environment: StoreEnvironment
+/// Makes server notifications of both versions and their signed payloads as the store writes them
+/// (StoreFacts c and d). Signed by a ``ReceiptForge``, which is **not cryptography**.
+package struct NotificationForge: Sendable, Hashable {
+  package var receipts: ReceiptForge
+  package var environment: StoreEnvironment
 
-  /// A forge for the app of another one.
-  public init(receipts: ReceiptForge, environment: StoreEnvironment = .production) {
+  package init(receipts: ReceiptForge, environment: StoreEnvironment = .production) {
     self.receipts = receipts
     self.environment = environment
   }
 
   /// The body of a POST, version 1: `unifiedReceipt` is an answer of
-  /// ``VerifyReceiptForge/unified(held:latest:renewals:newReceipt:createdAt:alwaysTellsLatest:requestedAt:)``, of which the notification
-  /// has a part.
-  public func version1(
+  /// ``VerifyReceiptForge/unified(held:latest:renewals:newReceipt:createdAt:alwaysTellsLatest:requestedAt:)``, of which
+  /// the notification has a part.
+  package func version1(
     _ kind: ServerNotificationV1.Kind, unifiedReceipt: JSONValue?, renewal: ForgedRenewal? = nil,
     password: String = "0123456789abcdef0123456789abcdef"
   ) -> JSONValue {
@@ -39,9 +36,10 @@ public struct NotificationForge: Sendable, Hashable {
   }
 
   /// The body of a POST, version 2, about a subscription or another purchase.
-  public func version2(
+  package func version2(
     _ kind: ServerNotificationV2.Kind, _ subtype: ServerNotificationV2.Subtype? = nil, id: String,
-    about transaction: ForgedTransaction?, renewal: ForgedRenewal? = nil, state: SubscriptionState? = nil,
+    about transaction: StoreTransactionRecord?, renewal: ForgedRenewal? = nil,
+    state: SubscriptionState? = nil,
     signedAt: Timestamp
   ) -> JSONValue {
     var details: [String: JSONValue] = [
@@ -50,7 +48,7 @@ public struct NotificationForge: Sendable, Hashable {
     ]
     if let transaction {
       details["signedTransactionInfo"] = .string(
-        receipts.signedTransaction(transaction.record, signedAt: signedAt))
+        receipts.signedTransaction(transaction, signedAt: signedAt))
     }
     if let renewal { details["signedRenewalInfo"] = .string(signedRenewalInfo(renewal, signedAt: signedAt)) }
     if let state { details["status"] = .integer(Int64(state.rawValue)) }
@@ -63,7 +61,7 @@ public struct NotificationForge: Sendable, Hashable {
   }
 
   /// A signed renewal info with Apple's key names.
-  public func signedRenewalInfo(_ renewal: ForgedRenewal, signedAt: Timestamp) -> String {
+  package func signedRenewalInfo(_ renewal: ForgedRenewal, signedAt: Timestamp) -> String {
     var payload: [String: JSONValue] = [
       "originalTransactionId": .string(renewal.originalTransactionID),
       "productId": .string(renewal.productID),
@@ -81,7 +79,7 @@ public struct NotificationForge: Sendable, Hashable {
   }
 
   /// A signed app transaction with Apple's key names: the environment is under `receiptType`.
-  public func signedAppTransaction(applicationVersion: String = "1", createdAt: Timestamp) -> String {
+  package func signedAppTransaction(applicationVersion: String = "1", createdAt: Timestamp) -> String {
     let payload: JSONValue = [
       "receiptType": .string(environment.rawValue), "bundleId": .string(receipts.bundleID),
       "applicationVersion": .string(applicationVersion), "originalApplicationVersion": "1.0",

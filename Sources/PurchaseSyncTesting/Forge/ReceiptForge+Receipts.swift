@@ -5,8 +5,7 @@ public import PurchaseQueue
 extension ReceiptForge {
   /// The app receipt of an account's device: what the store lists, in its order, under made-up certificates.
   ///
-  /// Nothing marks it as this forge's work, unlike `signedTransaction`: a model of the backend has to know what it
-  /// gave out.
+  /// Unlike a signed transaction, it has no mark of this forge: the store's model has to record the issued receipts.
   public func appReceipt(
     of records: [StoreTransactionRecord], receiptType: String = "ProductionSandbox", createdAt: Timestamp,
     form: ForgedAppReceipt.Form = .der
@@ -45,9 +44,9 @@ extension ReceiptForge {
       bundleID: bundleID, transactionID: record.transactionID, productID: record.productID,
       purchasedAt: record.purchasedAt.milliseconds, expires: record.expiresAt?.milliseconds,
       environment: record.environment == .production ? nil : record.environment.rawValue)
-    // The answer of verifyReceipt has the same fields, with underscores (receipt-facts, a.7).
+    // The answer of verifyReceipt has the same fields, with underscores (StoreFacts a.7).
     let answer = VerifyReceiptForge(bundleID: bundleID, environment: record.environment)
-    for (name, value) in answer.oldTransaction(ForgedTransaction(record)).object ?? [:] {
+    for (name, value) in answer.oldTransaction(record).object ?? [:] {
       receipt[String(name.map { $0 == "_" ? "-" : $0 })] = value.string
     }
     // The field order of a dictionary differs from run to run.

@@ -2,8 +2,7 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 
-/// A moment in the three spellings of `verifyReceipt`, by Foundation's time zones: another way than the
-/// decoder's.
+/// A moment in the three spellings of `verifyReceipt`, by Foundation's time zones: independent of the decoder's code.
 enum StoreDateText {
   /// `name`, `name_ms` and `name_pst`; `isNumeric` writes the milliseconds as a number.
   static func members(_ name: String, _ moment: Timestamp, isNumeric: Bool) -> [(String, JSONValue)] {
@@ -15,7 +14,7 @@ enum StoreDateText {
     ]
   }
 
-  /// Kept: to look a zone up takes longer than to write a date.
+  /// Stored, because the lookup of a zone takes longer than writing a date.
   private static let zones = ["America/Los_Angeles"].reduce(into: [String: TimeZone]()) {
     $0[$1] = TimeZone(identifier: $1)
   }

@@ -1,28 +1,27 @@
-public import AppStoreReceipts
+package import AppStoreReceipts
 import Foundation
-public import PurchaseQueue
+package import PurchaseQueue
 
-/// Makes answers of `verifyReceipt` as the store writes them (receipt-facts.md a.3 to a.7), in both styles.
+/// Makes answers of `verifyReceipt` as the store writes them (StoreFacts a.3 to a.7), in both styles.
 ///
 /// A pure value: the same arguments give the same JSON. Change a member of the
 /// `AppStoreReceipts.JSONValue`, or use ``BrokenJSON``, for answers that the store would not write.
-public struct VerifyReceiptForge: Sendable, Hashable {
+package struct VerifyReceiptForge: Sendable, Hashable {
   /// `bundle_id`, or `bid`.
-  public var bundleID: String
+  package var bundleID: String
   /// `environment`; the old style doesn't say it.
-  public var environment: StoreEnvironment
+  package var environment: StoreEnvironment
   /// Writes ids, quantities and milliseconds as numbers, as servers in between do (R4.3).
-  public var writesNumbers: Bool
+  package var writesNumbers: Bool
 
-  /// A forge for one app.
-  public init(bundleID: String, environment: StoreEnvironment = .production, writesNumbers: Bool = false) {
+  package init(bundleID: String, environment: StoreEnvironment = .production, writesNumbers: Bool = false) {
     self.bundleID = bundleID
     self.environment = environment
     self.writesNumbers = writesNumbers
   }
 
   /// An answer without a receipt: `{"status":21007}`.
-  public func failure(_ status: ReceiptStatus, isRetryable: Bool? = nil) -> JSONValue {
+  package func failure(_ status: ReceiptStatus, isRetryable: Bool? = nil) -> JSONValue {
     var members: [String: JSONValue] = ["status": .integer(Int64(status.rawValue))]
     if let isRetryable { members["is_retryable"] = .bool(isRetryable) }
     return .object(members)
@@ -33,8 +32,8 @@ public struct VerifyReceiptForge: Sendable, Hashable {
   /// `held` are the transactions in the receipt that was sent, `latest` every one of the customer;
   /// `latest_receipt` is `newReceipt`, and `createdAt` the moment of the receipt that was sent. Without subscriptions in `latest`, the last three fields are absent,
   /// as in the store's answers, unless `alwaysTellsLatest`, as in notifications.
-  public func unified(
-    held: [ForgedTransaction], latest: [ForgedTransaction] = [], renewals: [ForgedRenewal] = [],
+  package func unified(
+    held: [StoreTransactionRecord], latest: [StoreTransactionRecord] = [], renewals: [ForgedRenewal] = [],
     newReceipt: String? = nil, createdAt: Timestamp? = nil, alwaysTellsLatest: Bool = false,
     requestedAt: Timestamp
   ) -> JSONValue {
@@ -51,7 +50,7 @@ public struct VerifyReceiptForge: Sendable, Hashable {
     var members: [(String, JSONValue)] = [
       ("status", 0), ("environment", .string(environment.rawValue)), ("receipt", object(receipt)),
     ]
-    if alwaysTellsLatest || latest.contains(where: { $0.record.expiresAt != nil }) {
+    if alwaysTellsLatest || latest.contains(where: { $0.expiresAt != nil }) {
       members.append(("latest_receipt_info", .array(latest.map { transaction($0, isLatest: true) })))
       members.append(("pending_renewal_info", .array(renewals.map(pendingRenewal))))
       if let newReceipt { members.append(("latest_receipt", .string(newReceipt))) }
@@ -60,15 +59,15 @@ public struct VerifyReceiptForge: Sendable, Hashable {
   }
 
   /// An answer in the old style: status 0, or 21006 once `latest` has ended at `requestedAt`.
-  public func oldStyle(
-    sent: ForgedTransaction, latest: ForgedTransaction? = nil, renewal: ForgedRenewal? = nil,
+  package func oldStyle(
+    sent: StoreTransactionRecord, latest: StoreTransactionRecord? = nil, renewal: ForgedRenewal? = nil,
     newReceipt: String? = nil, requestedAt: Timestamp
   ) -> JSONValue {
     var members: [(String, JSONValue)] = [("receipt", oldTransaction(sent))]
     let newest = latest ?? sent
-    let hasLapsed = newest.record.expiresAt.map { $0 <= requestedAt } ?? false
+    let hasLapsed = newest.expiresAt.map { $0 <= requestedAt } ?? false
     members.append(("status", hasLapsed ? 21006 : 0))
-    if newest.record.expiresAt != nil {
+    if newest.expiresAt != nil {
       members.append(
         (hasLapsed ? "latest_expired_receipt_info" : "latest_receipt_info", oldTransaction(newest)))
       if !hasLapsed, let newReceipt { members.append(("latest_receipt", .string(newReceipt))) }
@@ -82,15 +81,14 @@ public struct VerifyReceiptForge: Sendable, Hashable {
   }
 
   /// An item of `in_app`, or of `latest_receipt_info`, which says more.
-  public func transaction(_ forged: ForgedTransaction, isLatest: Bool) -> JSONValue {
-    let record = forged.record
-    var members = common(forged)
+  package func transaction(_ record: StoreTransactionRecord, isLatest: Bool) -> JSONValue {
+    var members = common(record)
     if let expires = record.expiresAt { members += date("expires_date", expires) }
     if isLatest {
       members.append(("in_app_ownership_type", .string(record.ownership.rawValue)))
       if let code = record.offerCode { members.append(("offer_code_ref_name", .string(code))) }
-      if forged.isUpgraded { members.append(("is_upgraded", "true")) }
-      if let group = forged.groupID { members.append(("subscription_group_identifier", .string(group))) }
+      if record.isUpgraded { members.append(("is_upgraded", "true")) }
+      if let group = record.groupID { members.append(("subscription_group_identifier", .string(group))) }
       if let token = record.accountToken {
         members.append(("app_account_token", .string(token.uuidString.lowercased())))
       }
@@ -99,14 +97,14 @@ public struct VerifyReceiptForge: Sendable, Hashable {
   }
 
   /// The `receipt` of the old style, where `expires_date` is milliseconds.
-  public func oldTransaction(_ forged: ForgedTransaction) -> JSONValue {
-    var members = common(forged)
+  package func oldTransaction(_ record: StoreTransactionRecord) -> JSONValue {
+    var members = common(record)
     members += [
       ("bid", .string(bundleID)), ("bvrs", "1"), ("item_id", number("892617314")),
       ("unique_identifier", "7468f08dc6b0cb8fa02580c5f35ef943ff3ca6da"),
       ("unique_vendor_identifier", "3873A4E2-FB10-4BA4-A24E-11C50E53BD4A"),
     ]
-    if let expires = forged.record.expiresAt {
+    if let expires = record.expiresAt {
       members += [
         ("expires_date", number(String(expires.milliseconds))),
         ("expires_date_formatted", .string(StoreDateText.text(expires, zone: "Etc/GMT"))),
@@ -117,7 +115,7 @@ public struct VerifyReceiptForge: Sendable, Hashable {
   }
 
   /// An item of `pending_renewal_info`.
-  public func pendingRenewal(_ renewal: ForgedRenewal) -> JSONValue {
+  package func pendingRenewal(_ renewal: ForgedRenewal) -> JSONValue {
     var members: [(String, JSONValue)] = [
       ("original_transaction_id", number(renewal.originalTransactionID)),
       ("product_id", .string(renewal.productID)),
@@ -144,20 +142,19 @@ public struct VerifyReceiptForge: Sendable, Hashable {
     return members
   }
 
-  private func common(_ forged: ForgedTransaction) -> [(String, JSONValue)] {
-    let record = forged.record
+  private func common(_ record: StoreTransactionRecord) -> [(String, JSONValue)] {
     var members: [(String, JSONValue)] = [
       ("quantity", number(String(record.quantity))), ("product_id", .string(record.productID)),
       ("transaction_id", number(record.transactionID)),
       ("original_transaction_id", number(record.originalTransactionID)),
-      ("is_trial_period", forged.isTrial ? "true" : "false"),
+      ("is_trial_period", record.isTrial ? "true" : "false"),
     ]
     members +=
       date("purchase_date", record.purchasedAt) + date("original_purchase_date", record.originalPurchasedAt)
     if record.expiresAt != nil {
-      members.append(("is_in_intro_offer_period", forged.isInIntroductoryOffer ? "true" : "false"))
+      members.append(("is_in_intro_offer_period", record.isInIntroductoryOffer ? "true" : "false"))
     }
-    if let item = forged.webOrderLineItemID { members.append(("web_order_line_item_id", number(item))) }
+    if let item = record.webOrderLineItemID { members.append(("web_order_line_item_id", number(item))) }
     if let revoked = record.revokedAt {
       members +=
         date("cancellation_date", revoked) + [

@@ -28,8 +28,8 @@ extension MemoryStorage: SyncStorage {
       }
       if let tombstone = record.tombstone { return .settled(tombstone) }
     }
-    try checkRoom()
-    // Bound first: an order that is taken throws, and then nothing is queued.
+    try checkCapacity()
+    // Binds first: for a taken order this throws, and nothing is queued.
     try book.record(match, of: key)
     return .inserted(
       insertEntry(
@@ -51,7 +51,7 @@ extension MemoryStorage: SyncStorage {
       record.entry = entry
       return entry
     }
-    try checkRoom()
+    try checkCapacity()
     return insertUpdate(of: tombstone, transaction, proofs: [reference(transaction.proof)], now: now)
   }
 
@@ -174,8 +174,8 @@ extension MemoryStorage: SyncStorage {
     return allEntries.filter { $0.state == .quarantined }.map(\.key)
   }
 
-  package func quarantineTrial() -> QuarantineTrial? { trial }
-  package func keep(_ trial: QuarantineTrial) { self.trial = trial }
+  package func quarantineTrial() -> TrialRecord? { trial }
+  package func keep(_ trial: TrialRecord) { self.trial = trial }
 
   // MARK: The end
 
@@ -190,7 +190,7 @@ extension MemoryStorage: SyncStorage {
   package func acknowledge(
     _ settled: [SettledClaim], now: Timestamp
   ) throws(QueueError) -> [Tombstone] {
-    // One that is refused changes nothing; of several, those before it would stand.
+    // A refused claim must change nothing, so the bindings of the claims before it are reverted.
     let before = settled.count { $0.orderNumber != nil } > 1 ? book : nil
     do throws(QueueError) {
       for claim in settled {
@@ -256,10 +256,10 @@ extension MemoryStorage: SyncStorage {
     if !owed.contains(where: { $0.key == key }) { owed.append((key, nil)) }
   }
 
-  package func queueOwedUpdates(now: Timestamp) -> OwedUpdates {
+  package func queueOwedUpdates(now: Timestamp) -> QueuedUpdates {
     var queued: [EntryKey] = []
     while let first = owed.first {
-      // Its tombstone may have been dropped since; or it is under way already.
+      // Its tombstone may be dropped by now, or its update may be queued already.
       if let record = record(first.key), let tombstone = record.tombstone, let settled = record.settled {
         if record.entry == nil {
           guard queuedCount + unseenCount < limits.entries else { break }
@@ -269,16 +269,16 @@ extension MemoryStorage: SyncStorage {
       }
       owed.removeFirst()
     }
-    return OwedUpdates(queued: queued, areWaiting: !owed.isEmpty)
+    return QueuedUpdates(queued: queued, areWaiting: !owed.isEmpty)
   }
 
   // MARK: Claims of what the device bought
 
-  package func deviceClaims() -> [DeviceClaimant] { claims.sorted { $0.account < $1.account } }
+  package func deviceAdoptions() -> [DeviceAdoption] { claims.sorted { $0.account < $1.account } }
 
-  package func keepClaim(of account: String) -> DeviceClaimant {
+  package func keepAdoption(of account: String) -> DeviceAdoption {
     claims.removeAll { $0.account == account }
-    let claim = DeviceClaimant(account: account, throughPlace: lastPlace)
+    let claim = DeviceAdoption(account: account, throughPlace: lastPlace)
     claims.append(claim)
     return claim
   }
@@ -287,7 +287,7 @@ extension MemoryStorage: SyncStorage {
     line(.device)?.contains { ($0.entry?.place ?? .max) <= place } ?? false
   }
 
-  package func endClaim(of account: String, throughPlace place: Int64) {
+  package func endAdoption(of account: String, throughPlace place: Int64) {
     claims.removeAll { $0.account == account && $0.throughPlace <= place }
   }
 }
@@ -303,13 +303,13 @@ extension MemoryStorage.Turns {
   }
 }
 
-// An entry is large: what is asked of each is read where it stands.
+// An entry is large, so these read it in place.
 extension MemoryStorage.Record {
   fileprivate func isReady(_ now: Timestamp) -> Bool {
     entry?.state == .queued && (entry?.readyAt ?? now) <= now
   }
 
-  /// The moment for which it waits, which may have passed; nil for none.
+  /// The moment until which it is postponed, possibly past; nil for none.
   fileprivate var postponedTo: Timestamp? {
     guard entry?.state == .queued, let moment = entry?.readyAt, moment.milliseconds != 0 else { return nil }
     return moment

@@ -2,27 +2,27 @@ import Foundation
 package import PurchaseQueue
 package import PurchaseSync
 
-/// A queue in memory behind the machine's storage protocol: for explorations and measurements without a disk.
+/// A queue in memory with the machine's storage protocol, for explorations and measurements without a disk.
 ///
-/// Keeps the contract that the real file keeps (`StorageContractTests`), but for bytes: it counts entries only, and
-/// holds no proofs, just which of them are the same. Belongs to one thread at a time.
+/// It keeps the contract of the real file (`StorageContractTests`) except for bytes: it counts entries only, and stores
+/// no proofs, only which of them are equal. One thread at a time may use it.
 package final class MemoryStorage {
-  /// Entries, quarantine and tombstones are bounded by it; the bytes are not.
+  /// The limits of entries, quarantine and tombstones; bytes have no limit here.
   package let limits: QueueLimits
   package var book = OrderBook()
   private var records: [EntryKey: Record] = [:]
-  /// The one that was asked for last: the machine asks for the same one many times in a row.
+  /// The last used record: the machine asks for the same one many times in a row.
   private var lastRecord: Record?
-  /// By the text of the lane: few, and looked through at each event.
+  /// Ordered by the text of the lane. There are few, and each event scans them.
   private(set) var lines: [Turns] = []
-  /// Those with a tombstone, in the order in which they were settled.
+  /// The records with a tombstone, in the order of settling.
   private var buried: [Record] = []
   var retry = RetryState()
-  var trial: QuarantineTrial?
+  var trial: TrialRecord?
   var epoch: String?
   var owed: [(key: EntryKey, news: StoreTransaction?)] = []
-  var claims: [DeviceClaimant] = []
-  /// The entries that take their turn.
+  var claims: [DeviceAdoption] = []
+  /// The queued entries.
   private(set) var queuedCount = 0
   private(set) var quarantinedCount = 0
   private(set) var unseenCount = 0
@@ -36,11 +36,11 @@ package final class MemoryStorage {
   final class Record {
     let key: EntryKey
     var entry: Entry?
-    /// What the entry is about.
+    /// The entry's transaction.
     var said: Said?
     var watch = PoisonWatch()
     var tombstone: Tombstone?
-    /// What the settled entry was about.
+    /// The settled entry's transaction.
     var settled: Said?
 
     init(_ key: EntryKey) { self.key = key }
@@ -53,18 +53,18 @@ package final class MemoryStorage {
     }
   }
 
-  /// What the store said of a transaction.
+  /// The store's facts about a transaction.
   struct Said {
     var transaction: StoreTransaction
     var storeAccount: String?
   }
 
-  /// The entries of one lane by place: those that have left are passed over, and forgotten at the front.
+  /// The entries of one lane by place. Removed entries are skipped, and dropped at the front.
   final class Turns {
     private struct Turn {
       let record: Record
       let place: Int64
-      /// False if it has left, also if it has come back at another place.
+      /// False if the entry was removed, also if it was added again at another place.
       var isThere: Bool { record.entry?.place == place }
     }
 
@@ -103,10 +103,9 @@ package final class MemoryStorage {
     }
   }
 
-  /// An empty one.
   package init(limits: QueueLimits = QueueLimits()) { self.limits = limits }
 
-  /// All of it as it is now, for a backup: what happens to one of them does not happen to the other.
+  /// An independent copy, for a backup.
   package func copy() -> MemoryStorage {
     let copy = MemoryStorage(limits: limits)
     (copy.book, copy.retry, copy.trial, copy.epoch) = (book, retry, trial, epoch)
@@ -123,8 +122,8 @@ package final class MemoryStorage {
     return copy
   }
 
-  /// Adds an order, as the journal does before anybody pays.
-  package func insert(_ order: Order) {
+  /// Adds an order, as the journal does before the payment.
+  package func insert(_ order: PurchaseOrder) {
     book.insert(
       OrderFacts(order, expiresAt: order.expiresAt, boundTo: nil), accountToken: order.accountToken)
   }
@@ -152,7 +151,7 @@ package final class MemoryStorage {
     return found
   }
 
-  /// That of an entry; throws if there is no entry.
+  /// The record of an entry; throws without an entry.
   func recordOfEntry(_ key: EntryKey) throws(QueueError) -> Record {
     guard let record = record(key), record.entry != nil else { throw .unknownEntry(key) }
     return record
@@ -167,15 +166,15 @@ package final class MemoryStorage {
 
   // MARK: Entries
 
-  /// Throws if there is no room for one more.
-  func checkRoom() throws(QueueError) {
+  /// Throws if there is no capacity for one more entry.
+  func checkCapacity() throws(QueueError) {
     let needed = queuedCount + unseenCount + 1
     guard needed <= limits.entries else {
       throw .queueFull(.entries, needed: needed, allowed: limits.entries)
     }
   }
 
-  /// The caller has checked that there is room.
+  /// Adds an entry. The caller has checked the capacity.
   func insertEntry(
     _ key: EntryKey, lane: Lane, orderNumber: String?, proofs: [ProofReference], said: Said, now: Timestamp
   ) -> Entry {
@@ -208,7 +207,7 @@ package final class MemoryStorage {
 
   func reference(_ proof: Proof) -> ProofReference {
     if let id = proofs[proof] { return ProofReference(kind: proof.kind, id: id, size: proof.bytes.count) }
-    // Forgotten ones are only no longer known to be the same.
+    // A dropped proof only gets a new id when it comes again.
     if proofs.count > 4_096 { proofs.removeAll(keepingCapacity: true) }
     lastProof += 1
     proofs[proof] = lastProof
@@ -222,7 +221,7 @@ package final class MemoryStorage {
 
   // MARK: Tombstones
 
-  /// Removes the entry, and leaves a tombstone in its place, with the duties of an earlier one.
+  /// Replaces the entry by a tombstone, which takes over the duties of an earlier one.
   func bury(_ record: Record, _ entry: Entry, _ settlement: Settlement, now: Timestamp) -> Tombstone {
     var tombstone = Tombstone(entry, settlement, note: nil, now: now)
     if let earlier = record.tombstone {
@@ -244,7 +243,7 @@ package final class MemoryStorage {
     return tombstone
   }
 
-  /// Some more than needed, so that not every acknowledgement has to look for the oldest.
+  /// Drops more than needed, so that not every acknowledgement scans for the oldest.
   private func dropTombstones() {
     var excess = buried.count - limits.tombstones + limits.tombstones / 16
     buried.removeAll { record in

@@ -1,24 +1,24 @@
-/// What the model of the store knows of an Apple ID beyond what it bought.
+/// The settings of an Apple ID in the model of the store.
 public struct StoreAccount: Sendable, Hashable, Codable {
-  /// Whether somebody else has to agree to its purchases (Ask to Buy).
+  /// Whether a parent has to approve its purchases (Ask to Buy).
   public var asksToBuy = false
-  /// Whether its way of paying works. Changed by ``StoreModel/setBilling(works:storeAccount:now:)``, since repairing it
-  /// lets renewals that failed go through.
+  /// Whether it can be charged. Changed by ``StoreModel/setBilling(works:storeAccount:now:)``, which also charges
+  /// failed renewals.
   public internal(set) var billingWorks = true
-  /// How many of its next purchases are interrupted, by new terms that have to be agreed to, say.
+  /// How many of its next purchases are interrupted, for example by new terms.
   public var interruptedPurchases = 0
-  /// The store accounts of its family, which get what can be shared.
+  /// The store accounts of its family, which get its shareable purchases.
   public internal(set) var family: [String] = []
 
-  /// Somebody who pays without trouble.
+  /// An account without obstacles to a purchase.
   public init() {}
 }
 
 extension StoreModel {
-  /// What is known of a store account; one that nobody set up pays without trouble.
+  /// The settings of a store account; the default settings for an unknown one.
   public func account(_ storeAccount: String) -> StoreAccount { accounts[storeAccount] ?? StoreAccount() }
 
-  /// Changes what somebody has to do, or is let do, before a purchase.
+  /// Changes the conditions of an account's purchases; nil leaves a condition as it is.
   public mutating func setAccount(
     _ storeAccount: String, asksToBuy: Bool? = nil, interruptedPurchases: Int? = nil
   ) {

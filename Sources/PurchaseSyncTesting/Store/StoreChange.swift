@@ -1,10 +1,10 @@
 import AppStoreReceipts
 
-/// What happened in the store that a backend hears of, and the words for it (receipt-facts.md d).
+/// An event in the store that a backend is notified of, with its notification types (StoreFacts d).
 enum StoreChange: Sendable, Hashable {
   /// A subscription was bought, for the first time or after its end.
   case subscribed(again: Bool)
-  /// Something that does not renew was bought.
+  /// A product that does not renew was bought.
   case bought
   /// The store renewed.
   case renewed
@@ -16,19 +16,19 @@ enum StoreChange: Sendable, Hashable {
   case renewalTurned(on: Bool)
   case planChanged(PlanEffect)
   case offerRedeemed
-  /// Asked for consent, or only told, or consented.
+  /// The customer is asked for consent, informed, or has consented.
   case priceRaised(isPending: Bool)
   case priceDeclined
   case refunded
   case refundReversed
   case refundRequested
-  /// Shared no longer.
+  /// Family sharing ended.
   case revoked
 
-  /// The word of version 1, which has none for the end of a subscription; nil where it says nothing.
+  /// The type in version 1; nil if version 1 has none, as for the end of a subscription.
   ///
   /// An upgrade is INTERACTIVE_RENEWAL; CANCEL is for refunds, since the replaced period has no date of cancellation
-  /// (receipt-facts.md a.5).
+  /// (StoreFacts a.5).
   func version1(isSubscription: Bool) -> ServerNotificationV1.Kind? {
     switch self {
     case .subscribed(let again): again ? .interactiveRenewal : .initialBuy
@@ -45,14 +45,14 @@ enum StoreChange: Sendable, Hashable {
     }
   }
 
-  /// "Sandbox sends only" these (receipt-facts.md d.1).
+  /// "Sandbox sends only" these (StoreFacts d.1).
   static let sandboxKinds: Set<ServerNotificationV1.Kind> = [
     .initialBuy, .didChangeRenewalPreference, .didChangeRenewalStatus, .didRenew, .interactiveRenewal,
     .cancel,
     .refund,
   ]
 
-  /// The words of version 2.
+  /// The type and subtype in version 2.
   var version2: (kind: ServerNotificationV2.Kind, subtype: ServerNotificationV2.Subtype?) {
     switch self {
     case .subscribed(let again): (.subscribed, again ? .resubscribe : .initialBuy)

@@ -1,9 +1,9 @@
 public import PurchaseSync
 
-/// How the store hands a transaction to the app: over which of its interfaces, and what is missing.
+/// How the store delivers a transaction to the app: over which interfaces, and with which data missing.
 public struct StoreDelivery: Sendable, Hashable, Codable {
-  /// The proofs that a transaction comes with. It is handed over once for each, in this order, so that two kinds are
-  /// the same transaction over both of StoreKit's interfaces.
+  /// The proofs of the transaction. It is delivered once per proof, in this order; two kinds stand for both of
+  /// StoreKit's interfaces.
   public var proofs: [ProofKind]
   /// Whether a later launch of the app gets the transaction without its account token, as the old interface does
   /// ("applicationUsername" may be nil then). A signed transaction keeps its token all the same.
@@ -11,7 +11,7 @@ public struct StoreDelivery: Sendable, Hashable, Codable {
   /// Whether the device cannot verify the signature of a signed transaction.
   public var isUnverified: Bool
 
-  /// A delivery; without arguments the one of StoreKit 2 when nothing is wrong.
+  /// A delivery. The default is that of StoreKit 2 without faults.
   public init(
     proofs: [ProofKind] = [.signedTransaction], forgetsToken: Bool = false, isUnverified: Bool = false
   ) {

@@ -1,34 +1,34 @@
 public import AppStoreReceipts
 
-/// What the model of the store does wrong. A finish that fails, hangs or loses its answer is a `FaultPlan` of the path
-/// `/store/finish`.
+/// The faults of the store's model. A `FaultPlan` for the path `/store/finish` makes calls of finish fail, hang or lose
+/// their answer.
 public struct StoreFaults: Sendable, Hashable {
-  /// How many of the next purchases the app receipt does not hold at first.
+  /// How many of the next purchases the app receipt lacks at first.
   public var lackedPurchases = 0
-  /// For how many readings it does not hold each of them; nil: until it is refreshed.
+  /// For how many readings the receipt lacks each of them; nil until a refresh.
   public var lackingReadings: Int? = 1
-  /// How many of the next refreshes fail. They prompt all the same.
+  /// How many of the next refreshes fail. They still prompt for a password.
   public var failingRefreshes = 0
-  /// A refresh so many milliseconds after the last one prompts and changes nothing: the store throttles.
-  public var refreshIntervalMilliseconds: Int64 = 0
-  /// How often each transaction stands in a listing.
+  /// The shortest time between refreshes: an earlier refresh prompts and changes nothing, because the store throttles.
+  public var refreshInterval = Duration.zero
+  /// How many times a listing contains each transaction.
   public var listingCopies = 1
-  /// Whether finishing again answers `notListed`, as an adapter does that looks into the store's present list.
+  /// Whether a second finish answers `notListed`, as with an adapter that searches the present list.
   public var forgetsFinished = false
-  /// What `verifyReceipt` answers to the next requests, whatever they hold; in this order, then as it should.
+  /// The answers of `verifyReceipt` to the next requests, in this order. Later requests are answered correctly.
   public var verifyReceiptAnswers: [ScriptedAnswer] = []
 
-  /// Nothing goes wrong.
+  /// No faults.
   public init() {}
 }
 
-/// An answer of `verifyReceipt` that has nothing to do with the request: 21002, 21005, 21009, 21100 to 21199.
+/// An answer of `verifyReceipt` that does not depend on the request: 21002, 21005, 21009, 21100 to 21199.
 public struct ScriptedAnswer: Sendable, Hashable {
   /// The status.
   public var status: ReceiptStatus
-  /// Whether asking again helps, as the store puts it; nil: it says nothing.
+  /// The store's flag for retries; nil without the flag.
   public var isRetryable: Bool?
-  /// Whether that is spelled `is-retryable`, as in older answers, and not `is_retryable`.
+  /// Whether the flag is spelled `is-retryable`, as in older answers, and not `is_retryable`.
   public var isHyphenated: Bool
 
   /// An answer.

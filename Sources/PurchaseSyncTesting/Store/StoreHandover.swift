@@ -1,38 +1,36 @@
-public import AppStoreReceipts
-public import Foundation
-public import PurchaseQueue
-public import PurchaseSync
+package import AppStoreReceipts
+package import Foundation
+package import PurchaseQueue
+package import PurchaseSync
 
-/// What the store hands to an app at once: transactions, and the app receipt if it is the proof of any of them.
-public struct StoreHandover: Sendable, Hashable {
-  /// Who is signed in to the store; nil for nobody.
-  public var storeAccount: String?
-  /// In order of purchase; one transaction may be here several times.
-  public var transactions: [DeliveredTransaction]
-  /// The app receipt as it lies on the device. It may lack a transaction that it is to prove.
-  public var receipt: [UInt8]?
+/// The transactions that the store delivers to an app at once, with the app receipt if it proves one of them.
+package struct StoreHandover: Sendable, Hashable, Codable {
+  private enum CodingKeys: String, CodingKey {
+    case storeAccount = "account"
+    case transactions, receipt
+  }
+
+  package var storeAccount: String?
+  /// In order of purchase; a transaction may occur several times.
+  package var transactions: [DeliveredTransaction]
+  /// The app receipt as it lies on the device. It may lack a transaction that it should prove.
+  package var receipt: Data?
 }
 
-/// A transaction as it arrives at the app over one of the store's interfaces.
-public struct DeliveredTransaction: Sendable, Hashable, Codable {
-  /// The store's id.
-  public var transactionID: String
+/// A transaction as one of the store's interfaces delivers it to the app.
+package struct DeliveredTransaction: Sendable, Hashable, Codable {
+  package var transactionID: String
   /// The first transaction of the chain; its own id for a first purchase.
-  public var originalTransactionID: String
-  /// Which store it is from.
-  public var environment: StoreEnvironment
-  /// What was bought.
-  public var productID: String
-  /// How many.
-  public var quantity: Int
-  /// When the store charged.
-  public var purchasedAt: Timestamp
-  /// The account token, where this interface still knows it.
-  public var accountToken: UUID?
-  /// What proves it.
-  public var proofKind: ProofKind
-  /// The proof as an upload has it; nil for an app receipt, of which there is one in the handover.
-  public var proof: String?
-  /// False if the device could not verify the signature.
-  public var isVerified: Bool
+  package var originalTransactionID: String
+  package var environment: StoreEnvironment
+  package var productID: String
+  package var quantity: Int
+  package var purchasedAt: Timestamp
+  /// The account token, if this interface still knows it.
+  package var accountToken: UUID?
+  package var proofKind: ProofKind
+  /// The proof as an upload has it; nil for an app receipt, which is in the handover.
+  package var proof: String?
+  /// Whether the device could verify the signature.
+  package var isVerified: Bool
 }

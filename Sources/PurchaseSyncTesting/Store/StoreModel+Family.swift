@@ -1,6 +1,6 @@
 public import PurchaseQueue
 
-/// Who shares what with whom.
+/// The family shares of transactions.
 struct FamilyShares: Sendable, Hashable {
   struct Chain: Sendable, Hashable {
     var original: String
@@ -16,9 +16,10 @@ struct FamilyShares: Sendable, Hashable {
 }
 
 extension StoreModel {
-  /// Makes these store accounts the family of another one, in place of those before.
+  /// Replaces the family of a store account.
   ///
-  /// Who comes gets what is shareable and counts now, as transactions of their own; from who goes it is revoked.
+  /// New members get the valid shareable purchases as transactions of their own. The shares of former members are
+  /// revoked.
   public mutating func setFamily(of storeAccount: String, to members: [String], now: Timestamp) {
     advance(to: now)
     let known = account(storeAccount).family
@@ -31,7 +32,7 @@ extension StoreModel {
     }
   }
 
-  /// Gives what was charged to the payer's family, if it is shareable.
+  /// Shares a charge with the payer's family, if it is shareable.
   mutating func share(_ record: StoreTransactionRecord, now: Timestamp) {
     for member in account(record.storeAccount).family { share(record, with: member, now: now) }
   }
@@ -54,7 +55,7 @@ extension StoreModel {
     foreseeReceipt(with: copy)
   }
 
-  /// What the family had of a transaction is revoked.
+  /// Revokes the family's shares of a transaction.
   mutating func revokeShares(of record: StoreTransactionRecord, now: Timestamp) {
     for member in account(record.storeAccount).family { revoke(sharesOf: record, with: member, now: now) }
   }
@@ -70,7 +71,7 @@ extension StoreModel {
     }
   }
 
-  /// What was revoked with a refund counts again.
+  /// Restores the shares that were revoked with a refund.
   mutating func restoreShares(of record: StoreTransactionRecord) {
     let family = account(record.storeAccount).family
     for id in shares.copies[record.transactionID] ?? [] {
@@ -82,7 +83,7 @@ extension StoreModel {
     }
   }
 
-  /// The shared transactions of an upgraded one are upgraded, too.
+  /// Marks the shares of an upgraded transaction as upgraded.
   mutating func upgradeShares(of transactionID: String) {
     for id in shares.copies[transactionID] ?? [] {
       guard let position = positions[id] else { continue }
@@ -91,7 +92,7 @@ extension StoreModel {
     }
   }
 
-  /// Whether a transaction gives anything at a moment.
+  /// Whether a transaction is valid at a moment.
   private func counts(_ record: StoreTransactionRecord, at now: Timestamp) -> Bool {
     record.revokedAt == nil && !record.isUpgraded && record.expiresAt.map { $0 > now } ?? true
   }

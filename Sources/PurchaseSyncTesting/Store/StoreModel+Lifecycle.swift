@@ -1,13 +1,13 @@
 public import AppStoreReceipts
 public import PurchaseQueue
 
-/// What happens to a transaction without the app.
+/// Changes of a transaction that happen outside the app.
 extension StoreModel {
-  /// Gives the money back. A second refund keeps the first moment; an unknown transaction is refused, and one that was
-  /// restored or shared, since nobody paid for it.
+  /// Refunds a charge. A second refund keeps the time of the first one. Throws for an unknown transaction, and for a
+  /// restored or shared one, which was not charged.
   ///
-  /// A finished transaction is delivered again for it, until it is finished again. The last period of a subscription,
-  /// while it runs, ends with it; an earlier one is only marked (R3.8).
+  /// A finished transaction is delivered again until it is finished again. A refund of the last period of a
+  /// subscription ends the subscription; an earlier period is only marked (R3.8).
   @discardableResult
   public mutating func refund(
     transactionID: String, reason: RevocationReason = .other, now: Timestamp
@@ -21,16 +21,16 @@ extension StoreModel {
     announce(position)
     let record = transactions[position]
     if record.kind == .consumable { refundedPositions[record.storeAccount, default: []].append(position) }
-    if var life = lives[record.originalTransactionID] {
-      _ = life.refund(transactionID: transactionID, now: now)
-      keep(life)
+    if var subscription = subscriptions[record.originalTransactionID] {
+      _ = subscription.refund(transactionID: transactionID, now: now)
+      keep(subscription)
     }
     note(.refunded, transactionID, now: now)
     revokeShares(of: record, now: now)
     return record
   }
 
-  /// Takes a refund back: the purchase counts again. Nothing happens to one that was not refunded.
+  /// Reverses a refund: the purchase is valid again. A purchase that was not refunded does not change.
   @discardableResult
   public mutating func reverseRefund(
     transactionID: String, now: Timestamp
@@ -41,24 +41,24 @@ extension StoreModel {
     guard transactions[position].revokedAt != nil else { return transactions[position] }
     transactions[position].revokedAt = nil
     announce(position)
-    if var life = lives[transactions[position].originalTransactionID] {
-      _ = life.reverseRefund(transactionID: transactionID)
-      keep(life)
+    if var subscription = subscriptions[transactions[position].originalTransactionID] {
+      _ = subscription.reverseRefund(transactionID: transactionID)
+      keep(subscription)
     }
     restoreShares(of: transactions[position])
     note(.refundReversed, transactionID, now: now)
     return transactions[position]
   }
 
-  /// Somebody asks for a refund, and the store asks the backend what became of the purchase.
+  /// Records that the customer asks for a refund: the store asks the backend how the purchase was used.
   public mutating func requestRefund(transactionID: String, now: Timestamp) throws(StoreModelError) {
     advance(to: now)
     guard transactions[try position(of: transactionID)].isCharge else { throw .notCharged(transactionID) }
     note(.refundRequested, transactionID, now: now)
   }
 
-  /// Replaces a subscription by another product, at once and whatever the levels say: the old period is marked as
-  /// upgraded and delivered again, the new one is charged.
+  /// Replaces a subscription by another product at once, regardless of the levels. The old period is marked as upgraded
+  /// and delivered again, and the new one is charged.
   @discardableResult
   public mutating func upgrade(
     transactionID: String, to productID: String, now: Timestamp
@@ -66,28 +66,31 @@ extension StoreModel {
     advance(to: now)
     let old = transactions[try position(of: transactionID)]
     guard let product = products[productID] else { throw .unknownProduct(productID) }
-    guard var life = lives[old.originalTransactionID], let plan = pace.plan(of: product) else {
+    guard var subscription = subscriptions[old.originalTransactionID], let plan = pace.plan(of: product)
+    else {
       throw .noSubscription(transactionID)
     }
-    let left = life.unusedPrice(of: life.last, at: now)
-    let isLast = life.last.transactionID == transactionID
-    life.replace(with: plan, transactionID: nextTransactionID, now: now)
+    let left = subscription.unusedPrice(of: subscription.last, at: now)
+    let isLast = subscription.last.transactionID == transactionID
+    subscription.replace(with: plan, transactionID: nextTransactionID, now: now)
     markUpgraded(transactionID, returning: isLast ? left : 0)
-    let record = chargeLast(of: life, cause: .purchase, now: now)
+    let record = chargeLast(of: subscription, cause: .purchase, now: now)
     note(.planChanged(.atOnce), record.transactionID, now: now)
     return record
   }
 
-  /// Charges the next period of a subscription now, without waiting for the end of this one.
+  /// Charges the next period of a subscription now, before this one ends.
   @discardableResult
   public mutating func renew(
     transactionID: String, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
     advance(to: now)
     let record = transactions[try position(of: transactionID)]
-    guard var life = lives[record.originalTransactionID] else { throw .noSubscription(transactionID) }
-    life.renewNow(transactionID: nextTransactionID, now: now)
-    let next = chargeLast(of: life, now: now)
+    guard var subscription = subscriptions[record.originalTransactionID] else {
+      throw .noSubscription(transactionID)
+    }
+    subscription.renewNow(transactionID: nextTransactionID, now: now)
+    let next = chargeLast(of: subscription, now: now)
     note(.renewed, next.transactionID, now: now)
     return next
   }

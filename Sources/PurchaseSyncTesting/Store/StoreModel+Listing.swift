@@ -1,14 +1,14 @@
 import Foundation
-public import PurchaseQueue
-public import PurchaseSync
+package import PurchaseQueue
+package import PurchaseSync
 
 extension StoreModel {
-  /// Signs a store account in on a device, in place of whoever was; nil signs out.
+  /// Signs a store account in on a device, in place of the previous one; nil signs out.
   public mutating func signIn(device: String, storeAccount: String?) { signedIn[device] = storeAccount }
 
-  /// What this store account would be delivered again, in order of purchase; a refund takes nothing out.
+  /// The transactions that are delivered again to this store account, in order of purchase, refunded ones included.
   ///
-  /// Also what was finished before, and refunded or upgraded since, until it is finished again.
+  /// They include finished ones that were refunded or upgraded since, until they are finished again.
   public func unfinished(storeAccount: String) -> [StoreTransactionRecord] {
     let announced = announcedPositions[storeAccount] ?? []
     let unfinished = unfinishedPositions[storeAccount] ?? []
@@ -16,11 +16,11 @@ extension StoreModel {
     return (unfinished + announced).sorted().map { transactions[$0] }
   }
 
-  /// The listing as a launch of an app gets it; nobody signed in, nothing listed.
+  /// The listing for a launch of an app; empty without a signed-in account.
   ///
-  /// `launch` is the run of the app that asks; nil counts as another than the one that paid. Counts as a reading of
-  /// the app receipt if a transaction has no other proof.
-  public mutating func listing(
+  /// `launch` identifies the run of the app; nil counts as a run that did not pay. The listing counts as a reading of the app
+  /// receipt if a transaction has no other proof.
+  package mutating func listing(
     storeAccount: String?, launch: String? = nil, now: Timestamp
   ) -> StoreHandover {
     guard let storeAccount else { return StoreHandover(storeAccount: nil, transactions: [], receipt: nil) }
@@ -31,8 +31,8 @@ extension StoreModel {
       launch: launch, now: now)
   }
 
-  /// These transactions as they arrive at an app, each once for every proof of its delivery.
-  public mutating func handover(
+  /// Delivers these transactions to an app, each once per proof of its delivery.
+  package mutating func handover(
     _ records: [StoreTransactionRecord], to storeAccount: String, launch: String? = nil, now: Timestamp
   ) -> StoreHandover {
     var transactions: [DeliveredTransaction] = []
@@ -44,7 +44,7 @@ extension StoreModel {
     let needsReceipt = transactions.contains { $0.proofKind == .appReceipt }
     return StoreHandover(
       storeAccount: storeAccount, transactions: transactions,
-      receipt: needsReceipt ? receipt(storeAccount: storeAccount, now: now) : nil)
+      receipt: needsReceipt ? receipt(storeAccount: storeAccount, now: now).map { Data($0) } : nil)
   }
 
   private mutating func deliver(
@@ -67,19 +67,20 @@ extension StoreModel {
       proof: proof, isVerified: kind != .signedTransaction || !record.delivery.isUnverified)
   }
 
-  /// Ends redelivery. Finishing twice changes nothing; an unknown transaction is refused.
-  public mutating func finish(transactionID: String) throws(StoreModelError) {
+  /// Ends the redelivery of a transaction. A second call changes nothing; an unknown id throws.
+  package mutating func finish(transactionID: String) throws(StoreModelError) {
     let position = try position(of: transactionID)
     let storeAccount = transactions[position].storeAccount
     transactions[position].isFinished = true
     unfinishedPositions[storeAccount]?.removeAll { $0 == position }
     announcedPositions[storeAccount]?.removeAll { $0 == position }
-    // Only the next time that the file is written, the consumable is out of it.
+    // The consumable leaves the receipt when the file is written next.
     receiptFiles[storeAccount]?.isStale = true
   }
 
-  /// Ends redelivery in the name of whoever is signed in. What is not theirs, or not known, is not listed for them.
-  public mutating func finish(transactionID: String, as storeAccount: String?) -> FinishResult {
+  /// Ends the redelivery of a transaction of the signed-in store account. For other and unknown transactions:
+  /// `notListed`.
+  package mutating func finish(transactionID: String, as storeAccount: String?) -> FinishResult {
     guard let position = positions[transactionID], transactions[position].storeAccount == storeAccount else {
       return .notListed
     }

@@ -1,19 +1,19 @@
 import AppStoreReceipts
-public import PurchaseQueue
+package import PurchaseQueue
 
-/// What the store tells the backend by itself (R2.7, R3.10): made at the moment, posted by somebody else.
+/// Server notifications (R2.7, R3.10). The model creates them; the mock server posts them.
 extension StoreModel {
-  /// Version 1 tells so many transactions at most (receipt-facts.md d.1).
+  /// The largest number of transactions in a notification of version 1 (StoreFacts d.1).
   static let toldTransactions = 100
 
-  /// Takes the notifications that are due, after everything else that was due.
-  public mutating func takeNotifications(now: Timestamp) -> [OutgoingNotification] {
+  /// Takes the due notifications, after it did everything else that was due.
+  package mutating func takeNotifications(now: Timestamp) -> [OutgoingNotification] {
     advance(to: now)
     return notifications.take(now: now)
   }
 
-  /// The backend's answer to one of them; nil for none. Another attempt follows only in production.
-  public mutating func settleNotification(id: Int, status: Int?, now: Timestamp) {
+  /// Records the backend's answer to a notification; nil for none. Only in production another attempt follows.
+  package mutating func settleNotification(id: Int, status: Int?, now: Timestamp) {
     notifications.settle(id: id, status: status, retries: environment == .production, now: now)
   }
 
@@ -46,7 +46,7 @@ extension StoreModel {
     else { return nil }
     let told = Array(told(of: record.storeAccount).suffix(Self.toldTransactions))
     let unified = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment).unified(
-      held: [], latest: told.map(ForgedTransaction.init), renewals: pendingRenewals(of: told),
+      held: [], latest: told, renewals: pendingRenewals(of: told),
       newReceipt: newReceipt(of: told, now: now), alwaysTellsLatest: true, requestedAt: now)
     let body = notificationForge.version1(
       kind, unifiedReceipt: unified, renewal: renewal(of: record.originalTransactionID),
@@ -70,10 +70,10 @@ extension StoreModel {
     let words = change.version2
     let isRevokedShare = record.cause == .familyShare && record.revokedAt != nil
     let body = notificationForge.version2(
-      words.kind, words.subtype, id: id, about: ForgedTransaction(record),
+      words.kind, words.subtype, id: id, about: record,
       renewal: renewal(of: record.originalTransactionID),
       state: isRevokedShare && record.kind == .autoRenewable
-        ? .revoked : life(of: record.transactionID)?.state,
+        ? .revoked : subscription(of: record.transactionID)?.state,
       signedAt: now)
     return Made(kind: words.kind.rawValue, subtype: words.subtype?.rawValue, body: body)
   }

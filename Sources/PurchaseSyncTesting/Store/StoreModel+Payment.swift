@@ -1,42 +1,29 @@
 public import Foundation
-public import PurchaseQueue
+package import PurchaseQueue
 
-/// What a person pays for.
+/// A payment at the store.
 public struct StorePayment: Sendable, Hashable {
-  /// What is bought.
+  /// The product.
   public var productID: String
   /// How many.
-  public var quantity: Int
-  /// Goes with the payment and comes back in the transaction.
+  public var quantity = 1
+  /// The account token, which the transaction returns.
   public var accountToken: UUID?
   /// The Apple ID that pays.
   public var storeAccount: String
-  /// How the transaction is handed over; nil: as the store does now.
+  /// How the transaction is delivered; nil for the store's present `delivery`.
   public var delivery: StoreDelivery?
-  /// The run of the app that pays; another run may get the transaction without its token.
+  /// The run of the app that pays. Another run may get the transaction without its token.
   public var launch: String?
-
-  /// A payment.
-  public init(
-    productID: String, quantity: Int = 1, accountToken: UUID? = nil, storeAccount: String,
-    delivery: StoreDelivery? = nil, launch: String? = nil
-  ) {
-    self.productID = productID
-    self.quantity = quantity
-    self.accountToken = accountToken
-    self.storeAccount = storeAccount
-    self.delivery = delivery
-    self.launch = launch
-  }
 }
 
 extension StoreModel {
   /// Charges a store account and keeps the transaction until it is finished.
   ///
-  /// Someone who owns a non-consumable already is not charged again: the earlier transaction comes back as it is; so
-  /// does the present one of a subscription whose change of plan waits for the renewal.
-  /// Throws `waits` where somebody has to agree first; see ``purchase(_:now:)``.
-  public mutating func pay(
+  /// An owned non-consumable is not charged again: the earlier transaction is returned. A subscription whose change of
+  /// plan waits for the renewal returns its present transaction. Throws `waits` if an approval is needed; see
+  /// ``purchase(_:now:)``.
+  package mutating func pay(
     product productID: String, quantity: Int, accountToken: UUID?, storeAccount: String,
     delivery: StoreDelivery? = nil, launch: String? = nil, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
@@ -49,7 +36,7 @@ extension StoreModel {
     }
   }
 
-  /// Whether the store would take this payment now; throws why not.
+  /// The product of a payment that the store accepts now. Throws the reason of a refusal.
   func check(_ payment: StorePayment) throws(StoreModelError) -> StoreProduct {
     guard !payment.storeAccount.isEmpty else { throw .noStoreAccount }
     guard let product = products[payment.productID], !withdrawn.contains(product.id) else {
@@ -63,7 +50,7 @@ extension StoreModel {
     return product
   }
 
-  /// Charges now, whoever would have to be asked.
+  /// Charges now, without an approval.
   mutating func charge(
     _ payment: StorePayment, offerCode: String? = nil, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
@@ -83,7 +70,7 @@ extension StoreModel {
     return record
   }
 
-  /// After the charge: what the launch knows, what the receipt holds, what the family gets.
+  /// Records a charge for the launch, the receipt and the family.
   mutating func settle(_ record: StoreTransactionRecord, _ payment: StorePayment, now: Timestamp) {
     payingLaunches[record.transactionID] = payment.launch
     updateReceipt(with: record, now: now)

@@ -1,14 +1,14 @@
 import AppStoreReceipts
-public import PurchaseQueue
+package import PurchaseQueue
 
 /// The app receipt of one store account, as the file lies on its devices.
 struct ReceiptFile: Sendable, Hashable {
   var createdAt: Timestamp
   /// The transactions as they were when the file was written: what happened since is not in it.
   var records: [StoreTransactionRecord] = []
-  /// Which of them a reading does not show yet.
+  /// The transactions that a reading does not show yet.
   var lacking: [String: Lack] = [:]
-  /// Whether the store knows more than the file, so that the next writing has to look at everything.
+  /// Whether the file lacks changes, so that the next writing reads all transactions.
   var isStale = true
   var refreshedAt: Timestamp?
 
@@ -17,7 +17,7 @@ struct ReceiptFile: Sendable, Hashable {
     case untilRefresh
   }
 
-  /// One reading is over.
+  /// Counts one reading.
   mutating func countReading() {
     for (transactionID, lack) in lacking {
       guard case .readings(let left) = lack else { continue }
@@ -26,7 +26,7 @@ struct ReceiptFile: Sendable, Hashable {
   }
 }
 
-/// What the store gave out, so that it knows its own work again: nothing in an app receipt proves that.
+/// Digests of the issued receipts. Nothing in an app receipt proves that this store issued it.
 struct IssuedProofs: Sendable, Hashable {
   private var digests: Set<UInt64> = []
 
@@ -34,7 +34,7 @@ struct IssuedProofs: Sendable, Hashable {
 
   func contains(_ bytes: [UInt8]) -> Bool { digests.contains(Self.digest(bytes)) }
 
-  /// FNV-1a: told apart are a model's own receipts, nothing is protected.
+  /// FNV-1a. It distinguishes the model's own receipts and protects nothing.
   private static func digest(_ bytes: [UInt8]) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in bytes {
@@ -46,12 +46,12 @@ struct IssuedProofs: Sendable, Hashable {
 }
 
 extension StoreModel {
-  /// Reads the app receipt of a store account silently; nil if there is none: nobody is signed in, or in the sandbox
-  /// before the first purchase and the first refresh.
+  /// Reads the app receipt of a store account without a prompt. Nil without a signed-in account, and in the sandbox
+  /// before the first purchase or refresh.
   ///
-  /// A purchase and a refresh write the file; reading it does not. Finished consumables are in it until then, other
-  /// products for ever (receipt-facts, a.4).
-  public mutating func receipt(storeAccount: String?, now: Timestamp) -> [UInt8]? {
+  /// A purchase and a refresh write the file; a reading does not. Finished consumables stay in it until the next
+  /// writing, other products for ever (StoreFacts a.4).
+  package mutating func receipt(storeAccount: String?, now: Timestamp) -> [UInt8]? {
     guard let storeAccount else { return nil }
     advance(to: now)
     receiptReadings += 1
@@ -64,10 +64,10 @@ extension StoreModel {
     return bytes
   }
 
-  /// Fetches a new app receipt, which asks the person for a password.
+  /// Fetches a new app receipt, which prompts for a password.
   ///
-  /// Throws `refreshFailed` if the faults say so. A throttled refresh gives the file as it was.
-  public mutating func refreshReceipt(
+  /// Throws `refreshFailed` for a planned fault. A throttled refresh returns the unchanged file.
+  package mutating func refreshReceipt(
     storeAccount: String?, now: Timestamp
   ) throws(StoreModelError) -> [UInt8]? {
     prompts += 1
@@ -79,7 +79,7 @@ extension StoreModel {
     }
     var file = receiptFiles[storeAccount] ?? ReceiptFile(createdAt: now)
     let isThrottled = file.refreshedAt.map {
-      now < $0.adding(milliseconds: faults.refreshIntervalMilliseconds)
+      now < $0.adding(milliseconds: faults.refreshInterval.inMilliseconds)
     }
     if isThrottled != true {
       file.refreshedAt = now
@@ -91,7 +91,7 @@ extension StoreModel {
     return receipt(storeAccount: storeAccount, now: now)
   }
 
-  /// A purchase writes the file anew, with the purchase in it.
+  /// Writes the file again after a purchase, with the purchase in it.
   mutating func updateReceipt(with record: StoreTransactionRecord, now: Timestamp) {
     if receiptFiles[record.storeAccount] == nil {
       receiptFiles[record.storeAccount] = ReceiptFile(createdAt: now)
@@ -107,12 +107,12 @@ extension StoreModel {
     writeReceipt(record.storeAccount, now: now)
   }
 
-  /// What the store charged by itself is in the file from the next writing on.
+  /// Marks the file as stale, so that the next writing includes a charge that the store made by itself.
   mutating func foreseeReceipt(with record: StoreTransactionRecord) {
     receiptFiles[record.storeAccount]?.isStale = true
   }
 
-  /// Writes the file of a store account anew, if there is one.
+  /// Writes the file of a store account again, if there is one.
   mutating func writeReceipt(_ storeAccount: String, now: Timestamp) {
     guard var file = receiptFiles[storeAccount] else { return }
     file.createdAt = now
@@ -125,10 +125,10 @@ extension StoreModel {
     receiptFiles[storeAccount] = file
   }
 
-  /// Finished consumables leave the receipt, and never come back into it.
+  /// Whether it is a finished consumable: those leave the receipt for ever.
   func isSpent(_ record: StoreTransactionRecord) -> Bool { record.kind == .consumable && record.isFinished }
 
-  /// In production the app itself came with a receipt.
+  /// In production, the download of the app includes a receipt.
   private func downloaded(now: Timestamp) -> ReceiptFile? {
     environment == .production ? ReceiptFile(createdAt: now) : nil
   }

@@ -1,52 +1,52 @@
 public import Foundation
 public import PurchaseQueue
 
-/// A purchase that somebody has begun and nobody has paid yet.
+/// A purchase that was begun and is not paid yet.
 public struct PurchaseRequest: Sendable, Hashable {
-  /// Why nothing is charged yet.
+  /// The reason for which nothing is charged yet.
   public enum Origin: String, Sendable, Hashable, Codable {
-    /// Somebody else has to agree (Ask to Buy): the app was told *pending*.
+    /// A parent has to approve it (Ask to Buy): the app got *pending*.
     case askToBuy
-    /// The store asked for something first, such as new terms: the app was told that it failed, and the purchase can
-    /// go through outside of it.
+    /// The store needs another step first, such as new terms. The app got a failure, and the purchase can complete
+    /// outside the app.
     case interrupted
-    /// Begun on the app's page in the store: the app pays it, now or later, or does not.
+    /// The purchase was begun on the app's page in the store. The app may pay it.
     case promoted
   }
 
   /// Where it stands.
   public enum State: Sendable, Hashable, Codable {
-    /// Nothing decided.
+    /// No decision yet.
     case waiting
     /// Charged, as this transaction.
     case approved(transactionID: String)
-    /// Nothing will be charged, and the app hears nothing of it.
+    /// Nothing will be charged, and the app gets no message.
     case declined
   }
 
   /// Unique within its store.
   public var id: String
-  /// What is to be paid.
+  /// The payment that waits.
   public var payment: StorePayment
-  /// Why nothing is charged yet.
+  /// The reason for which nothing is charged yet.
   public var origin: Origin
-  /// When somebody began it.
+  /// The time at which it was begun.
   public var requestedAt: Timestamp
   /// Where it stands.
   public var state = State.waiting
 }
 
-/// What came of the payment sheet.
-public enum StorePurchase: Sendable, Hashable {
-  /// Charged; or owned before, and then the transaction is the earlier one.
+/// The result of the payment sheet.
+package enum StorePurchase: Sendable, Hashable {
+  /// Charged, or owned before: then the transaction is the earlier one.
   case purchased(StoreTransactionRecord)
-  /// Not charged. The transaction comes among the unfinished ones if the request is approved, perhaps days later.
+  /// Not charged. If the request is approved, perhaps days later, the transaction appears among the unfinished ones.
   case waits(PurchaseRequest)
 }
 
 extension StoreModel {
-  /// The payment sheet, confirmed: charges, or waits for what the store account's settings demand.
-  public mutating func purchase(
+  /// Confirms the payment sheet: charges, or waits for the approval that the account's settings demand.
+  package mutating func purchase(
     _ payment: StorePayment, now: Timestamp
   ) throws(StoreModelError) -> StorePurchase {
     advance(to: now)
@@ -60,7 +60,7 @@ extension StoreModel {
     return .purchased(try charge(payment, now: now))
   }
 
-  /// Somebody taps the product on the app's page in the store. The app pays it with
+  /// Records a tap on the product on the app's page in the store. The app pays it with
   /// ``approve(requestID:accountToken:now:)``.
   public mutating func promote(
     product productID: String, storeAccount: String, now: Timestamp
@@ -70,10 +70,10 @@ extension StoreModel {
     return request(payment, .promoted, now: now)
   }
 
-  /// Charges a purchase that waits: a parent agrees, the terms are accepted, the app goes on with a promoted one.
+  /// Charges a waiting purchase: a parent approves, the terms are accepted, or the app pays a promoted one.
   ///
-  /// The app need not run. `accountToken` is for a promoted purchase, whose payment is the app's own. Charging can still
-  /// fail, and then the request goes on waiting; once approved, it answers with its transaction.
+  /// The app need not run. `accountToken` is for a promoted purchase, which the app pays. If the charge fails, the
+  /// request keeps waiting. A repeated approval returns the transaction.
   @discardableResult
   public mutating func approve(
     requestID: String, accountToken: UUID? = nil, now: Timestamp
@@ -91,15 +91,15 @@ extension StoreModel {
     return record
   }
 
-  /// Ends a purchase that waits. One that was approved stays as it is.
+  /// Declines a waiting purchase. An approved one does not change.
   public mutating func decline(requestID: String) throws(StoreModelError) {
     let index = try requestIndex(requestID)
     if requests[index].state == .waiting { requests[index].state = .declined }
   }
 
-  /// Redeems an offer code in the store's own app: a purchase without an account token, for nothing.
+  /// Redeems an offer code in the store's own app: a free purchase without an account token.
   ///
-  /// A subscriber keeps the present period; renewal is turned on, and the backend hears of the offer.
+  /// A subscriber keeps the present period. Renewal is turned on, and the backend is notified of the offer.
   @discardableResult
   public mutating func redeem(
     offerCode: String, product productID: String, storeAccount: String, now: Timestamp
@@ -108,8 +108,9 @@ extension StoreModel {
     advance(to: now)
     let product = try check(payment)
     if let groupID = product.groupID,
-      let original = groupLives[GroupMember(storeAccount: storeAccount, groupID: groupID)],
-      let life = lives[original], life.isEntitled, life.plan.productID == productID,
+      let original = groupSubscriptions[GroupMember(storeAccount: storeAccount, groupID: groupID)],
+      let subscription = subscriptions[original], subscription.isEntitled,
+      subscription.plan.productID == productID,
       let record = latest(of: original)
     {
       turnRenewal(on: true, of: original, now: now)

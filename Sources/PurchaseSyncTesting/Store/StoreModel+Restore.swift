@@ -1,13 +1,14 @@
-public import PurchaseQueue
+package import PurchaseQueue
 
 extension StoreModel {
-  /// Restores what a store account owns, which asks the person for a password and writes the app receipt anew.
+  /// Restores the purchases of a store account, which prompts for a password and writes the app receipt again.
   ///
-  /// Each non-consumable comes as a transaction of its own, with the first one's id as its original, and is not charged;
-  /// the present period of each subscription comes again as it is. Both stay among the unfinished until they are
-  /// finished. Restoring again while one of them waits adds no second one.
+  /// Each non-consumable is delivered as a new, free transaction whose original is the first one. The present period of
+  /// each subscription is delivered again. Both stay unfinished until they are finished. A second restore meanwhile
+  /// adds no transaction.
   @discardableResult
-  public mutating func restore(storeAccount: String?, now: Timestamp) throws(StoreModelError) -> StoreHandover
+  package mutating func restore(storeAccount: String?, now: Timestamp) throws(StoreModelError)
+    -> StoreHandover
   {
     prompts += 1
     guard let storeAccount else { throw .noStoreAccount }

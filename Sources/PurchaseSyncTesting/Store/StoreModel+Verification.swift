@@ -1,14 +1,15 @@
 import AppStoreReceipts
 import Foundation
-public import PurchaseQueue
+package import PurchaseQueue
 import PurchaseSync
 
 extension StoreModel {
-  /// What the store says to the backend's question, as of now: a proof may be older than a refund.
+  /// The store's answer to the backend's question, as of now: a proof may be older than a refund.
   ///
-  /// Signed transactions are known by the forge's checksum, receipts by the record of what was given out. A receipt
-  /// holds no account token (receipt-facts, b.4), so what it proves has none; asked by id, the store tells it.
-  public func verify(_ query: VerificationQuery, now: Timestamp) -> StoreVerification {
+  /// The forge's checksum identifies signed transactions, and the record of issued receipts identifies receipts. A
+  /// receipt holds no account token (StoreFacts b.4), so its transactions have none here; a question by id returns the
+  /// token.
+  package func verify(_ query: VerificationQuery, now: Timestamp) -> StoreVerification {
     switch query {
     case .transaction(let environment, let id): return held([(id, environment)], now: now)
     case .subscription(let environment, let original):

@@ -1,13 +1,13 @@
-public import AppStoreReceipts
-public import Foundation
-public import PurchaseQueue
+package import AppStoreReceipts
+package import Foundation
+package import PurchaseQueue
 
-/// `verifyReceipt` of both environments, in both styles (receipt-facts.md a; R1, R2).
+/// `verifyReceipt` of both environments, in both styles (StoreFacts a; R1, R2).
 extension StoreModel {
-  /// The answer to a body that was posted; every body has one.
+  /// The answer to a posted body; every body has one.
   ///
-  /// What is no JSON object is 21000, a request without readable `receipt-data` 21002 (R1.1).
-  public mutating func verifyReceipt(
+  /// A body that is no JSON object is answered 21000, a request without readable `receipt-data` 21002 (R1.1).
+  package mutating func verifyReceipt(
     body: Data, host: StoreEnvironment, now: Timestamp
   ) -> JSONValue {
     let answers = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
@@ -24,7 +24,7 @@ extension StoreModel {
   }
 
   /// The answer of one environment's host to a request.
-  public mutating func verifyReceipt(
+  package mutating func verifyReceipt(
     _ request: VerifyReceiptRequest, host: StoreEnvironment, now: Timestamp
   ) -> JSONValue {
     advance(to: now)
@@ -44,7 +44,7 @@ extension StoreModel {
     }
   }
 
-  /// Why a receipt is not looked into: another environment's, or not this store's work.
+  /// The status for a receipt of another environment or another store; nil for this store's receipts.
   private func refusal(of sent: SentReceipt, host: StoreEnvironment) -> ReceiptStatus? {
     guard sent.environment == .production || sent.environment == .sandbox else { return .malformed }
     if sent.environment == environment, !issued.contains(sent.bytes) { return .notAuthenticated }
@@ -52,7 +52,7 @@ extension StoreModel {
     return sent.environment == environment ? nil : .notAuthenticated
   }
 
-  /// A secret is needed for subscriptions, and a wrong one is always refused.
+  /// Whether the secret is right: subscriptions need one, and a wrong one is always refused.
   private func isAllowed(_ password: SharedSecret?, _ records: [StoreTransactionRecord]) -> Bool {
     guard let sharedSecret else { return true }
     return password.map { $0 == sharedSecret } ?? !records.contains { $0.kind == .autoRenewable }
@@ -64,7 +64,7 @@ extension StoreModel {
     var latest = held.first.map { told(of: $0.storeAccount) } ?? []
     if excludesOld { latest = Self.newest(of: latest) }
     return VerifyReceiptForge(bundleID: forge.bundleID, environment: environment).unified(
-      held: held.map(ForgedTransaction.init), latest: latest.map(ForgedTransaction.init),
+      held: held, latest: latest,
       renewals: pendingRenewals(of: latest), newReceipt: newReceipt(of: latest, now: now),
       createdAt: receipt.receiptCreationDate.map(Timestamp.init), requestedAt: now)
   }
@@ -72,7 +72,7 @@ extension StoreModel {
   private mutating func oldStyle(_ record: StoreTransactionRecord, now: Timestamp) -> JSONValue {
     let answers = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
     guard record.kind == .autoRenewable else {
-      return answers.oldStyle(sent: ForgedTransaction(record), requestedAt: now)
+      return answers.oldStyle(sent: record, requestedAt: now)
     }
     let chain = transactions(storeAccount: record.storeAccount)
       .filter { $0.originalTransactionID == record.originalTransactionID }
@@ -80,19 +80,19 @@ extension StoreModel {
     let bytes = forge.transactionReceipt(of: latest)
     issued.insert(bytes)
     return answers.oldStyle(
-      sent: ForgedTransaction(record), latest: ForgedTransaction(latest),
+      sent: record, latest: latest,
       renewal: renewal(of: record.originalTransactionID),
       newReceipt: Data(bytes).base64EncodedString(), requestedAt: now)
   }
 
-  /// What the store tells of a customer: all but the consumables that are finished and were not refunded.
+  /// The transactions in an answer about a customer: all except finished consumables that were not refunded.
   func told(of storeAccount: String) -> [StoreTransactionRecord] {
     let held = (receiptPositions[storeAccount] ?? []).filter { !isSpent(transactions[$0]) }
     let refunded = (refundedPositions[storeAccount] ?? []).filter { transactions[$0].revokedAt != nil }
     return Set(held + refunded).sorted().map { transactions[$0] }
   }
 
-  /// Of each subscription only its newest transaction, the rest as it is.
+  /// Of each subscription only the newest transaction, and all other transactions.
   private static func newest(of records: [StoreTransactionRecord]) -> [StoreTransactionRecord] {
     var last: [String: String] = [:]
     for record in records where record.kind == .autoRenewable {
@@ -103,7 +103,7 @@ extension StoreModel {
     }
   }
 
-  /// One for each subscription among them. "A voluntary cancel during grace removes the element" (a.6).
+  /// One for each subscription among the transactions. "A voluntary cancel during grace removes the element" (a.6).
   func pendingRenewals(of records: [StoreTransactionRecord]) -> [ForgedRenewal] {
     var seen: Set<String> = []
     return records.compactMap { record in
@@ -115,12 +115,12 @@ extension StoreModel {
   }
 
   func renewal(of original: String) -> ForgedRenewal? {
-    guard let life = lives[shares.owners[original] ?? original] else { return nil }
-    if case .gracePeriod = life.phase, !life.willRenew { return nil }
-    return ForgedRenewal(of: life, originalTransactionID: original)
+    guard let subscription = subscriptions[shares.owners[original] ?? original] else { return nil }
+    if case .gracePeriod = subscription.phase, !subscription.willRenew { return nil }
+    return ForgedRenewal(of: subscription, originalTransactionID: original)
   }
 
-  /// `latest_receipt`: an app receipt that holds what `latest_receipt_info` tells (a.3).
+  /// `latest_receipt`: an app receipt with the transactions of `latest_receipt_info` (a.3).
   mutating func newReceipt(of records: [StoreTransactionRecord], now: Timestamp) -> String? {
     guard records.contains(where: { $0.expiresAt != nil }) else { return nil }
     let bytes = forge.appReceipt(of: records, receiptType: receiptType, createdAt: now)
@@ -134,7 +134,7 @@ private enum SentReceipt {
   case app(AppReceipt, [UInt8])
   case transaction(TransactionReceipt, [UInt8])
 
-  /// Nil for what the service calls malformed. Base64 has to be exact, as it is for the service (a.1).
+  /// Nil for a malformed receipt. Base64 has to be exact, as for the real service (a.1).
   init?(base64: String) {
     guard let bytes = Data(base64Encoded: base64).map(Array.init), !bytes.isEmpty else { return nil }
     do throws(ReceiptDecodingError) {

@@ -1,65 +1,64 @@
 public import AppStoreReceipts
-public import PurchaseQueue
+package import PurchaseQueue
 
-/// A model of the App Store: it charges, renews, keeps what is unfinished, writes app receipts, and refunds.
+/// A model of the App Store: it charges, renews, redelivers unfinished transactions, writes app receipts and refunds.
 ///
-/// A pure value without clock, randomness or I/O; time is an argument, and whatever is asked at a moment, the store
-/// first does what was due until then. Its log of transactions only grows, so that a test can count what people paid.
-/// Unfinished transactions survive everything except `finish`; they belong to the store account that paid, whatever
-/// device it is signed in on.
+/// A pure value without clock, randomness or I/O. Time is an argument; each call first does everything that was due
+/// until then. The log of transactions only grows, so that a test can count the charges. Unfinished transactions stay
+/// until `finish`. They belong to the store account that paid, on every device.
 public struct StoreModel: Sendable, Hashable {
-  /// What is sold, by product id.
+  /// The products for sale, by product id.
   public internal(set) var products: [String: StoreProduct]
-  /// Which store this is.
+  /// The environment of the store.
   public let environment: StoreEnvironment
-  /// Signs what the store hands out.
-  public let forge: ReceiptForge
-  /// How fast the time of subscriptions goes, from the next purchase or change of plan on.
+  /// Signs the store's proofs.
+  package let forge: ReceiptForge
+  /// The pace of subscriptions, from the next purchase or change of plan on.
   public var pace: StorePace
-  /// How purchases are delivered from now on, unless a payment says otherwise.
+  /// How purchases are delivered from now on, unless the payment has its own delivery.
   public var delivery = StoreDelivery()
-  /// What goes wrong from now on.
+  /// The faults from now on.
   public var faults = StoreFaults()
-  /// The app's shared secret, which `verifyReceipt` wants; nil: anybody may ask.
+  /// The app's shared secret for `verifyReceipt`; nil if none is needed.
   public var sharedSecret: SharedSecret?
-  /// What the backend is told, and what of it still has to be posted.
+  /// The notifications to the backend.
   public var notifications = NotificationQueue()
-  /// What is known of a store account beyond what it bought, by its name.
+  /// The settings of the store accounts, by name.
   public internal(set) var accounts: [String: StoreAccount] = [:]
-  /// Every transaction in the order in which the store made them. None ever leaves.
+  /// Every transaction, in order of creation. None is ever removed.
   public internal(set) var transactions: [StoreTransactionRecord] = []
   /// Every subscription, by its original transaction id.
-  public internal(set) var lives: [String: SubscriptionLife] = [:]
-  /// Purchases that were begun and not paid at once, in order.
+  package internal(set) var subscriptions: [String: Subscription] = [:]
+  /// The purchases that were begun and not paid at once, in order.
   public internal(set) var requests: [PurchaseRequest] = []
-  /// Who is signed in to the store on which device.
+  /// The signed-in store account of each device.
   public internal(set) var signedIn: [String: String] = [:]
-  /// How often a person was asked for a password to refresh the app receipt.
+  /// How many times the person was asked for a password to refresh the app receipt.
   public internal(set) var prompts = 0
-  /// How often an app receipt was read, by whatever call.
+  /// How many times an app receipt was read, by any call.
   public internal(set) var receiptReadings = 0
 
   var positions: [String: Int] = [:]
-  /// Apps ask for these all the time; to look through all transactions would make long runs quadratic.
+  /// Indexed because apps ask for these often: a search of all transactions would make long runs quadratic.
   var unfinishedPositions: [String: [Int]] = [:]
-  /// Finished ones that are delivered again, because they were refunded or upgraded.
+  /// Finished transactions that are delivered again, because they were refunded or upgraded.
   var announcedPositions: [String: [Int]] = [:]
-  /// All of a store account, in order.
+  /// All transactions of a store account, in order.
   var accountPositions: [String: [Int]] = [:]
-  /// What the next app receipt of a store account holds, and finished consumables that were not swept out yet.
+  /// The content of the next app receipt of a store account, and finished consumables that the next writing removes.
   var receiptPositions: [String: [Int]] = [:]
-  /// Finished consumables that were refunded: the backend is told of them, the app receipt is not.
+  /// Refunded finished consumables: notifications include them, the app receipt does not.
   var refundedPositions: [String: [Int]] = [:]
-  /// The launch of the app that paid, by transaction id.
+  /// The launch of the app that paid each transaction.
   var payingLaunches: [String: String] = [:]
   var receiptFiles: [String: ReceiptFile] = [:]
   var issued = IssuedProofs()
-  /// The subscription that a store account has, or had, in each group: one at a time.
-  var groupLives: [GroupMember: String] = [:]
-  /// No step of a life is due before; nil for never.
+  /// The present or last subscription of a store account in each group.
+  var groupSubscriptions: [GroupMember: String] = [:]
+  /// No step of a subscription is due before this time; nil without a step.
   var earliestStep: Timestamp?
   var shares = FamilyShares()
-  /// No longer for sale.
+  /// Products that are not for sale.
   var withdrawn: Set<String> = []
   private let firstTransactionID: Int64
 
@@ -68,8 +67,8 @@ public struct StoreModel: Sendable, Hashable {
     var groupID: String
   }
 
-  /// An empty store. Of several products with one id, the last counts.
-  public init(
+  /// An empty store. Of several products with the same id, the last one counts.
+  package init(
     products: [StoreProduct], forge: ReceiptForge, environment: StoreEnvironment = .production,
     pace: StorePace = .real, firstTransactionID: Int64 = 2_000_000_000_000_001
   ) {
@@ -93,15 +92,16 @@ public struct StoreModel: Sendable, Hashable {
     (accountPositions[storeAccount] ?? []).map { transactions[$0] }
   }
 
-  /// The subscription that a transaction is a period of, for a family share its owner's; nil for everything else.
-  public func life(of transactionID: String) -> SubscriptionLife? {
+  /// The subscription to which a period's transaction belongs; for a family share the owner's. Nil for other
+  /// transactions.
+  package func subscription(of transactionID: String) -> Subscription? {
     transaction(transactionID).flatMap {
-      lives[shares.owners[$0.originalTransactionID] ?? $0.originalTransactionID]
+      subscriptions[shares.owners[$0.originalTransactionID] ?? $0.originalTransactionID]
     }
   }
 
-  /// The signed transaction as the store would hand it out now, a refund included.
-  public func signedTransaction(
+  /// The signed transaction as the store would issue it now, a refund included.
+  package func signedTransaction(
     for transactionID: String, now: Timestamp
   ) throws(StoreModelError) -> String {
     forge.signedTransaction(transactions[try position(of: transactionID)], signedAt: now)
@@ -112,10 +112,10 @@ public struct StoreModel: Sendable, Hashable {
     return position
   }
 
-  /// What the next transaction will be called.
+  /// The id of the next transaction.
   var nextTransactionID: String { String(firstTransactionID &+ Int64(transactions.count)) }
 
-  /// Writes a transaction into the log and among the unfinished. It gets the next id.
+  /// Adds a transaction with the next id to the log and to the unfinished ones.
   @discardableResult
   mutating func append(_ draft: StoreTransactionRecord) -> StoreTransactionRecord {
     var record = draft
@@ -132,7 +132,7 @@ public struct StoreModel: Sendable, Hashable {
     return record
   }
 
-  /// Delivers a finished transaction again, because something about it changed.
+  /// Delivers a finished transaction again, because it changed.
   mutating func announce(_ position: Int) {
     let storeAccount = transactions[position].storeAccount
     receiptFiles[storeAccount]?.isStale = true

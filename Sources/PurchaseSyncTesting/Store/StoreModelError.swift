@@ -1,26 +1,26 @@
-/// Why the model of the store refused.
+/// The reason of a refusal by the store's model.
 public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// No such product is sold.
+  /// The product is not for sale.
   case unknownProduct(String)
-  /// Not between 1 and 10, or more than 1 of a product that one can own only once.
+  /// The quantity is not between 1 and 10, or above 1 for a product that can be owned only once.
   case invalidQuantity(Int, productID: String)
   /// A payment needs a store account.
   case noStoreAccount
-  /// The store never made such a transaction.
+  /// The store has no such transaction.
   case unknownTransaction(String)
-  /// Only a subscription renews or changes its plan, and only to another subscription of its group.
+  /// The transaction is no subscription, or the product is no subscription of its group.
   case noSubscription(String)
-  /// The store account has this subscription, and it will renew.
+  /// The store account already has this subscription, and it will renew.
   case alreadySubscribed(String)
-  /// The store account's way of paying does not work.
+  /// The store account cannot be charged.
   case paymentDeclined
-  /// Nobody paid for this transaction: it was restored or shared.
+  /// The transaction was restored or shared, not charged.
   case notCharged(String)
-  /// Nothing is charged yet; the id is that of the purchase that waits.
+  /// Nothing is charged yet: the purchase with this id waits.
   case waits(String)
-  /// No purchase waits under this id.
+  /// No purchase with this id waits.
   case unknownRequest(String)
-  /// The person was asked, and no new receipt came.
+  /// The person was prompted, and no new receipt came.
   case refreshFailed
 
   /// One line for a log.
@@ -33,7 +33,7 @@ public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible 
     case .noSubscription(let id): "transaction \"\(id)\" is no subscription, or the product is none"
     case .alreadySubscribed(let id): "the store account is subscribed to \"\(id)\""
     case .paymentDeclined: "the store account cannot be charged"
-    case .notCharged(let id): "nobody paid for transaction \"\(id)\""
+    case .notCharged(let id): "transaction \"\(id)\" was restored or shared, not charged"
     case .waits(let id): "the purchase waits, as \"\(id)\""
     case .unknownRequest(let id): "no purchase \"\(id)\" waits"
     case .refreshFailed: "the app receipt could not be refreshed"

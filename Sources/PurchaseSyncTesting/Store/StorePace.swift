@@ -1,13 +1,12 @@
-/// How fast the store's time goes for subscriptions: the sandbox renews a month after five minutes.
+/// The pace of subscriptions: the sandbox renews a month after five minutes.
 ///
-/// Purchases, refunds and everything else happen at the moments that they are given; only lengths are shortened.
+/// Only lengths are shortened. Purchases, refunds and other events happen at the time of the call.
 public enum StorePace: Sendable, Hashable {
   /// As in production.
   case real
-  /// As in the sandbox with its rate of a month in five minutes: a table for the periods, short grace and retry, and
-  /// twelve renewals at most.
+  /// As in the sandbox at a month in five minutes: periods by a table, short grace and retry, at most twelve renewals.
   case sandbox
-  /// Every length divided by so many.
+  /// Every length divided by this number.
   case faster(Int64)
 
   static let minute: Int64 = 60_000
@@ -16,21 +15,22 @@ public enum StorePace: Sendable, Hashable {
   static let retryDays: Int64 = 60
 
   /// The plan that a subscription product sells, with the lengths of this pace; nil for other products.
-  public func plan(of product: StoreProduct) -> SubscriptionPlan? {
-    guard product.kind == .autoRenewable, let period = product.periodMilliseconds else { return nil }
+  package func plan(of product: StoreProduct) -> SubscriptionPlan? {
+    guard product.kind == .autoRenewable, let period = product.period?.inMilliseconds else { return nil }
     return SubscriptionPlan(
       productID: product.id, groupID: product.groupID, level: product.level, fullPeriodMilliseconds: period,
       periodMilliseconds: length(period),
-      gracePeriodMilliseconds: product.gracePeriodMilliseconds > 0
-        ? grace(product.gracePeriodMilliseconds, of: period) : 0,
-      retryMilliseconds: retry, trialMilliseconds: product.trialMilliseconds.map(length), price: product.price
+      gracePeriodMilliseconds: product.gracePeriod > .zero
+        ? grace(product.gracePeriod.inMilliseconds, of: period) : 0,
+      retryMilliseconds: retry, trialMilliseconds: product.trial.map { length($0.inMilliseconds) },
+      price: product.price
     )
   }
 
   /// After how many renewals in a row the store stops; nil for never.
-  public var renewalLimit: Int? { self == .sandbox ? 12 : nil }
+  package var renewalLimit: Int? { self == .sandbox ? 12 : nil }
 
-  /// How long a period, or a trial, of this length takes. At least a millisecond, so that time passes.
+  /// The duration of a period or trial of this length, at least 1 ms.
   func length(_ milliseconds: Int64) -> Int64 {
     switch self {
     case .real: return max(1, milliseconds)

@@ -4,23 +4,23 @@ public import PurchaseQueue
 
 /// One transaction as the model of the store keeps it.
 public struct StoreTransactionRecord: Sendable, Hashable, Codable {
-  /// Why there is a transaction.
+  /// The reason for the transaction.
   public enum Cause: String, Sendable, Hashable, Codable {
-    /// Somebody bought.
+    /// A purchase.
     case purchase
-    /// The store renewed a subscription, or charged again after a failure.
+    /// A renewal, or a charge after a failed one.
     case renewal
-    /// Somebody restored an earlier purchase: not a charge.
+    /// A restored earlier purchase: not a charge.
     case restore
-    /// A family member bought: not a charge.
+    /// A share of a family member's purchase: not a charge.
     case familyShare
   }
 
-  /// Unique within its store; decimal digits, as the real one's.
+  /// Unique within its store; decimal digits, as in the real store.
   public var transactionID: String
   /// The first transaction of the chain; its own id for a first purchase.
   public var originalTransactionID: String
-  /// The Apple ID that has it, and paid unless it is a family share.
+  /// The Apple ID that owns it, and paid it unless it is a family share.
   public var storeAccount: String
   /// What was bought.
   public var productID: String
@@ -38,29 +38,31 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   public var expiresAt: Timestamp?
   /// Which store it is from.
   public var environment: StoreEnvironment
-  /// True once the app said that it is done; the store redelivers until then.
+  /// Whether the app finished it; the store redelivers it until then.
   public var isFinished: Bool
   /// When the charge was refunded or the share revoked, if it was.
   public var revokedAt: Timestamp?
-  /// Why; of no meaning without `revokedAt`.
+  /// The reason of the revocation; without meaning if `revokedAt` is nil.
   public var revocationReason = RevocationReason.other
   /// Whether another product of its group has replaced this period of a subscription.
   public var isUpgraded: Bool
-  /// How the store hands it to apps.
+  /// How the store delivers it to apps.
   public var delivery: StoreDelivery
-  /// Why there is a transaction.
+  /// The reason for the transaction.
   public var cause = Cause.purchase
   /// Whether the period is a free trial.
   public var isTrial = false
+  /// Whether the period has an introductory price.
+  public var isInIntroductoryOffer = false
   /// The subscription group.
   public var groupID: String?
   /// Names the purchase of one period; of subscriptions (R2.4).
   public var webOrderLineItemID: String?
   /// The name of the offer code that was redeemed, if one was.
   public var offerCode: String?
-  /// What it cost, in thousandths of the currency's unit; nil for unknown.
+  /// The price in thousandths of the currency's unit; nil for unknown.
   public var price: Int64?
-  /// What was returned of that when another plan took its place. A refund returns all of it.
+  /// The part of the price that was returned when another plan replaced it. A refund returns all of it.
   public var returnedPrice: Int64 = 0
 
   /// A charge with its usual fields; the others can be set.
@@ -87,7 +89,7 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
     self.delivery = delivery
   }
 
-  /// Whose purchase it is, in the store's words.
+  /// The ownership in the store's terms.
   public var ownership: OwnershipType { cause == .familyShare ? .familyShared : .purchased }
 
   /// Whether this store account was charged for it.

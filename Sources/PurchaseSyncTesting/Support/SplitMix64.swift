@@ -1,5 +1,5 @@
 public import Foundation
-import PurchaseSync
+import PurchaseQueue
 
 /// A small seeded generator: the same seed gives the same numbers everywhere.
 ///

@@ -4,7 +4,7 @@ import PurchaseSync
 import StoreKit
 
 // MARK: begin
-/// What an app keeps for its whole life: made at launch, before anything is shown.
+/// The objects that an app keeps while it runs. Made at launch, before the app shows a view.
 @MainActor final class Shop {
   private let store = StoreKitStore()
   private let engine: SyncEngine
@@ -25,7 +25,7 @@ import StoreKit
     let order = try await engine.begin(product: productID, account: account)
     switch try await store.purchase(order) {
     case .purchased(let transaction): try await engine.receive(transaction)
-    case .pending: print("Somebody else has to agree. The order stays open.")
+    case .pending: print("The payment waits for approval. The order stays open.")
     case .cancelled: print("Nothing was charged.")
     }
   }
@@ -37,14 +37,14 @@ import StoreKit
 }
 // MARK: end
 
-/// A view controller's scene, or SwiftUI's `PurchaseAction`, in place of the default.
-@MainActor func buy(_ order: Order, at store: StoreKitStore) async throws -> PurchaseResult {
+/// Passes a sheet, such as a view controller's scene or SwiftUI's `PurchaseAction`, instead of the default.
+@MainActor func buy(_ order: PurchaseOrder, at store: StoreKitStore) async throws -> PurchaseResult {
   try await store.purchase(order) { product, options in try await product.purchase(options: options) }
 }
 
-/// Both modules have an `AppStore`: an app that needs one of them by name says whose.
-func receipt(of store: any PurchaseSync.AppStore, isAskedFor: Bool) async throws -> [UInt8]? {
+/// No name of PurchaseSync clashes with StoreKit's: an app uses both without a module's name.
+func receipt(of store: any StoreClient, isAskedFor: Bool) async throws -> [UInt8]? {
   isAskedFor ? try await store.refreshReceipt() : try await store.receipt()
 }
 
-let environment: StoreKit.AppStore.Environment? = nil
+let environment: AppStore.Environment? = nil

@@ -2,7 +2,8 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
+
+@testable import PurchaseSyncTesting
 
 extension StoreModel {
   /// One of the sample's products, bought by one store account.
@@ -16,7 +17,7 @@ extension StoreModel {
       launch: launch, now: now)
   }
 
-  /// What a silent reading of the app receipt shows; nil without a receipt.
+  /// The app receipt as a reading without a prompt shows it; nil without a receipt.
   mutating func idsInReceipt(
     of storeAccount: String? = "a", at now: Timestamp = Sample.now
   ) throws -> [String]? {

@@ -2,7 +2,8 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
+
+@testable import PurchaseSyncTesting
 
 /// Values that most tests need.
 enum Sample {
@@ -13,7 +14,7 @@ enum Sample {
   static let products = [
     StoreProduct(id: "coins", kind: .consumable),
     StoreProduct(id: "pro", kind: .nonConsumable),
-    StoreProduct(id: "monthly", kind: .autoRenewable, periodMilliseconds: 30 * day),
+    StoreProduct(id: "monthly", kind: .autoRenewable, period: .milliseconds(30 * day)),
   ]
 
   static func store() -> StoreModel { StoreModel(products: products, forge: forge) }
@@ -41,7 +42,7 @@ enum Sample {
   }
 }
 
-/// A backend model with two accounts' orders and a store that says what a test wants.
+/// A backend model with the orders of two accounts, and a store whose answers the test sets.
 struct BackendFixture {
   var model = BackendModel(bundleID: Sample.bundleID, seed: 7)
   let device = UUID()

@@ -2,8 +2,9 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSyncTesting
 
 /// A store with a group of plans, and a clock that a test sets.
 struct Shop {
@@ -23,9 +24,9 @@ struct Shop {
 
   private static func plan(_ id: String, level: Int, days: Int64, price: Int64) -> StoreProduct {
     var product = StoreProduct(
-      subscription: id, groupID: "vip", level: level, periodMilliseconds: days * Sample.day, price: price,
-      gracePeriodMilliseconds: id == "gold" ? 16 * Sample.day : 0,
-      trialMilliseconds: id == "silver" ? 7 * Sample.day : nil)
+      subscription: id, groupID: "vip", level: level, period: .milliseconds(days * Sample.day), price: price,
+      gracePeriod: .milliseconds(id == "gold" ? 16 * Sample.day : 0),
+      trial: id == "silver" ? .milliseconds(7 * Sample.day) : nil)
     product.isFamilyShareable = id == "gold"
     return product
   }
@@ -46,18 +47,18 @@ struct Shop {
     try store.buy(product, as: storeAccount, token: token, at: now)
   }
 
-  /// The old receipt of one transaction, in base64, as it is given out now.
+  /// The old receipt of one transaction as the store issues it now, in base64.
   mutating func oldReceipt(of record: StoreTransactionRecord) throws -> String {
     try store.proof(.transactionReceipt, of: record).data
   }
 
-  /// The app receipt as it lies on the device, in base64.
+  /// The app receipt on the device, in base64.
   mutating func appReceipt(of storeAccount: String = "a") throws -> String {
     let bytes = store.receipt(storeAccount: storeAccount, now: now)
     return Data(try #require(bytes)).base64EncodedString()
   }
 
-  /// The store's answer, which has to be readable to the last field.
+  /// The store's answer. Each of its fields has to be readable.
   mutating func ask(
     _ receipt: String, password: String? = nil, excludesOld: Bool? = nil, host: StoreEnvironment? = nil,
     _ location: SourceLocation = #_sourceLocation
@@ -73,7 +74,7 @@ struct Shop {
     return response
   }
 
-  /// What the store's answer about the app receipt makes of the account's only subscription.
+  /// The status of the account's only subscription, according to the store's answer about the app receipt.
   mutating func status(of storeAccount: String = "a") throws -> SubscriptionStatus {
     let response = try ask(try appReceipt(of: storeAccount))
     #expect(response.status == .ok)

@@ -2,14 +2,15 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 import Testing
 
-/// Watches a store from outside and knows little: what there was must stay, what was not finished must come again, and
-/// every document must say the same as the store.
+@testable import PurchaseSyncTesting
+
+/// Watches a store from outside: each charge must stay, each unfinished transaction must be listed again, and each
+/// document must agree with the store.
 struct StoreObserver {
   private var ids: [String] = []
-  /// What has to be listed, by store account.
+  /// The transactions that have to be listed, by store account.
   private var open: [String: Set<String>] = [:]
   /// Refunded and upgraded as they were last seen.
   private var marks: [String: [Bool]] = [:]
@@ -33,15 +34,15 @@ struct StoreObserver {
     for account in accounts {
       let listed = store.unfinished(storeAccount: account).map(\.transactionID)
       #expect(Set(listed).count == listed.count)
-      // What is announced again may be more than what changed: restoring does that to subscriptions.
+      // A store may list more transactions again than have changed: a restore does so for subscriptions.
       #expect(Set(listed).isSuperset(of: open[account] ?? []))
-      let own = store.lives.values.filter { $0.storeAccount == account && $0.plan.groupID != nil }
+      let own = store.subscriptions.values.filter { $0.storeAccount == account && $0.plan.groupID != nil }
       #expect(Dictionary(grouping: own, by: \.plan.groupID).values.allSatisfy { $0.count == 1 })
     }
-    #expect(store.lives.values.allSatisfy { $0.dueAt.map { $0 > now } ?? true })
+    #expect(store.subscriptions.values.allSatisfy { $0.dueAt.map { $0 > now } ?? true })
   }
 
-  /// Compares what a backend would read with what the store knows.
+  /// Compares the answers that a backend would read with the store's own state.
   func compare(_ shop: inout Shop, _ account: String) throws {
     let refreshed = try shop.store.refreshReceipt(storeAccount: account, now: shop.now)
     let bytes = try #require(refreshed)
@@ -52,10 +53,10 @@ struct StoreObserver {
     #expect(response.status == .ok)
     let statuses = SubscriptionStatus.all(in: SubscriptionFacts(response), at: shop.now.milliseconds)
     for status in statuses where status.ownership == .purchased {
-      let life = try #require(shop.store.life(of: status.originalTransactionID))
+      let life = try #require(shop.store.subscription(of: status.originalTransactionID))
       #expect(status.isEntitled == life.isEntitled, "\(status) \(life)")
       #expect(status.productID == life.last.productID)
-      // In the grace period a voluntary cancel says nothing of the renewal any more.
+      // After a voluntary cancel in the grace period, the answer does not mention the renewal any more.
       if case .gracePeriod = life.phase, !life.willRenew { continue }
       #expect(status.willAutoRenew == life.willRenew)
     }

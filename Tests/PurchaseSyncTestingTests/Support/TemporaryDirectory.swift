@@ -1,11 +1,11 @@
 import Foundation
 
-/// A directory that goes away with its owner.
+/// A directory that is removed with its owner.
 final class TemporaryDirectory: Sendable {
   let url: URL
 
   init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "world-\(UUID().uuidString)")
+    url = FileManager.default.temporaryDirectory.appending(path: "fixture-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 

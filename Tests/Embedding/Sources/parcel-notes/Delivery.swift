@@ -1,8 +1,8 @@
 import PurchaseQueue
 
-// The example of the documentation, between the two marks: a test compares the text.
+// The example of the documentation is between the two marks. A test compares the texts.
 // MARK: begin
-/// Sends what waits, in the order in which it came, until nothing is left that is ready.
+/// Sends every entry that is ready, in the order of the queue.
 func deliver(
   _ queue: ReceiptQueue, send: (Entry, Proof) async throws -> Bool
 ) async throws -> [EntryKey] {
@@ -12,10 +12,10 @@ func deliver(
       try await queue.quarantine(entry.key, reason: "its bytes have to be read from their source")
       continue
     }
-    // Durable before the send: after a crash, somebody knows that it may have arrived.
+    // Durable before the send: after a crash, the attempt count shows that the entry may have arrived.
     try await queue.recordAttempt([entry.key])
     if try await send(entry, proof) {
-      // The only way out. A crash before this line sends once more: the receiver has to know it by its key.
+      // A crash before this line sends the entry again: the receiver has to recognize its key.
       try await queue.acknowledge([Settlement(key: entry.key)])
       delivered.append(entry.key)
     } else {

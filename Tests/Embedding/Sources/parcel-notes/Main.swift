@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseQueue
 
-/// Postcards that wait in a queue for the post, over a kill and over the loss of the queue's file.
+/// Queues postcards, and delivers them after a kill of the process and after the loss of the queue's file.
 @main
 struct ParcelNotes {
   static func main() async {
@@ -19,16 +19,16 @@ struct ParcelNotes {
   }
 }
 
-/// Where everything is.
+/// The directories of the example.
 struct Home {
   var directory: String
   var container: String { directory + "/container" }
   var path: String { container + "/postcards.sqlite" }
-  /// What outlives the container.
+  /// Storage that outlives the container.
   var vault: DirectoryVault { DirectoryVault(directory: directory + "/vault") }
 }
 
-/// What should have been, and was not.
+/// A promise of the queue that did not hold.
 struct BrokenPromise: Error, CustomStringConvertible {
   var description: String
 }

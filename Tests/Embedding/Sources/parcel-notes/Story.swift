@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseQueue
 
-/// Written, killed, reopened, lost and found in the vault, delivered.
+/// Writes postcards, kills the writer, opens the queue again, restores it from the vault, and delivers everything.
 struct Story {
   func run() async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/parcel-notes-" + UUID().uuidString
@@ -20,19 +20,19 @@ struct Story {
     let told = try Writer.runAndKill(home: home, after: 7)
     print("killed the writer after it told of \(told.count) postcards")
     let found = try reopen(home, told: told)
-    print("the queue has \(found.count) of them, in order, each with its words")
+    print("the queue has \(found.count) of them, in order, each with its text")
 
     try FileManager.default.removeItem(atPath: home.container)
     try FileManager.default.createDirectory(atPath: home.container, withIntermediateDirectories: true)
     let queue = try await ReceiptQueue.open(path: home.path, vault: home.vault)
     let restored = try await queue.count()
-    try require(restored == found.count, "the vault brings every postcard back")
-    print("deleted the app: the vault brought \(restored) back")
+    try require(restored == found.count, "the vault restores every postcard")
+    print("deleted the app: the vault restored \(restored)")
 
     try await post(queue, found)
     let health = try await queue.health()
     try require(health.queued == 0 && health.quarantined == 0 && health.bytes == 0, "nothing is left")
-    try require(health.tombstones == found.count, "each has left a tombstone")
+    try require(health.tombstones == found.count, "each postcard left a tombstone")
     try await queue.close()
     try require(try home.vault.list().isEmpty, "the vault is empty as well")
     print("nothing is left in queue and vault")
@@ -43,8 +43,9 @@ struct Story {
     let queue = try QueueFile(path: home.path, vault: home.vault, now: .wallClock())
     let entries = try queue.allEntries()
     let keys = entries.map(\.key.rawValue)
-    // One may have been committed in the moment of the kill, before anybody was told.
-    try require(keys.starts(with: told) && keys.count <= told.count + 1, "what was told of is in the queue")
+    // The kill may have hit after a commit and before its line was printed.
+    try require(
+      keys.starts(with: told) && keys.count <= told.count + 1, "every printed postcard is in the queue")
     for (index, entry) in entries.enumerated() {
       let proof = try entry.proofs.first.flatMap { try queue.proof($0) }
       let words = Array("Greetings no. \(index + 1)".utf8)
@@ -68,7 +69,7 @@ struct Story {
     isLegible = true
     let late = try await deliver(queue, send: send)
     let settled = sent + late + [unwanted]
-    try require(settled.count == keys.count, "nothing came twice")
+    try require(settled.count == keys.count, "no postcard was sent twice")
     try require(Set(settled) == Set(keys), "all but the discarded one arrived")
     print("delivered \(late[0]) after its release, and discarded \(unwanted):\n")
     for key in [smudged, unwanted] {

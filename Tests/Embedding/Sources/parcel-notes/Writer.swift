@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseQueue
 
-/// The process that is killed: it writes postcards with the synchronous queue, and says so of each one that is safe.
+/// The process that is killed: it queues postcards with the synchronous queue and prints the key of each durable one.
 struct Writer {
   let home: Home
 
@@ -14,17 +14,17 @@ struct Writer {
         details: "written on a rainy day",
         proofs: [Proof(kind: "postcard", bytes: Array("Greetings no. \(number)".utf8))])
       _ = try queue.enqueue(card, now: .wallClock())
-      // Not before: what this line tells of survives whatever comes.
+      // After the call has returned: a printed postcard survives every kill.
       FileHandle.standardOutput.write(Data("\(card.key)\n".utf8))
     }
-    // The queue is full, and whoever kills us is slow today.
+    // The queue is full. Wait for the kill.
     Thread.sleep(forTimeInterval: 60)
-    throw BrokenPromise(description: "nobody killed the writer")
+    throw BrokenPromise(description: "the writer was not killed")
   }
 }
 
 extension Writer {
-  /// Runs a writer as a child process, kills it after so many postcards, and returns the keys that it told.
+  /// Runs a writer as a child process, kills it after `count` postcards, and returns the keys that it printed.
   static func runAndKill(home: Home, after count: Int) throws -> [String] {
     guard let executable = Bundle.main.executableURL else {
       throw BrokenPromise(description: "this process does not know its own executable")

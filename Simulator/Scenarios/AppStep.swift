@@ -1,0 +1,38 @@
+/// One thing that a person does with the app.
+enum AppStep: Hashable, Sendable {
+  /// Buys under this account: an order, the payment sheet, and the transaction for the app.
+  case buy(product: String, account: String)
+  /// Buys without an order, before sign-in.
+  case buyWithoutOrder(product: String)
+  /// Pays in the app, under this account, what was started on the app's page in the store.
+  case buyPromoted(account: String)
+  case signIn(account: String)
+  case signOut(account: String)
+  /// This account adopts the purchases of the device.
+  case adopt(account: String)
+  /// Signs in to the store with another Apple ID.
+  case useStoreAccount(String)
+  /// The phone's clock is moved by so many milliseconds.
+  case jumpClock(milliseconds: Int64)
+  /// No file can grow any more.
+  case fillDisk
+  /// Uses the app for so long, or until nothing is left to do.
+  case use(milliseconds: Int64)
+
+  var isPurchase: Bool {
+    switch self {
+    case .buy, .buyWithoutOrder, .buyPromoted: true
+    default: false
+    }
+  }
+
+  /// The steps without the first purchases, which were charged already.
+  static func steps(_ steps: [AppStep], afterPurchases count: Int) -> [AppStep] {
+    var left = count
+    return steps.filter { step in
+      guard step.isPurchase, left > 0 else { return true }
+      left -= 1
+      return false
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import AppStoreReceipts
+
+/// A scenario as a file has it, and back.
+extension Scenario {
+  init(file value: JSONValue) throws(ScenarioProblem) {
+    var fields = try ScenarioFields(value, at: [])
+    name = try fields.text("name")
+    // It names a folder.
+    guard name.wholeMatch(of: /[a-z0-9][a-z0-9-]{0,63}/) != nil else {
+      throw fields.problem("name", "expected 1 to 64 small letters, digits and hyphens, not first a hyphen")
+    }
+    summary = try fields.text("summary", default: name)
+    description = try fields.text("description", default: "")
+    attacks = try fields.text("attacks", default: "")
+    proves = try fields.texts("proves")
+    entries = try fields.wholeIfPresent("entries", in: 1...100_000)
+    seconds = try fields.whole("seconds", in: 1...600, default: 10)
+    timeScale = try fields.whole("timeScale", in: 1...1_000_000, default: 1_000)
+    isSandbox = try fields.flag("isSandbox")
+    verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
+    _ = try fields.value("launches", "a list of launches of the app, of one at least")
+    launches = try fields.list("launches", least: 1, Launch.init(file:at:))
+    try checkBackups()
+    if fields.has("expects") {
+      expects = try Expectation(file: try fields.value("expects"), at: [.member("expects")])
+    }
+    try fields.end()
+  }
+
+  /// A restore needs an earlier backup.
+  private func checkBackups() throws(ScenarioProblem) {
+    var backedUp: Set<EnvironmentStep> = []
+    for (number, launch) in launches.enumerated() {
+      for (place, step) in launch.before.enumerated() {
+        let needed: EnvironmentStep? =
+          switch step {
+          case .backendRestored: .backendBackedUp
+          case .phoneRestored: .phoneBackedUp
+          default: nil
+          }
+        if let needed, !backedUp.contains(needed) {
+          throw ScenarioProblem(
+            path: [.member("launches"), .item(number), .member("before"), .item(place)],
+            message: "nothing was backed up before")
+        }
+        backedUp.insert(step)
+      }
+    }
+  }
+
+  /// All of it; members with their usual value are left out.
+  func fileValue() throws -> JSONValue {
+    var members: [String: JSONValue] = ["name": .string(name), "summary": .string(summary)]
+    if !description.isEmpty { members["description"] = .string(description) }
+    if !attacks.isEmpty { members["attacks"] = .string(attacks) }
+    if !proves.isEmpty { members["proves"] = .texts(proves) }
+    if let entries { members["entries"] = .whole(entries) }
+    if seconds != 10 { members["seconds"] = .integer(seconds) }
+    if timeScale != 1_000 { members["timeScale"] = .integer(timeScale) }
+    if isSandbox { members["isSandbox"] = true }
+    if verifiesOverHTTP { members["verifiesOverHTTP"] = true }
+    members["launches"] = .array(try launches.map { try $0.fileValue() })
+    if expects != Expectation() { members["expects"] = expects.fileValue }
+    return .object(members)
+  }
+}
+
+extension Scenario.Launch {
+  fileprivate init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
+    var fields = try ScenarioFields(value, at: path)
+    before = try fields.list("before", EnvironmentStep.init(file:at:))
+    signedIn = try fields.texts("signedIn", default: signedIn)
+    does = try fields.list("does", AppStep.init(file:at:))
+    `extension` = try fields.list("extension", AppStep.init(file:at:))
+    killed = fields.has("killed") ? try fields.word("killed", of: Crash.self) : nil
+    reinstalled = try fields.flag("reinstalled")
+    granted = try fields.wholeIfPresent("granted", in: 0...1_000_000)
+    isVaultLocked = try fields.flag("isVaultLocked")
+    try fields.end()
+  }
+
+  fileprivate func fileValue() throws -> JSONValue {
+    var members: [String: JSONValue] = [:]
+    if !before.isEmpty { members["before"] = .array(try before.map { try $0.fileValue() }) }
+    if signedIn != Self().signedIn { members["signedIn"] = .texts(signedIn) }
+    if !does.isEmpty { members["does"] = .array(does.map(\.fileValue)) }
+    if !`extension`.isEmpty { members["extension"] = .array(`extension`.map(\.fileValue)) }
+    if let killed { members["killed"] = .string(killed.rawValue) }
+    if reinstalled { members["reinstalled"] = true }
+    if let granted { members["granted"] = .whole(granted) }
+    if isVaultLocked { members["isVaultLocked"] = true }
+    return .object(members)
+  }
+}
+
+extension Scenario.Expectation {
+  fileprivate init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
+    var fields = try ScenarioFields(value, at: path)
+    paid = try fields.wholeIfPresent("paid", in: 0...1_000_000)
+    if fields.has("verdicts") {
+      var counts = try ScenarioFields(try fields.value("verdicts"), at: path + [.member("verdicts")])
+      for name in counts.names { verdicts[name] = try counts.whole(name, in: 0...1_000_000) }
+    }
+    try fields.end()
+  }
+
+  fileprivate var fileValue: JSONValue {
+    var members: [String: JSONValue] = [:]
+    if let paid { members["paid"] = .whole(paid) }
+    if !verdicts.isEmpty { members["verdicts"] = .object(verdicts.mapValues { .whole($0) }) }
+    return .object(members)
+  }
+}

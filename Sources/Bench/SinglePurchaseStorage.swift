@@ -1,0 +1,138 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// Holds only the purchase that is under way, so that the time of the machine on it is the machine's own. It handles one
+/// purchase after the other, and is for benches only.
+final class SinglePurchaseStorage: SyncStorage {
+  var order: OrderFacts?
+  private var present: Entry?
+  private var buried: Tombstone?
+  private var place: Int64 = 0
+  private var epoch: String?
+
+  // MARK: Transactions
+
+  func enqueue(
+    _ transaction: StoreTransaction, _ match: OrderMatch, storeAccount: String?, now: Timestamp
+  ) throws(QueueError) -> Enqueued {
+    place += 1
+    let proof = ProofReference(kind: transaction.proof.kind, id: place, size: transaction.proof.bytes.count)
+    let entry = Entry(
+      place: place, key: transaction.key, lane: match.lane, orderNumber: match.orderNumber, details: "",
+      proofs: [proof], now: now)
+    present = entry
+    return .inserted(entry)
+  }
+
+  func isNews(_ transaction: StoreTransaction, since tombstone: Tombstone) -> Bool { false }
+
+  func enqueueUpdate(
+    _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
+  ) throws(QueueError) -> Entry {
+    throw .queueFull(.entries, needed: 2, allowed: 1)
+  }
+
+  func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) {}
+
+  // MARK: Lanes
+
+  func lanes() -> [Lane] { present.map { [$0.lane] } ?? [] }
+
+  func readyEntries(in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool) -> [Entry] {
+    present.map { [$0] } ?? []
+  }
+
+  func nextReadyAt(in lane: Lane) -> Timestamp? { nil }
+
+  func entry(_ key: EntryKey) -> Entry? { present?.key == key ? present : nil }
+
+  func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) {
+    present?.readyAt = until
+  }
+
+  func clampPostponed(to latest: Timestamp, now: Timestamp) {}
+
+  // MARK: Attempts
+
+  func recordAttempt(_ keys: [EntryKey], keeping state: RetryState?, now: Timestamp) {
+    present?.attempts += 1
+  }
+
+  func retryState() -> RetryState { RetryState() }
+
+  func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) {}
+
+  func watch(of key: EntryKey) -> PoisonWatch { PoisonWatch() }
+
+  // MARK: Quarantine
+
+  func quarantine(_ key: EntryKey, reason: String, now: Timestamp) -> Bool { false }
+
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) -> Bool { true }
+
+  func quarantined() -> [EntryKey] { [] }
+  func hasQuarantined() -> Bool { false }
+
+  func quarantineTrial() -> TrialRecord? { nil }
+
+  func keep(_ trial: TrialRecord) {}
+
+  // MARK: The end
+
+  func binding(by orderNumber: String, of key: EntryKey) -> VerdictBinding { .keep }
+
+  func acknowledge(_ settled: [SettledClaim], now: Timestamp) -> [Tombstone] {
+    guard let entry = present, let claim = settled.first else { return [] }
+    let settlement = Settlement(
+      key: entry.key, outcome: claim.verdict.rawValue, orderNumber: claim.orderNumber, owesFinish: true,
+      isUnseen: true)
+    let tombstone = Tombstone(entry, settlement, note: nil, now: now)
+    present = nil
+    buried = tombstone
+    return [tombstone]
+  }
+
+  func tombstone(_ key: EntryKey) -> Tombstone? { buried?.key == key ? buried : nil }
+
+  func tombstonesWithDuties() -> [Tombstone] { [] }
+
+  func storeAccount(of tombstone: Tombstone) -> String? { nil }
+
+  func markFinished(_ key: EntryKey) { buried?.isFinishOwed = false }
+
+  func markSeen(_ key: EntryKey) { buried?.isUnseen = false }
+
+  // MARK: Owed updates, and adoptions
+
+  func ledgerEpoch() -> String? { epoch }
+
+  func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) { self.epoch = epoch }
+
+  func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) {}
+
+  func oweUpdate(of key: EntryKey) {}
+
+  func queueOwedUpdates(now: Timestamp) -> QueuedUpdates { QueuedUpdates(queued: [], areWaiting: false) }
+
+  func deviceAdoptions() -> [DeviceAdoption] { [] }
+
+  func keepAdoption(of account: String) -> DeviceAdoption {
+    DeviceAdoption(account: account, throughPlace: place)
+  }
+
+  func deviceLaneHolds(throughPlace place: Int64) -> Bool { false }
+
+  func endAdoption(of account: String, throughPlace place: Int64) {}
+}
+
+extension SinglePurchaseStorage: MatchSource {
+  /// There is one order, and every token is its token.
+  func orderFacts(accountToken: UUID) -> OrderFacts? { order }
+
+  func knownTransaction(_ key: EntryKey) -> KnownTransaction? { nil }
+
+  func unboundOrders(_ query: OrderQuery) -> [OrderFacts] { [] }
+
+  func hasSeveralAccounts(_ query: OrderQuery) -> Bool { false }
+}

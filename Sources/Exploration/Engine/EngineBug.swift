@@ -1,0 +1,31 @@
+/// A bug that only a real, asynchronous engine can have, planted around it: in its transport, its store, its sleep, its
+/// checkpoints or its app.
+package enum EngineBug: String, PlantedBug {
+  // MARK: Sleep and threads
+  case timerNeverRings, sleepIgnoresCancellation, workIsLost
+  // MARK: The transport
+  case sentTwice, retryAfterSwallowed, answeredFromCache, finishBeforeTheReply
+  // MARK: The lease
+  case leaseFreedEarly, leaseKept
+  // MARK: The app around the engine
+  case wrongAccountAfterAwait, finishInADefer, outcomeToldEarly, confirmedForTheApp, streamNeverEnds
+
+  package var summary: String {
+    switch self {
+    case .timerNeverRings: "a timer that replaces another one is lost, and its lane is never woken"
+    case .sleepIgnoresCancellation: "a sleep goes on when its task is cancelled"
+    case .workIsLost: "work for another thread is sometimes dropped"
+    case .sentTwice: "the transport sends a second request when the first one is slow"
+    case .retryAfterSwallowed: "a wrapper of the transport drops Retry-After"
+    case .answeredFromCache: "a cache answers an upload with the reply to an earlier one"
+    case .finishBeforeTheReply: "the transaction is finished during its upload, before the reply"
+    case .leaseFreedEarly: "a lane's lock is removed when its upload is sent, before the reply"
+    case .leaseKept: "a lane's lock is taken again after its reply, and never released"
+    case .wrongAccountAfterAwait: "the account is read after a wait, when another one has signed in"
+    case .finishInADefer: "the app finishes a transaction whether or not the engine took it"
+    case .outcomeToldEarly: "the app hears of a reply before it is committed"
+    case .confirmedForTheApp: "an outcome is confirmed when it is delivered, not when the app has seen it"
+    case .streamNeverEnds: "the app's copy of the event stream never ends"
+    }
+  }
+}

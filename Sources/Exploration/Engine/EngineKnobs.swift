@@ -1,0 +1,154 @@
+/// Everything about a run of the engine that is drawn before it begins.
+struct EngineKnobs {
+  let seed: UInt64
+  let profile: SimulationProfile
+  var purchases: Int
+  var accounts: Int
+  /// The time in which things happen, in milliseconds.
+  var length: Int64
+  /// Half of a call's way, in milliseconds: 0 to this number.
+  var latency: Int
+  var stalls: Int
+  /// How often a call of that kind fails, in permille.
+  var network: Int
+  var store: Int
+  var credentials: Int
+  /// How often a call that hangs ignores its cancellation as well, in permille.
+  var deaf: Int
+  var entries: Int
+  /// Whether proofs are too long for the queue: the engine reads them from the store when it sends them.
+  var isByReference: Bool
+  var withoutOrder: Int
+  /// How many of each act.
+  var acts: [(act: EngineAct, count: Int)] = []
+
+  /// The swarm's knobs are drawn for every profile. Another profile then takes away what is not its own.
+  init(seed: UInt64, profile: SimulationProfile = .swarm, log: DrawLog? = nil) {
+    self.seed = seed
+    self.profile = profile
+    var random = RandomStream(seed: seed, "shell knobs", log: log)
+    purchases = random.between(1, 5)
+    accounts = random.between(1, 2)
+    length = Int64(random.pick([2_000, 20_000, 120_000, 1_200_000]))
+    latency = random.pick([0, 3, 200, 2_000])
+    stalls = random.pick([0, 0, 5, 50])
+    network = random.pick([0, 100, 300, 600])
+    store = random.pick([0, 0, 100, 400])
+    credentials = random.pick([0, 0, 150])
+    deaf = random.pick([0, 300, 1_000])
+    entries = random.chance(250) ? random.between(1, 3) : 64
+    isByReference = random.chance(150)
+    withoutOrder = random.pick([0, 0, 300])
+    for act in EngineAct.allCases where random.chance(act.permille) {
+      acts.append((act, random.between(1, act.most)))
+    }
+    // Another process cannot close a file that was replaced.
+    if acts.contains(where: { $0.act == .secondEngine }) { acts.removeAll { $0.act == .replaceFile } }
+    if profile != .swarm { restrict() }
+  }
+
+  private mutating func restrict() {
+    if profile == .calm { (stalls, entries, isByReference, withoutOrder) = (0, 64, false, 0) }
+    if profile != .network { network = 0 }
+    if profile != .store { store = 0 }
+    if profile != .accounts { credentials = 0 }
+    acts.removeAll { !$0.act.profiles.contains(profile) }
+  }
+
+  var description: KnobDescription {
+    var values = [
+      KnobValue("purchases", purchases), KnobValue("accounts", accounts),
+      KnobValue("length, ms", Int(length)), KnobValue("latency up to, ms", latency),
+      KnobValue("stalls, permille", stalls), KnobValue("network faults, permille", network),
+      KnobValue("store faults, permille", store), KnobValue("credential faults, permille", credentials),
+      KnobValue("limit of entries", entries),
+      KnobValue("proofs by reference", isByReference ? 1 : 0, isByReference ? "yes" : "no"),
+    ]
+    for (order, act) in EngineAct.allCases.enumerated() where acts.contains(where: { $0.act == act }) {
+      values.append(KnobValue("what happens in a run", order, "\(act)"))
+    }
+    return KnobDescription(
+      lines: lines, values: values, accounts: accounts, storeAccounts: 1, entries: entries)
+  }
+
+  private var lines: [String] {
+    [
+      "seed \(seed), profile \(profile.rawValue)",
+      "\(purchases) purchases of \(accounts) accounts in \(length) ms, latency up to \(latency) ms",
+      "permille: network \(network), store \(store), credentials \(credentials), deaf \(deaf), stalls \(stalls), "
+        + "without order \(withoutOrder)",
+      "limit: \(entries) entries" + (isByReference ? ", proofs by reference" : ""),
+      acts.map { "\($0.act) \($0.count)" }.joined(separator: ", "),
+    ].filter { !$0.isEmpty }
+  }
+}
+
+/// What people and chance do to the engines of a run.
+enum EngineAct: CaseIterable, Sendable {
+  case killAtBoundary, killBetweenJobs, shutdown, shutdownTwice, suspend, suspendTwice, secondEngine
+  case signOut, claim, discard, wake, redeliver, refund, replaceFile, stream, confirmTwice, fetchOrders,
+    snapshot
+  case beginTwice, refresh
+
+  var permille: Int {
+    switch self {
+    case .suspend, .secondEngine, .shutdown: 350
+    default: 200
+    }
+  }
+
+  var most: Int {
+    switch self {
+    case .secondEngine: 1
+    case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice: 2
+    default: 3
+    }
+  }
+
+  /// The profiles that have it, beside the swarm.
+  var profiles: Set<SimulationProfile> {
+    switch self {
+    case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice, .replaceFile: [.crash]
+    case .secondEngine: [.crash, .accounts]
+    case .suspend, .suspendTwice, .wake: [.network, .crash]
+    case .signOut, .claim, .fetchOrders, .beginTwice: [.accounts]
+    case .redeliver, .refresh, .discard, .confirmTwice, .stream, .snapshot: [.store]
+    case .refund: [.subscriptions, .store]
+    }
+  }
+
+  /// The act of the machine's simulation that is most like it: what a scenario file can tell.
+  var act: Act {
+    switch self {
+    case .killAtBoundary, .killBetweenJobs: .kill(phone: 0, effects: 0, downFor: 1_000)
+    case .suspend, .suspendTwice: .suspend(phone: 0, milliseconds: 1_000)
+    case .secondEngine: .extensionRuns(phone: 0, milliseconds: 1_000)
+    case .signOut: .user(phone: 0, account: -1, othersStay: false)
+    case .claim: .claim(phone: 0)
+    case .wake: .wake(phone: 0, reason: 0)
+    case .redeliver: .redeliver(phone: 0)
+    default: .other("\(self)")
+    }
+  }
+}
+
+/// What happens in a run of the engine, and when.
+struct EngineSchedule {
+  /// A purchase where the act is nil.
+  private(set) var entries: [(at: Int64, act: EngineAct?, waits: Bool)] = []
+
+  init(_ knobs: EngineKnobs, _ people: inout RandomStream) {
+    for _ in 0..<knobs.purchases { entries.append((Self.moment(knobs, &people), nil, false)) }
+    for (act, count) in knobs.acts {
+      for _ in 0..<count {
+        // Some acts wait until an engine makes a call, and happen during it.
+        let waits = people.chance(400)
+        entries.append((Self.moment(knobs, &people), act, waits))
+      }
+    }
+  }
+
+  private static func moment(_ knobs: EngineKnobs, _ people: inout RandomStream) -> Int64 {
+    Int64(people.below(Int(knobs.length)))
+  }
+}

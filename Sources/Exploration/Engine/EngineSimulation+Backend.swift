@@ -1,0 +1,109 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// The lean backend behind the wire protocol.
+extension EngineSimulation {
+  func handle(_ request: BackendRequest) throws -> BackendResponse {
+    let authorization = request.headers["Authorization"] ?? ""
+    let account = authorization.hasPrefix("Bearer token-") ? String(authorization.dropFirst(13)) : nil
+    if let account, signedOut.contains(account) { return BackendResponse(status: 401, body: Data()) }
+    switch (request.method, request.path) {
+    case ("POST", "v1/orders"): return try makeOrder(request, for: account ?? "")
+    case ("POST", "v1/receipts"): return try rule(on: request, account)
+    case ("POST", "v1/adoptions"):
+      backend.adoptDevice(0, for: Names.account(account ?? ""), at: now.milliseconds)
+      checker.mark(.adoptionTaken)
+      return json(200, Data("{}".utf8))
+    default: return try openOrders(of: account ?? "")
+    }
+  }
+
+  private func json(_ status: Int, _ body: Data) -> BackendResponse {
+    BackendResponse(status: status, contentType: "application/json", body: body)
+  }
+
+  // MARK: Orders
+
+  private func makeOrder(_ request: BackendRequest, for account: String) throws -> BackendResponse {
+    let wanted = try JSONDecoder().decode(OrderRequest.self, from: request.body)
+    let key = request.headers["Idempotency-Key"] ?? ""
+    let product = Names.products.firstIndex(of: wanted.productID) ?? 0
+    let number =
+      orderOfKey[key]
+      ?? backend.makeOrder(account: Names.account(account), product: product, at: now.milliseconds)
+    orderOfKey[key] = number
+    return json(201, try JSONEncoder().encode(document(number)))
+  }
+
+  private func document(_ number: Int) -> OrderDocument {
+    let order = backend.orders[number]
+    return OrderDocument(
+      number: String(number + 1), accountToken: Names.token(number), productID: Names.products[order.product],
+      quantity: 1, state: order.fulfilledBy == nil ? .open : .delivered,
+      createdAt: Timestamp(milliseconds: order.createdAt))
+  }
+
+  private func openOrders(of account: String) throws -> BackendResponse {
+    let open = backend.orders.indices.filter {
+      backend.orders[$0].account == Names.account(account) && backend.orders[$0].fulfilledBy == nil
+    }
+    return json(200, try JSONEncoder().encode(["orders": open.map(document)]))
+  }
+
+  // MARK: Verdicts
+
+  private func rule(on request: BackendRequest, _ account: String?) throws -> BackendResponse {
+    let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
+    let uploader = account.map(Names.account) ?? LeanBackend.device(0)
+    var verdicts: [ClaimVerdict] = []
+    for claim in upload.claims { verdicts.append(rule(on: claim, from: uploader)) }
+    return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts)))
+  }
+
+  private func rule(on claim: Claim, from uploader: Int) -> ClaimVerdict {
+    let sale = Names.order(claim.transactionID)
+    var told = ClaimVerdict(
+      environment: claim.environment, transactionID: claim.transactionID, verdict: .pending)
+    guard store.sales.indices.contains(sale) else {
+      checker.broken(.noGhosts, "transaction \(claim.transactionID) was never bought")
+      return told
+    }
+    if !isHealed, network.chance(knobs.network / 4) {
+      if network.chance(300) {
+        told.verdict = .unknownTransaction
+        return told
+      }
+      told.retryAfter = network.chance(500) ? 5 : nil
+      return told
+    }
+    let match: LeanBackend.LeanClaim.Match =
+      switch claim.match {
+      case .bound: .bound(Names.order(claim.orderNumber ?? ""))
+      case .proposed: .proposed((claim.candidates ?? []).map(Names.order))
+      default: .none
+      }
+    let before = backend.count(of: sale)
+    let (ruling, order) = backend.rule(
+      on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: true, isProven: true, from: uploader,
+      store, at: now.milliseconds)
+    if ruling.isSettled { isOnRecord[sale] = true }
+    checkCredit(sale, before: before)
+    told.orderNumber = order.map { String($0 + 1) }
+    told.verdict = ruling.verdict
+    if case .rejected(let reason) = ruling { told.reason = reason }
+    return told
+  }
+
+  private func checkCredit(_ sale: Int, before: Int) {
+    let count = backend.count(of: sale)
+    checker.expect(.oneCredit, count <= 1, "\(Names.id(sale)) is credited \(count) times")
+    guard count > before, let credit = backend.credits.last, let order = credit.order else { return }
+    checker.expect(
+      .ownName, credit.owner == backend.orders[order].account,
+      "\(Names.id(sale)) is credited to another account than its order's")
+    let own = store.sales[sale].order
+    checker.expect(
+      .binding, own < 0 || own == order, "\(Names.id(sale)) fulfils order \(order + 1), not its own")
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// The engine's simulation: a store, a backend and apps around the real engine, on one run queue and in virtual time. One
+/// seed gives one run.
+///
+/// One thread uses it. It is Sendable because everything that the engine calls has to be.
+final class EngineSimulation: @unchecked Sendable {
+  /// The device's clock at the start of a run: a day in 2025.
+  static let beginning: Int64 = 1_750_000_000_000
+
+  let knobs: EngineKnobs
+  let bug: EngineBug?
+  let queue: SeededQueue
+  let checker = EngineChecker()
+  /// The acts that happen; nil for all.
+  let places: Set<Int>?
+  /// The run ends behind this job.
+  private let last: Int
+  private let log: DrawLog?
+  private let parent: String
+  private let isTracing: Bool
+  private let isInterrupted: @Sendable () -> Bool
+  private(set) var trace: [String] = []
+
+  var network: RandomStream
+  var shop: RandomStream
+  var people: RandomStream
+  var chance: RandomStream
+
+  var store = LeanStore(storeAccounts: 1)
+  var backend = LeanBackend()
+  /// The order of each request for an order, by the request's key.
+  var orderOfKey: [String: Int] = [:]
+  /// Of each transaction: whether the backend recorded a settling verdict, and which verdicts an engine received.
+  var isOnRecord: [Bool] = []
+  var given: [Set<String>] = []
+  /// Transactions that were discarded, confirmed, delivered to an app, and whose last enqueue threw.
+  var discarded: Set<Int> = []
+  var confirmed: Set<Int> = []
+  var told: [Int: Int] = [:]
+  var refused: Set<Int> = []
+  /// How often the present file sent each of them.
+  var sends: [Int: Int] = [:]
+  var signedOut: Set<String> = []
+  var lastSignedIn = "alice"
+  var device: String?
+
+  var processes: [EngineProcess] = []
+  var watch: FileWatch?
+  var directory: String
+  private var directories = 0
+  /// The number of checkpoints before all processes of the phone die.
+  var boundariesLeft: Int?
+  /// The committed content at the moment of a kill.
+  var atKill: FileWatch.Content?
+  /// Requests in flight, by their lane, with their process.
+  var inFlight: [String: [(send: Int, process: Int)]] = [:]
+  var sendCount = 0
+  /// Conditions that have to hold when no job is ready.
+  var obligations: [(invariant: EngineInvariant, what: String, process: Int, isMet: () -> Bool)] = []
+  /// The faults have ended.
+  var isHealed = false
+  var bought = 0
+  /// Acts that happen at the next call of an engine.
+  var armed: [EngineAct] = []
+  /// Why no engine could be opened; nil after one was.
+  var neverOpened: String?
+  /// Purchases that have begun and not ended.
+  var buyers = 0
+  /// How often each order was handed out.
+  var ordersHandedOut: [String: Int] = [:]
+  /// Requests with claims, of all processes.
+  var uploads = 0
+  /// For the planted bugs of the lease.
+  var lanesSeen: Set<String> = []
+  var forgotten: [ForgottenLock] = []
+
+  init(
+    _ knobs: EngineKnobs, bug: EngineBug?, below parent: String, isTracing: Bool, keeping places: [Int]?,
+    stopAt last: Int, log: DrawLog?, _ isInterrupted: @escaping @Sendable () -> Bool
+  ) {
+    self.knobs = knobs
+    self.bug = bug
+    self.places = places.map(Set.init)
+    self.last = last
+    self.parent = parent
+    self.isTracing = isTracing
+    self.isInterrupted = isInterrupted
+    self.log = log
+    // The names of the streams are part of what a seed means.
+    queue = SeededQueue(seed: knobs.seed, log: log)
+    network = RandomStream(seed: knobs.seed, "shell network", log: log)
+    shop = RandomStream(seed: knobs.seed, "shell store", log: log)
+    people = RandomStream(seed: knobs.seed, "shell people", log: log)
+    chance = RandomStream(seed: knobs.seed, "shell chance", log: log)
+    directory = parent
+    queue.stalls = knobs.stalls
+    checker.moment = { [unowned self] in (queue.steps, queue.now) }
+  }
+
+  var result: RunResult {
+    var figures = DeliveryFigures()
+    figures.purchases = store.sales.count
+    return RunResult(
+      seed: knobs.seed, violation: checker.violation, events: queue.steps, draws: queue.choices,
+      hash: queue.hash.value, exercised: checker.exercised, marks: checker.marks, figures: figures)
+  }
+
+  var now: Timestamp { Timestamp(milliseconds: Self.beginning + queue.now) }
+
+  /// Every effect outside the engine becomes part of the run's hash and of its trace.
+  func tell(_ process: EngineProcess?, _ line: @autoclosure () -> String) {
+    // Each process has its files in another directory.
+    let line = ((process.map { $0.name + ": " } ?? "") + line())
+      .replacingOccurrences(of: parent, with: "…")
+    var word: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in line.utf8 { word = (word ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    queue.tell(word)
+    guard isTracing else { return }
+    let (seconds, rest) = queue.now.quotientAndRemainder(dividingBy: 1_000)
+    let digits = String(1_000 + rest).dropFirst()
+    trace.append("\(seconds).\(digits) s, job \(queue.steps): \(line)")
+  }
+
+  // MARK: Directories
+
+  func makeDirectory() throws -> String {
+    directories += 1
+    let path = parent + "/\(directories)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    return path
+  }
+
+  // MARK: The run
+
+  /// Runs to the end or to the first violation.
+  func run() throws {
+    directory = try makeDirectory()
+    plan()
+    launch("app")
+    do {
+      try run(until: knobs.length) { false }
+      if checker.violation == nil { try heal() }
+      if checker.violation == nil { try end() }
+    } catch is Stopped {
+      tell(nil, "the run is stopped here")
+    }
+    abandon()
+  }
+
+  /// The last job of the trace has run.
+  private struct Stopped: Error {}
+
+  /// Steps until the moment, until the condition holds, or until a violation.
+  func run(until horizon: Int64, _ isDone: () -> Bool) throws {
+    var left = 400_000
+    while checker.violation == nil, !isDone() {
+      if isInterrupted() { throw EngineRunner.Ended() }
+      // The checks of a job may come with a later timer.
+      if queue.steps > last { throw Stopped() }
+      log?.begin(event: queue.steps, at: queue.now)
+      guard queue.step(until: horizon) else { return }
+      left -= 1
+      if left == 0 { return checker.broken(.quiet, "jobs run without end") }
+      try afterStep()
+    }
+  }
+
+  private func afterStep() throws {
+    if boundariesLeft == -1 { try dieAtBoundary() }
+    look()
+    if !queue.hasReady { settleObligations() }
+  }
+
+  func settleObligations() {
+    for duty in obligations where processes[duty.process - 1].isAlive {
+      checker.expect(duty.invariant, duty.isMet(), duty.what)
+    }
+    obligations.removeAll()
+  }
+
+  /// Ends everything, so that no job reaches the next run.
+  private func abandon() {
+    for process in processes where !process.hasEnded { kill(process) }
+    watch = nil
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+
+/// A transport with one planted bug.
+struct PlantedTransport: BackendTransport {
+  let inner: EngineTransport
+  let bug: EngineBug
+
+  private var process: EngineProcess { inner.process }
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    guard request.path == "v1/receipts" else { return try await inner.send(request) }
+    switch bug {
+    case .sentTwice:
+      let second = Task {
+        await inner.simulation.queue.pause(100)
+        _ = try await inner.send(request)
+      }
+      defer { second.cancel() }
+      return try await inner.send(request)
+    case .retryAfterSwallowed:
+      var response = try await inner.send(request)
+      response.retryAfter = nil
+      return response
+    case .answeredFromCache:
+      if let cached = process.cached { return cached }
+      let response = try await inner.send(request)
+      if response.status == 200 { process.cached = response }
+      return response
+    case .finishBeforeTheReply:
+      for id in claimed(request) {
+        Task { _ = try await inner.simulation.finish(id, process) }
+      }
+      return try await inner.send(request)
+    case .outcomeToldEarly:
+      let response = try await inner.send(request)
+      for id in granted(response) { inner.simulation.tell(Names.key(Names.order(id)).rawValue, process) }
+      return response
+    default: return try await inner.send(request)
+    }
+  }
+
+  private func claimed(_ request: BackendRequest) -> [String] {
+    do {
+      return try JSONDecoder().decode(UploadRequest.self, from: request.body).claims.map(\.transactionID)
+    } catch {
+      return []
+    }
+  }
+
+  private func granted(_ response: BackendResponse) -> [String] {
+    do {
+      let verdicts = try JSONDecoder().decode(UploadReply.self, from: response.body).verdicts
+      return verdicts.filter(\.verdict.isSettled).map(\.transactionID)
+    } catch {
+      return []
+    }
+  }
+}
+
+/// A lock that is never released.
+final class ForgottenLock {
+  private let lock: AdvisoryLock
+
+  init?(path: String) {
+    do throws(FileError) {
+      let lock = try AdvisoryLock(path: path)
+      guard try lock.tryLock() else { return nil }
+      self.lock = lock
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension EngineSimulation {
+  /// The planted bugs of the lease, at checkpoints.
+  func planted(at checkpoint: Checkpoint, _ process: EngineProcess) {
+    if bug == .leaseFreedEarly, checkpoint == .uploadSending {
+      for path in lanePaths(process.directory) {
+        do { try FileManager.default.removeItem(atPath: path) } catch { continue }
+      }
+    }
+    guard bug == .leaseKept else { return }
+    if checkpoint == .uploadSending { lanesSeen.formUnion(lanePaths(process.directory)) }
+    guard checkpoint == .uploadReceived else { return }
+    later(0) { [self] in
+      forgotten += lanesSeen.sorted().compactMap { ForgottenLock(path: $0) }
+    }
+  }
+
+  func lanePaths(_ directory: String) -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+        .filter { $0.contains("-lane-") }.map { directory + "/" + $0 }
+    } catch {
+      return []
+    }
+  }
+}

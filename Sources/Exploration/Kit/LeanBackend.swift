@@ -1,0 +1,225 @@
+import PurchaseSync
+
+/// The backend in numbers: orders, the ledger and known tokens. It has the rules of `BackendModel`; a test compares the
+/// two.
+struct LeanBackend {
+  /// An uploader or the owner of a credit: a device (below 0) or an account.
+  typealias Owner = Int
+
+  static func device(_ phone: Int) -> Owner { -1 - phone }
+
+  struct LeanOrder {
+    var account: Int
+    var product: Int
+    var createdAt: Int64
+    var fulfilledBy: Int?
+  }
+
+  /// One line of the ledger. The ledger accepts a transaction twice: an invariant checks that it never happens.
+  struct LeanCredit {
+    var sale: Int
+    var order: Int?
+    var owner: Owner
+    var isUploaders: Bool
+  }
+
+  struct DeviceAdoption {
+    var phone: Int
+    var account: Int
+    var credits: Int
+    var at: Int64
+  }
+
+  struct LeanClaim {
+    enum Match: Equatable {
+      case bound(Int)
+      case proposed([Int])
+      case none
+    }
+    var sale: Int
+    var match: Match
+  }
+
+  enum Ruling: Equatable {
+    case granted, duplicate, otherOwner, lapsed, refunded, pending, unknown
+    case rejected(String)
+
+    var isSettled: Bool {
+      switch self {
+      case .granted, .duplicate, .otherOwner, .lapsed, .refunded: true
+      case .pending, .unknown, .rejected: false
+      }
+    }
+
+    /// The word of the protocol.
+    var verdict: Verdict {
+      switch self {
+      case .granted: .granted
+      case .duplicate: .duplicate
+      case .otherOwner: .otherOwner
+      case .lapsed: .lapsed
+      case .refunded: .refunded
+      case .pending: .pending
+      case .unknown: .unknownTransaction
+      case .rejected: .rejected
+      }
+    }
+  }
+
+  private(set) var orders: [LeanOrder] = []
+  private(set) var credits: [LeanCredit] = []
+  private(set) var adoptions: [DeviceAdoption] = []
+  /// By transaction: its first credit, and how many.
+  private var creditOf: [Int32] = []
+  private var creditCount: [UInt8] = []
+  /// Transactions whose token a proof has shown.
+  private var knowsToken: [Bool] = []
+  private(set) var epoch = 0
+  /// A planted bug.
+  var forgetsTransactions = false
+
+  // MARK: Orders
+
+  mutating func makeOrder(account: Int, product: Int, at now: Int64) -> Int {
+    orders.append(LeanOrder(account: account, product: product, createdAt: now))
+    return orders.count - 1
+  }
+
+  // MARK: The ledger
+
+  private mutating func grow(for sale: Int) {
+    while creditOf.count <= sale {
+      creditOf.append(-1)
+      creditCount.append(0)
+      knowsToken.append(false)
+    }
+  }
+
+  func count(of sale: Int) -> Int { sale < creditCount.count ? Int(creditCount[sale]) : 0 }
+
+  func credit(of sale: Int) -> LeanCredit? {
+    sale < creditOf.count && creditOf[sale] >= 0 ? credits[Int(creditOf[sale])] : nil
+  }
+
+  private mutating func credit(_ sale: Int, to owner: Owner, order: Int?, from uploader: Owner) {
+    if creditOf[sale] < 0 { creditOf[sale] = Int32(credits.count) }
+    creditCount[sale] += 1
+    credits.append(LeanCredit(sale: sale, order: order, owner: owner, isUploaders: owner == uploader))
+    if let order { orders[order].fulfilledBy = sale }
+  }
+
+  /// The present owner of a credit: the account that first adopted the device owns the device's credits.
+  func owner(of credit: LeanCredit, _ store: LeanStore) -> Owner {
+    guard credit.owner < 0 else { return credit.owner }
+    for adoption in adoptions where Self.device(adoption.phone) == credit.owner {
+      if store.sales[credit.sale].paidAt < adoption.at { return adoption.account }
+      if let position = position(of: credit), position < adoption.credits { return adoption.account }
+    }
+    return credit.owner
+  }
+
+  private func position(of credit: LeanCredit) -> Int? {
+    creditOf[credit.sale] >= 0 ? Int(creditOf[credit.sale]) : nil
+  }
+
+  mutating func adoptDevice(_ phone: Int, for account: Int, at now: Int64) {
+    adoptions.append(DeviceAdoption(phone: phone, account: account, credits: credits.count, at: now))
+  }
+
+  // MARK: Verdicts
+
+  /// The rules for one claim about one genuine transaction, in order of precedence.
+  mutating func rule(
+    on claim: LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Owner, _ store: LeanStore,
+    at now: Int64
+  ) -> (ruling: Ruling, order: Int?) {
+    grow(for: claim.sale)
+    let sale = store.sales[claim.sale]
+    if tokenIsTold, sale.order >= 0 { knowsToken[claim.sale] = true }
+    let credited = credit(of: claim.sale)
+    if sale.revokedAt != nil { return (.refunded, credited?.order) }
+    if let credited, !forgetsTransactions {
+      let isUploaders = credited.owner == uploader || owner(of: credited, store) == uploader
+      return (isUploaders ? .duplicate : .otherOwner, credited.order)
+    }
+    if let end = sale.expiresAt, end <= now { return (.lapsed, nil) }
+    let (owner, order, contradiction) = destination(
+      of: claim, sale, tokenIsProven: tokenIsTold && isProven, from: uploader, store)
+    if let contradiction { return (.rejected(contradiction), nil) }
+    credit(claim.sale, to: owner, order: order, from: uploader)
+    return (owner == uploader ? .granted : .otherOwner, order)
+  }
+
+  private func destination(
+    of claim: LeanClaim, _ sale: LeanStore.Sale, tokenIsProven: Bool, from uploader: Owner, _ store: LeanStore
+  ) -> (owner: Owner, order: Int?, contradiction: String?) {
+    if sale.original != claim.sale { return (inherited(sale, store) ?? uploader, nil, nil) }
+    if knowsToken[claim.sale] {
+      if case .bound(let number) = claim.match, tokenIsProven, number != sale.order {
+        return (0, nil, "the account token names another order than the claim")
+      }
+      if case .proposed(let candidates) = claim.match, tokenIsProven, !candidates.contains(sale.order) {
+        return (0, nil, "the account token names an order that is none of the candidates")
+      }
+      return checked(sale.order, sale)
+    }
+    switch claim.match {
+    case .bound(let number):
+      guard orders.indices.contains(number) else { return (0, nil, "there is no such order") }
+      return checked(number, sale)
+    case .proposed(let candidates): return proposed(candidates, sale, from: uploader)
+    case .none: return (uploader, nil, nil)
+    }
+  }
+
+  private func checked(_ number: Int, _ sale: LeanStore.Sale) -> (Owner, Int?, String?) {
+    guard orders[number].product == sale.product else {
+      return (0, nil, "the order is for another product or quantity")
+    }
+    return (
+      orders[number].account, orders[number].fulfilledBy == nil || forgetsTransactions ? number : nil, nil
+    )
+  }
+
+  private func proposed(
+    _ candidates: [Int], _ sale: LeanStore.Sale, from uploader: Owner
+  ) -> (Owner, Int?, String?) {
+    let fitting = candidates.filter { number in
+      guard orders.indices.contains(number), orders[number].fulfilledBy == nil else { return false }
+      let order = orders[number]
+      guard order.product == sale.product, uploader < 0 || uploader == order.account else { return false }
+      return sale.paidAt >= order.createdAt - order.createdAt % 1_000
+    }
+    guard let first = fitting.first else { return (uploader, nil, nil) }
+    guard fitting.allSatisfy({ orders[$0].account == orders[first].account }) else {
+      return (uploader, nil, nil)
+    }
+    return (orders[first].account, first, nil)
+  }
+
+  /// The owner of an earlier period owns a renewal.
+  private func inherited(_ sale: LeanStore.Sale, _ store: LeanStore) -> Owner? {
+    if let first = credit(of: sale.original) { return owner(of: first, store) }
+    if sale.order >= 0 { return orders[sale.order].account }
+    for other in store.sales.indices where store.sales[other].original == sale.original {
+      if let known = credit(of: other) { return owner(of: known, store) }
+    }
+    return nil
+  }
+
+  // MARK: Backups
+
+  /// Grants since the backup are lost. Orders are not: another system keeps them.
+  mutating func restore(credits count: Int, epoch: Int) {
+    for credit in credits[count...] {
+      creditOf[credit.sale] = -1
+      creditCount[credit.sale] = 0
+      if let order = credit.order, orders[order].fulfilledBy == credit.sale {
+        orders[order].fulfilledBy = nil
+      }
+    }
+    credits.removeLast(credits.count - count)
+    for index in adoptions.indices { adoptions[index].credits = min(adoptions[index].credits, count) }
+    self.epoch = epoch
+  }
+}

@@ -1,0 +1,197 @@
+import AppStoreReceipts
+import PurchaseQueue
+import PurchaseSync
+
+/// The App Store in numbers: charges, unfinished transactions of each account, and the contents of app receipts.
+///
+/// `StoreModel` does all that the App Store does, and forges proofs. This model does only what the machine can see, and
+/// is a thousand times faster. A transaction is a number, its place in `sales`.
+struct LeanStore {
+  /// One transaction.
+  struct Sale {
+    var buyer: Int
+    var product: Int
+    var paidAt: Int64
+    /// Whose token it carries; -1 for none.
+    var order: Int
+    /// The first of its chain.
+    var original: Int
+    var forgetsToken: Bool
+    var proofs: Buying.ProofMix
+    var poison: Buying.Poison
+    /// Charged by the store itself, for one more period.
+    var isRenewal = false
+    var isUpgraded = false
+    var revokedAt: Int64?
+    /// It was refunded once, even if that was undone.
+    var wasRefunded = false
+    var expiresAt: Int64?
+    /// The phone that asked for the payment: the old interface tells no other phone.
+    var phone: Int
+    /// The store delivers it until it is finished, and again after a change.
+    var isListed = true
+    /// It was finished once: the next receipt then no longer holds a consumable.
+    var wasFinished = false
+  }
+
+  /// The contents of one app receipt.
+  struct Receipt {
+    var held: [Int32]
+  }
+
+  private(set) var sales: [Sale] = []
+  /// Of each store account, in order.
+  private(set) var listed: [[Int32]]
+  private(set) var receipts: [Receipt] = []
+  private var current: [Int?]
+  private var isStale: [Bool]
+
+  init(storeAccounts: Int) {
+    listed = Array(repeating: [], count: storeAccounts)
+    current = Array(repeating: nil, count: storeAccounts)
+    isStale = Array(repeating: true, count: storeAccounts)
+  }
+
+  static let period: Int64 = 7 * 86_400_000
+
+  // MARK: Charges
+
+  mutating func charge(_ sale: Sale) -> Int {
+    sales.append(sale)
+    listed[sale.buyer].append(Int32(sales.count - 1))
+    isStale[sale.buyer] = true
+    return sales.count - 1
+  }
+
+  /// The next period of a subscription, or another plan from now on.
+  mutating func renew(_ sale: Int, isUpgrade: Bool, at now: Int64) -> Int? {
+    let old = sales[sale]
+    guard old.expiresAt != nil, old.revokedAt == nil, !old.isUpgraded else { return nil }
+    var next = old
+    next.paidAt = now
+    next.original = old.original
+    next.expiresAt = now + Self.period
+    next.isRenewal = !isUpgrade
+    next.isListed = true
+    next.wasFinished = false
+    next.poison = .none
+    if isUpgrade {
+      sales[sale].isUpgraded = true
+      announce(sale)
+    }
+    return charge(next)
+  }
+
+  mutating func refund(_ sale: Int, at now: Int64) -> Bool {
+    guard sales[sale].revokedAt == nil else { return false }
+    sales[sale].revokedAt = now
+    sales[sale].wasRefunded = true
+    announce(sale)
+    return true
+  }
+
+  mutating func reverseRefund(_ sale: Int) -> Bool {
+    guard sales[sale].revokedAt != nil else { return false }
+    sales[sale].revokedAt = nil
+    announce(sale)
+    return true
+  }
+
+  /// Delivers a changed transaction again.
+  private mutating func announce(_ sale: Int) {
+    isStale[sales[sale].buyer] = true
+    // The old interface and the receipt cannot express the change.
+    guard !sales[sale].isListed, sales[sale].proofs != .receipt else { return }
+    if sales[sale].proofs == .both { sales[sale].proofs = .signed }
+    sales[sale].isListed = true
+    listed[sales[sale].buyer].append(Int32(sale))
+  }
+
+  /// Ends redelivery; false if it is not listed for that account.
+  mutating func finish(_ sale: Int, as storeAccount: Int) -> Bool {
+    guard sales[sale].buyer == storeAccount, sales[sale].isListed else { return false }
+    sales[sale].isListed = false
+    sales[sale].wasFinished = true
+    listed[storeAccount].removeAll { $0 == sale }
+    isStale[storeAccount] = true
+    return true
+  }
+
+  // MARK: Handing over
+
+  /// Whether the store lists it to a phone: the old interface lists it only to the phone that paid.
+  func lists(_ sale: Int, to phone: Int, as storeAccount: Int) -> Bool {
+    sales[sale].isListed && sales[sale].buyer == storeAccount
+      && (sales[sale].proofs != .receipt || sales[sale].phone == phone)
+  }
+
+  /// The transaction with one of its proofs. `isPaying`: the launch of the app that paid receives it.
+  mutating func transaction(
+    _ number: Int, bySignature: Bool, isPaying: Bool, lacksNewest: Bool, at now: Int64
+  ) -> StoreTransaction {
+    let sale = sales[number]
+    let proof =
+      bySignature ? Self.signature(number) : receiptProof(of: sale.buyer, lacking: lacksNewest ? number : nil)
+    let keepsToken = sale.order >= 0 && (bySignature ? true : !sale.forgetsToken || isPaying)
+    var transaction = StoreTransaction(
+      environment: .production, transactionID: Names.id(number),
+      originalTransactionID: Names.id(sale.original),
+      productID: Names.products[sale.product], quantity: 1, purchasedAt: Timestamp(milliseconds: sale.paidAt),
+      accountToken: keepsToken ? Names.token(sale.order) : nil, proof: proof)
+    transaction.revokedAt = sale.revokedAt.map(Timestamp.init(milliseconds:))
+    transaction.expiresAt = sale.expiresAt.map(Timestamp.init(milliseconds:))
+    guard bySignature else { return transaction }
+    transaction.signedAt = Timestamp(milliseconds: now)
+    transaction.isUpgraded = sale.isUpgraded
+    if sale.expiresAt != nil { transaction.reason = sale.isRenewal ? .renewal : .purchase }
+    return transaction
+  }
+
+  /// The first byte of a proof: a signed transaction or a receipt.
+  static let signedMark = UInt8(ascii: "s")
+  static let receiptMark = UInt8(ascii: "r")
+
+  private static func signature(_ sale: Int) -> Proof { proof("signedTransaction", signedMark, sale) }
+
+  static func receipt(_ number: Int) -> Proof { proof("appReceipt", receiptMark, number) }
+
+  private static func proof(_ kind: String, _ mark: UInt8, _ number: Int) -> Proof {
+    Proof(
+      kind: kind,
+      bytes: [
+        mark, UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8),
+        UInt8(truncatingIfNeeded: number >> 16), secret, secret, secret,
+      ])
+  }
+
+  /// A byte that only proofs hold.
+  static let secret = UInt8(ascii: "#")
+
+  /// The number of the receipt or transaction of a proof.
+  static func number(in proof: Proof) -> Int {
+    Int(proof.bytes[1]) | Int(proof.bytes[2]) << 8 | Int(proof.bytes[3]) << 16
+  }
+
+  // MARK: Receipts
+
+  private mutating func receiptProof(of storeAccount: Int, lacking: Int?) -> Proof {
+    Self.receipt(receipt(of: storeAccount, lacking: lacking))
+  }
+
+  /// The receipt on the device. After a change the store writes a new one without the finished consumables.
+  mutating func receipt(of storeAccount: Int, lacking: Int? = nil) -> Int {
+    if !isStale[storeAccount], let known = current[storeAccount] { return known }
+    var held: [Int32] = []
+    for number in sales.indices where sales[number].buyer == storeAccount && number != lacking {
+      let sale = sales[number]
+      if !sale.wasFinished || sale.product > 1 { held.append(Int32(number)) }
+    }
+    receipts.append(Receipt(held: held))
+    // A receipt that lacks a transaction is replaced at the next reading.
+    isStale[storeAccount] = lacking != nil
+    current[storeAccount] = receipts.count - 1
+    return receipts.count - 1
+  }
+
+  func holds(receipt: Int, _ sale: Int) -> Bool { receipts[receipt].held.contains(Int32(sale)) }
+}

@@ -1,0 +1,54 @@
+/// A failing run made small: the fewest acts that still break the same invariant.
+package struct Shrinking {
+  package private(set) var places: [Int]
+  package private(set) var violation: Violation
+  package private(set) var runs = 0
+  /// How many more events the shrinking may take: half a minute at most.
+  private var eventsLeft = 4_000_000
+  private let runner: any SimulationRunner
+  private let seed: UInt64
+
+  /// ddmin (Zeller and Hildebrandt, 2002) over the places of the acts.
+  package init(_ runner: any SimulationRunner, seed: UInt64, _ violation: Violation) throws {
+    self.runner = runner
+    self.seed = seed
+    self.violation = violation
+    let acts = runner.acts(of: seed)
+    // Later acts did not cause the failure.
+    places = acts.indices.filter { acts[$0].at <= violation.at }
+    if try !fails(places) { places = Array(acts.indices) }
+    var parts = 2
+    while places.count >= 2 {
+      if try reduce(&parts) { continue }
+      guard parts < places.count else { break }
+      parts = min(places.count, parts * 2)
+    }
+    if places.count == 1, try fails([]) { places = [] }
+  }
+
+  private mutating func reduce(_ parts: inout Int) throws -> Bool {
+    let size = (places.count + parts - 1) / parts
+    var start = 0
+    while start < places.count {
+      var rest = places
+      rest.removeSubrange(start..<min(start + size, places.count))
+      if try fails(rest) {
+        places = rest
+        parts = max(2, parts - 1)
+        return true
+      }
+      start += size
+    }
+    return false
+  }
+
+  private mutating func fails(_ places: [Int]) throws -> Bool {
+    guard eventsLeft > 0 else { return false }
+    runs += 1
+    let result = try runner.run(seed, keeping: places)
+    eventsLeft -= result.events
+    guard let found = result.violation, found.invariant == violation.invariant else { return false }
+    violation = found
+    return true
+  }
+}

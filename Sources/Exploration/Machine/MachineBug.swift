@@ -1,0 +1,164 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// A bug planted where an engineer would write it: in the policy, the transport, the driver, the storage or the backend.
+package enum MachineBug: String, PlantedBug {
+  // MARK: The policy's numbers
+  case jitterWithoutCeiling, noBudget, horizonForgotten, poisonBlocksForEver
+  // MARK: The transport
+  case wrongAccountAfterSwitch, retryAfterIgnored, captivePageIsGranted, anyErrorIsFinal,
+    unknownVerdictIsGranted
+  case verdictsByPosition, pendingIsSettled, refundedIsPending, rejectedIsSettled, otherOwnerIsRejected
+  case epochIgnored
+  // MARK: The driver
+  case leaseIgnored, doubleSend, timerLost, timerForEver, outcomeNotTold, logsProof, ghostRow
+  case finishBeforeAcknowledgement, finishFailedEnqueue, finishCalledOnce
+  // MARK: The storage
+  case limitIgnored, tombstonesUnbounded, evictsOldest, enqueueNotDurable, attemptNotStored,
+    attemptsResetAtLaunch
+  case acknowledgeInTwoCommits, finishOwedForgotten, unseenForgotten, newestFirst, matchByProduct
+  case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
+    clampForgotten
+  case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce
+  // MARK: The backend
+  case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
+
+  package var summary: String {
+    switch self {
+    case .jitterWithoutCeiling: "full jitter without a ceiling"
+    case .noBudget: "the hourly budget is too large to limit anything"
+    case .horizonForgotten: "a Retry-After of years is obeyed"
+    case .poisonBlocksForEver: "an entry that always fails is never postponed"
+    case .wrongAccountAfterSwitch: "a request uses the account that is signed in now"
+    case .retryAfterIgnored: "the transport drops Retry-After"
+    case .captivePageIsGranted: "every status 200 counts as success"
+    case .anyErrorIsFinal: "a 400 counts as final, so the entry is dropped"
+    case .unknownVerdictIsGranted: "an unknown verdict counts as granted"
+    case .verdictsByPosition: "the n-th verdict is taken for the n-th claim"
+    case .pendingIsSettled: "a pending verdict counts as settled"
+    case .refundedIsPending: "a refunded verdict counts as pending"
+    case .rejectedIsSettled: "a rejected verdict settles its entry"
+    case .otherOwnerIsRejected: "another account's purchase counts as rejected"
+    case .epochIgnored: "the ledger's epoch is not read"
+    case .leaseIgnored: "two processes send one lane"
+    case .doubleSend: "every slow request is sent again"
+    case .timerLost: "a second timer is not set while one is running"
+    case .timerForEver: "the timer is always set again"
+    case .outcomeNotTold: "some outcomes are not delivered again after a restart"
+    case .logsProof: "the request is logged for support"
+    case .ghostRow: "a purchase that waits for approval is queued"
+    case .finishBeforeAcknowledgement: "a transaction is finished when it arrives"
+    case .finishFailedEnqueue: "a transaction is finished although its enqueue failed"
+    case .finishCalledOnce: "finish is called once and assumed to succeed"
+    case .limitIgnored: "the limit of entries is not checked"
+    case .tombstonesUnbounded: "old tombstones are never removed"
+    case .evictsOldest: "a full queue drops its oldest entry"
+    case .enqueueNotDurable: "an enqueue is committed with the next write"
+    case .attemptNotStored: "attempts are counted in memory"
+    case .attemptsResetAtLaunch: "a launch resets the attempts"
+    case .acknowledgeInTwoCommits: "one commit removes the entry, the next one adds its tombstone"
+    case .finishOwedForgotten: "an owed finish is not stored"
+    case .unseenForgotten: "an unseen outcome is not stored"
+    case .newestFirst: "the newest purchase is sent first"
+    case .matchByProduct: "an order is matched by its product, not by its token"
+    case .dedupByProduct: "a second purchase of a product counts as a redelivery"
+    case .redeliveryGoesLast: "a redelivery moves its entry to the end"
+    case .budgetNotStored: "the budget is kept in memory"
+    case .postponeNotStored: "the postponement is kept in memory"
+    case .quarantineDeletes: "quarantine deletes the entry"
+    case .clampForgotten: "a clock that was set back is not handled"
+    case .adoptionNotStored: "an adoption is sent without being stored"
+    case .bindsWhatItIsTold: "a verdict's order is bound without a check"
+    case .retryStateReadOnce:
+      "the retry state is read at launch only, so other processes' requests are not counted"
+    case .releasedNeverAgain: "quarantine is permanent"
+    case .backendForgetsTransactions: "the backend grants a transaction again"
+    case .keysByInstallation: "the backend's idempotency key belongs to the installation"
+    case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
+    }
+  }
+
+  /// Bugs that this simulation cannot show. crash-images finds them.
+  static let elsewhere = [
+    "WAL with synchronous NORMAL", "rollback journal with FULL", "checksums not verified",
+  ]
+
+  /// The retry policy with the bug in it; nil for the right one.
+  var policy: RetryPolicy? {
+    var policy = RetryPolicy()
+    switch self {
+    case .jitterWithoutCeiling:
+      policy.ceilingMilliseconds = 400 * 86_400_000
+      policy.horizonMilliseconds = 400 * 86_400_000
+    case .noBudget:
+      policy.budgetPerWindow = 200
+      policy.budgetReserved = 0
+      policy.ceilingMilliseconds = 20_000
+    case .horizonForgotten: policy.horizonMilliseconds = 400 * 86_400_000
+    case .poisonBlocksForEver:
+      policy.poisonRounds = .max
+      policy.poisonBlockingMilliseconds = .max
+    default: return nil
+    }
+    return policy
+  }
+
+  // MARK: The transport
+
+  /// Changes the verdicts of a reply, as the device then sees them.
+  func distort(_ verdicts: inout [ClaimVerdict]) {
+    switch self {
+    case .unknownVerdictIsGranted:
+      for index in verdicts.indices where verdicts[index].verdict.rawValue == "of a newer protocol" {
+        verdicts[index].verdict = .granted
+      }
+    case .verdictsByPosition:
+      let ids = verdicts.map(\.transactionID)
+      let sorted = ids.sorted { ($0.count, $0) < ($1.count, $1) }
+      for index in verdicts.indices { verdicts[index].transactionID = sorted[index] }
+    case .pendingIsSettled:
+      for index in verdicts.indices where verdicts[index].verdict == .pending {
+        verdicts[index].verdict = .granted
+      }
+    case .refundedIsPending:
+      for index in verdicts.indices where verdicts[index].verdict == .refunded {
+        verdicts[index].verdict = .pending
+      }
+    case .rejectedIsSettled:
+      for index in verdicts.indices where verdicts[index].verdict == .rejected {
+        verdicts[index].verdict = .lapsed
+      }
+    case .otherOwnerIsRejected:
+      for index in verdicts.indices where verdicts[index].verdict == .otherOwner {
+        verdicts[index].verdict = .rejected
+      }
+    default: break
+    }
+  }
+
+  /// The reply that the bug makes of a failure; nil for none.
+  func reply(to upload: Upload, _ failure: UploadFailure) -> UploadReply? {
+    let isTaken: Bool
+    switch (self, failure) {
+    case (.captivePageIsGranted, .retry(let reason, _)): isTaken = reason.hasPrefix("HTTP 200")
+    case (.anyErrorIsFinal, .backendFault): isTaken = true
+    default: isTaken = false
+    }
+    guard isTaken else { return nil }
+    return UploadReply(
+      ledgerEpoch: "epoch-0",
+      verdicts: upload.claims.map {
+        ClaimVerdict(environment: Names.environment, transactionID: Names.id($0.sale), verdict: .granted)
+      })
+  }
+
+  /// The failure as the device then sees it.
+  func heard(_ failure: UploadFailure) -> UploadFailure {
+    guard self == .retryAfterIgnored else { return failure }
+    return switch failure {
+    case .retry(let reason, _): .retry(reason: reason, retryAfterMilliseconds: nil)
+    case .backendBusy(let reason, _): .backendBusy(reason: reason, retryAfterMilliseconds: nil)
+    default: failure
+    }
+  }
+}

@@ -1,0 +1,72 @@
+typealias MachineChecker = Checker<MachineInvariant, MachineMark>
+
+/// The invariants that the machine's simulation checks. The raw value is the number in the documentation.
+package enum MachineInvariant: Int, Invariant {
+  case conservation = 1, oneCredit, finishAfterAcknowledgement, sendAfterEnqueue, firstInFirstOut
+  case ownName, limit, attempts, binding, noGhosts, leavesSettled, prefix, failedEnqueue, oneInFlight
+  case timers, budget, retryAfter, collapse, secrets, bounded, oldImage, refunds, finished, delivered
+  case poison, quiet
+
+  package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
+  package var place: Int { rawValue - 1 }
+
+  package var sentence: String {
+    switch self {
+    case .conservation: "a paid purchase is unfinished in the store, durable on a phone, or settled on record"
+    case .oneCredit: "at most one credit per transaction and order, each with its cause"
+    case .finishAfterAcknowledgement: "a transaction is finished only after its acknowledgement is durable"
+    case .sendAfterEnqueue: "nothing is sent before its enqueue is durable"
+    case .firstInFirstOut: "first attempts in a lane are first in, first out"
+    case .ownName:
+      "claims are sent in the name of their lane and credited to the account of their order"
+    case .limit: "the limit of entries is never exceeded"
+    case .attempts: "attempts are durable before the send, and never decrease"
+    case .binding: "an order has one transaction and a transaction has one order, permanently"
+    case .noGhosts: "every entry belongs to a purchase"
+    case .leavesSettled: "an entry leaves only by a settling verdict"
+    case .prefix: "a reopened storage holds what was committed"
+    case .failedEnqueue: "a failed enqueue never finishes a transaction"
+    case .oneInFlight: "one request in flight per lane and installation"
+    case .timers: "no timer is longer than a day, whatever the clock does"
+    case .budget: "at most sixty requests an hour follow a failure"
+    case .retryAfter: "nothing is sent before its Retry-After"
+    case .collapse: "redeliveries collapse into one entry, which keeps its place"
+    case .secrets: "events and logs hold no proof"
+    case .bounded: "tombstones and memory are bounded"
+    case .oldImage: "a restored old backup never causes a second grant"
+    case .refunds: "a refund never blocks its lane"
+    case .finished: "a settled entry is finished, and its outcome is delivered, also after a crash"
+    case .delivered: "after the faults, everything deliverable is delivered in time"
+    case .poison: "an entry that always fails is postponed or quarantined in time"
+    case .quiet: "when no work is left, no timer is set and nothing is sent"
+    }
+  }
+
+  package var minimum: Int {
+    switch self {
+    case .oldImage, .poison, .failedEnqueue: 100
+    case .secrets, .refunds, .budget, .retryAfter: 200
+    default: 1_000
+    }
+  }
+
+  /// The invariants that this simulation cannot see, and what checks them.
+  static let elsewhere = [
+    "12 of disk images: crash-images", "19 of case files and errors: the engine's tests",
+    "20 of database and WAL: the queue's tests, bench queue", "27: the fleet",
+    "28-30: this command as a whole",
+  ]
+}
+
+/// The rare paths of the machine's simulation.
+package enum MachineMark: Int, Mark {
+  case queueFull, listedForCapacity, updateQueued, updateOwed, quarantined, released, postponed, otherOwner
+  case adoptionTaken, redeliveredSettled, epochChanged, leaseDenied, storageFailed, killedInWrite,
+    killedInActions
+  case imageRestored, reinstalled, appleIDSwitched, signInNeeded, clockBack, clockForward, captive, replyLost
+  case requestTwice, proposed, boundByVerdict, backendFault, duplicateVerdict, refundedVerdict, lapsedVerdict
+  case unknownTransaction, proofFound, pendingVerdict, finishLost, finishNotListed, askedToBuy, sharedRun
+  case deviceLane, vaultRestored, budgetSpent, busy, powerLost, suspended, extensionRan, poisonQuarantined,
+    openFailed
+  case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
+}

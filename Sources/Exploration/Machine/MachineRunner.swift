@@ -1,0 +1,62 @@
+package import PurchaseQueue
+
+/// Runs the machine's simulation by seeds.
+package struct MachineRunner: SimulationRunner {
+  package var profile: SimulationProfile
+  package var bug: MachineBug?
+  package var disks: DiskMaker
+  /// A planted bug of the simulation itself, for tests only: two processes draw different numbers. See `DrawLog`.
+  package var hasOwnRandomness = false
+
+  package static let catalogue = SimulationCatalogue(
+    MachineInvariant.self, MachineMark.self, MachineBug.self, elsewhere: MachineInvariant.elsewhere,
+    bugsElsewhere: MachineBug.elsewhere
+  ) { $0.bug }
+
+  package init(profile: SimulationProfile, bug: MachineBug? = nil, disks: @escaping DiskMaker) {
+    (self.profile, self.bug, self.disks) = (profile, bug, disks)
+  }
+
+  package var catalogue: SimulationCatalogue { Self.catalogue }
+
+  package func run(_ seed: UInt64, keeping places: [Int]?, stopAt last: Int) throws(QueueError) -> RunResult {
+    let simulation = try simulation(seed, keeping: places)
+    defer { simulation.remove() }
+    simulation.run(stopAt: last)
+    return simulation.result
+  }
+
+  package func trace(
+    of seed: UInt64, keeping places: [Int]?, stopAt last: Int
+  ) throws(QueueError) -> TracedRun {
+    let simulation = try simulation(seed, keeping: places, trace: Trace())
+    defer { simulation.remove() }
+    simulation.run(stopAt: last)
+    return TracedRun(result: simulation.result, lines: simulation.trace?.lines ?? [])
+  }
+
+  package func draws(of seed: UInt64) throws(QueueError) -> [Draw] {
+    let log = DrawLog(hasOwnRandomness: hasOwnRandomness)
+    let simulation = try simulation(seed, keeping: nil, log: log)
+    defer { simulation.remove() }
+    simulation.run()
+    return log.draws
+  }
+
+  private func simulation(
+    _ seed: UInt64, keeping places: [Int]?, trace: Trace? = nil, log: DrawLog? = nil
+  ) throws(QueueError) -> MachineSimulation {
+    let log = log ?? (hasOwnRandomness ? DrawLog(keepsDraws: false, hasOwnRandomness: true) : nil)
+    return try MachineSimulation(
+      MachineKnobs(seed: seed, profile: profile, log: log), keeping: places, bug: bug, disks: disks,
+      trace: trace, log: log)
+  }
+
+  package func acts(of seed: UInt64) -> [PlannedAct] {
+    Schedule(MachineKnobs(seed: seed, profile: profile)).acts
+  }
+
+  package func knobs(of seed: UInt64) -> KnobDescription {
+    MachineKnobs(seed: seed, profile: profile).description
+  }
+}

@@ -1,0 +1,327 @@
+import AppStoreReceipts
+import PurchaseQueue
+import PurchaseSync
+
+/// Performs the acts of the schedule.
+extension MachineSimulation {
+  func perform(_ act: Act, _ place: Int) {
+    switch act {
+    case .buy(let buying): buy(buying, place)
+    case .fault(let fault, let phone, let milliseconds, let permille):
+      faults.append((place, fault, phone, permille))
+      faultBits |= 1 << fault.rawValue
+      if fault == .vaultFails { setVaults(fail: true, phone) }
+      tell("\(fault) for \(milliseconds / 1_000) s" + (phone < 0 ? "" : ", phone \(phone + 1)"))
+      plan(.faultEnds, at: now + milliseconds, place)
+    case .storageFault(let kind, let number, let after, let count):
+      tell("phone \(number + 1): storage is to fail (\(kind)) after \(after) writes, \(count) times")
+      let phone = phones[number]
+      guard processes[number].isAlive else { return phone.armed = (kind, after, count) }
+      processes[number].storage.arm(kind, after: after, count: count)
+    case .kill(let number, let effects, let downFor):
+      guard processes[number].isAlive else { return }
+      tell("phone \(number + 1): a kill is \(effects) effects away")
+      processes[number].storage.kill(afterEffects: effects)
+      plan(.launch, at: now + downFor + 1, number)
+    case .powerLoss(let number, let downFor):
+      checker.mark(.powerLost)
+      tell("phone \(number + 1) loses its power")
+      killAll(phones[number])
+      plan(.launch, at: now + downFor, number)
+    case .clock(let number, let distance): setClock(phones[number], by: distance)
+    case .user(let number, let account, let othersStay):
+      switchUser(phones[number], to: account, othersStay: othersStay)
+    case .appleID(let number, let storeAccount): switchAppleID(phones[number], to: storeAccount)
+    case .reinstall(let number): reinstall(phones[number])
+    case .takeImage(let number): takeImage(phones[number])
+    case .restoreImage(let number): restoreImage(phones[number])
+    case .claim(let number): adopt(processes[number])
+    case .refund(let purchase): refund(saleOfAct[purchase])
+    case .reverseRefund(let purchase):
+      let sale = saleOfAct[purchase]
+      guard sale >= 0, store.reverseRefund(sale) else { return }
+      checker.mark(.refundUndone)
+      tell("the refund of \(Names.id(sale)) is undone")
+    case .renew(let purchase, let isUpgrade): renew(saleOfAct[purchase], isUpgrade: isUpgrade)
+    case .redeliver(let number): if processes[number].isAlive { list(processes[number]) }
+    case .wake(let number, let reason): wakeUp(processes[number], reason)
+    case .suspend(let number, let milliseconds): suspend(processes[number], for: milliseconds)
+    case .extensionRuns(let number, let milliseconds):
+      let process = processes[phones.count + number]
+      guard !process.isAlive else { return }
+      checker.mark(.extensionRan)
+      tell("phone \(number + 1): an extension starts")
+      launch(process)
+      if process.isAlive { plan(.extensionEnds, at: now + milliseconds, process.number, process.launch) }
+    case .backup: backupOfBackend = backend.credits.count
+    case .restoreBackup: restoreBackend()
+    case .other: break
+    }
+  }
+
+  func endFault(_ number: Int) {
+    guard let index = faults.firstIndex(where: { $0.number == number }) else { return }
+    if faults[index].fault == .vaultFails { setVaults(fail: false, faults[index].phone) }
+    tell("\(faults[index].fault) ends")
+    faults.remove(at: index)
+    faultBits = faults.reduce(0) { $0 | 1 << $1.fault.rawValue }
+  }
+
+  private func setVaults(fail: Bool, _ phone: Int) {
+    for number in phones.indices where phone < 0 || phone == number {
+      phones[number].disk.setVault(fails: fail)
+    }
+  }
+
+  /// Whether the fault strikes now.
+  func strikes(_ fault: Fault, _ phone: Phone, _ random: inout RandomStream) -> Bool {
+    guard faultBits & 1 << fault.rawValue != 0 else { return false }
+    for active in faults where active.fault == fault && (active.phone < 0 || active.phone == phone.number) {
+      if random.chance(active.permille) { return true }
+    }
+    return false
+  }
+
+  // MARK: Buying
+
+  private func buy(_ buying: Buying, _ place: Int) {
+    let phone = phones[buying.phone]
+    let process = processes[buying.phone]
+    var order = -1
+    if buying.hasOrder, phone.user >= 0, process.isAlive { order = makeOrder(phone, process, buying.product) }
+    if buying.hasOrder, phone.user >= 0, process.isAlive, order < 0 { return }
+    if bug == .ghostRow, buying.waits != 0 { enqueueGhost(process) }
+    guard buying.waits == 0 else {
+      checker.mark(.askedToBuy)
+      tell("phone \(phone.number + 1): a purchase of \(Names.products[buying.product]) waits for approval")
+      orderOfAct[place] = order
+      if buying.waits > 0 { plan(.approval, at: now + buying.waits, place) }
+      return
+    }
+    charge(buying, order, place, isPaying: process.isAlive)
+  }
+
+  private func makeOrder(_ phone: Phone, _ process: Process, _ product: Int) -> Int {
+    let order = backend.makeOrder(account: phone.user, product: product, at: storeNow)
+    let document = OrderDocument(
+      number: String(order + 1), accountToken: Names.token(order), productID: Names.products[product],
+      quantity: 1, state: .open, createdAt: Timestamp(milliseconds: storeNow))
+    do throws(QueueError) {
+      try phone.disk.add(document, account: Names.accounts[phone.user], to: process.storage.base)
+    } catch {
+      return -1
+    }
+    return order
+  }
+
+  func approve(_ place: Int) {
+    guard case .buy(let buying) = acts[place].act else { return }
+    charge(buying, orderOfAct[place] ?? -1, place, isPaying: false)
+  }
+
+  private func charge(_ buying: Buying, _ order: Int, _ place: Int, isPaying: Bool) {
+    let phone = phones[buying.phone]
+    let number = store.sales.count
+    let sale = store.charge(
+      LeanStore.Sale(
+        buyer: phone.storeAccount, product: buying.product, paidAt: storeNow, order: order, original: number,
+        forgetsToken: buying.forgetsToken, proofs: buying.proofs, poison: buying.poison,
+        expiresAt: buying.product == 2 ? storeNow + LeanStore.period : nil, phone: phone.number))
+    saleOfAct[place] = sale
+    noted(sale, order)
+    if isPaying { processes[buying.phone].paid.append(Int32(sale)) }
+    figures.purchases += 1
+    tell(
+      "phone \(phone.number + 1): \(Names.products[buying.product]) is charged to "
+        + "\(Names.storeAccounts[phone.storeAccount]) as \(Names.id(sale))"
+        + (order < 0 ? ", without an order" : " for order \(order + 1)"))
+    plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
+  }
+
+  /// A planted bug: an entry of a purchase that was not paid.
+  private func enqueueGhost(_ process: Process) {
+    guard process.isAlive else { return }
+    var ghost = StoreTransaction(
+      environment: .production, transactionID: "99999", originalTransactionID: "99999", productID: "gems",
+      quantity: 1, purchasedAt: Timestamp(milliseconds: storeNow), accountToken: nil,
+      proof: LeanStore.receipt(0))
+    ghost.isVerified = false
+    _ = step(process) { (machine, now) throws(QueueError) in
+      try machine.transactionArrived(ghost, storeAccount: nil, now: now)
+    }
+  }
+
+  func noted(_ sale: Int, _ order: Int) {
+    checker.sales = store.sales.count
+    isOnRecord.append(false)
+    purposes.append(order < 0 ? -1 : backend.orders[order].account)
+  }
+
+  private func refund(_ sale: Int) {
+    guard sale >= 0, store.refund(sale, at: storeNow) else { return }
+    tell("\(Names.id(sale)) is refunded")
+    plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
+  }
+
+  private func renew(_ sale: Int, isUpgrade: Bool) {
+    guard sale >= 0, let next = store.renew(sale, isUpgrade: isUpgrade, at: storeNow) else { return }
+    checker.mark(isUpgrade ? .upgraded : .renewed)
+    purposes.append(purposes[sale])
+    isOnRecord.append(false)
+    checker.sales = store.sales.count
+    figures.purchases += 1
+    tell("\(Names.id(sale)) is \(isUpgrade ? "upgraded" : "renewed") by \(Names.id(next))")
+    plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), next)
+  }
+
+  // MARK: People
+
+  private func switchUser(_ phone: Phone, to account: Int, othersStay: Bool) {
+    phone.user = account
+    if !othersStay { phone.signedIn = 0 }
+    tell("phone \(phone.number + 1): \(account < 0 ? "no account" : Names.accounts[account]) uses the app")
+    if account >= 0 { signIn(phone, account) }
+  }
+
+  func signIn(_ phone: Phone, _ account: Int) {
+    phone.signedIn |= 1 << account
+    for process in processes where process.phone === phone && process.isAlive {
+      wake(process, .signedIn(account: Names.accounts[account]))
+    }
+  }
+
+  func switchAppleID(_ phone: Phone, to storeAccount: Int) {
+    if phone.storeAccount != storeAccount { checker.mark(.appleIDSwitched) }
+    phone.storeAccount = storeAccount
+    tell("phone \(phone.number + 1): \(Names.storeAccounts[storeAccount]) is signed in to the store")
+    if processes[phone.number].isAlive { list(processes[phone.number]) }
+  }
+
+  private func adopt(_ process: Process) {
+    let account = process.phone.user
+    guard process.isAlive, account >= 0 else { return }
+    tell("phone \(process.phone.number + 1): \(Names.accounts[account]) adopts the device's purchases")
+    feed(process) { (machine, now) throws(QueueError) in
+      try machine.adoptionRequested(by: Names.accounts[account], now: now)
+    }
+  }
+
+  private func wakeUp(_ process: Process, _ reason: Int) {
+    guard process.isAlive else { return }
+    wake(process, [.foreground, .networkBack, .userAsked][reason])
+    list(process)
+  }
+
+  func wake(_ process: Process, _ reason: WakeReason) {
+    switch reason {
+    case .foreground:
+      process.isSuspended = false
+      process.waitingLanes = 0
+    case .userAsked: process.waitingLanes = 0
+    case .signedIn(let account): process.waitingLanes &= ~(2 << Names.account(account))
+    case .networkBack: break
+    }
+    feed(process) { (machine, now) throws(QueueError) in machine.woken(reason, now: now) }
+  }
+
+  private func suspend(_ process: Process, for milliseconds: Int64) {
+    guard process.isAlive, !process.isSuspended else { return }
+    checker.mark(.suspended)
+    tell("phone \(process.phone.number + 1): to the background")
+    process.isSuspended = true
+    process.timerAt = nil
+    process.machine.suspended()
+    // Requests without a reply within a few seconds are cancelled.
+    for number in process.uploads where number >= 0 {
+      uploads[Int(number)].fate = .stall
+      uploads[Int(number)].failure = uploads[Int(number)].failure ?? .interrupted
+      plan(.uploadEnds, at: now + 4_000, Int(number))
+    }
+    plan(.foreground, at: now + max(milliseconds, 5_000), process.number, process.launch)
+  }
+
+  // MARK: Phones
+
+  private func setClock(_ phone: Phone, by distance: Int64) {
+    checker.mark(distance < 0 ? .clockBack : .clockForward)
+    tell("phone \(phone.number + 1): the clock is set by \(distance / 3_600_000) h")
+    let before = deviceNow(phone).milliseconds
+    phone.clock += distance
+    let latest = deviceNow(phone).milliseconds + policy.horizonMilliseconds
+    // An expired floor stays expired. The others last a day at most, also after the clock went back.
+    phone.floors.removeAll { $0.until <= before }
+    for index in phone.floors.indices { phone.floors[index].until = min(phone.floors[index].until, latest) }
+    phone.spent = []
+    for process in processes where process.phone === phone {
+      func clamped(_ floor: Int64) -> Int64 { floor <= before ? 0 : min(floor, latest) }
+      process.floorOfAll = clamped(process.floorOfAll)
+      for lane in process.floorOfLane.indices {
+        let floor = process.floorOfLane[lane]
+        process.floorOfLane[lane] = clamped(floor)
+        // A machine notices the clock at its next event, and obeys the floor for a day from then.
+        if floor > latest { process.floorAsSaid = max(process.floorAsSaid, floor) }
+      }
+    }
+  }
+
+  private func reinstall(_ phone: Phone) {
+    checker.mark(.reinstalled)
+    tell("phone \(phone.number + 1): the app is deleted and installed again")
+    killAll(phone)
+    checkWipe(phone)
+    do throws(QueueError) {
+      try phone.disk.wipe()
+    } catch {
+      return checker.broken(.prefix, "a wiped disk cannot be used: \(error)")
+    }
+    let old = phone.shadow
+    phone.shadow = Shadow(checker, knobs.limits)
+    previousShadows[phone.number].append(old)
+    beginLineage(phone)
+    phone.isFresh = true
+    plan(.launch, at: now + 1_000, phone.number)
+  }
+
+  private func takeImage(_ phone: Phone) {
+    tell("phone \(phone.number + 1) is backed up")
+    do throws(QueueError) {
+      try phone.disk.takeImage()
+      phone.image = phone.shadow.image
+    } catch {
+      phone.image = nil
+    }
+  }
+
+  private func restoreImage(_ phone: Phone) {
+    guard let image = phone.image else { return }
+    checker.mark(.imageRestored)
+    tell("phone \(phone.number + 1) is set back to its backup")
+    killAll(phone)
+    checkWipe(phone)
+    do throws(QueueError) {
+      guard try phone.disk.restoreImage() else { return }
+    } catch {
+      return checker.broken(.prefix, "a restored disk cannot be used: \(error)")
+    }
+    // The vault restores what it kept since then.
+    previousShadows[phone.number].append(phone.shadow)
+    phone.shadow = Shadow(checker, knobs.limits)
+    phone.shadow.restore(image)
+    beginLineage(phone)
+    phone.isFresh = true
+    plan(.launch, at: now + 1_000, phone.number)
+  }
+
+  /// A wiped or restored disk has no floors and no spent budget.
+  private func beginLineage(_ phone: Phone) {
+    phone.floors = []
+    phone.spent = []
+  }
+
+  private func restoreBackend() {
+    guard let count = backupOfBackend, count <= backend.credits.count else { return }
+    tell("the backend is restored from its backup")
+    checker.mark(.backendRestored)
+    backend.restore(credits: count, epoch: backend.epoch + 1)
+  }
+}

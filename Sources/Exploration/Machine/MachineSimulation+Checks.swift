@@ -1,0 +1,349 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// Checks the invariants at the moments when they can break.
+extension MachineSimulation {
+  private static let day: Int64 = 86_400_000
+
+  // MARK: Sending
+
+  func checkSend(_ entries: [Entry], in lane: Int, _ process: Process) {
+    let phone = process.phone
+    let shadow = phone.shadow
+    let now = deviceNow(phone).milliseconds
+    var isOut = false
+    for other in processes where other.phone === phone && other.isAlive {
+      let number = other.uploads[lane]
+      guard number >= 0 else { continue }
+      if uploads[Int(number)].failure != .laneTaken { isOut = true }
+    }
+    checker.expect(.oneInFlight, !isOut, "a second request of lane \(Names.lanes[lane].text)")
+    checkOrder(entries, lane, shadow)
+    for entry in entries {
+      let sale = Names.transaction(entry.key)
+      let row = shadow.row(sale)
+      let stored = stored(entry.key, process)
+      checker.expect(
+        .sendAfterEnqueue, stored?.state == .queued, "\(entry.key) was sent, and is not in the queue")
+      checker.expect(
+        .ownName, Names.lane(entry.lane) == lane,
+        "\(entry.key) of \(entry.lane.text) was sent in another lane")
+      checker.expect(
+        .attempts, stored?.attempts == row.attempts && row.attempts > entry.attempts,
+        "attempt \(entry.attempts + 1) of \(entry.key) is not durable")
+      checkFloor(of: sale, phone, now)
+    }
+    let floor = max(process.floorOfAll, process.floorOfLane[lane])
+    if floor > 0 {
+      checker.expect(
+        .retryAfter, now >= floor, "lane \(Names.lanes[lane].text) is sent \(floor - now) ms too early")
+    }
+    if process.isFailing || process.failingLanes & 1 << lane != 0 { spend(process, now) }
+  }
+
+  private func stored(_ key: EntryKey, _ process: Process) -> Entry? {
+    do throws(QueueError) {
+      return try process.storage.base.entry(key)
+    } catch {
+      return nil
+    }
+  }
+
+  /// The first entry has no entry before it that was never tried.
+  private func checkOrder(_ entries: [Entry], _ lane: Int, _ shadow: Shadow) {
+    guard let head = entries.first, head.attempts == 0 else { return }
+    let sale = Names.transaction(head.key)
+    var isFirst = true
+    for other in shadow.lanes[lane] {
+      if Int(other) == sale { break }
+      let row = shadow.rows[Int(other)]
+      if row.state == .queued, row.attempts == 0, row.readyAt == 0 { isFirst = false }
+    }
+    checker.expect(.firstInFirstOut, isFirst, "\(head.key) goes before one that was queued earlier")
+  }
+
+  private func checkFloor(of sale: Int, _ phone: Phone, _ now: Int64) {
+    guard !phone.floors.isEmpty, let floor = phone.floors.first(where: { $0.sale == sale }) else { return }
+    checker.expect(
+      .retryAfter, now >= floor.until, "\(Names.id(sale)) is sent \(floor.until - now) ms too early")
+  }
+
+  private func spend(_ process: Process, _ now: Int64) {
+    let phone = process.phone
+    phone.spent.append(now)
+    phone.spent.removeAll { now - $0 >= 3_600_000 || $0 > now }
+    let count = phone.spent.count
+    if count >= 55 { checker.mark(.budgetSpent) }
+    checker.expect(.budget, count <= 60, "\(count) requests after a failure within an hour")
+  }
+
+  func checkAdoption(_ account: Int, _ process: Process) {
+    let now = deviceNow(process.phone).milliseconds
+    checker.expect(.oneInFlight, process.adopting & 1 << account == 0, "a second adoption of one account")
+    checker.expect(
+      .sendAfterEnqueue, isDurable(adoptionOf: account, process) || process.storage.hasStruck,
+      "an adoption that is not durable")
+    if process.floorOfAll > 0 {
+      checker.expect(.retryAfter, now >= process.floorOfAll, "an adoption before the backend's Retry-After")
+    }
+    if process.isFailing { spend(process, now) }
+  }
+
+  /// Whether the adoption is stored, or another process has completed it.
+  private func isDurable(adoptionOf account: Int, _ process: Process) -> Bool {
+    let shadow = process.phone.shadow
+    if shadow.adoptions & 1 << account == 0 { return shadow.adoptionsEver & 1 << account != 0 }
+    do throws(QueueError) {
+      return try process.storage.base.deviceAdoptions().contains { $0.account == Names.accounts[account] }
+    } catch {
+      return false
+    }
+  }
+
+  // MARK: Answers
+
+  func noteReply(_ reply: UploadReply, _ upload: Upload, _ process: Process) {
+    process.isFailing = false
+    process.failingLanes &= ~(1 << upload.lane)
+    process.floorOfLane[upload.lane] = 0
+    let shadow = process.phone.shadow
+    if !process.phone.floors.isEmpty {
+      process.phone.floors.removeAll { floor in upload.claims.contains { $0.sale == floor.sale } }
+    }
+    shadow.given.removeAll(keepingCapacity: true)
+    for verdict in upload.truth ?? reply.verdicts {
+      let sale = Names.order(verdict.transactionID)
+      guard upload.claims.contains(where: { $0.sale == sale }) else { continue }
+      if shadow.given.contains(where: { $0.sale == sale }) { continue }
+      shadow.given.append((sale, verdict.verdict))
+      guard !verdict.verdict.isSettled, let seconds = verdict.retryAfter, seconds > 0 else { continue }
+      pendingFloors.append(
+        (sale, deviceNow(process.phone).milliseconds + min(Int64(min(seconds, 1e9)) * 1_000, Self.day)))
+    }
+  }
+
+  func checkReply(_ upload: Upload, _ process: Process) {
+    let phone = process.phone
+    let shadow = phone.shadow
+    let wasKept = process.isAlive && !process.storage.hasStruck
+    for (sale, verdict) in shadow.given where wasKept {
+      let row = shadow.row(sale)
+      if verdict == .refunded {
+        checker.expect(
+          .refunds, row.state == .none || !upload.places.contains(row.place),
+          "\(Names.id(sale)) is refunded, and still in its lane")
+      }
+      if verdict.isSettled, row.state == .none {
+        let paid = store.sales[sale].paidAt
+        if verdict == .granted { figures.delivered(after: storeNow - paid, attempts: row.attempts) }
+      }
+    }
+    for floor in pendingFloors {
+      if wasKept, shadow.row(floor.sale).state != .none { phone.floors.append((floor.sale, floor.until)) }
+      // If the entry could not store it, the lane may obey it in memory.
+      if !wasKept { process.floorAsSaid = max(process.floorAsSaid, floor.until) }
+    }
+    pendingFloors.removeAll(keepingCapacity: true)
+  }
+
+  func noteFailure(_ failure: UploadFailure, _ upload: Upload, _ process: Process) {
+    let lane = upload.lane
+    process.waitingLanes &= ~(1 << lane)
+    let now = deviceNow(process.phone).milliseconds
+    switch failure.inLane(Names.lanes[lane]) {
+    case .retry(_, let asked):
+      process.isFailing = true
+      process.failingLanes |= 1 << lane
+      process.floorOfLane[lane] = asked.map { now + min(max($0, 0), Self.day) } ?? 0
+    case .backendBusy(_, let asked):
+      process.isFailing = true
+      process.failingLanes |= 1 << lane
+      if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
+    case .backendFault:
+      process.failingLanes |= 1 << lane
+      process.floorOfLane[lane] = 0
+    case .signInNeeded, .interrupted: process.waitingLanes |= 1 << lane
+    case .proofMissing, .laneTaken, .unprepared, .unreadable: break
+    }
+  }
+
+  /// The file now holds the floor: the other process has to obey it too.
+  func shareFloor(of process: Process) {
+    guard process.floorOfAll > 0, process.isAlive, !process.storage.hasStruck else { return }
+    for other in processes where other.phone === process.phone && other.isAlive && other !== process {
+      other.raiseFloor(to: process.floorOfAll)
+    }
+  }
+
+  func keepFloors(_ failure: UploadFailure, _ upload: Upload, _ process: Process) {
+    guard case .retry(_, let asked?) = failure, asked > 0 else { return }
+    let until = deviceNow(process.phone).milliseconds + min(asked, Self.day)
+    for claim in upload.claims where process.phone.shadow.row(claim.sale).state != .none {
+      process.phone.floors.removeAll { $0.sale == claim.sale }
+      process.phone.floors.append((claim.sale, until))
+    }
+  }
+
+  func noteAdoptionFailure(_ failure: UploadFailure, _ process: Process) {
+    switch failure {
+    case .retry: process.isFailing = true
+    case .backendBusy(_, let asked):
+      process.isFailing = true
+      let now = deviceNow(process.phone).milliseconds
+      if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
+    default: break
+    }
+  }
+
+  // MARK: The backend
+
+  func checkCredit(_ claim: LeanBackend.LeanClaim, before: Int, _ upload: Upload) {
+    let count = backend.count(of: claim.sale)
+    let isOld = phones[upload.phone].shadow.ofImage
+    checker.expect(
+      isOld ? .oldImage : .oneCredit, count <= 1, "\(Names.id(claim.sale)) is credited \(count) times")
+    guard count > before, let credit = backend.credits.last else { return }
+    if let order = credit.order {
+      checker.expect(
+        .oneCredit, backend.orders[order].fulfilledBy == claim.sale, "order \(order + 1) is fulfilled twice")
+      checker.expect(
+        .ownName, credit.owner == backend.orders[order].account,
+        "\(Names.id(claim.sale)) is credited to another account than its order's")
+    }
+    // The token names the account. Without a token the backend chooses among the orders of the account.
+    let sale = store.sales[claim.sale]
+    let purpose = purposes[claim.sale]
+    if purpose >= 0, credit.owner >= 0, !sale.forgetsToken, sale.proofs == .signed {
+      checker.expect(
+        .ownName, credit.owner == purpose,
+        "\(Names.id(claim.sale)) was bought for \(Names.accounts[purpose]), and credited to \(credit.owner)")
+    }
+  }
+
+  // MARK: The store
+
+  func checkFinish(_ sale: Int, _ process: Process) {
+    let row = process.phone.shadow.row(sale)
+    var isDurable = false
+    do throws(QueueError) {
+      isDurable = try process.storage.base.tombstone(Names.key(sale)) != nil
+    } catch {
+      isDurable = false
+    }
+    if row.hasFailed {
+      checker.expect(.failedEnqueue, isDurable, "\(Names.id(sale)) could not be queued, and is finished")
+    }
+    checker.expect(
+      .finishAfterAcknowledgement, isDurable && row.isBuried,
+      "\(Names.id(sale)) is finished, and was not acknowledged")
+  }
+
+  /// A paid transaction has left one of the places that kept it.
+  func checkGone(_ sale: Int, _ how: String) {
+    checker.expect(
+      .conservation, isKept(sale), "\(Names.id(sale)) \(how), and is lost: paid, and not settled on record")
+  }
+
+  private func isKept(_ sale: Int) -> Bool {
+    if store.sales[sale].isListed || isOnRecord[sale] { return true }
+    return phones.contains { $0.shadow.row(sale).state != .none }
+  }
+
+  /// The disk of queued entries is wiped: another place must still have each of them.
+  func checkWipe(_ phone: Phone) {
+    for sale in phone.shadow.rows.indices where phone.shadow.rows[sale].state != .none {
+      let isElsewhere =
+        store.sales[sale].isListed || isOnRecord[sale]
+        || phones.contains { $0 !== phone && $0.shadow.row(sale).state != .none }
+      checker.expect(.conservation, isElsewhere, "\(Names.id(sale)) is lost with its disk")
+    }
+  }
+
+  // MARK: Opening
+
+  /// Compares all storages with their shadows, at intervals.
+  func checkAll() {
+    for phone in phones {
+      guard let process = processes.first(where: { $0.phone === phone && $0.isAlive }) else { continue }
+      checkOpened(process.storage.base, of: phone, missing: .leavesSettled)
+    }
+  }
+
+  /// The storage holds exactly what was committed.
+  func checkOpened(_ base: any SyncStorage, of phone: Phone, missing: MachineInvariant = .prefix) {
+    let shadow = phone.shadow
+    do throws(QueueError) {
+      let entries = try phone.disk.entries(base)
+      for entry in entries { check(entry, shadow) }
+      checker.expect(
+        missing, entries.count == shadow.queued + shadow.quarantined,
+        "\(shadow.queued + shadow.quarantined) entries were committed, \(entries.count) are there")
+      for sale in shadow.rows.indices where shadow.rows[sale].isBuried {
+        let row = shadow.rows[sale]
+        guard let tombstone = try base.tombstone(Names.key(sale)) else {
+          // The storage may drop tombstones without duties to keep within its limit.
+          checker.expect(
+            .prefix, !row.owesFinish && !row.isUnseen && shadow.buried >= shadow.limits.tombstones * 15 / 16,
+            "the tombstone of \(Names.id(sale)) is gone")
+          continue
+        }
+        checker.expect(
+          .finished, tombstone.isFinishOwed == row.owesFinish && tombstone.isUnseen == row.isUnseen,
+          "the duties of \(Names.id(sale)) are not what was committed")
+      }
+      checker.expect(.budget, try base.retryState() == shadow.retry, "the budget is not what was committed")
+    } catch {
+      checker.broken(.prefix, "what was committed cannot be read: \(error)")
+    }
+  }
+
+  private func check(_ entry: Entry, _ shadow: Shadow) {
+    let sale = Names.transaction(entry.key)
+    let row = shadow.row(sale)
+    guard sale >= 0, sale < store.sales.count else {
+      return checker.broken(.noGhosts, "\(entry.key) was never bought")
+    }
+    checker.expect(.noGhosts, row.state != .none, "\(entry.key) was not committed")
+    checker.expect(
+      .attempts, entry.attempts >= row.attempts,
+      "\(entry.key) has \(entry.attempts) attempts, not \(row.attempts)")
+    checker.expect(.collapse, entry.place == row.place, "\(entry.key) has another place than before")
+    checker.expect(
+      .binding, entry.orderNumber.map(Names.order) ?? -1 == row.order,
+      "\(entry.key) has another order than before")
+    checker.expect(
+      .prefix,
+      (entry.state == .quarantined) == (row.state == .quarantined)
+        && entry.readyAt.milliseconds == row.readyAt && Names.lane(entry.lane) == row.lane,
+      "\(entry.key) is not what was committed")
+  }
+
+  // MARK: Waiting
+
+  /// An app with waiting entries has a timer. An extension need not: it does not know whether the app runs.
+  func checkTimer(_ process: Process, hasThrown: Bool) {
+    guard process.timerAt == nil, !hasThrown, process.role == 0 else { return }
+    let shadow = process.phone.shadow
+    guard shadow.queued + shadow.quarantined > 0 else { return }
+    guard !processes.contains(where: { $0 !== process && $0.phone === process.phone && $0.isAlive }) else {
+      return
+    }
+    var waits = shadow.quarantined > 0
+    for lane in process.uploads.indices
+    where shadow.queuedInLane[lane] > 0 && process.uploads[lane] < 0
+      && process.waitingLanes & 1 << lane == 0
+    {
+      waits = true
+    }
+    checker.expect(.delivered, !waits, "an entry waits, and no timer is set")
+  }
+
+  // MARK: Secrets
+
+  func checkSecrets(_ event: SyncEvent, _ process: Process) {
+    var text = "\(event)"
+    if bug == .logsProof { text += " \(LeanStore.receipt(1).bytes)" }
+    let leak = "\(LeanStore.secret), \(LeanStore.secret), \(LeanStore.secret)"
+    checker.expect(.secrets, !text.contains(leak) && !text.contains("###"), "an event holds a proof")
+  }
+}

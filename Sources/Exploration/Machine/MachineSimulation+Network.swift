@@ -1,0 +1,329 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// Requests and their replies.
+extension MachineSimulation {
+  /// How long a request waits for an answer, in milliseconds.
+  private static let patience: Int64 = 60_000
+
+  // MARK: Sending
+
+  func send(_ entries: [Entry], in lane: Int, _ process: Process) {
+    let phone = process.phone
+    let lease = phone.leases[lane]
+    let isTaken = lease >= 0 && lease != process.number && processes[lease].isAlive && bug != .leaseIgnored
+    var credential = lane == 0 ? LeanBackend.device(phone.number) : lane - 1
+    if bug == .wrongAccountAfterSwitch, lane > 0, phone.user >= 0 { credential = phone.user }
+    if !isTaken {
+      checker.expect(
+        .ownName, credential == (lane == 0 ? LeanBackend.device(phone.number) : lane - 1),
+        "lane \(Names.lanes[lane].text) was sent in the name of \(credential)")
+    }
+    let isSignedIn = lane == 0 || phone.isSignedIn(credential)
+    // Only what goes out is an attempt.
+    if !isTaken, isSignedIn {
+      guard beginAttempt(in: lane, process) else { return }
+      checkSend(entries, in: lane, process)
+    }
+    let number = makeUpload(entries, lane, credential, process)
+    process.uploads[lane] = Int32(number)
+    tell(
+      "phone \(phone.number + 1): sends "
+        + entries.map { String($0.key.rawValue.dropFirst(11)) }.joined(separator: ", ")
+        + " in lane \(Names.lanes[lane].text)")
+    guard !isTaken else {
+      checker.mark(.leaseDenied)
+      return end(number, .laneTaken, after: 1)
+    }
+    phone.leases[lane] = process.number
+    guard isSignedIn else { return end(number, .signInNeeded, after: 1) }
+    dispatch(number)
+    if bug == .doubleSend, entries.count == 1 { checkSend(entries, in: lane, process) }
+  }
+
+  /// The machine records the attempt, or holds the request back. True if it goes out.
+  private func beginAttempt(in lane: Int, _ process: Process) -> Bool {
+    var begins = false
+    var actions: [SyncAction] = []
+    do throws(QueueError) {
+      switch try process.machine.attemptBegins(lane: Names.lanes[lane], now: deviceNow(process.phone)) {
+      case .send(let told): (begins, actions) = (true, told)
+      case .hold(let next): actions = next
+      }
+    } catch {
+      if !process.storage.isDead { setTimer(process, 8_000) }
+    }
+    guard !process.storage.isDead else {
+      killedInWrite(process)
+      return false
+    }
+    perform(actions, process)
+    return begins && process.isAlive
+  }
+
+  private func makeUpload(_ entries: [Entry], _ lane: Int, _ credential: Int, _ process: Process) -> Int {
+    var claims: [LeanBackend.LeanClaim] = []
+    claims.reserveCapacity(entries.count)
+    let shadow = process.phone.shadow
+    let places = entries.map(\.place)
+    for entry in entries {
+      let sale = Names.transaction(entry.key)
+      let row = shadow.row(sale)
+      let match: LeanBackend.LeanClaim.Match =
+        row.order >= 0 ? .bound(row.order) : row.candidates.isEmpty ? .none : .proposed(row.candidates)
+      claims.append(LeanBackend.LeanClaim(sale: sale, match: match))
+    }
+    let head = shadow.row(claims.first?.sale ?? -1)
+    if entries.count > 1 { checker.mark(.sharedRun) }
+    let hasProof = entries.first?.proofs.isEmpty == false
+    uploads.append(
+      Upload(
+        process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
+        claims: claims, credential: credential, receipt: hasProof && !head.isSigned ? head.receipt : -1,
+        isSigned: hasProof && (head.isSigned || head.receipt < 0), places: places, attempt: head.attempts))
+    return uploads.count - 1
+  }
+
+  /// Sends the request, with the fault that strikes it.
+  private func dispatch(_ number: Int) {
+    let phone = phones[uploads[number].phone]
+    let way = Int64(1 + network.below(knobs.latency))
+    guard faultBits != 0 else {
+      plan(.uploadArrives, at: now + way, number)
+      return plan(.uploadEnds, at: now + 2 * way, number)
+    }
+    let fate = Self.networkFaults.first { strikes($0, phone, &network) }
+    uploads[number].fate = fate
+    switch fate {
+    case .dropRequest, .stall:
+      if fate == .stall, network.chance(500) { plan(.uploadArrives, at: now + way, number) }
+      end(number, .retry(reason: "no answer", retryAfterMilliseconds: nil), after: Self.patience)
+    case .loseReply:
+      checker.mark(.replyLost)
+      plan(.uploadArrives, at: now + way, number)
+      end(number, .retry(reason: "no answer", retryAfterMilliseconds: nil), after: Self.patience)
+    case .duplicate:
+      checker.mark(.requestTwice)
+      plan(.uploadArrives, at: now + way, number)
+      plan(.uploadArrives, at: now + 3 * way, number)
+      plan(.uploadEnds, at: now + 2 * way, number)
+    case .delay:
+      let late = way + Int64(network.below(50_000))
+      plan(.uploadArrives, at: now + late, number)
+      plan(.uploadEnds, at: now + late + way, number)
+    case .errorAfterCommit:
+      plan(.uploadArrives, at: now + way, number)
+      end(number, .retry(reason: "HTTP 500", retryAfterMilliseconds: nil), after: 2 * way)
+    case let fate?: end(number, refusal(fate), after: 2 * way)
+    case nil:
+      plan(.uploadArrives, at: now + way, number)
+      plan(.uploadEnds, at: now + 2 * way, number)
+    }
+  }
+
+  private static let networkFaults = Fault.allCases.filter(\.ofNetwork)
+
+  private func end(_ number: Int, _ failure: UploadFailure, after delay: Int64) {
+    uploads[number].failure = failure
+    plan(.uploadEnds, at: now + delay, number)
+  }
+
+  /// The failure of a network or backend that does not process the request.
+  private func refusal(_ fault: Fault) -> UploadFailure {
+    switch fault {
+    case .captivePortal:
+      checker.mark(.captive)
+      return .retry(reason: "HTTP 200, a page", retryAfterMilliseconds: nil)
+    case .busy:
+      checker.mark(.busy)
+      let asked: Int64 = network.pick([1_000, 30_000, 600_000, 7_200_000, .max])
+      return .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: network.chance(800) ? asked : nil)
+    case .badRequest: return .backendFault(reason: "HTTP 400")
+    case .unauthorized: return .signInNeeded
+    default:
+      let asked: Int64? = network.chance(300) ? network.pick([5_000, 600_000, 7_200_000]) : nil
+      return .retry(reason: "HTTP 500", retryAfterMilliseconds: asked)
+    }
+  }
+
+  // MARK: At the backend
+
+  func uploadArrives(_ number: Int) {
+    let upload = uploads[number]
+    if !isCured, upload.claims.contains(where: { store.sales[$0.sale].poison == .crashes }) {
+      uploads[number].failure =
+        uploads[number].failure
+        ?? .retry(
+          reason: "HTTP 500", retryAfterMilliseconds: nil)
+      return
+    }
+    let phone = phones[upload.phone]
+    let isAsleep = strikes(.storeUnavailable, phone, &answers)
+    var verdicts: [ClaimVerdict] = []
+    verdicts.reserveCapacity(upload.claims.count)
+    for claim in upload.claims {
+      let poison = isCured ? .none : store.sales[claim.sale].poison
+      if poison == .unanswered { continue }
+      verdicts.append(verdict(about: claim, upload, isAsleep: isAsleep, poison))
+    }
+    guard uploads[number].reply == nil else { return }
+    if faultBits != 0 { distort(&verdicts, phone) }
+    if let bug {
+      uploads[number].truth = verdicts
+      bug.distort(&verdicts)
+    }
+    let epoch = bug == .epochIgnored ? 0 : backend.epoch
+    uploads[number].reply = UploadReply(ledgerEpoch: Self.epochs[min(epoch, 9)], verdicts: verdicts)
+  }
+
+  private static let epochs = (0..<10).map { "epoch-\($0)" }
+
+  private func verdict(
+    about claim: LeanBackend.LeanClaim, _ upload: Upload, isAsleep: Bool, _ poison: Buying.Poison
+  ) -> ClaimVerdict {
+    var told = ClaimVerdict(
+      environment: Names.environment, transactionID: Names.id(claim.sale), verdict: .pending)
+    if isAsleep {
+      told.retryAfter = answers.chance(500) ? answers.pick([5, 600, 7_200, 1e9]) : nil
+      checker.mark(.pendingVerdict)
+      return told
+    }
+    if poison == .rejected {
+      told.verdict = .rejected
+      told.reason = "poison"
+      told.retryAfter = claim.sale % 3 == 0 ? 7_200 : nil
+      return told
+    }
+    if upload.receipt >= 0, !store.holds(receipt: upload.receipt, claim.sale) {
+      told.verdict = .unknownTransaction
+      return told
+    }
+    let (ruling, order) = ruling(on: claim, upload)
+    told.orderNumber = order.map { String($0 + 1) }
+    told.verdict = ruling.verdict
+    if case .rejected(let reason) = ruling { told.reason = reason }
+    return told
+  }
+
+  private func ruling(
+    on claim: LeanBackend.LeanClaim, _ upload: Upload
+  ) -> (ruling: LeanBackend.Ruling, order: Int?) {
+    // A planted bug: the backend replies before it commits, and then crashes.
+    if bug == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] { return (.granted, nil) }
+    let before = backend.count(of: claim.sale)
+    backend.forgetsTransactions =
+      bug == .backendForgetsTransactions && before > 0
+      || bug == .keysByInstallation && phones[upload.phone].shadow.ofImage
+    let result = backend.rule(
+      on: claim, tokenIsTold: upload.receipt < 0, isProven: upload.isSigned, from: upload.credential, store,
+      at: storeNow)
+    if result.ruling.isSettled { isOnRecord[claim.sale] = true }
+    checkCredit(claim, before: before, upload)
+    return result
+  }
+
+  /// The wrong replies of a faulty backend.
+  private func distort(_ verdicts: inout [ClaimVerdict], _ phone: Phone) {
+    func any() -> Int? { verdicts.isEmpty ? nil : answers.below(verdicts.count) }
+    if strikes(.unknownVerdict, phone, &answers), let index = any() {
+      verdicts[index].verdict = Verdict(rawValue: "of a newer protocol")
+    }
+    if strikes(.wrongOrder, phone, &answers), let index = any(), !backend.orders.isEmpty {
+      verdicts[index].orderNumber = String(answers.below(backend.orders.count) + 1)
+    }
+    if strikes(.missingVerdict, phone, &answers), let index = any() { verdicts.remove(at: index) }
+    if strikes(.contradiction, phone, &answers), let index = any() {
+      var other = verdicts[index]
+      other.verdict = .pending
+      verdicts.insert(other, at: answers.below(verdicts.count + 1))
+    }
+    if strikes(.foreignVerdict, phone, &answers) {
+      verdicts.append(
+        ClaimVerdict(environment: Names.environment, transactionID: "666", verdict: .granted))
+    }
+    if strikes(.shuffled, phone, &answers) { verdicts.reverse() }
+  }
+
+  // MARK: The answer
+
+  func uploadEnds(_ number: Int) {
+    let upload = uploads[number]
+    let process = processes[upload.process]
+    guard process.isAlive, process.launch == upload.launch, process.uploads[upload.lane] == number else {
+      return
+    }
+    process.uploads[upload.lane] = -1
+    if process.phone.leases[upload.lane] == process.number { process.phone.leases[upload.lane] = -1 }
+    var reply = upload.failure == nil ? upload.reply : nil
+    if let failure = upload.failure, let planted = bug?.reply(to: upload, failure) {
+      uploads[number].truth = []
+      reply = planted
+    }
+    if let reply { return replied(reply, uploads[number], process) }
+    let failure = upload.failure ?? .retry(reason: "no answer", retryAfterMilliseconds: nil)
+    failed(bug?.heard(failure) ?? failure, told: failure, upload, process)
+  }
+
+  private func replied(_ reply: UploadReply, _ upload: Upload, _ process: Process) {
+    tell(
+      "phone \(process.phone.number + 1): answer "
+        + reply.verdicts.map { "\($0.transactionID) \($0.verdict.rawValue)" }.joined(separator: ", "))
+    hash.add(Int64(reply.verdicts.count))
+    let shadow = process.phone.shadow
+    noteReply(reply, upload, process)
+    feed(process) { (machine, now) throws(QueueError) in
+      machine.replyArrived(lane: Names.lanes[upload.lane], reply, now: now)
+    }
+    checkReply(upload, process)
+    shadow.given.removeAll(keepingCapacity: true)
+  }
+
+  private func failed(
+    _ failure: UploadFailure, told said: UploadFailure, _ upload: Upload, _ process: Process
+  ) {
+    tell("phone \(process.phone.number + 1): \(failure)")
+    noteFailure(said, upload, process)
+    feed(process) { (machine, now) throws(QueueError) in
+      try machine.uploadFailed(lane: Names.lanes[upload.lane], failure, now: now)
+    }
+    if !process.storage.hasStruck, process.isAlive { keepFloors(said, upload, process) }
+    shareFloor(of: process)
+    if case .interrupted = failure, process.isAlive, !process.isSuspended { wake(process, .foreground) }
+  }
+
+  // MARK: Adoptions
+
+  func sendAdoption(_ account: Int, _ process: Process) {
+    checkAdoption(account, process)
+    process.adopting |= 1 << account
+    tell("phone \(process.phone.number + 1): the adoption of \(Names.accounts[account]) is sent")
+    plan(
+      .adoptionEnds, at: now + 2 * Int64(1 + network.below(knobs.latency)), process.number, process.launch,
+      account)
+  }
+
+  func adoptionEnds(_ process: Process, _ account: Int) {
+    process.adopting &= ~(1 << account)
+    let fault = faultBits == 0 ? nil : Self.networkFaults.first { strikes($0, process.phone, &network) }
+    var end = AdoptionEnd.taken
+    switch fault {
+    case nil, .delay, .duplicate:
+      if process.phone.isSignedIn(account) {
+        backend.adoptDevice(process.phone.number, for: account, at: storeNow)
+        checker.mark(.adoptionTaken)
+      } else {
+        end = .failed(.signInNeeded)
+      }
+    case .dropRequest, .stall: end = .failed(.retry(reason: "no answer", retryAfterMilliseconds: nil))
+    case .loseReply, .errorAfterCommit:
+      backend.adoptDevice(process.phone.number, for: account, at: storeNow)
+      end = .failed(.retry(reason: "no answer", retryAfterMilliseconds: nil))
+    case let fault?: end = .failed(refusal(fault))
+    }
+    if case .failed(let failure) = end { noteAdoptionFailure(failure, process) }
+    feed(process) { (machine, now) throws(QueueError) in
+      try machine.adoptionEnded(account: Names.accounts[account], end, now: now)
+    }
+    shareFloor(of: process)
+  }
+}

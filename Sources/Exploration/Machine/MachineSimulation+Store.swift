@@ -1,0 +1,140 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// Deliveries of the store, listings and finishing.
+extension MachineSimulation {
+  // MARK: Arriving
+
+  /// Delivers a transaction to the processes of its Apple ID.
+  func deliver(_ sale: Int) {
+    let buyer = store.sales[sale].buyer
+    for process in processes where process.isAlive && process.phone.storeAccount == buyer {
+      guard store.sales[sale].isListed else { return }
+      _ = arrive(sale, process, listedFor: nil)
+    }
+  }
+
+  /// False if the driver stops the listing.
+  private func arrive(_ sale: Int, _ process: Process, listedFor account: String?) -> Bool {
+    let proofs = store.sales[sale].proofs
+    if proofs == .receipt, store.sales[sale].phone != process.phone.number { return true }
+    if proofs != .receipt, !arrive(sale, process, bySignature: true, account) { return false }
+    if proofs != .signed, process.isAlive { return arrive(sale, process, bySignature: false, account) }
+    return true
+  }
+
+  private func arrive(_ sale: Int, _ process: Process, bySignature: Bool, _ account: String?) -> Bool {
+    let isPaying = process.paid.contains(Int32(sale))
+    let transaction = store.transaction(
+      sale, bySignature: bySignature, isPaying: isPaying,
+      lacksNewest: !bySignature && strikes(.receiptLacks, process.phone, &shop), at: storeNow)
+    let row = process.phone.shadow.row(sale)
+    if row.isBuried, row.state == .none { checker.mark(.redeliveredSettled) }
+    if bug == .finishBeforeAcknowledgement { finishEarly(sale, process) }
+    tell("phone \(process.phone.number + 1): \(Names.id(sale)) arrives")
+    let error = step(process) { (machine, now) throws(QueueError) in
+      try machine.transactionArrived(transaction, storeAccount: account, now: now)
+    }
+    guard let error else { return process.isAlive }
+    tell("  it is not taken: \(error)")
+    if bug == .finishFailedEnqueue { finishEarly(sale, process) }
+    switch error {
+    case .queueFull, .invalid: return process.isAlive
+    default:
+      if process.isAlive { setTimer(process, 8_000) }
+      return false
+    }
+  }
+
+  // MARK: Listing
+
+  /// A request during a listing repeats it afterwards.
+  func list(_ process: Process) {
+    guard process.isAlive else { return }
+    guard !process.isListing else { return process.wantsListing = true }
+    process.isListing = true
+    plan(.listed, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch)
+  }
+
+  func listed(_ process: Process) {
+    process.isListing = false
+    defer {
+      if process.wantsListing, process.isAlive {
+        process.wantsListing = false
+        list(process)
+      }
+    }
+    if strikes(.listingFails, process.phone, &shop) { return }
+    let account = process.phone.storeAccount
+    let name = Names.storeAccounts[account]
+    var keys: Set<EntryKey> = []
+    let copies = strikes(.listingTwice, process.phone, &shop) ? 2 : 1
+    let unfinished = store.listed[account]
+    for _ in 0..<copies {
+      for sale in unfinished {
+        guard store.lists(Int(sale), to: process.phone.number, as: account) else { continue }
+        keys.insert(Names.key(Int(sale)))
+        guard arrive(Int(sale), process, listedFor: name) else { return }
+      }
+    }
+    feed(process) { (machine, now) throws(QueueError) in
+      try machine.storeListed(keys, account: name, now: now)
+    }
+  }
+
+  func receiptRead(_ process: Process, _ sale: Int) {
+    let account = process.phone.storeAccount
+    let lacks = strikes(.receiptLacks, process.phone, &shop)
+    let receipt = store.receipt(of: account, lacking: lacks ? sale : nil)
+    guard store.holds(receipt: receipt, sale) else { return }
+    checker.mark(.proofFound)
+    feed(process) { (machine, now) throws(QueueError) in
+      try machine.proofFound(LeanStore.receipt(receipt), for: Names.key(sale), now: now)
+    }
+  }
+
+  // MARK: Finishing
+
+  func finish(_ tombstone: Tombstone, _ process: Process) {
+    let sale = Names.transaction(tombstone.key)
+    checkFinish(sale, process)
+    process.finishing.append(Int32(sale))
+    tell("phone \(process.phone.number + 1): \(Names.id(sale)) is to be finished")
+    plan(
+      .finishEnds, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch, sale)
+  }
+
+  func finishEnds(_ process: Process, _ sale: Int) {
+    process.finishing.removeAll { $0 == sale }
+    var end = FinishEnd.failed
+    if bug == .finishCalledOnce, !finishedOnce.insert(sale).inserted {
+      end = .finished
+    } else if strikes(.finishFails, process.phone, &shop) {
+      if bug == .finishCalledOnce { end = .finished }
+    } else if finishAtStore(sale, process) {
+      end = .finished
+      if strikes(.finishLost, process.phone, &shop) {
+        checker.mark(.finishLost)
+        end = .failed
+      }
+    } else {
+      checker.mark(.finishNotListed)
+      end = .notListed
+    }
+    feed(process) { (machine, now) throws(QueueError) in
+      try machine.finishEnded(Names.key(sale), end, now: now)
+    }
+  }
+
+  private func finishAtStore(_ sale: Int, _ process: Process) -> Bool {
+    guard store.finish(sale, as: process.phone.storeAccount) else { return false }
+    checkGone(sale, "was finished")
+    return true
+  }
+
+  /// A planted bug: the transaction is finished too early.
+  private func finishEarly(_ sale: Int, _ process: Process) {
+    checkFinish(sale, process)
+    _ = finishAtStore(sale, process)
+  }
+}

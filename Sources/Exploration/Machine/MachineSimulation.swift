@@ -1,0 +1,223 @@
+package import PurchaseQueue
+import PurchaseSync
+
+/// The machine's simulation: people, phones, a store, a network and a backend in virtual time. Each process contains the
+/// production machine. The same seed and the same acts give the same run, event by event.
+///
+/// A heap orders the events; nothing happens between them. A run has faults first and none later: then all work has to
+/// be completed.
+package final class MachineSimulation {
+  package let knobs: MachineKnobs
+  let bug: MachineBug?
+  let policy: RetryPolicy
+  let checker = MachineChecker()
+  var heap = EventHeap()
+  var now: Int64 = 0
+  /// How many events have happened.
+  private(set) var event = 0
+  var store: LeanStore
+  var backend = LeanBackend()
+  var phones: [Phone] = []
+  /// The app of each phone, then the extension of each phone.
+  var processes: [Process] = []
+  var uploads: [Upload] = []
+  /// The present faults.
+  var faults: [(number: Int, fault: Fault, phone: Int, permille: Int)] = []
+  var faultBits: UInt32 = 0
+  var network: RandomStream
+  var answers: RandomStream
+  var shop: RandomStream
+  var app: RandomStream
+  let acts: [PlannedAct]
+  /// The transaction of each purchase, by the place of its act.
+  var saleOfAct: [Int]
+  var nextAct = 0
+  /// By transaction: whether the backend has recorded a settling verdict.
+  var isOnRecord: [Bool] = []
+  /// By transaction: the account of its order; -1 without an order.
+  var purposes: [Int] = []
+  var backupOfBackend: Int?
+  /// Orders of purchases that wait for approval, by the place of their act.
+  var orderOfAct: [Int: Int] = [:]
+  /// Of each phone: the contents of its disk before each reinstall or restored backup, the latest last. A vault may
+  /// restore entries of any of them.
+  var previousShadows: [[Shadow]] = []
+  /// The entries of the queues when the faults ended.
+  var expected: [(phone: Int, sale: Int)] = []
+  /// For a planted bug: the transactions that it finished.
+  var finishedOnce: Set<Int> = []
+  /// The Retry-After of entries in the present reply.
+  var pendingFloors: [(sale: Int, until: Int64)] = []
+  /// The faults have ended.
+  var isCalm = false
+  /// Poison entries are repaired.
+  var isCured = false
+  /// The run is complete.
+  var isOver = false
+  var hash = RunHash()
+  var figures = DeliveryFigures()
+  /// Records a line for each event; nil without tracing.
+  var trace: Trace?
+  /// Records the draws; nil without a log.
+  let drawLog: DrawLog?
+  /// How many numbers were drawn before the run.
+  private let drawnBefore: Int
+
+  /// An hour, or a run, with more events is a burst: a run has some dozen purchases.
+  private static let mostOfAnHour = 20_000
+  private static let mostEvents = 200_000
+  private var hour: (began: Int64, events: Int) = (0, 0)
+
+  private func checkBurst() {
+    if now - hour.began >= 3_600_000 { hour = (now, 0) }
+    hour.events += 1
+    if hour.events > Self.mostOfAnHour || event > Self.mostEvents {
+      checker.broken(.timers, "a burst: \(hour.events) events within an hour, \(event) in all")
+    }
+  }
+
+  /// The start of the clocks of the store and the backend.
+  static let epoch: Int64 = 1_700_000_000_000
+
+  /// - Parameter places: The acts of the schedule that happen; nil for all.
+  package init(
+    _ knobs: MachineKnobs, keeping places: [Int]? = nil, bug: MachineBug? = nil, disks: DiskMaker,
+    trace: Trace? = nil,
+    log: DrawLog? = nil
+  ) throws(QueueError) {
+    self.knobs = knobs
+    self.bug = bug
+    self.trace = trace
+    drawLog = log
+    let planned = Schedule(knobs, log: log)
+    let schedule = planned.acts
+    drawnBefore = knobs.draws + planned.draws
+    if let places {
+      var kept: [PlannedAct] = []
+      var isKept = [Bool](repeating: false, count: schedule.count)
+      for place in places where schedule.indices.contains(place) { isKept[place] = true }
+      // An omitted act keeps its place: other acts name purchases by it.
+      for (place, planned) in schedule.enumerated() {
+        kept.append(isKept[place] ? planned : PlannedAct(at: -1, act: planned.act))
+      }
+      acts = kept
+    } else {
+      acts = schedule
+    }
+    policy = bug?.policy ?? RetryPolicy()
+    store = LeanStore(storeAccounts: knobs.storeAccounts)
+    network = RandomStream(seed: knobs.seed, "network", log: log)
+    answers = RandomStream(seed: knobs.seed, "backend", log: log)
+    shop = RandomStream(seed: knobs.seed, "store", log: log)
+    app = RandomStream(seed: knobs.seed, "app", log: log)
+    saleOfAct = Array(repeating: -1, count: schedule.count)
+    checker.moment = { [unowned self] in (event, now) }
+    backend.forgetsTransactions = bug == .backendForgetsTransactions
+    try begin(disks)
+  }
+
+  private func begin(_ disks: DiskMaker) throws(QueueError) {
+    for number in 0..<knobs.phones {
+      var limits = knobs.limits
+      if bug == .limitIgnored { limits.entries *= 8 }
+      if bug == .tombstonesUnbounded { limits.tombstones = 1 << 20 }
+      let disk = try disks(limits, knobs.hasVault)
+      let shadow = Shadow(checker, knobs.limits)
+      phones.append(Phone(number, bug?.wrap(disk) ?? disk, shadow, knobs, drawLog))
+      previousShadows.append([])
+    }
+    for role in 0...1 {
+      for phone in phones {
+        let storage = WatchedStorage(GoneStorage(), phone.shadow)
+        processes.append(Process(processes.count, phone, role: role, storage, policy))
+      }
+    }
+    for phone in phones { launch(processes[phone.number]) }
+    planNextAct()
+    plan(.heal, at: knobs.length + 60_000)
+  }
+
+  // MARK: Time
+
+  func deviceNow(_ phone: Phone) -> Timestamp { Timestamp(milliseconds: Self.epoch + now + phone.clock) }
+
+  var storeNow: Int64 { Self.epoch + now }
+
+  func plan(_ kind: Happening.Kind, at moment: Int64, _ a: Int = 0, _ b: Int32 = 0, _ c: Int = 0) {
+    heap.plan(Happening(at: moment, kind: kind, a: Int32(a), b: b, c: Int32(c)))
+  }
+
+  func planNextAct() {
+    while nextAct < acts.count, acts[nextAct].at < 0 { nextAct += 1 }
+    if nextAct < acts.count { plan(.act, at: acts[nextAct].at, nextAct) }
+  }
+
+  /// Runs to the end, to the first violation, or to an event.
+  package func run(stopAt last: Int = .max) {
+    while !isOver, checker.violation == nil, event < last, let next = heap.next() {
+      now = max(now, next.at)
+      event += 1
+      if let drawLog { drawLog.begin(event: event, at: now) }
+      hash.add(now ^ Int64(next.kind.rawValue) << 56)
+      hash.add(Int64(next.a) << 32 ^ Int64(next.c))
+      happen(next)
+      checkBurst()
+      if event & (bug == nil ? 255 : 15) == 0 { checkAll() }
+    }
+  }
+
+  private func happen(_ next: Happening) {
+    let (a, c) = (Int(next.a), Int(next.c))
+    switch next.kind {
+    case .act:
+      nextAct = a + 1
+      planNextAct()
+      perform(acts[a].act, a)
+    case .faultEnds: endFault(a)
+    case .timer: fire(processes[a], next.b)
+    case .uploadArrives: uploadArrives(a)
+    case .uploadEnds: uploadEnds(a)
+    case .finishEnds: running(a, next.b) { finishEnds($0, c) }
+    case .adoptionEnds: running(a, next.b) { adoptionEnds($0, c) }
+    case .listed: running(a, next.b) { listed($0) }
+    case .receiptRead: running(a, next.b) { receiptRead($0, c) }
+    case .delivery: deliver(a)
+    case .confirmation: running(a, next.b) { confirm($0, c) }
+    case .launch: if !processes[a].isAlive { launch(processes[a]) }
+    case .extensionEnds: running(a, next.b) { endExtension($0) }
+    case .foreground: running(a, next.b) { wake($0, .foreground) }
+    case .approval: approve(a)
+    case .heal: heal()
+    case .turn: turn(a)
+    case .turnEnds: for phone in phones { list(processes[phone.number]) }
+    case .deadline: checkDeadline()
+    case .cure: cure()
+    case .end: end()
+    }
+  }
+
+  /// Calls `body` if the launch that planned the event still runs.
+  private func running(_ number: Int, _ launch: Int32, _ body: (Process) -> Void) {
+    let process = processes[number]
+    if process.isAlive, process.launch == launch { body(process) }
+  }
+
+  // MARK: The result
+
+  /// Removes the files of the disks.
+  package func remove() { for phone in phones { phone.disk.remove() } }
+
+  package var result: RunResult {
+    let drawCounts =
+      [drawnBefore, network.count, answers.count, shop.count, app.count] + phones.map(\.machineSeeds.count)
+    var hash = hash
+    for count in drawCounts { hash.add(Int64(count)) }
+    return RunResult(
+      seed: knobs.seed, violation: checker.violation, events: event, draws: drawCounts.reduce(0, +),
+      hash: hash.value, exercised: checker.exercised, marks: checker.marks, figures: figures)
+  }
+
+  func tell(_ line: @autoclosure () -> String) {
+    if trace != nil { trace?.add(line(), at: now, event: event) }
+  }
+}

@@ -1,0 +1,130 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// A phone: its disk, its clock, who is signed in, and the processes that run on it.
+final class Phone {
+  let number: Int
+  let disk: any ExplorationDisk
+  var shadow: Shadow
+  var image: Shadow.Image?
+  /// The difference of its clock from the simulation's, in milliseconds.
+  var clock: Int64 = 0
+  var storeAccount: Int
+  /// The account that uses the app; -1 for none.
+  var user: Int
+  /// Accounts with credentials, as bits.
+  var signedIn: Int
+  /// The process that holds the lease of each lane; -1 for none. A lease ends with its process.
+  var leases = [Int](repeating: -1, count: Names.lanes.count)
+  /// A storage fault for the next process.
+  var armed: (kind: StorageFault, after: Int, count: Int)?
+  /// The Retry-After of single entries, by the phone's clock.
+  var floors: [(sale: Int, until: Int64)] = []
+  /// When its processes sent requests after a failure, by the phone's clock.
+  var spent: [Int64] = []
+  var machineSeeds: RandomStream
+  /// Whether the next opening finds a fresh install or a restored backup.
+  var isFresh = true
+
+  init(_ number: Int, _ disk: any ExplorationDisk, _ shadow: Shadow, _ knobs: MachineKnobs, _ log: DrawLog?) {
+    self.number = number
+    self.disk = disk
+    self.shadow = shadow
+    storeAccount = number % knobs.storeAccounts
+    user = number % knobs.accounts
+    signedIn = 1 << user
+    machineSeeds = RandomStream(seed: knobs.seed, "machine", number, log: log)
+  }
+
+  func isSignedIn(_ account: Int) -> Bool { signedIn & 1 << account != 0 }
+}
+
+/// The app or its extension on one phone, launch after launch.
+final class Process {
+  let number: Int
+  let phone: Phone
+  /// 0 the app, 1 its extension.
+  let role: Int
+  var storage: WatchedStorage
+  var machine: SyncMachine<WatchedStorage>
+  var isAlive = false
+  /// Counts launches. Answers to an earlier launch are dropped.
+  var launch: Int32 = 0
+  var isSuspended = false
+  /// The only timer: when it fires in the simulation's time, and its number.
+  var timerAt: Int64?
+  var timerNumber: Int32 = 0
+  /// The upload of each lane in flight; -1 for none.
+  var uploads = [Int32](repeating: -1, count: Names.lanes.count)
+  var finishing: [Int32] = []
+  var adopting = 0
+  var isListing = false
+  var wantsListing = false
+
+  // What an observer of the process can know.
+  var isFailing = false
+  var failingLanes = 0
+  var waitingLanes = 0
+  var floorOfAll = Int64(0)
+  /// The latest floor of all lanes and single lanes, not clamped. After a clock that went back, a machine has to obey
+  /// `floorOfAll` and may obey this one.
+  var floorAsSaid = Int64(0)
+  var floorOfLane = [Int64](repeating: 0, count: Names.lanes.count)
+  /// Purchases that this launch paid.
+  var paid: [Int32] = []
+
+  init(_ number: Int, _ phone: Phone, role: Int, _ storage: WatchedStorage, _ policy: RetryPolicy) {
+    self.number = number
+    self.phone = phone
+    self.role = role
+    self.storage = storage
+    machine = SyncMachine(storage: storage, policy: policy, seed: 0)
+  }
+
+  /// The backend asked for no requests before this moment.
+  func raiseFloor(to moment: Int64) {
+    floorOfAll = max(floorOfAll, moment)
+    floorAsSaid = max(floorAsSaid, moment)
+  }
+
+  /// Clears the state that ends with a process.
+  func forget() {
+    isAlive = false
+    launch += 1
+    isSuspended = false
+    timerAt = nil
+    for lane in uploads.indices {
+      uploads[lane] = -1
+      floorOfLane[lane] = 0
+    }
+    finishing.removeAll(keepingCapacity: true)
+    paid.removeAll(keepingCapacity: true)
+    (adopting, isListing, wantsListing) = (0, false, false)
+    (failingLanes, waitingLanes) = (0, 0)
+    for lane in phone.leases.indices where phone.leases[lane] == number { phone.leases[lane] = -1 }
+  }
+}
+
+/// One request with claims, on its way and back.
+struct Upload {
+  var process: Int
+  var launch: Int32
+  var phone: Int
+  var lane: Int
+  var claims: [LeanBackend.LeanClaim]
+  /// The sender: a device or an account.
+  var credential: Int
+  /// The app receipt of the request; -1 for none.
+  var receipt: Int
+  /// Whether the request holds the first claim's signed transaction.
+  var isSigned: Bool
+  var fate: Fault?
+  var reply: UploadReply?
+  /// The verdicts before a planted bug changed them; nil without one.
+  var truth: [ClaimVerdict]?
+  var failure: UploadFailure?
+  /// The queue place of each claim's entry.
+  var places: [Int64]
+  /// The attempts of its first claim.
+  var attempt: Int
+}

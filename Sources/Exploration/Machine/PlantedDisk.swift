@@ -1,0 +1,75 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+extension MachineBug {
+  /// The disk with the bug in its storage; nil if the bug is elsewhere.
+  func wrap(_ disk: any ExplorationDisk) -> (any ExplorationDisk)? {
+    switch self {
+    case .evictsOldest, .enqueueNotDurable, .attemptNotStored, .attemptsResetAtLaunch,
+      .acknowledgeInTwoCommits,
+      .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
+      .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
+      .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce:
+      PlantedDisk(disk, self)
+    default: nil
+    }
+  }
+}
+
+/// A disk whose storage has a planted bug, and the effects of the bug.
+final class PlantedDisk: ExplorationDisk {
+  private let inner: any ExplorationDisk
+  private let bug: MachineBug
+  /// An entry that was not written: the next launch does not find it.
+  var unwritten: EntryKey?
+  /// Tombstones that wait for the next commit.
+  var unburied: [EntryKey] = []
+  private(set) var hidden: Set<EntryKey> = []
+  /// The token of the newest order of each product.
+  private(set) var newestTokens: [String: UUID] = [:]
+
+  init(_ inner: any ExplorationDisk, _ bug: MachineBug) {
+    self.inner = inner
+    self.bug = bug
+  }
+
+  var hasVault: Bool { inner.hasVault }
+  func setVault(fails: Bool) { inner.setVault(fails: fails) }
+  func takeImage() throws(QueueError) { try inner.takeImage() }
+  func restoreImage() throws(QueueError) -> Bool { try inner.restoreImage() }
+  func remove() { inner.remove() }
+  func kill(_ close: () -> Void) { inner.kill(close) }
+
+  func wipe() throws(QueueError) {
+    (unwritten, unburied, hidden) = (nil, [], [])
+    try inner.wipe()
+  }
+
+  func open(now: Timestamp) throws(QueueError) -> any SyncStorage {
+    let base = try inner.open(now: now)
+    if let key = unwritten, try base.entry(key) != nil {
+      _ = try base.acknowledge([SettledClaim(key: key, verdict: .lapsed)], now: now)
+    }
+    hidden.formUnion(unburied)
+    (unwritten, unburied) = (nil, [])
+    if bug == .postponeNotStored {
+      for entry in try inner.entries(base) where entry.state == .queued && entry.readyAt.milliseconds != 0 {
+        try base.postpone(entry.key, until: Timestamp(milliseconds: 1), reason: "", now: now)
+      }
+    }
+    return PlantedStorage(base, bug, self)
+  }
+
+  func add(_ order: OrderDocument, account: String, to storage: any SyncStorage) throws(QueueError) {
+    newestTokens[order.productID] = order.accountToken
+    try inner.add(order, account: account, to: (storage as? PlantedStorage)?.base ?? storage)
+  }
+
+  func entries(_ storage: any SyncStorage) throws(QueueError) -> [Entry] {
+    var entries = try inner.entries((storage as? PlantedStorage)?.base ?? storage)
+    guard bug == .attemptsResetAtLaunch else { return entries }
+    for index in entries.indices { entries[index].attempts = 0 }
+    return entries
+  }
+}

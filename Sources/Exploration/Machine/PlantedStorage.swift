@@ -1,0 +1,167 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// A storage with one planted bug.
+final class PlantedStorage: ForwardingStorage {
+  let base: any SyncStorage
+  private let bug: MachineBug
+  private let disk: PlantedDisk
+  /// The retry state that this process read or wrote last.
+  private var known: RetryState?
+  private var keyOfProduct: [String: EntryKey] = [:]
+
+  init(_ base: any SyncStorage, _ bug: MachineBug, _ disk: PlantedDisk) {
+    self.base = base
+    self.bug = bug
+    self.disk = disk
+  }
+
+  func write<R>(_ call: () throws(QueueError) -> R) throws(QueueError) -> R {
+    flush()
+    return try call()
+  }
+
+  /// A further write also writes what an earlier one left out.
+  private func flush() {
+    disk.unwritten = nil
+    disk.unburied = []
+  }
+
+  // MARK: Transactions
+
+  func enqueue(
+    _ transaction: StoreTransaction, _ match: OrderMatch, storeAccount: String?, now: Timestamp
+  ) throws(QueueError) -> Enqueued {
+    flush()
+    if bug == .dedupByProduct, let key = keyOfProduct[transaction.productID], key != transaction.key,
+      let other = try base.entry(key)
+    {
+      return .collapsed(other)
+    }
+    if bug == .evictsOldest { try evict(for: transaction, match, now: now) }
+    let result = try base.enqueue(transaction, match, storeAccount: storeAccount, now: now)
+    switch result {
+    case .inserted(let entry):
+      keyOfProduct[transaction.productID] = entry.key
+      if bug == .enqueueNotDurable { disk.unwritten = entry.key }
+    case .collapsed(var entry):
+      guard bug == .redeliveryGoesLast else { break }
+      entry.place += 1_000
+      return .collapsed(entry)
+    case .settled: break
+    }
+    return result
+  }
+
+  private func evict(
+    for transaction: StoreTransaction, _ match: OrderMatch, now: Timestamp
+  ) throws(QueueError) {
+    guard try base.entry(transaction.key) == nil, try base.tombstone(transaction.key) == nil else { return }
+    var oldest: Entry?
+    var count = 0
+    for lane in try base.lanes() {
+      let entries = try base.readyEntries(in: lane, now: .distantFuture, limit: .max)
+      count += entries.count
+      for entry in entries where entry.place < oldest?.place ?? .max { oldest = entry }
+    }
+    guard count >= 2, let oldest else { return }
+    _ = try base.acknowledge([SettledClaim(key: oldest.key, verdict: .lapsed)], now: now)
+    try base.markSeen(oldest.key)
+  }
+
+  // MARK: Lanes
+
+  func readyEntries(
+    in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool
+  ) throws(QueueError) -> [Entry] {
+    guard bug == .newestFirst else {
+      return try base.readyEntries(in: lane, now: now, limit: limit, dueFirst: dueFirst)
+    }
+    return Array(
+      try base.readyEntries(in: lane, now: now, limit: .max, dueFirst: dueFirst).reversed().prefix(limit))
+  }
+
+  func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
+    flush()
+    if bug != .clampForgotten { try base.clampPostponed(to: latest, now: now) }
+  }
+
+  // MARK: Attempts
+
+  func recordAttempt(_ keys: [EntryKey], keeping state: RetryState?, now: Timestamp) throws(QueueError) {
+    if bug != .enqueueNotDurable { flush() }
+    let isLost = bug == .budgetNotStored
+    try base.recordAttempt(bug == .attemptNotStored ? [] : keys, keeping: isLost ? nil : state, now: now)
+    if let state { known = state }
+  }
+
+  func retryState() throws(QueueError) -> RetryState {
+    guard bug == .retryStateReadOnce else { return try base.retryState() }
+    if let known { return known }
+    let first = try base.retryState()
+    known = first
+    return first
+  }
+
+  func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) throws(QueueError) {
+    flush()
+    try base.keep(bug == .budgetNotStored ? try base.retryState() : state, watches, now: now)
+    known = state
+  }
+
+  // MARK: Quarantine
+
+  func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
+    flush()
+    guard bug == .quarantineDeletes else { return try base.quarantine(key, reason: reason, now: now) }
+    _ = try base.acknowledge([SettledClaim(key: key, verdict: .rejected)], now: now)
+    return true
+  }
+
+  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
+    flush()
+    return bug == .releasedNeverAgain ? false : try base.release(key, until: until, now: now)
+  }
+
+  // MARK: The end
+
+  func binding(by orderNumber: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
+    if bug == .bindsWhatItIsTold { return .bind(orderNumber: orderNumber) }
+    return try base.binding(by: orderNumber, of: key)
+  }
+
+  func acknowledge(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> [Tombstone] {
+    flush()
+    let tombstones = try base.acknowledge(settled, now: now)
+    for tombstone in tombstones {
+      if bug == .finishOwedForgotten { try base.markFinished(tombstone.key) }
+      if bug == .unseenForgotten { try base.markSeen(tombstone.key) }
+    }
+    if bug == .acknowledgeInTwoCommits { disk.unburied = tombstones.map(\.key) }
+    return tombstones
+  }
+
+  func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
+    disk.hidden.contains(key) ? nil : try base.tombstone(key)
+  }
+
+  func keepAdoption(of account: String) throws(QueueError) -> DeviceAdoption {
+    guard bug == .adoptionNotStored else { return try base.keepAdoption(of: account) }
+    return DeviceAdoption(account: account, throughPlace: .max)
+  }
+}
+
+extension PlantedStorage {
+  /// `matchByProduct` returns the newest order of the product.
+  func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
+    let facts = try base.orderFacts(accountToken: accountToken)
+    guard bug == .matchByProduct, let facts else { return facts }
+    guard let newest = disk.newestTokens[facts.productID] else { return facts }
+    return try base.orderFacts(accountToken: newest) ?? facts
+  }
+}
+
+extension Timestamp {
+  fileprivate static var distantFuture: Timestamp { Timestamp(milliseconds: .max) }
+}

@@ -1,0 +1,118 @@
+/// All acts of a run by time. They are drawn before the run, so that it can be repeated with some of them.
+package struct Schedule: Sendable {
+  package private(set) var acts: [PlannedAct] = []
+  /// How many random numbers were drawn.
+  package private(set) var draws = 0
+
+  package init(_ knobs: MachineKnobs, log: DrawLog? = nil) {
+    var random = RandomStream(seed: knobs.seed, "people", log: log)
+    var phone = 0
+    for _ in 0..<knobs.purchases {
+      phone = random.below(knobs.phones)
+      add(.buy(Self.buying(phone, knobs, &random)), knobs, &random)
+    }
+    var fate = RandomStream(seed: knobs.seed, "fate", log: log)
+    for (fault, count, milliseconds, permille) in knobs.faults {
+      for _ in 0..<count {
+        let phone = fate.chance(500) ? -1 : fate.below(knobs.phones)
+        let length = Int64(1 + fate.below(Int(milliseconds)))
+        add(.fault(fault, phone: phone, milliseconds: length, permille: permille), knobs, &fate)
+      }
+    }
+    for (name, count) in knobs.acts {
+      for _ in 0..<count { add(name.description, knobs, &fate) }
+    }
+    // A stable sort: acts of one moment keep their order.
+    let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
+    acts = order.map { acts[$0] }
+    nameTargets(knobs)
+    draws = random.count + fate.count
+  }
+
+  private mutating func add(_ act: Act, _ knobs: MachineKnobs, _ random: inout RandomStream) {
+    acts.append(PlannedAct(at: Int64(random.below(Int(knobs.length))), act: act))
+  }
+
+  private static func buying(_ phone: Int, _ knobs: MachineKnobs, _ random: inout RandomStream) -> Buying {
+    var buying = Buying(
+      phone: phone, product: random.chance(knobs.subscriptions) ? 2 : random.below(2), hasOrder: true,
+      forgetsToken: false, proofs: .signed, waits: 0, poison: .none)
+    if knobs.profile == .calm { return buying }
+    buying.hasOrder = !random.chance(knobs.withoutOrder)
+    buying.forgetsToken = random.chance(knobs.forgotten)
+    if random.chance(knobs.receipts) {
+      buying.proofs = .receipt
+    } else if random.chance(knobs.bothProofs) {
+      buying.proofs = .both
+    }
+    if random.chance(knobs.waiting) {
+      buying.waits = random.chance(200) ? -1 : Int64(random.between(60_000, 20 * 3_600_000))
+    }
+    if random.chance(knobs.poison) { buying.poison = random.pick([.crashes, .rejected, .unanswered]) }
+    return buying
+  }
+
+  private mutating func add(_ name: String, _ knobs: MachineKnobs, _ random: inout RandomStream) {
+    let phone = random.below(knobs.phones)
+    let while_ = Int64(random.pick([1_000, 60_000, 3_600_000, 20 * 3_600_000]))
+    switch name {
+    case "kill":
+      add(.kill(phone: phone, effects: random.below(24), downFor: while_), knobs, &random)
+    case "powerLoss": add(.powerLoss(phone: phone, downFor: while_), knobs, &random)
+    case "storageFault":
+      let count = random.pick([1, 3, 30])
+      let fault = random.pick(StorageFault.allCases)
+      add(.storageFault(fault, phone: phone, after: random.below(12), count: count), knobs, &random)
+    case "reinstall": add(.reinstall(phone: phone), knobs, &random)
+    case "image":
+      add(.takeImage(phone: phone), knobs, &random)
+      add(.restoreImage(phone: phone), knobs, &random)
+    case "clock":
+      let year: Int64 = 365 * 86_400_000
+      add(.clock(phone: phone, by: random.pick([year, -year, 3_600_000, -3_600_000])), knobs, &random)
+    case "user":
+      let account = random.below(knobs.accounts + 1) - 1
+      add(.user(phone: phone, account: account, othersStay: random.chance(300)), knobs, &random)
+    case "appleID":
+      add(.appleID(phone: phone, storeAccount: random.below(knobs.storeAccounts)), knobs, &random)
+    case "claim": add(.claim(phone: phone), knobs, &random)
+    case "refund": add(.refund(purchase: random.below(1 << 20)), knobs, &random)
+    case "reverseRefund":
+      let purchase = random.below(1 << 20)
+      add(.refund(purchase: purchase), knobs, &random)
+      add(.reverseRefund(purchase: purchase), knobs, &random)
+    case "renew":
+      let (purchase, isUpgrade) = (random.below(1 << 20), random.chance(300))
+      add(.renew(purchase: purchase, isUpgrade: isUpgrade), knobs, &random)
+    case "redeliver": add(.redeliver(phone: phone), knobs, &random)
+    case "wake": add(.wake(phone: phone, reason: random.below(3)), knobs, &random)
+    case "suspend": add(.suspend(phone: phone, milliseconds: while_), knobs, &random)
+    case "extension": add(.extensionRuns(phone: phone, milliseconds: while_), knobs, &random)
+    default:
+      add(.backup, knobs, &random)
+      add(.restoreBackup, knobs, &random)
+    }
+  }
+
+  /// Refunds and renewals name their purchase by its place in the schedule.
+  private mutating func nameTargets(_ knobs: MachineKnobs) {
+    var purchases: [Int] = []
+    var subscriptions: [Int] = []
+    for (index, planned) in acts.enumerated() {
+      guard case .buy(let buying) = planned.act else { continue }
+      purchases.append(index)
+      if buying.product == 2 { subscriptions.append(index) }
+    }
+    for index in acts.indices {
+      switch acts[index].act {
+      case .refund(let number): acts[index].act = .refund(purchase: purchases[number % purchases.count])
+      case .reverseRefund(let number):
+        acts[index].act = .reverseRefund(purchase: purchases[number % purchases.count])
+      case .renew(let number, let isUpgrade):
+        let among = subscriptions.isEmpty ? purchases : subscriptions
+        acts[index].act = .renew(purchase: among[number % among.count], isUpgrade: isUpgrade)
+      default: break
+      }
+    }
+  }
+}

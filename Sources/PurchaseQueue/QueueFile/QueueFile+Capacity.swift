@@ -1,0 +1,109 @@
+import PurchaseSQLite
+
+/// Capacity: reserved before a payment, freed without loss, otherwise refused.
+extension QueueFile {
+  /// Reserves capacity for one entry and for `bytes` bytes of proof. The reservation ends when an entry with its name
+  /// is enqueued, when it is cancelled, or at `until`. A second reservation with the same name replaces the first.
+  ///
+  /// Call it before a payment: it throws `queueFull` while the user has not paid yet.
+  public func reserve(
+    _ name: String, bytes: Int = 64 << 10, until: Timestamp, now: Timestamp
+  ) throws(QueueError) {
+    guard bytes >= 0 else { throw .invalid(what: "a reservation of \(bytes) bytes") }
+    // Checked before it is added to anything: a sum could overflow.
+    guard bytes <= limits.totalBytes else {
+      throw .queueFull(.totalBytes, needed: bytes, allowed: limits.totalBytes)
+    }
+    try transaction { () throws(QueueError) in
+      var totals = try self.totals()
+      try self.consume(name, &totals)
+      totals.reserved += 1
+      totals.reservedBytes += bytes
+      try self.ensureCapacityForEntry(&totals, now: now)
+      try self.ensureCapacityForBytes(&totals, now: now)
+      let row = totals
+      try self.read { () throws(SQLiteError) in
+        try self.statements.capacity.insertReservation.run([
+          .text(name), .integer(Int64(bytes)), .integer(until.milliseconds),
+        ])
+        try self.statements.capacity.setTotals.run(row.values)
+      }
+    }
+  }
+
+  /// Cancels a reservation. An unknown name is fine.
+  public func cancelReservation(_ name: String) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      var totals = try self.totals()
+      try self.consume(name, &totals)
+      let row = totals
+      try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row.values) }
+    }
+  }
+
+  /// Ends a reservation; its capacity goes to the entry that names it.
+  func consume(_ name: String?, _ totals: inout Totals) throws(QueueError) {
+    guard let name else { return }
+    let bytes = try read { () throws(SQLiteError) in
+      try statements.capacity.reservation.first([.text(name)]) { $0.integer(0) }
+    }
+    guard let bytes else { return }
+    try read { () throws(SQLiteError) in try statements.capacity.deleteReservation.run([.text(name)]) }
+    totals.reserved -= 1
+    totals.reservedBytes -= Int(bytes)
+  }
+
+  /// Removes expired reservations if the limit of entries is passed; throws if it is still passed then.
+  func ensureCapacityForEntry(_ totals: inout Totals, now: Timestamp) throws(QueueError) {
+    if totals.taken > limits.entries { try dropExpiredReservations(&totals, now: now) }
+    guard totals.taken <= limits.entries else {
+      throw .queueFull(.entries, needed: totals.taken, allowed: limits.entries)
+    }
+  }
+
+  /// If the limit of bytes is passed, removes expired reservations, then replaces the older proofs of the same kind
+  /// that the new proof covers; throws if the limit is still passed then.
+  func ensureCapacityForBytes(
+    replacing covered: [EntryKey] = [], with new: ProofReference? = nil, _ totals: inout Totals,
+    now: Timestamp
+  ) throws(QueueError) {
+    if totals.takenBytes > limits.totalBytes { try dropExpiredReservations(&totals, now: now) }
+    for key in covered where totals.takenBytes > limits.totalBytes {
+      guard let new, let old = try entry(key), old.state != .damaged else { continue }
+      guard let index = old.proofs.firstIndex(where: { $0.kind == new.kind && $0.id != new.id }) else {
+        continue
+      }
+      var entry = old
+      totals.count(entry, -1)
+      try drop(entry.proofs[index], &totals)
+      entry.proofs[index] = new
+      entry.history.append("a newer proof replaces its own, to free capacity", at: now)
+      totals.count(entry, 1)
+      try read { () throws(SQLiteError) in
+        try statements.proofs.addToUses.run([.integer(1), .integer(new.id)])
+      }
+      try write(entry)
+    }
+    guard totals.takenBytes <= limits.totalBytes else {
+      throw .queueFull(.totalBytes, needed: totals.takenBytes, allowed: limits.totalBytes)
+    }
+  }
+
+  private func dropExpiredReservations(_ totals: inout Totals, now: Timestamp) throws(QueueError) {
+    guard totals.reserved > 0 else { return }
+    let expired = try read { () throws(SQLiteError) in
+      try connection.prepare("SELECT name FROM reservations WHERE until<=?").all([.integer(now.milliseconds)])
+      {
+        $0.text(0)
+      }
+    }
+    for name in expired { try consume(name, &totals) }
+  }
+}
+
+extension Totals {
+  /// Entries and reservations that count against `QueueLimits.entries`.
+  var taken: Int { queued + reserved + unseen }
+  /// Bytes that count against `QueueLimits.totalBytes`.
+  var takenBytes: Int { bytes + reservedBytes }
+}

@@ -1,0 +1,131 @@
+import PurchaseSQLite
+
+/// Damage: rows that do not match their checksum are isolated; damaged pages are left to the salvage of the next
+/// opening.
+extension QueueFile {
+  /// Marks the file, so that the next opening salvages it. Does nothing if another file has its path by now.
+  func markDamage() {
+    guard !connection.hasMoved else { return }
+    FileArchive(path: path, disk: setup.disk).markDamaged()
+  }
+
+  /// Isolates the values that a check found: each costs the entries that use it, and no others. Damaged pages are
+  /// remembered; open the file again to salvage it.
+  public func isolate(_ report: CheckReport) throws(QueueError) {
+    if !report.pages.isEmpty { markDamage() }
+    if !report.entries.isEmpty { try isolate(report.entries) }
+    for id in report.proofs where try storedBytes(id) == nil { try loseProof(id) }
+    for key in report.tombstones { _ = try tombstone(key) }
+  }
+
+  func verified(_ stored: StoredEntry) throws(QueueError) -> Entry? {
+    guard try isolateDamaged([stored]) else { return stored.entry }
+    return try storedEntry(stored.entry.key)?.entry
+  }
+
+  /// As `isolateDamaged`, for rows that an index lists as queued in this lane.
+  func isolateDamaged(_ stored: [StoredEntry], of lane: Lane?) throws(QueueError) -> Bool {
+    // No place: the index lists a row that does not exist.
+    guard stored.allSatisfy({ $0.entry.place > 0 }) else { throw brokenIndex() }
+    if try isolateDamaged(stored) { return true }
+    guard stored.allSatisfy({ $0.entry.lane == lane ?? $0.entry.lane && $0.entry.state == .queued }) else {
+      throw brokenIndex()
+    }
+    return false
+  }
+
+  /// Isolates rows that do not match their checksum. True if there were any.
+  func isolateDamaged(_ stored: [StoredEntry]) throws(QueueError) -> Bool {
+    let broken = stored.filter { !$0.isWhole }
+    guard !broken.isEmpty else { return false }
+    // Read by their places, the rows are correct: the index is damaged.
+    guard try isolate(broken.map(\.entry.place)) > 0 else { throw brokenIndex() }
+    return true
+  }
+
+  /// An index and its table disagree. The salvage builds the indexes again.
+  func brokenIndex() -> QueueError {
+    markDamage()
+    return .damaged(path: path, what: "an index does not agree with its table")
+  }
+
+  /// Marks the entries at these places as damaged: their content is kept and not delivered. Returns how many were
+  /// damaged or no longer exist.
+  @discardableResult
+  func isolate(_ places: [Int64]) throws(QueueError) -> Int {
+    var damaged = 0
+    try transaction { () throws(QueueError) in
+      for place in places {
+        let stored = try self.read { () throws(SQLiteError) in
+          try self.statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
+        }
+        guard let stored else {
+          // Another process has settled the entry meanwhile.
+          damaged += 1
+          continue
+        }
+        guard !stored.isWhole else { continue }
+        var entry = stored.entry
+        entry.state = .damaged
+        entry.reason = "the row does not match its checksum"
+        try self.write(entry)
+        damaged += 1
+      }
+      try self.recount()
+    }
+    checkpoint?(.entriesIsolated)
+    return damaged
+  }
+
+  // MARK: Counting again
+
+  /// The last place that was given, as far as totals and facts tell it; otherwise 0.
+  private func knownLastPlace() throws(QueueError) -> Int64 {
+    let counted = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
+    let salvaged = try fact(LastPlace.fact).flatMap { Int64($0) }
+    return max((counted ?? nil)?.lastPlace ?? 0, salvaged ?? 0)
+  }
+
+  /// Counts the totals and the uses of each proof again, inside a transaction. Slow; needed only after damage.
+  func recount() throws(QueueError) {
+    let entries = try read { () throws(SQLiteError) in
+      try statements.entries.all.all { StoredEntry($0).entry }
+    }
+    var totals = Totals()
+    totals.lastPlace = try knownLastPlace()
+    var uses: [Int64: Int64] = [:]
+    for entry in entries {
+      totals.lastPlace = max(totals.lastPlace, entry.place)
+      totals.count(entry, 1)
+      for id in entry.proofs.compactMap(\.id) { uses[id, default: 0] += 1 }
+    }
+    do throws(SQLiteError) {
+      let proofs = try connection.prepare("SELECT id, length(bytes), uses FROM proofs").all {
+        (id: $0.integer(0), size: Int($0.integer(1)), uses: $0.integer(2))
+      }
+      for proof in proofs {
+        let used = uses[proof.id, default: 0]
+        if used == 0 {
+          try connection.prepare("DELETE FROM proofs WHERE id=?").run([.integer(proof.id)])
+          continue
+        }
+        totals.bytes += proof.size
+        if used != proof.uses {
+          try statements.proofs.addToUses.run([.integer(used - proof.uses), .integer(proof.id)])
+        }
+      }
+      let reserved = try connection.prepare("SELECT count(*), ifnull(sum(bytes), 0) FROM reservations").first
+      {
+        (Int($0.integer(0)), Int($0.integer(1)))
+      }
+      (totals.reserved, totals.reservedBytes) = reserved ?? (0, 0)
+      let buried = try connection.prepare("SELECT count(*), ifnull(sum(unseen), 0) FROM tombstones").first {
+        (Int($0.integer(0)), Int($0.integer(1)))
+      }
+      (totals.tombstones, totals.unseen) = buried ?? (0, 0)
+      try QueueSchema.setTotals(totals, in: connection)
+    } catch {
+      throw QueueError(error, path: path)
+    }
+  }
+}

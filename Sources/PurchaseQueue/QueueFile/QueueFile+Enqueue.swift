@@ -1,0 +1,127 @@
+import PurchaseSQLite
+
+extension QueueFile {
+  /// Queues an entry at the end of its lane. An entry that is queued already keeps its account, order, attempts and
+  /// place; a missing order is filled in, and a newer proof of a kind replaces the older one.
+  ///
+  /// Throws `queueFull` if capacity is missing even after everything was freed that can be freed without loss. A proof
+  /// longer than `QueueLimits.proofBytes` is queued by reference.
+  public func enqueue(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
+    try enqueue(new, now: now) { (_) throws(QueueError) in }
+  }
+
+  /// As `enqueue`; the writes of `companion` are committed with the entry.
+  package func enqueue(
+    _ new: NewEntry, now: Timestamp, with companion: (Enqueued) throws(QueueError) -> Void
+  ) throws(QueueError) -> Enqueued {
+    checkpoint?(.enqueueBegin)
+    try check(new)
+    let result = try transaction { () throws(QueueError) in
+      let result = try self.insertOrCollapse(new, now: now)
+      try companion(result)
+      return result
+    }
+    afterCommit { [self] in
+      checkpoint?(.enqueueCommitted)
+      switch result {
+      case .inserted(let entry), .collapsed(let entry): if !new.isUpdate { mirror(entry, now: now) }
+      case .settled: break
+      }
+      checkpoint?(.enqueueMirrored)
+    }
+    return result
+  }
+
+  private func check(_ new: NewEntry) throws(QueueError) {
+    let text =
+      new.key.rawValue.utf8.count + new.lane.text.utf8.count + (new.orderNumber?.utf8.count ?? 0)
+      + new.details.utf8.count
+    guard text <= limits.textBytes else {
+      throw .queueFull(.textBytes, needed: text, allowed: limits.textBytes)
+    }
+    for proof in new.proofs {
+      guard (1...64).contains(proof.kind.utf8.count), !proof.kind.utf8.contains(where: { $0 < 32 }) else {
+        throw .invalid(what: "a proof's kind is not 1 to 64 bytes of text in one line")
+      }
+    }
+    guard new.proofs.count < 2 || Set(new.proofs.map(\.kind)).count == new.proofs.count else {
+      throw .invalid(what: "entry \(new.key) has two proofs of one kind")
+    }
+  }
+
+  func insertOrCollapse(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
+    if let totals = try totals(ifUnknown: new.key) { return .inserted(try insert(new, totals, now: now)) }
+    // An entry that has a tombstone too is an update under way.
+    if let entry = try storedEntry(new.key) {
+      let old = entry.entry
+      return .collapsed(try entry.isWhole ? collapse(new, into: old, now: now) : replace(old, new, now))
+    }
+    if !new.isUpdate, let tombstone = try tombstone(new.key) { return .settled(tombstone) }
+    return .inserted(try insert(new, now: now))
+  }
+
+  /// The totals; nil if the key has an entry or a tombstone, or if the totals are damaged.
+  private func totals(ifUnknown key: EntryKey) throws(QueueError) -> Totals? {
+    let found = try read { () throws(SQLiteError) in
+      try statements.capacity.totalsAndKnown.first([.text(key.rawValue)]) { $0.flag(10) ? nil : Totals($0) }
+    }
+    return found ?? nil
+  }
+
+  func insert(_ new: NewEntry, _ counted: Totals? = nil, now: Timestamp) throws(QueueError) -> Entry {
+    var totals: Totals
+    if let counted { totals = counted } else { totals = try self.totals() }
+    try consume(new.reservation, &totals)
+    totals.lastPlace += 1
+    totals.queued += 1
+    try ensureCapacityForEntry(&totals, now: now)
+    let proofs = try store(new.proofs, covering: new.covers, &totals, now: now)
+    let entry = Entry(
+      place: totals.lastPlace, key: new.key, lane: new.lane, orderNumber: new.orderNumber,
+      details: new.details, proofs: proofs, now: now)
+    try read { () throws(SQLiteError) in
+      try statements.entries.insert.run(entry.values)
+      try statements.capacity.setTotals.run(totals.values)
+    }
+    return entry
+  }
+
+  /// Enqueued again: only missing fields and the proofs of the entry change.
+  private func collapse(_ new: NewEntry, into old: Entry, now: Timestamp) throws(QueueError) -> Entry {
+    if old.state == .damaged { return try replace(old, new, now) }
+    var entry = old
+    var totals = try totals()
+    let before = totals
+    try consume(new.reservation, &totals)
+    if entry.orderNumber == nil, let order = new.orderNumber {
+      entry.orderNumber = order
+      entry.history.append("order \(order) filled in", at: now)
+    }
+    totals.count(entry, -1)
+    // The entry's own older proofs are replaced in any case.
+    let others = new.covers.filter { $0 != new.key }
+    entry.proofs = try exchange(entry.proofs, for: new.proofs, covering: others, &totals, now: now)
+    totals.count(entry, 1)
+    if entry.proofs != old.proofs { entry.history.append("newer proof", at: now) }
+    if entry != old || totals != before { try write(entry, totals) }
+    return entry
+  }
+
+  /// Replaces a damaged row by a new one at the end of its lane.
+  func replace(_ old: Entry, _ new: NewEntry, _ now: Timestamp) throws(QueueError) -> Entry {
+    try read { () throws(SQLiteError) in try statements.entries.delete.run([.integer(old.place)]) }
+    try recount()
+    var entry = try insert(new, now: now)
+    entry.history.append("enqueued again; the earlier row was damaged", at: now)
+    try write(entry)
+    return entry
+  }
+
+  /// Writes the row of an entry, and the totals if they changed with it.
+  func write(_ entry: Entry, _ totals: Totals? = nil) throws(QueueError) {
+    try read { () throws(SQLiteError) in
+      try statements.entries.update.run(entry.values)
+      if let totals { try statements.capacity.setTotals.run(totals.values) }
+    }
+  }
+}

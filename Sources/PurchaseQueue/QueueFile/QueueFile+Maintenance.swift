@@ -1,0 +1,46 @@
+import PurchaseSQLite
+
+extension QueueFile {
+  /// Does the work that no purchase has to wait for: copies a long log into the file, returns free pages to the file
+  /// system, removes old tombstones, and mirrors entries that could not be mirrored before. Call it when the app is
+  /// idle; it is cheap if there is nothing to do.
+  ///
+  /// Other processes may use the file meanwhile: pages that they are reading stay in the log until the next call.
+  public func maintain(now: Timestamp) throws(QueueError) {
+    try dropOldTombstones(now: now)
+    try exclusively { () throws(QueueError) in
+      try self.read { () throws(SQLiteError) in
+        let pages = try (all: self.connection.pages, free: self.connection.freePages)
+        // Rewriting costs as much as the used pages: worth it if they are the smaller part.
+        if pages.free > Self.manyFreePages, pages.free > pages.all / 2 { try self.connection.vacuum() }
+      }
+      let log = try QueueError.wrapFile(self.path) { () throws(FileError) in
+        try self.setup.disk.size(of: self.path + "-wal")
+      }
+      guard log > Self.longLog else { return }
+      try self.read { () throws(SQLiteError) in _ = try self.connection.checkpoint() }
+    }
+    guard vault != nil else { return }
+    for entry in try allEntries() where entry.isUnprotected { mirror(entry, now: now) }
+  }
+
+  /// From this size on, emptying the log is worth its three syncs.
+  private static var longLog: Int { 512 << 10 }
+  /// A quarter of a megabyte in pages of 1 KiB.
+  private static var manyFreePages: Int { 256 }
+
+  private func dropOldTombstones(now: Timestamp) throws(QueueError) {
+    let oldest = now.adding(milliseconds: -limits.tombstoneAge.wholeMilliseconds).milliseconds
+    let settled = try read { () throws(SQLiteError) in
+      try connection.prepare("SELECT min(settled_at) FROM tombstones WHERE NOT (finish_owed OR unseen)")
+        .first { $0.optionalInteger(0) } ?? nil
+    }
+    guard let settled, settled <= oldest else { return }
+    try transaction { () throws(QueueError) in
+      var totals = try self.totals()
+      try self.dropTombstones(settledBefore: oldest, atMost: .max, &totals)
+      let row = totals
+      try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row.values) }
+    }
+  }
+}

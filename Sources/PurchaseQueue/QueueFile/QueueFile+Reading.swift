@@ -1,0 +1,159 @@
+import PurchaseSQLite
+
+/// Reading entries. A row that does not match its checksum is isolated; the other rows stay readable.
+extension QueueFile {
+  /// The entry with that key, if it is queued, quarantined or damaged.
+  public func entry(_ key: EntryKey) throws(QueueError) -> Entry? {
+    guard let stored = try storedEntry(key) else { return nil }
+    return try verified(stored)
+  }
+
+  /// The first queued entry of a lane, postponed or not; in constant time.
+  public func head(of lane: Lane) throws(QueueError) -> Entry? {
+    while true {
+      let stored = try read { () throws(SQLiteError) in
+        try statements.turns.head.first([.text(lane.text)]) { StoredEntry($0) }
+      }
+      guard let stored else { return nil }
+      if try isolateDamaged([stored], of: lane) { continue }
+      return stored.entry
+    }
+  }
+
+  /// The first queued entry of a lane with the bytes of its proofs. A proof that is not in the file
+  /// (`ProofReference.isByReference`) is left out.
+  public func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, proofs: [Proof])? {
+    while true {
+      let stored = try read { () throws(SQLiteError) in
+        try statements.turns.peek.first([.text(lane.text)]) {
+          (row: StoredEntry($0), checksum: $0.optionalInteger(15), bytes: $0.bytes(16))
+        }
+      }
+      guard let stored else { return nil }
+      if try isolateDamaged([stored.row], of: lane) { continue }
+      var entry = stored.row.entry
+      var proofs: [Proof] = []
+      for (index, reference) in entry.proofs.enumerated() {
+        // The first proof comes with the entry. If it is damaged, `proof` handles the damage.
+        if index == 0, reference.id != nil, let checksum = stored.checksum,
+          Checksum.of(stored.bytes) == checksum
+        {
+          proofs.append(Proof(kind: reference.kind, bytes: stored.bytes))
+        } else if let proof = try proof(reference) {
+          proofs.append(proof)
+        } else {
+          entry.proofs[index].id = nil
+        }
+      }
+      return (entry, proofs)
+    }
+  }
+
+  /// The first queued entries of a lane by place, at most `limit`.
+  public func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
+    try entries(of: lane, statements.turns.first, [.text(lane.text), .integer(Int64(limit))])
+  }
+
+  /// The first entries of a lane that may be sent at `moment`, at most `limit`: first the entries that were never
+  /// postponed, by place, then the postponed ones, longest due first. `dueFirst` swaps the two groups: a caller that
+  /// alternates keeps no entry waiting behind entries that fail again and again.
+  package func entries(
+    in lane: Lane, readyBy moment: Timestamp, limit: Int = 100, dueFirst: Bool = false
+  ) throws(QueueError) -> [Entry] {
+    let values: [SQLValue] = [
+      .text(lane.text), .integer(Int64(limit)), .integer(moment.milliseconds), .integer(dueFirst ? 1 : 0),
+    ]
+    return try entries(of: lane, statements.turns.ready, values)
+  }
+
+  /// The queued entries that are postponed beyond that moment.
+  package func entries(postponedBeyond moment: Timestamp) throws(QueueError) -> [Entry] {
+    try entries(of: nil, statements.turns.postponedBeyond, [.integer(moment.milliseconds)])
+  }
+
+  private func entries(
+    of lane: Lane?, _ statement: PreparedStatement, _ values: [SQLValue]
+  ) throws(QueueError) -> [Entry] {
+    while true {
+      let stored = try read { () throws(SQLiteError) in try statement.all(values) { StoredEntry($0) } }
+      if try isolateDamaged(stored, of: lane) { continue }
+      return stored.map(\.entry)
+    }
+  }
+
+  /// The entry to send now, over all lanes, in constant time: the first that was never postponed, otherwise the
+  /// postponed one that has been due longest. Nil if no entry is ready.
+  public func nextReady(now: Timestamp) throws(QueueError) -> Entry? {
+    var unfit: Int64?
+    while true {
+      let (ready, postponed) = try read { () throws(SQLiteError) in
+        (
+          try statements.turns.firstReady.first { $0.optionalInteger(0) } ?? nil,
+          try statements.turns.firstPostponed.first { (place: $0.integer(0), readyAt: $0.integer(1)) }
+        )
+      }
+      let due = postponed.flatMap { $0.readyAt <= now.milliseconds ? $0.place : nil }
+      guard let place = ready ?? due else { return nil }
+      let stored = try read { () throws(SQLiteError) in
+        try statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
+      }
+      if let stored, try isolateDamaged([stored]) { continue }
+      if let stored, stored.entry.state == .queued { return stored.entry }
+      // Another process may have settled the entry meanwhile. The same place twice means a damaged index.
+      guard unfit != place else { throw brokenIndex() }
+      unfit = place
+    }
+  }
+
+  /// The moment when the next postponed entry becomes ready; nil if none is postponed.
+  public func nextReadyAt() throws(QueueError) -> Timestamp? {
+    try read { () throws(SQLiteError) in
+      try statements.turns.firstPostponed.first { Timestamp(milliseconds: $0.integer(1)) }
+    }
+  }
+
+  /// The moment when the next postponed entry of a lane becomes ready; nil if none is postponed there.
+  package func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? {
+    try read { () throws(SQLiteError) in
+      try statements.turns.firstPostponedInLane.first([.text(lane.text)]) {
+        $0.optionalInteger(0).map(Timestamp.init(milliseconds:))
+      }
+    } ?? nil
+  }
+
+  /// The place of the newest entry that was ever queued.
+  package func lastPlace() throws(QueueError) -> Int64 { try totals().lastPlace }
+
+  /// Every entry, in the order of the places.
+  public func allEntries() throws(QueueError) -> [Entry] {
+    let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }
+    if try isolateDamaged(stored) { return try allEntries() }
+    return stored.map(\.entry)
+  }
+
+  /// The lanes that have a queued entry.
+  public func lanes() throws(QueueError) -> [Lane] {
+    try read { () throws(SQLiteError) in try statements.turns.lanes.all { Lane(text: $0.text(0)) } }
+  }
+
+  func storedEntry(_ key: EntryKey) throws(QueueError) -> StoredEntry? {
+    let stored = try read { () throws(SQLiteError) in
+      try statements.entries.byKey.first([.text(key.rawValue)]) { StoredEntry($0) }
+    }
+    guard let stored else { return nil }
+    guard stored.entry.key == key else { throw brokenIndex() }
+    return stored
+  }
+
+  func totals() throws(QueueError) -> Totals {
+    let stored = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
+    if let totals = stored ?? nil { return totals }
+    // Damaged totals are counted again.
+    try transaction { () throws(QueueError) in try self.recount() }
+    let recounted = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
+    guard let totals = recounted ?? nil else {
+      throw .damaged(path: path, what: "the totals cannot be written")
+    }
+    return totals
+  }
+}

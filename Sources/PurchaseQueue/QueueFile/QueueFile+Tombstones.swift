@@ -1,0 +1,88 @@
+import PurchaseSQLite
+
+/// Tombstones: the records of settled entries, and their duties.
+extension QueueFile {
+  /// The tombstone of a settled entry. A tombstone that does not match its checksum counts as absent: at worst, the
+  /// entry is delivered again.
+  public func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
+    let stored = try read { () throws(SQLiteError) in
+      try statements.tombstones.byKey.first([.text(key.rawValue)]) { StoredTombstone($0) }
+    }
+    guard let stored else { return nil }
+    if stored.isWhole { return stored.tombstone }
+    try loseTombstones([key])
+    return nil
+  }
+
+  /// Tombstones whose finish is owed or whose outcome is unseen, oldest first.
+  public func tombstonesWithDuties() throws(QueueError) -> [Tombstone] {
+    let stored = try read { () throws(SQLiteError) in
+      try statements.tombstones.withDuties.all { StoredTombstone($0) }
+    }
+    let broken = stored.filter { !$0.isWhole }.map(\.tombstone.key)
+    if !broken.isEmpty { try loseTombstones(broken) }
+    return stored.filter(\.isWhole).map(\.tombstone)
+  }
+
+  /// Records that the source knows that the entry is done.
+  public func markFinished(_ key: EntryKey) throws(QueueError) {
+    try markFinished(key, forgetting: false)
+  }
+
+  /// As `markFinished`. With `forgetting`, the same commit removes the tombstone if that was its last duty.
+  package func markFinished(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
+    try changeDuties(key, forgetting: forgetting) { $0.isFinishOwed = false }
+    afterCommit { [self] in checkpoint?(.finishCommitted) }
+  }
+
+  /// Records that the app has seen the outcome.
+  public func markSeen(_ key: EntryKey) throws(QueueError) {
+    try markSeen(key, forgetting: false)
+  }
+
+  /// As `markSeen`. With `forgetting`, the same commit removes the tombstone if that was its last duty.
+  package func markSeen(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
+    try changeDuties(key, forgetting: forgetting) { $0.isUnseen = false }
+  }
+
+  func loseTombstones(_ keys: [EntryKey]) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      for key in keys {
+        try self.read { () throws(SQLiteError) in
+          try self.connection.prepare("DELETE FROM tombstones WHERE key=?").run([.text(key.rawValue)])
+        }
+      }
+      try self.recount()
+    }
+  }
+
+  private func changeDuties(
+    _ key: EntryKey, forgetting: Bool, _ change: (inout Tombstone) -> Void
+  ) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      guard let old = try self.tombstone(key) else { throw QueueError.unknownEntry(key) }
+      var tombstone = old
+      change(&tombstone)
+      guard tombstone != old else { return }
+      let changed = tombstone
+      var totals = try self.totals()
+      if old.isUnseen, !changed.isUnseen { totals.unseen -= 1 }
+      let isForgotten = forgetting && !changed.isFinishOwed && !changed.isUnseen
+      if isForgotten { totals.tombstones -= 1 }
+      let row = totals
+      try self.read { () throws(SQLiteError) in
+        if isForgotten {
+          try self.connection.prepare("DELETE FROM tombstones WHERE key=?").run([.text(key.rawValue)])
+        } else {
+          try self.statements.tombstones.updateDuties.run([
+            .flag(changed.isFinishOwed), .flag(changed.isUnseen), .integer(changed.checksum),
+            .text(key.rawValue),
+          ])
+        }
+        if old.isUnseen != changed.isUnseen || isForgotten {
+          try self.statements.capacity.setTotals.run(row.values)
+        }
+      }
+    }
+  }
+}

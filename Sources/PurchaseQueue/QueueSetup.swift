@@ -1,0 +1,30 @@
+package import PurchaseSQLite
+
+/// Everything that opening a queue's file needs, apart from the time.
+package struct QueueSetup: Sendable {
+  /// The path of the queue's file.
+  package var path: String
+  /// How much the queue holds.
+  package var limits = QueueLimits()
+  /// Storage that outlives an uninstall; nil for none.
+  package var vault: (any ReceiptVault)?
+  /// The file system and the SQLite VFS; a disk in memory in tests.
+  package var disk = Disk.system
+  /// Called at each checkpoint; nil outside of tests and the simulator.
+  package var checkpoint: (@Sendable (Checkpoint) -> Void)?
+  /// Called for each failure that no caller waits for.
+  package var diagnostics: (@Sendable (Diagnostic) -> Void)?
+
+  package init(
+    path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil,
+    disk: Disk = .system, checkpoint: (@Sendable (Checkpoint) -> Void)? = nil,
+    diagnostics: (@Sendable (Diagnostic) -> Void)? = nil
+  ) {
+    self.path = path
+    self.limits = limits
+    self.vault = vault
+    self.disk = disk
+    self.checkpoint = checkpoint
+    self.diagnostics = diagnostics
+  }
+}

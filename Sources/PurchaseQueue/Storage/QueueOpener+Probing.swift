@@ -1,0 +1,112 @@
+import PurchaseSQLite
+
+/// Finds out what is at the path, without changing it.
+extension QueueOpener {
+  /// Reads bytes only. Throws for a foreign file.
+  func probe() throws(QueueError) -> Found {
+    let found = try QueueError.wrapFile(path) { () throws(FileError) in
+      try DatabaseProbe.inspect(path: path, on: disk)
+    }
+    switch found {
+    case .absent:
+      let (hasLog, hasLock) = try QueueError.wrapFile(path) { () throws(FileError) in
+        (try disk.size(of: path + "-wal") > 0, try disk.kind(of: path + "-lock") == .file)
+      }
+      guard hasLog else { return .nothing }
+      // SQLite would remove the log if it opened the file now. The lock file shows that the file is a queue, even if no
+      // page does.
+      let isOurs = try isLogOurs()
+      guard hasLock || isOurs else {
+        throw .foreignFile(path: path, found: "nothing, and beside it a foreign log")
+      }
+      return .damaged("the file is empty, and its log is not")
+    case .unwritten:
+      // A kill while the file was created leaves only our own log, or none. A foreign log means a foreign file.
+      guard try isOursOrEmpty() else {
+        throw .foreignFile(path: path, found: "a foreign database")
+      }
+      return .nothing
+    case .database(QueueSchema.applicationID, let version):
+      guard version <= QueueSchema.version else {
+        throw .newerSchema(path: path, found: Int(version), supported: QueueSchema.version)
+      }
+      return .queue
+    case .database:
+      guard try isMarkedOurs() else { throw .foreignFile(path: path, found: "a foreign database") }
+      return .damaged("the header does not say whose file it is")
+    case .notADatabase:
+      if try isBeingMade() { return .nothing }
+      let isShort = try QueueError.wrapFile(path) { () throws(FileError) in
+        try disk.size(of: path) < 100
+      }
+      guard try isShort ? isLogOurs() : isMarkedOurs() else {
+        throw .foreignFile(path: path, found: "something that is no SQLite database")
+      }
+      return .damaged("the header is not that of a database")
+    case .directory: throw .foreignFile(path: path, found: "a directory")
+    }
+  }
+
+  /// True if the power failed while the first page was written: a part of a page is no database. SQLite's journal was
+  /// durable before; it says that the file was empty, and SQLite makes it empty again
+  /// (<https://sqlite.org/fileformat2.html#the_rollback_journal>). The lock file shows that the file is a queue.
+  private func isBeingMade() throws(QueueError) -> Bool {
+    let header = try QueueError.wrapFile(path) { () throws(FileError) in
+      guard try disk.kind(of: path + "-lock") == .file,
+        try disk.kind(of: path + "-journal") == .file
+      else { return [UInt8]() }
+      return try disk.read(path + "-journal", from: 0, count: 20)
+    }
+    let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    return header.starts(with: magic) && header.dropFirst(16).elementsEqual([0, 0, 0, 0])
+  }
+
+  /// True if the file or its log contains the mark of our schema: no other file has it.
+  private func isMarkedOurs() throws(QueueError) -> Bool {
+    let mark = Array(QueueSchema.mark.utf8)
+    return try QueueError.wrapFile(path) { () throws(FileError) in
+      for name in [path, path + "-wal"] where try disk.kind(of: name) == .file {
+        if Self.contains(try DatabaseImage.read(name, on: disk, count: 4 << 20), mark) { return true }
+      }
+      return false
+    }
+  }
+
+  /// True if the log contains our mark or has the page size of our files, which is rare elsewhere
+  /// (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
+  private func isLogOurs() throws(QueueError) -> Bool {
+    if try isMarkedOurs() { return true }
+    let header = try QueueError.wrapFile(path) { () throws(FileError) in
+      guard try disk.kind(of: path + "-wal") == .file else { return [UInt8]() }
+      return try disk.read(path + "-wal", from: 0, count: 12)
+    }
+    return header.starts(with: [0x37, 0x7F, 0x06]) && header.dropFirst(8).elementsEqual([0, 0, 4, 0])
+  }
+
+  private static func contains(_ bytes: [UInt8], _ mark: [UInt8]) -> Bool {
+    guard bytes.count >= mark.count else { return false }
+    return (0...bytes.count - mark.count).contains { start in
+      bytes[start] == mark[0] && bytes[start..<start + mark.count].elementsEqual(mark)
+    }
+  }
+
+  /// Opens a copy: opening the file itself would recover its log and change the file.
+  private func isOursOrEmpty() throws(QueueError) -> Bool {
+    // A unique name: the first probe runs without the lock, so several processes may probe at once.
+    let copy = path + "-probe-" + String(SQLiteRandom.number(), radix: 16)
+    defer { for suffix in ["", "-wal", "-shm"] { disk.discard(copy + suffix) } }
+    let hasLog = try QueueError.wrapFile(path) { () throws(FileError) in
+      guard try disk.size(of: path + "-wal") > 0 else { return false }
+      try disk.replace(copy, with: DatabaseImage.read(path, on: disk, count: 1 << 20))
+      try disk.replace(copy + "-wal", with: disk.read(path + "-wal", from: 0, count: 8 << 20))
+      return true
+    }
+    guard hasLog else { return true }
+    return try QueueError.wrap(path) { () throws(SQLiteError) in
+      let connection = try Connection(path: copy, on: disk, access: .readWrite)
+      let tables = try connection.prepare("SELECT count(*) FROM sqlite_schema").first { $0.integer(0) }
+      if tables == 0 { return true }
+      return try connection.applicationID == Int64(QueueSchema.applicationID)
+    }
+  }
+}

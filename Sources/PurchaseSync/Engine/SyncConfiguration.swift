@@ -1,0 +1,50 @@
+public import PurchaseQueue
+
+/// The settings of an engine.
+public struct SyncConfiguration: Sendable {
+  /// The path of the queue's file. The file is created if there is none.
+  public var path: String
+  /// Keeps copies that outlive an uninstall. Nil relies on the store's redelivery.
+  public var vault: (any ReceiptVault)?
+  /// How much the queue holds.
+  public var limits: QueueLimits
+  /// When failed uploads are tried again.
+  public var retry: RetryPolicy
+  /// The app's version: after an update the quarantine is tried again at once.
+  public var appVersion: String
+  /// How long a call of the store may take: 60 s. Then it counts as failed.
+  public var storeTimeLimit: Duration = .seconds(60)
+  /// How long the app may take for an account's credentials: 60 s. Then the lane tries again later.
+  public var credentialTimeLimit: Duration = .seconds(60)
+  /// How long a request may take in all, whatever the transport does: 5 minutes. The transport's own limit should be
+  /// shorter.
+  public var requestTimeLimit: Duration = .seconds(300)
+  /// The wall clock. Tests replace it.
+  public var now: @Sendable () -> Timestamp
+  /// Gets a line for every event, without secrets; nil logs nothing. Called on the engine's thread: return quickly.
+  public var log: (@Sendable (SyncLogRecord) -> Void)?
+  /// Called for each failure that no caller waits for, such as a vault that does not answer; nil ignores them. Called
+  /// on the engine's thread: return quickly.
+  public var diagnostics: (@Sendable (Diagnostic) -> Void)?
+  /// Called at each checkpoint. Nil outside of tests and the simulator.
+  package var checkpoint: (@Sendable (Checkpoint) -> Void)?
+  /// Thread, clock, sleep and random numbers: the system's own outside of the simulator.
+  package var system = SystemDependencies.live
+
+  /// Settings with the documented defaults.
+  public init(
+    path: String, vault: (any ReceiptVault)? = nil, limits: QueueLimits = QueueLimits(),
+    retry: RetryPolicy = RetryPolicy(), appVersion: String = "",
+    now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
+  ) {
+    self.path = path
+    self.vault = vault
+    self.limits = limits
+    self.retry = retry
+    self.appVersion = appVersion
+    self.now = now
+  }
+}
+
+/// Returns the `Authorization` token of an account; nil if the account is signed out. Called for each request.
+public typealias CredentialSource = @Sendable (_ account: String) async -> String?

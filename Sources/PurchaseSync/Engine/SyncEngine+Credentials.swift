@@ -1,0 +1,62 @@
+import Foundation
+import PurchaseQueue
+
+/// The credentials of requests.
+extension SyncEngine {
+  /// The app's answer to a request for an account's token.
+  enum Credential {
+    /// The value of `Authorization`.
+    case authorization(String)
+    /// The account is signed out.
+    case none
+    /// The app did not answer in time, or the task was cancelled.
+    case late
+  }
+
+  /// The token of this account, also when another one is signed in. A closure of the app may hang, as a store may.
+  func credential(of account: String) async -> Credential {
+    let credentials = self.credentials
+    let limit = TimeLimit(
+      milliseconds: configuration.credentialTimeLimit.wholeMilliseconds,
+      patience: configuration.system.patience)
+    let answer = await limit.answer { () async -> String?? in .some(await credentials(account)) }
+    switch answer {
+    case .some(.some(let token)): return .authorization("Bearer " + token)
+    case .some(.none): return .none
+    case .none: return .late
+    }
+  }
+
+  /// The credential of the lane's owner.
+  func credential(of lane: Lane) async -> Credential {
+    switch lane {
+    case .account(let account): return await credential(of: account)
+    case .device:
+      do {
+        let device = try withFile { (file) throws(QueueError) in
+          try file.device(proposing: configuration.system.uuid())
+        }
+        return device.map { .authorization("Device " + $0.uuidString) } ?? .late
+      } catch {
+        report(error)
+        return .late
+      }
+    }
+  }
+
+  /// The failure of an upload or an adoption without credentials.
+  static func failure(of credential: Credential, in lane: Lane) -> UploadFailure {
+    if case .none = credential { return UploadFailure.signInNeeded.inLane(lane) }
+    if Task.isCancelled { return .interrupted }
+    return .retry(reason: "the credentials did not come in time", retryAfterMilliseconds: nil)
+  }
+
+  /// The authorization of an account that asks for its orders.
+  func authorization(of account: String) async throws(SyncError) -> String {
+    switch await credential(of: account) {
+    case .authorization(let authorization): return authorization
+    case .none: throw .signInNeeded(account: account)
+    case .late: throw .backendUnreachable(reason: "the credentials did not come in time")
+    }
+  }
+}

@@ -1,0 +1,271 @@
+import Foundation
+import PurchaseQueue
+
+/// Performs the machine's actions, and feeds the results back to it.
+extension SyncEngine {
+  func start() throws(SyncError) {
+    try openFile()
+    listStore()
+    checkFile()
+  }
+
+  /// Opens the file and starts a machine, which takes up everything that an earlier one left undone.
+  private func openFile() throws(SyncError) {
+    closeFile()
+    do throws(SyncError) {
+      try openOnce()
+    } catch {
+      // Damage behind the header is known by now: the second opening salvages the rows that can be read.
+      guard case .queue(let cause) = error, cause.asksForReopening else { throw error }
+      try openOnce()
+    }
+  }
+
+  private func openOnce() throws(SyncError) {
+    let configuration = self.configuration
+    let seed = configuration.system.random()
+    do throws(QueueError) {
+      let file = try SyncFile(queue: session.open())
+      opened = Opened(
+        file: file,
+        machine: SyncMachine(
+          storage: file, policy: configuration.retry, appVersion: configuration.appVersion, seed: seed))
+    } catch {
+      closeFile()
+      throw .queue(error)
+    }
+    generation += 1
+    if isSuspended { opened?.machine.suspended() }
+    if let salvage = opened?.file.queue.salvage { emit(.recovered(salvage)) }
+    do throws(SyncError) {
+      perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
+    } catch {
+      // A machine that has not started takes no events: the next call opens the file again.
+      closeFile()
+      throw error
+    }
+  }
+
+  /// Closes the file; the next call opens it again.
+  func closeFile() {
+    opened = nil
+    session.drop()
+  }
+
+  /// The open file. Opening it anew after damage may have failed: then it is tried again here.
+  func file() throws(SyncError) -> SyncFile {
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    if opened == nil {
+      try openFile()
+      // The store may deliver again transactions that this file lacks, and owed finishes are repeated.
+      listStore()
+    }
+    guard let opened else { throw .queue(.closed(path: configuration.path)) }
+    return opened.file
+  }
+
+  /// One event, one call of the machine. Throws after `shutdown`: nothing would be durable.
+  func step<R>(
+    _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> R
+  ) throws(SyncError) -> R {
+    _ = try file()
+    guard var machine = opened?.machine else { throw .queue(.closed(path: configuration.path)) }
+    let now = configuration.now()
+    do throws(QueueError) {
+      defer { opened?.machine = machine }
+      return try event(&machine, now)
+    } catch {
+      throw failed(error)
+    }
+  }
+
+  /// Reads or changes the file without the machine.
+  func withFile<R>(_ body: (SyncFile) throws(QueueError) -> R) throws(SyncError) -> R {
+    let file = try self.file()
+    do throws(QueueError) {
+      return try body(file)
+    } catch {
+      throw failed(error)
+    }
+  }
+
+  /// A damaged or replaced file is opened anew by the next call, or by the timer if no call comes. The next machine sends
+  /// again what was in flight; answers to requests of this one are ignored.
+  func failed(_ error: QueueError) -> SyncError {
+    if error.asksForReopening, opened != nil {
+      closeFile()
+      lookAgain()
+    }
+    return .queue(error)
+  }
+
+  /// Feeds the result of a request of that generation to the machine. No caller waits, so a storage error is reported,
+  /// and everything is looked at again later.
+  func feed(
+    _ generation: Int, _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]
+  ) {
+    // After `shutdown`, the entry is in the file and is sent at the next start. The machine does not know requests of an
+    // earlier one.
+    guard !isShutDown, generation == self.generation, opened != nil else { return }
+    do throws(SyncError) {
+      perform(try step(event))
+    } catch {
+      report(error)
+      lookAgain()
+    }
+  }
+
+  /// A request was cancelled on the way to the background, and the foreground is back already: it is sent again now.
+  func interrupted(_ generation: Int) {
+    guard !isSuspended else { return }
+    feed(generation) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
+  }
+
+  /// A transaction could not be stored: the store is asked again when everything is looked at again.
+  func storeKeepsMore() {
+    opened?.machine.storeKeepsMore()
+    lookAgain()
+  }
+
+  /// Looks at everything again after a storage error. Not at once: most of them last a while.
+  func lookAgain() {
+    setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))
+  }
+
+  /// Performs actions in their order. Actions that come up meanwhile are appended: performing one may feed the machine.
+  func perform(_ actions: [SyncAction]) {
+    let generation = self.generation
+    let isPerforming = !worklist.isEmpty
+    worklist += actions.map { (generation, $0) }
+    // The call that is performing goes on with them.
+    guard !isPerforming else { return }
+    var next = 0
+    while next < worklist.count {
+      perform(worklist[next].action, of: worklist[next].generation)
+      next += 1
+    }
+    worklist.removeAll(keepingCapacity: true)
+  }
+
+  private func perform(_ action: SyncAction, of generation: Int) {
+    // The machine that asked for it may have been replaced: the next one asks again. An event has happened all the same.
+    guard opened != nil, generation == self.generation else {
+      if case .emit(let event) = action { emit(event) }
+      return
+    }
+    switch action {
+    case .emit(let event): emit(event)
+    case .wake(let due): setTimer(due)
+    case .finish(let tombstone): finish(tombstone)
+    case .send(let lane, let entries): upload(lane, entries)
+    case .readReceipt(let key): readReceipt(for: key)
+    case .listStore: listStore()
+    case .adopt(let account): adopt(for: account)
+    case .storageFailed(let error):
+      report(failed(error))
+      lookAgain()
+    }
+  }
+
+  func emit(_ event: SyncEvent) {
+    if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
+    configuration.log?(SyncLogRecord(event))
+    events.send(event)
+  }
+
+  func report(_ error: SyncError) { emit(.failed(error)) }
+
+  func closeStream(_ number: Int) { events.close(number) }
+
+  // MARK: Timer
+
+  /// The earliest timer counts, by the monotonic clock: after a jump of the wall clock, the moment of an earlier timer
+  /// says nothing about when it fires.
+  private func setTimer(_ due: Timestamp) {
+    guard !isShutDown else { return }
+    let horizon = max(0, configuration.retry.horizonMilliseconds)
+    let delay = min(max(0, due.milliseconds(since: configuration.now())), horizon)
+    let fires = configuration.system.uptime().advanced(by: .milliseconds(delay))
+    if let timerFires, timerFires <= fires { return }
+    timer?.cancel()
+    timerFires = fires
+    let sleep = configuration.system.sleep
+    timer = Task { [weak self] in
+      do {
+        try await sleep(delay)
+      } catch {
+        return  // Cancelled: another timer, or shutdown.
+      }
+      await self?.timerFired()
+    }
+  }
+
+  func stopTimer() {
+    timer?.cancel()
+    timer = nil
+    timerFires = nil
+  }
+
+  private func timerFired() {
+    timerFires = nil
+    guard !isShutDown else { return }
+    do throws(SyncError) {
+      perform(try step { (machine, now) throws(QueueError) in machine.timerFired(now: now) })
+    } catch {
+      report(error)
+      lookAgain()
+    }
+  }
+
+  // MARK: Tasks
+
+  /// Starts a task that `shutdown` cancels; after it, nothing is started.
+  func run(_ body: @escaping @Sendable (SyncEngine) async -> Void) {
+    guard !isShutDown else { return }
+    let number = nextWork
+    nextWork += 1
+    work[number] = Task {
+      await body(self)
+      self.ended(number)
+    }
+  }
+
+  private func ended(_ number: Int) {
+    work[number] = nil
+    if work.isEmpty { maintain() }
+  }
+
+  // MARK: In a pause
+
+  /// Tidies the file up while nothing is under way; cheap if there is nothing to tidy.
+  func maintain() {
+    do throws(QueueError) {
+      try opened?.file.maintain(now: configuration.now())
+    } catch {
+      report(failed(error))
+    }
+  }
+
+  /// Reads every value of the file once after the start, on another thread, and isolates damaged rows.
+  private func checkFile() {
+    let (setup, elsewhere) = (session.setup, configuration.system.elsewhere)
+    run { engine in
+      switch await QueueSession.check(setup, by: elsewhere) {
+      case .success(let report): await engine.isolate(report)
+      case .failure(let error): await engine.report(.queue(error))
+      }
+    }
+  }
+
+  private func isolate(_ report: CheckReport) {
+    guard !report.isClean, !isShutDown else { return }
+    do throws(SyncError) {
+      try withFile { (file) throws(QueueError) in try file.queue.isolate(report) }
+      guard !report.pages.isEmpty else { return }
+      closeFile()
+      _ = try self.file()
+    } catch {
+      self.report(error)
+    }
+  }
+}

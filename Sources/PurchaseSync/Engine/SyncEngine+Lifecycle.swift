@@ -1,0 +1,67 @@
+import PurchaseQueue
+
+/// Foreground, background, and the end.
+extension SyncEngine {
+  /// Waiting lanes are looked at before their time, and the store is asked again. Call it with `.foreground` each time
+  /// the app becomes active, and with `.signedIn` whenever an account has credentials, new or again.
+  public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
+    if reason == .foreground {
+      isSuspended = false
+      foregrounds += 1
+    }
+    perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
+    listStore()
+  }
+
+  /// The app goes to the background. Nothing new is sent. Requests in flight get this many seconds for their answers and
+  /// are then cancelled. No lock is held when this returns. `wake(.foreground)` resumes; if it comes meanwhile, requests
+  /// in flight are not cancelled.
+  ///
+  /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
+  public func suspend(within seconds: Double = 4) async {
+    guard !isShutDown else { return }
+    isSuspended = true
+    opened?.machine.suspended()
+    stopTimer()
+    // After a foreground and another background, requests in flight have the time of the latter.
+    let visit = foregrounds
+    let system = configuration.system
+    // NaN waits for nothing.
+    let deadline = system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
+    while isSuspended, visit == foregrounds, !work.isEmpty, system.uptime() < deadline {
+      do {
+        try await system.sleep(10)
+      } catch {
+        break
+      }
+    }
+    // A task that ends may begin another one. A foreground that comes meanwhile ends this loop.
+    while isSuspended, visit == foregrounds, let next = underWay.first {
+      for task in underWay { task.cancel() }
+      await next.value
+    }
+    if isSuspended, visit == foregrounds { maintain() }
+  }
+
+  /// Oldest first: one run is to follow from one seed.
+  private var underWay: [Task<Void, Never>] { work.keys.sorted().compactMap { work[$0] } }
+
+  /// Ends timers and requests, waits until they have ended, and closes the file: when this returns, another engine can
+  /// open it. Queued entries stay queued.
+  ///
+  /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
+  public func shutdown() async {
+    isShutDown = true
+    stopTimer()
+    while let next = underWay.first {
+      for task in underWay { task.cancel() }
+      await next.value
+    }
+    await endCalls()
+    guard opened != nil else { return events.finish() }
+    releaseRequests()
+    maintain()
+    events.finish()
+    closeFile()
+  }
+}

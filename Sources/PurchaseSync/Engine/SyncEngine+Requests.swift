@@ -1,0 +1,306 @@
+import Foundation
+import PurchaseQueue
+
+/// The requests that the engine makes of the backend.
+extension SyncEngine {
+  // MARK: Uploads
+
+  /// One upload: prepare it, take the lane's lease, record the attempt, send. Only what goes out counts as an attempt.
+  func upload(_ lane: Lane, _ entries: [Entry]) {
+    let generation = self.generation
+    run { engine in await engine.upload(lane, entries, generation) }
+  }
+
+  private func upload(_ lane: Lane, _ entries: [Entry], _ generation: Int) async {
+    let upload: PreparedUpload
+    switch await prepare(entries, in: lane) {
+    case .success(let prepared): upload = prepared
+    case .failure(let failure): return uploadEnded(lane, .failure(failure), generation)
+    case .storageFailed(let error): return uploadNotBegun(lane, error, generation)
+    }
+    guard let lease = begin(lane, generation) else { return }
+    configuration.checkpoint?(.uploadSending)
+    let result = await BackendClient(transport: transport).upload(
+      upload.request, authorization: upload.authorization, lane: lane, now: configuration.now)
+    // Released before the answer is handled: the next upload of this lane takes a lease of its own.
+    lease.release()
+    uploadEnded(lane, result, generation)
+  }
+
+  /// Takes the lane's lease and records the attempt. Nil if the request does not go out.
+  private func begin(_ lane: Lane, _ generation: Int) -> LaneLease? {
+    // A later machine knows nothing of this request.
+    guard !isShutDown, generation == self.generation, opened != nil else { return nil }
+    guard !Task.isCancelled else {
+      uploadEnded(lane, .failure(.interrupted), generation)
+      return nil
+    }
+    let taken: LaneLease?
+    do throws(SyncError) {
+      taken = try withFile { (file) throws(QueueError) in try file.queue.lease(lane) }
+    } catch {
+      uploadNotBegun(lane, error, generation)
+      return nil
+    }
+    guard let lease = taken else {
+      uploadEnded(lane, .failure(.laneTaken), generation)
+      return nil
+    }
+    return begin(lane, with: lease)
+  }
+
+  private func begin(_ lane: Lane, with lease: LaneLease) -> LaneLease? {
+    do throws(SyncError) {
+      let start = try step { (machine, now) throws(QueueError) in
+        try machine.attemptBegins(lane: lane, now: now)
+      }
+      switch start {
+      case .send(let actions):
+        perform(actions)
+        return lease
+      case .hold(let actions):
+        lease.release()
+        perform(actions)
+      }
+    } catch {
+      lease.release()
+      report(error)
+      lookAgain()
+    }
+    return nil
+  }
+
+  /// A request that is ready to go out.
+  private struct PreparedUpload {
+    var request: UploadRequest
+    var authorization: String
+  }
+
+  private enum Preparation {
+    case success(PreparedUpload)
+    case failure(UploadFailure)
+    case storageFailed(SyncError)
+  }
+
+  private func prepare(_ entries: [Entry], in lane: Lane) async -> Preparation {
+    let body: UploadBody
+    do throws(SyncError) {
+      switch try readBody(entries) {
+      case .success(let read): body = read
+      case .failure(let failure): return .failure(failure)
+      }
+    } catch {
+      return .storageFailed(error)
+    }
+    let credential = await credential(of: lane)
+    guard case .authorization(let authorization) = credential else {
+      return .failure(Self.failure(of: credential, in: lane))
+    }
+    var proof = body.proof
+    if proof == nil, !body.needsNoProof {
+      let listed = await proofsFromStore()
+      proof = listed?[body.key]
+      // The store was already told that an update is finished and will not list it again: the backend asks the store by
+      // id. If the store did not answer, conclude nothing.
+      guard proof != nil || body.isUpdate && listed != nil && !Task.isCancelled else {
+        return .failure(Task.isCancelled ? .interrupted : .proofMissing)
+      }
+    }
+    let request = UploadRequest(
+      device: body.device, proof: proof.map { ProofDocument($0) }, claims: body.claims)
+    return .success(PreparedUpload(request: request, authorization: authorization))
+  }
+
+  private func uploadEnded(_ lane: Lane, _ result: UploadClassification, _ generation: Int) {
+    configuration.checkpoint?(.uploadReceived)
+    feed(generation) { (machine, now) throws(QueueError) in
+      switch result {
+      case .verdicts(let reply): machine.replyArrived(lane: lane, reply, now: now)
+      case .failure(let failure): try machine.uploadFailed(lane: lane, failure, now: now)
+      }
+    }
+    if result == .failure(.interrupted) { interrupted(generation) }
+  }
+
+  /// The file failed before the attempt was recorded. The lane is free again; it is looked at again in a while.
+  private func uploadNotBegun(_ lane: Lane, _ error: SyncError, _ generation: Int) {
+    report(error)
+    feed(generation) { (machine, now) throws(QueueError) in
+      try machine.uploadFailed(lane: lane, .interrupted, now: now)
+    }
+    lookAgain()
+  }
+
+  private static let namelessDevice = "the vault that names this device is locked"
+
+  /// The stored part of one upload: the claims of a head and its run, and their common proof.
+  private struct UploadBody {
+    /// The head's key.
+    var key: EntryKey
+    var device: UUID
+    /// Nil if its bytes are not here.
+    var proof: Proof?
+    /// The head never had a proof: the backend asks the store by id.
+    var needsNoProof: Bool
+    /// All claims are updates of settled transactions. If the store does not list them, the backend asks by id.
+    var isUpdate: Bool
+    var claims: [Claim]
+  }
+
+  private enum Reading {
+    case success(UploadBody)
+    case failure(UploadFailure)
+  }
+
+  private func readBody(_ entries: [Entry]) throws(SyncError) -> Reading {
+    guard let head = entries.first else { throw .queue(.invalid(what: "an upload of nothing")) }
+    var claims: [Claim] = []
+    for entry in entries {
+      do throws(QueueError) {
+        let details = try TransactionDetails(text: entry.details, key: entry.key)
+        claims.append(details.claim(orderNumber: entry.orderNumber))
+      } catch {
+        return .failure(.unreadable(entry.key, reason: "its stored details cannot be read"))
+      }
+    }
+    return try withFile { (file) throws(QueueError) in
+      guard let device = try file.device(proposing: configuration.system.uuid()) else {
+        return .failure(.unprepared(reason: Self.namelessDevice))
+      }
+      let proof = try Self.proof(of: head, in: file)
+      let isMissing = proof == nil && !head.proofs.isEmpty
+      return .success(
+        UploadBody(
+          key: head.key, device: device, proof: proof, needsNoProof: head.proofs.isEmpty,
+          isUpdate: isMissing ? try Self.areUpdates(entries, in: file) : false, claims: claims))
+    }
+  }
+
+  private static func areUpdates(_ entries: [Entry], in file: SyncFile) throws(QueueError) -> Bool {
+    for entry in entries where try file.queue.tombstone(entry.key) == nil { return false }
+    return true
+  }
+
+  /// An app receipt last: it may lack the transaction that it came with, and stays as it is once its Apple ID is gone.
+  private static func proof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Proof? {
+    for reference in entry.proofs.sorted(by: { !$0.isAppReceipt && $1.isAppReceipt }) {
+      if let proof = try file.queue.proof(reference) { return proof }
+    }
+    return nil
+  }
+
+  // MARK: Adoptions
+
+  func adopt(for account: String) {
+    let generation = self.generation
+    run { engine in
+      let end = await engine.adoptionEnd(for: account)
+      await engine.feed(generation) { (machine, now) throws(QueueError) in
+        try machine.adoptionEnded(account: account, end, now: now)
+      }
+      if end == .failed(.interrupted) { await engine.interrupted(generation) }
+    }
+  }
+
+  private func adoptionEnd(for account: String) async -> AdoptionEnd {
+    let credential = await credential(of: account)
+    guard case .authorization(let authorization) = credential else {
+      return .failed(Self.failure(of: credential, in: .account(account)))
+    }
+    let body: Data
+    do {
+      guard
+        let device = try withFile({ (file) throws(QueueError) in
+          try file.device(proposing: configuration.system.uuid())
+        })
+      else { return .failed(.unprepared(reason: Self.namelessDevice)) }
+      body = try JSONEncoder().encode(AdoptionDocument(device: device))
+    } catch {
+      return .failed(.retry(reason: "the device has no name", retryAfterMilliseconds: nil))
+    }
+    let request = BackendRequest(
+      method: "POST", path: "v1/adoptions", headers: ["Authorization": authorization], body: body)
+    configuration.checkpoint?(.adoptionSending)
+    let result = await answer(to: request)
+    configuration.checkpoint?(.adoptionAnswered)
+    if case .success(let response) = result, ReplyReading.isTaken(response) { return .taken }
+    switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
+    case .failure(let failure): return .failed(failure)
+    case .verdicts: return .failed(.retry(reason: "an answer of another kind", retryAfterMilliseconds: nil))
+    }
+  }
+
+  // MARK: Orders
+
+  func requestOrder(
+    product: String, quantity: Int, account: String, key: String
+  ) async throws(SyncError) -> OrderDocument {
+    let authorization = try await authorization(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    let body: Data
+    do {
+      body = try JSONEncoder().encode(OrderRequest(productID: product, quantity: quantity))
+    } catch {
+      throw .encoding(what: "an order of \(product)")
+    }
+    let request = BackendRequest(
+      method: "POST", path: "v1/orders",
+      headers: ["Authorization": authorization, "Idempotency-Key": key], body: body)
+    return try Self.document(await answer(to: request), account: account, as: OrderDocument.self)
+  }
+
+  func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
+    let authorization = try await authorization(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    let request = BackendRequest(
+      method: "GET", path: "v1/orders?state=open", headers: ["Authorization": authorization], body: Data())
+    return try Self.document(await answer(to: request), account: account, as: OrderListDocument.self).orders
+  }
+
+  private static func document<Document: Decodable>(
+    _ result: Result<BackendResponse, TransportError>, account: String, as: Document.Type
+  ) throws(SyncError) -> Document {
+    let response: BackendResponse
+    switch result {
+    case .failure(let error): throw .backendUnreachable(reason: error.reason)
+    case .success(let answer): response = answer
+    }
+    guard response.status == 200 || response.status == 201 else {
+      // A captive portal answers 403 as well: only our own problem is a refusal.
+      let problem = ReplyReading.problem(in: response)
+      if response.status == 401 || response.status == 403 && problem?.type == ProblemDocument.auth {
+        throw .signInNeeded(account: account)
+      }
+      if response.status >= 500 || response.status < 400 || problem == nil {
+        throw .backendUnreachable(reason: "HTTP \(response.status)")
+      }
+      throw .backendRefused(status: response.status, reason: "an order was not made")
+    }
+    do {
+      return try JSONDecoder().decode(Document.self, from: response.body)
+    } catch {
+      throw .backendUnreachable(reason: "HTTP \(response.status) with a body that is not the backend's")
+    }
+  }
+
+  // MARK: Common
+
+  private func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
+    do throws(TransportError) {
+      return .success(try await transport.send(request))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension ProofDocument {
+  /// A signed transaction goes verbatim, everything else as base64.
+  init(_ proof: Proof) {
+    let kind = ProofKind(rawValue: proof.kind)
+    let isText = kind == .signedTransaction
+    self.init(
+      kind: kind,
+      data: isText ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString())
+  }
+}

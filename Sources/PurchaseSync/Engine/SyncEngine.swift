@@ -1,0 +1,136 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+
+/// Delivers every purchase to the backend, exactly once, whatever dies in between.
+///
+/// Open it at launch, hand it every transaction that the store delivers, and fulfil what it reports as delivered.
+/// The engine alone finishes transactions: after the backend's verdict is durable on the device, never before.
+///
+/// An actor on a thread of its own: waiting for the disk holds no thread of the cooperative pool. Nothing here is a
+/// singleton; one file is opened once per process.
+public actor SyncEngine {
+  private let executor: InjectedExecutor
+  /// The engine's own thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned() }
+
+  let configuration: SyncConfiguration
+  let store: any StoreClient
+  let transport: any BackendTransport
+  let credentials: CredentialSource
+  let session: QueueSession
+  var opened: Opened?
+  /// Counts machines: answers to requests of an earlier one are ignored.
+  var generation = 0
+  var events = EventStreams()
+  var timer: Task<Void, Never>?
+  /// When the timer fires, by the monotonic clock.
+  var timerFires: ContinuousClock.Instant?
+  /// Actions that are being performed, and those that came up meanwhile.
+  var worklist: [(generation: Int, action: SyncAction)] = []
+  var work: [Int: Task<Void, Never>] = [:]
+  var calls: [Int: Call] = [:]
+  var nextWork = 0
+  var isShutDown = false
+  /// The app is in the background: a machine that is made meanwhile sends nothing either.
+  var isSuspended = false
+  /// How often the app came to the foreground.
+  var foregrounds = 0
+  /// Why lanes wait, as the app was told.
+  var waits: [Lane: String] = [:]
+  /// A listing of the store is under way; one more was asked for meanwhile.
+  var listing: Listing = .idle
+  /// Transactions that the store keeps for lack of capacity, and of which the app was told.
+  var overflow: Set<EntryKey> = []
+  /// Keys of order requests that are waiting for their answer.
+  var requesting: Set<String> = []
+
+  /// The open file and its machine.
+  struct Opened {
+    let file: SyncFile
+    var machine: SyncMachine<SyncFile>
+  }
+
+  /// Whether the store is being listed.
+  enum Listing { case idle, running, runningAndWanted }
+
+  private init(
+    configuration: SyncConfiguration, store: any StoreClient, transport: any BackendTransport,
+    credentials: @escaping CredentialSource
+  ) {
+    self.configuration = configuration
+    self.store = store
+    session = QueueSession(
+      QueueSetup(
+        path: configuration.path, limits: configuration.limits, vault: configuration.vault,
+        checkpoint: configuration.checkpoint, diagnostics: configuration.diagnostics),
+      now: configuration.now)
+    executor = InjectedExecutor(configuration.system.executor())
+    self.transport = BoundedTransport(
+      transport: transport, milliseconds: configuration.requestTimeLimit.wholeMilliseconds,
+      patience: configuration.system.patience)
+    self.credentials = credentials
+  }
+
+  /// Opens the queue, takes up everything that an earlier run left undone, then asks the store for unfinished
+  /// transactions. Nothing goes over the network before the queue is open.
+  ///
+  /// Throws without having changed anything on disk if the file cannot be opened or is not ours.
+  public static func open(
+    _ configuration: SyncConfiguration, store: any StoreClient, transport: any BackendTransport,
+    credentials: @escaping CredentialSource
+  ) async throws(SyncError) -> SyncEngine {
+    let engine = SyncEngine(
+      configuration: configuration, store: store, transport: transport, credentials: credentials)
+    try await engine.start()
+    return engine
+  }
+
+  // MARK: Transactions and outcomes
+
+  /// Takes a transaction from the store. When this returns, it is durable; if it throws, it is not, and the store
+  /// will deliver it again.
+  public func receive(_ transaction: StoreTransaction) throws(SyncError) {
+    try receive(transaction, storeAccount: nil)
+  }
+
+  func receive(_ transaction: StoreTransaction, storeAccount: String?) throws(SyncError) {
+    configuration.checkpoint?(.transactionArrived)
+    do throws(SyncError) {
+      perform(
+        try step { (machine, now) throws(QueueError) in
+          try machine.transactionArrived(transaction, storeAccount: storeAccount, now: now)
+        })
+    } catch {
+      switch error {
+      case .queue(.queueFull):
+        overflows(transaction.key, error)
+        feed(generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
+      case .queue(.invalid): break
+      // The file failed: the store has it still.
+      default: storeKeepsMore()
+      }
+      throw error
+    }
+    overflow.remove(transaction.key)
+  }
+
+  /// The app has fulfilled, or shown, this outcome: it is not reported again.
+  public func confirm(_ outcome: Outcome) throws(SyncError) {
+    perform(
+      try step { (machine, now) throws(QueueError) in
+        try machine.outcomeConfirmed(outcome.key, now: now)
+      })
+    configuration.checkpoint?(.outcomeSeen)
+  }
+
+  /// The events from now on, after the outcomes that are still unconfirmed. Several streams can be open; each gets every
+  /// event. The first one begins with the latest 64 events from before it, the start included.
+  public func eventStream() throws(SyncError) -> AsyncStream<SyncEvent> {
+    let duties = try withFile { (file) throws(QueueError) in try file.tombstonesWithDuties() }
+    let missed = duties.filter(\.isUnseen).map { SyncEvent.delivered(Outcome($0)) }
+    return events.open(replaying: missed) { [weak self] number in
+      Task { await self?.closeStream(number) }
+    }
+  }
+}

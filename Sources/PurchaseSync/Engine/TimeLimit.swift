@@ -1,0 +1,59 @@
+/// Limits the time for an answer that may never come: calls of the store fail and hang.
+package struct TimeLimit: Sendable {
+  /// How long it may take.
+  package var milliseconds: Int64
+  /// Waits so long.
+  package var patience: @Sendable (Int64) async throws -> Void
+
+  package init(
+    milliseconds: Int64,
+    patience: @escaping @Sendable (Int64) async throws -> Void = SystemDependencies.live.patience
+  ) {
+    self.milliseconds = milliseconds
+    self.patience = patience
+  }
+
+  /// A century. In nanoseconds it still fits in 64 bits.
+  private static var longest: Int64 { 36_500 * 86_400_000 }
+
+  /// As `answer(of:)`, by the system's clock.
+  package static func answer<Answer: Sendable>(
+    withinMilliseconds limit: Int64, of work: @escaping @Sendable () async throws -> Answer?
+  ) async -> Answer? {
+    await TimeLimit(milliseconds: limit).answer(of: work)
+  }
+
+  /// The answer, or nil if that throws or takes longer, or if the caller is cancelled.
+  ///
+  /// Work that is still under way is cancelled and left behind: unlike a task group, this does not wait for work that
+  /// ignores its cancellation.
+  package func answer<Answer: Sendable>(
+    of work: @escaping @Sendable () async throws -> Answer?
+  ) async -> Answer? {
+    let (patience, limit) = (self.patience, min(max(0, milliseconds), Self.longest))
+    let (answers, first) = AsyncStream.makeStream(of: Answer?.self, bufferingPolicy: .bufferingOldest(1))
+    let working = Task {
+      // The caller may have been cancelled before this began: then ask nothing, least of all after `shutdown`.
+      guard !Task.isCancelled else { return first.finish() }
+      do {
+        first.yield(try await work())
+      } catch {
+        first.yield(nil)
+      }
+    }
+    let timer = Task {
+      do {
+        try await patience(limit)
+      } catch {
+        return  // The answer came first, or the caller was cancelled.
+      }
+      first.yield(nil)
+    }
+    defer {
+      working.cancel()
+      timer.cancel()
+    }
+    for await answer in answers { return answer }
+    return nil
+  }
+}

@@ -1,0 +1,32 @@
+import PurchaseQueue
+
+/// Why waiting lanes are looked at before their time.
+public enum WakeReason: Sendable, Hashable {
+  /// The app came to the foreground.
+  case foreground
+  /// The network is back.
+  case networkBack
+  /// The user asked for it. May use the reserve of the retry budget.
+  case userAsked
+  /// There are credentials for this account, new ones or again.
+  case signedIn(account: String)
+}
+
+/// How a call that told the store ended.
+package enum FinishEnd: Sendable, Hashable {
+  /// The store took it.
+  case finished
+  /// The store does not list the transaction. The finish stays owed until the store account that bought it is back, or
+  /// until a listing shows that it is done.
+  case notListed
+  /// The store failed, or did not answer in time.
+  case failed
+}
+
+/// How a request that adopts the device's purchases ended.
+package enum AdoptionEnd: Sendable, Hashable {
+  /// The backend took it.
+  case taken
+  /// It failed, for one of the reasons of an upload.
+  case failed(UploadFailure)
+}

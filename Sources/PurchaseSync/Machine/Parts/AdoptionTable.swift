@@ -1,0 +1,111 @@
+import PurchaseQueue
+
+/// The adoptions of an installation by account: requested by the app, durable, and sent until the backend has taken
+/// them for everything that was in the device lane.
+struct AdoptionTable: Hashable {
+  private var adoptions: [String: Adoption] = [:]
+
+  /// The adoption of this account; nil if none is owed.
+  func state(of account: String) -> Adoption? { adoptions[account] }
+
+  var isEmpty: Bool { adoptions.isEmpty }
+
+  mutating func start(from storage: some AdoptionStorage) throws(QueueError) {
+    for stored in try storage.deviceAdoptions() {
+      adoptions[stored.account] = Adoption(throughPlace: stored.throughPlace)
+    }
+  }
+
+  /// The app says that the device's purchases are this account's.
+  mutating func request(by account: String, in storage: some AdoptionStorage) throws(QueueError) {
+    let stored = try storage.keepAdoption(of: account)
+    var adoption = Adoption(throughPlace: stored.throughPlace, for: .person)
+    adoption.replaces(adoptions[account])
+    adoptions[account] = adoption
+  }
+
+  mutating func signedIn(_ account: String) { adoptions[account]?.signedIn() }
+
+  /// The backend took a request. True if adoptions are to be looked at again.
+  mutating func taken(
+    by account: String, in storage: some AdoptionStorage
+  ) throws(QueueError) -> Bool {
+    guard let end = adoptions[account]?.taken(), let place = adoptions[account]?.throughPlace else {
+      preconditionFailure("no adoption was in flight for that account")
+    }
+    guard end == .ended else { return true }
+    try storage.endAdoption(of: account, throughPlace: place)
+    // Another process of this installation may have requested a wider one since.
+    guard let wider = try storage.deviceAdoptions().first(where: { $0.account == account }) else {
+      adoptions[account] = nil
+      return false
+    }
+    adoptions[account] = Adoption(throughPlace: wider.throughPlace)
+    return true
+  }
+
+  /// A request failed. True if adoptions are to be looked at again.
+  mutating func failed(
+    _ account: String, _ failure: UploadFailure, _ storage: some AttemptStorage, _ retry: inout RetryLedger,
+    _ actions: inout [SyncAction], now: Timestamp, _ delays: inout Delays
+  ) throws(QueueError) -> Bool {
+    guard let end = adoptions[account]?.failed(failure, &retry, now: now, &delays) else {
+      preconditionFailure("no adoption was in flight for that account")
+    }
+    switch end {
+    case .ended, .waits: return false
+    case .goesOn: return true
+    case .needsSignIn:
+      actions.append(.emit(.signInNeeded(.account(account))))
+      return false
+    case .failed:
+      if case .backendFault(let reason) = failure { actions.append(.emit(.backendFault(reason: reason))) }
+      try retry.commit(in: storage, now: now)
+      return true
+    }
+  }
+
+  /// Sends what is due. An adoption that the backend has taken waits until the device lane holds nothing that it covers.
+  mutating func sendDue(
+    from storage: some AdoptionStorage & AttemptStorage, _ retry: inout RetryLedger,
+    after lanes: LaneTable = LaneTable(), now: Timestamp, policy: RetryPolicy
+  ) -> [SyncAction] {
+    var actions: [SyncAction] = []
+    for account in adoptions.keys.sorted() {
+      actions += .attempting { () throws(QueueError) in
+        try send(for: account, from: storage, &retry, after: lanes, now: now, policy: policy)
+      }
+    }
+    return actions
+  }
+
+  private mutating func send(
+    for account: String, from storage: some AdoptionStorage & AttemptStorage, _ retry: inout RetryLedger,
+    after lanes: LaneTable, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> [SyncAction] {
+    guard let adoption = adoptions[account], adoption.activity == .idle else { return [] }
+    // Checked now and not when the answer arrives: a grant in between may come after the backend accepted the adoption.
+    let isLast = try !storage.deviceLaneHolds(throughPlace: adoption.throughPlace)
+    if adoption.isTaken, !isLast { return [] }
+    try retry.read(from: storage)
+    switch retry.admission(of: adoption.backoff, for: adoption.purpose, now: now, policy: policy) {
+    case .wait(let until): return [.wake(at: policy.bounded(until, after: now))]
+    case .send(let admitted):
+      // Where requests keep a distance, an upload that is being prepared comes first.
+      if lanes.hasReserved, retry.state.pace.isPaced {
+        return [.wake(at: policy.bounded(now.adding(milliseconds: policy.paceMilliseconds), after: now))]
+      }
+      try retry.spend(admitted, in: storage, now: now)
+      adoptions[account]?.sent(isLast: isLast)
+      return [.adopt(account: account)]
+    }
+  }
+
+  mutating func forgetWaits(overBy moment: Timestamp) {
+    for account in adoptions.keys { adoptions[account]?.forgetWaits(overBy: moment) }
+  }
+
+  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    for account in adoptions.keys { adoptions[account]?.clamp(now: now, policy: policy) }
+  }
+}

@@ -1,0 +1,130 @@
+import PurchaseQueue
+
+/// Telling the store that one transaction is done.
+///
+/// ```
+///             begin               failed                 begin
+///   (not there) ────▶ calling ─────────────▶ waiting ─────────────▶ calling
+///                        │ finished, or not listed
+///                        └─────────────▶ (not there)
+/// ```
+enum Finishing: Hashable {
+  /// The store is being told. So many calls failed before.
+  case calling(failures: Int)
+  /// A call failed. The store is told again at this moment, or when the transaction is delivered again.
+  case waiting(failures: Int, due: Timestamp)
+
+  var isCalling: Bool {
+    if case .calling = self { true } else { false }
+  }
+}
+
+/// Tells the store that transactions are done: only after their settlement is durable, and until it worked.
+struct FinishTable: Hashable {
+  private var states: [EntryKey: Finishing] = [:]
+
+  func state(of key: EntryKey) -> Finishing? { states[key] }
+
+  /// Tells the store, unless a call is under way. A redelivery does not wait for the moment of a retry.
+  mutating func begin(_ tombstone: Tombstone, into actions: inout [SyncAction]) {
+    switch states[tombstone.key] {
+    case .calling: return
+    case .waiting(let failures, _): states[tombstone.key] = .calling(failures: failures)
+    case nil: states[tombstone.key] = .calling(failures: 0)
+    }
+    actions.append(.finish(tombstone))
+  }
+
+  mutating func begin(_ tombstone: Tombstone) -> [SyncAction] {
+    var actions: [SyncAction] = []
+    begin(tombstone, into: &actions)
+    return actions
+  }
+
+  /// A call ended, or took too long. Throws after the call is forgotten.
+  mutating func ended(
+    _ key: EntryKey, _ end: FinishEnd, in storage: some SettlementStorage, now: Timestamp,
+    _ delays: inout Delays
+  ) throws(QueueError) -> [SyncAction] {
+    guard case .calling(let before)? = states.removeValue(forKey: key) else {
+      preconditionFailure("\(key) was not being finished")
+    }
+    switch end {
+    case .finished:
+      // A redelivery is finished although nothing is owed, and the tombstone may have been dropped since.
+      if try storage.tombstone(key)?.isFinishOwed == true { try storage.markFinished(key) }
+      return []
+    case .notListed: return []
+    case .failed:
+      let wait = delays.delay(afterFailures: before + 1)
+      let due = now.adding(milliseconds: max(wait, 1))
+      states[key] = .waiting(failures: before + 1, due: due)
+      return [.wake(at: due)]
+    }
+  }
+
+  /// Calls that failed and are due again.
+  mutating func goOn(
+    in storage: some SettlementStorage, now: Timestamp, policy: RetryPolicy
+  ) -> [SyncAction] {
+    var actions: [SyncAction] = []
+    for (key, state) in states.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      guard case .waiting(_, let moment) = state else { continue }
+      let due = policy.bounded(moment, after: now)
+      guard due <= now else {
+        actions.append(.wake(at: due))
+        continue
+      }
+      actions += .attempting { () throws(QueueError) in
+        guard let tombstone = try storage.tombstone(key) else {
+          states[key] = nil
+          return []
+        }
+        return begin(tombstone)
+      }
+    }
+    return actions
+  }
+
+  /// The store answered with its list. An owed finish that is not on the list is done, unless another store account is
+  /// known to have bought the transaction: then it waits for that account. Marking one too many costs nothing, because
+  /// a settled transaction that is delivered again is finished again.
+  mutating func listed(
+    _ keys: Set<EntryKey>, account: String?, in storage: some SettlementStorage
+  ) throws(QueueError) -> [SyncAction] {
+    var actions: [SyncAction] = []
+    for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishOwed {
+      if keys.contains(tombstone.key) {
+        begin(tombstone, into: &actions)
+        continue
+      }
+      // Unknown if the stored details cannot be read. The transaction then counts as this account's.
+      let owner = try storage.storeAccount(of: tombstone)
+      if let owner, let account, owner != account { continue }
+      if states[tombstone.key]?.isCalling == true { continue }
+      states[tombstone.key] = nil
+      actions += .attempting { () throws(QueueError) in
+        try storage.markFinished(tombstone.key)
+        return []
+      }
+    }
+    return actions
+  }
+
+  // MARK: Time
+
+  /// The clock went back behind this moment: calls that were due by then are due now.
+  mutating func forgetWaits(overBy moment: Timestamp, now: Timestamp) {
+    for (key, state) in states {
+      guard case .waiting(let failures, let due) = state, due <= moment else { continue }
+      states[key] = .waiting(failures: failures, due: now)
+    }
+  }
+
+  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    for (key, state) in states {
+      guard case .waiting(let failures, let due) = state else { continue }
+      states[key] = .waiting(failures: failures, due: policy.bounded(due, after: now))
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import PurchaseQueue
+
+/// Which entries a lane sends next, and when.
+extension LaneState {
+  /// The most entries that one upload carries (wire protocol).
+  static var claimsPerUpload: Int { 100 }
+
+  /// Reserves the lane for its head and the entries behind it with the same proof, if the lane is idle and would be
+  /// admitted. Else asks for a wake-up. Throws before anything has changed.
+  mutating func sendNext(
+    _ lane: Lane, from storage: some LaneStorage & AttemptStorage, _ retry: inout RetryLedger, now: Timestamp,
+    policy: RetryPolicy, into actions: inout [SyncAction]
+  ) throws(QueueError) {
+    guard activity == .idle else { return }
+    let ready = try storage.readyEntries(
+      in: lane, now: now, limit: Self.claimsPerUpload, dueFirst: sendsDueFirst)
+    guard let head = ready.first else {
+      guard let next = try storage.nextReadyAt(in: lane) else { return }
+      let due = policy.bounded(next, after: now)
+      // Another process of this installation had another clock.
+      if due < next { try storage.clampPostponed(to: due, now: now) }
+      return actions.append(.wake(at: due))
+    }
+    try retry.read(from: storage)
+    switch retry.admission(of: backoff, for: purpose, now: now, policy: policy) {
+    case .wait(let until): actions.append(.wake(at: policy.bounded(until, after: now)))
+    case .send:
+      let run = try Self.run(headedBy: head, ready, storage, policy)
+      reserve(run)
+      actions.append(.send(lane: lane, entries: run))
+    }
+  }
+
+  /// The request is prepared, and the lane's lease is taken. Decides anew, because time has passed, and commits the
+  /// attempt together with its cost. False if the request may not go out now; the lane is idle then, also if this throws.
+  mutating func beginAttempt(
+    of lane: Lane, in storage: some LaneStorage & AttemptStorage, _ retry: inout RetryLedger,
+    isSuspended: Bool = false, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> Bool {
+    guard let request = inFlight, !request.hasBegun else {
+      preconditionFailure("an attempt of a lane that is not reserved")
+    }
+    stopped()
+    guard !isSuspended else { return false }
+    // Another process of this installation may have settled, postponed or quarantined entries, and the app may have
+    // discarded some, while the request was prepared.
+    let keys = request.entries.map(\.key)
+    let ready = try storage.readyEntries(in: lane, now: now, limit: keys.count, dueFirst: sendsDueFirst)
+    guard ready.map(\.key) == keys else { return false }
+    try retry.read(from: storage)
+    let admission = retry.admission(of: backoff, for: purpose, now: now, policy: policy)
+    guard case .send(let admitted) = admission else { return false }
+    try retry.recordAttempt(of: keys, admitted, in: storage, now: now)
+    begin(request)
+    return true
+  }
+
+  /// The head and the entries behind it that have the same proof. Alone, if the head has failed together with others.
+  private static func run(
+    headedBy head: Entry, _ ready: [Entry], _ storage: some AttemptStorage, _ policy: RetryPolicy
+  ) throws(QueueError) -> [Entry] {
+    if ready.count == 1 { return ready }
+    if try goesAlone(head, storage, policy) { return [head] }
+    // References to proofs that are not here compare equal by their size alone. Their proofs may differ.
+    if !head.proofs.isEmpty, head.proofs.allSatisfy(\.isByReference) { return [head] }
+    var run = [head]
+    for entry in ready.dropFirst() {
+      guard entry.proofs == head.proofs, try !goesAlone(entry, storage, policy) else { break }
+      // Two entries with one name on the wire go in two uploads: a verdict could be about either.
+      if entry.key.hasDate, run.contains(where: { $0.key.hasSameWireName(as: entry.key) }) { break }
+      run.append(entry)
+    }
+    return run
+  }
+
+  private static func goesAlone(
+    _ entry: Entry, _ storage: some AttemptStorage, _ policy: RetryPolicy
+  ) throws(QueueError) -> Bool {
+    guard entry.attempts > 0 else { return false }
+    return try storage.watch(of: entry.key).goesAlone(policy: policy)
+  }
+
+  /// The activity of the lane, for a screen. `reason` is the last reported reason to wait, if there was one. Changes
+  /// nothing.
+  func status(
+    of lane: Lane, in storage: some LaneStorage, _ retry: RetryLedger, isSuspended: Bool, reason: String?,
+    now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> LaneStatus.State {
+    switch activity {
+    case .inFlight: return .uploading
+    case .signInNeeded: return .signInNeeded
+    case .idle: break
+    }
+    if isSuspended { return .suspended }
+    guard try !storage.readyEntries(in: lane, now: now, limit: 1).isEmpty else {
+      let next = try storage.nextReadyAt(in: lane) ?? now
+      return .waiting(until: policy.bounded(next, after: now), reason: "each of its entries is postponed")
+    }
+    switch retry.admission(of: backoff, for: purpose, now: now, policy: policy) {
+    case .send: return .ready
+    case .wait(let until):
+      let known = backoff.failures > 0 ? reason : nil
+      return .waiting(
+        until: policy.bounded(until, after: now), reason: known ?? "the backend fails, or asked for a pause")
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import PurchaseQueue
+
+/// One request of a lane: being prepared, or sent and not answered.
+struct InFlight: Hashable {
+  /// The entries as they were when the lane was reserved for them.
+  let entries: [Entry]
+  /// Whether the attempt is recorded. Before, the request is only being prepared.
+  fileprivate(set) var hasBegun = false
+  /// Entries that the app discarded since. A newer entry with such a key is an update; the answer does not apply to it.
+  fileprivate(set) var discarded: Set<EntryKey> = []
+  /// The account signed in since. If the request's credentials are refused, that says nothing about the new ones.
+  fileprivate(set) var hasNewCredentials = false
+
+  init(_ entries: [Entry]) { self.entries = entries }
+
+  func holds(_ key: EntryKey) -> Bool { entries.contains { $0.key == key } }
+
+  /// The entries that the answer still applies to.
+  var answerable: [EntryKey] {
+    discarded.isEmpty ? entries.map(\.key) : entries.map(\.key).filter { !discarded.contains($0) }
+  }
+}
+
+/// One lane: what it has in flight, when it may send again, and whether a person waits for it.
+///
+/// ```
+///          reserve                   begin            ended by a reply, or failed
+///   idle ───────────▶ in flight, ───────────▶ in flight, ───────────────────────▶ idle
+///    ▲ ▲              being prepared          attempt recorded                     │ credentials missing
+///    │ └── begin: not ────┘ │ failed                                               │ or refused
+///    │     admitted now     └──────────────────────────────────────────────────────┤
+///    └──────────────────────── wake ───────────── sign-in needed ◀─────────────────┘
+/// ```
+///
+/// Whether an idle lane waits is not a state: its backoff and the backend's pace say when it may send.
+struct LaneState: Hashable {
+  enum Activity: Hashable {
+    case idle
+    case inFlight(InFlight)
+    case signInNeeded
+  }
+
+  private(set) var activity = Activity.idle
+  private(set) var backoff = LaneBackoff()
+  /// The purpose of the next request: a request for a person may use the reserve of the budget.
+  private(set) var purpose = RetryBudget.Purpose.retry
+  /// Whether the next upload begins with a postponed entry that is due. The two kinds take turns, so neither waits for
+  /// more than one upload of the other, however many there are.
+  private(set) var sendsDueFirst = false
+  /// Deliveries of entries while they were in flight. The verdicts do not take them into account.
+  private(set) var arrivedInFlight: [EntryKey: StoreTransaction] = [:]
+  /// Entries that wait for the backend's Retry-After. A newer proof does not shorten such a wait.
+  private(set) var askedToWait: Set<EntryKey> = []
+
+  init(backoff: LaneBackoff = LaneBackoff()) { self.backoff = backoff }
+
+  var inFlight: InFlight? {
+    if case .inFlight(let request) = activity { request } else { nil }
+  }
+
+  /// The entries in flight; empty if nothing is.
+  var sent: [Entry] { inFlight?.entries ?? [] }
+
+  // MARK: Events
+
+  /// Something new to send, or a sign that sending works again.
+  mutating func wake(for purpose: RetryBudget.Purpose, now: Timestamp, _ delays: inout Delays) {
+    if activity == .signInNeeded { activity = .idle }
+    backoff.woken(now: now, policy: delays.policy, using: &delays.random)
+    if purpose == .person { self.purpose = .person }
+  }
+
+  /// The account has credentials, new ones or again.
+  mutating func signedIn() {
+    guard case .inFlight(var request) = activity else { return }
+    activity = .idle
+    request.hasNewCredentials = true
+    activity = .inFlight(request)
+  }
+
+  /// A request for these entries is prepared. No other request of this lane begins until it has ended.
+  mutating func reserve(_ entries: [Entry]) {
+    activity = .inFlight(InFlight(entries))
+  }
+
+  /// The attempt is recorded: the request goes out now.
+  mutating func begin(_ request: InFlight) {
+    var request = request
+    request.hasBegun = true
+    purpose = .retry
+    sendsDueFirst = request.entries.first?.readyAt.milliseconds == 0
+    activity = .inFlight(request)
+  }
+
+  /// The store delivered an entry anew. It matters if the entry is in flight.
+  mutating func arrived(_ transaction: StoreTransaction) {
+    if inFlight?.holds(transaction.key) == true { arrivedInFlight[transaction.key] = transaction }
+  }
+
+  /// The app discarded an entry.
+  mutating func discarded(_ key: EntryKey) {
+    arrivedInFlight[key] = nil
+    guard case .inFlight(var request) = activity, request.holds(key) else { return }
+    activity = .idle
+    request.discarded.insert(key)
+    activity = .inFlight(request)
+  }
+
+  /// An answer came. The lane stays in flight until `ended`: freeing capacity looks at all lanes, and would resend
+  /// entries of this one that are not postponed yet.
+  mutating func answered() -> InFlight {
+    guard case .inFlight(let request) = activity else {
+      preconditionFailure("an answer for a lane that has nothing in flight")
+    }
+    if !askedToWait.isEmpty { askedToWait.subtract(request.entries.map(\.key)) }
+    return request
+  }
+
+  /// The verdicts of a reply are dealt with.
+  mutating func ended(_ backoff: LaneBackoff) {
+    if !arrivedInFlight.isEmpty { for entry in sent { arrivedInFlight[entry.key] = nil } }
+    activity = .idle
+    self.backoff = backoff
+  }
+
+  /// The request ended without verdicts, or did not begin: the lane is idle.
+  mutating func stopped() { activity = .idle }
+
+  /// Updates the backoff of this lane and the pace of all lanes.
+  mutating func failed(
+    _ failure: UploadFailure, _ retry: inout RetryLedger, now: Timestamp, _ delays: inout Delays
+  ) {
+    retry.failed(failure, &backoff, now: now, &delays)
+  }
+
+  /// The credentials are missing or were refused.
+  mutating func needSignIn() { activity = .signInNeeded }
+
+  /// The backend asked to wait with this entry.
+  mutating func askedToWait(_ key: EntryKey) { askedToWait.insert(key) }
+
+  // MARK: Time
+
+  /// The clock went back behind this moment: waits that were over by then stay over.
+  mutating func forgetWaits(overBy moment: Timestamp) { backoff.forget(overBy: moment) }
+
+  mutating func clamp(now: Timestamp, policy: RetryPolicy) { backoff.clamp(now: now, policy: policy) }
+}

@@ -1,0 +1,60 @@
+import PurchaseQueue
+
+/// The lanes of an installation. A lane that is not in the table is idle and has not failed.
+struct LaneTable {
+  private var states: [Lane: LaneState] = [:]
+
+  subscript(lane: Lane) -> LaneState {
+    get { states[lane] ?? LaneState() }
+    set { states[lane] = newValue }
+  }
+
+  /// In a fixed order: waking a lane draws a random number, and a seed has to give the same run each time.
+  private var names: [Lane] { states.keys.sorted { $0.text < $1.text } }
+
+  var hasInFlight: Bool { states.values.contains { $0.inFlight != nil } }
+
+  /// Lanes that an earlier run left. Each goes on with as many failures as its head has attempts: an app that dies at
+  /// each launch must not send at each launch.
+  mutating func start(
+    from storage: some LaneStorage, now: Timestamp, _ delays: inout Delays
+  ) throws(QueueError) {
+    for lane in try storage.lanes() {
+      let head = try storage.readyEntries(in: lane, now: .distantFuture, limit: 1).first
+      states[lane] = LaneState(
+        backoff: LaneBackoff(
+          attempts: head?.attempts ?? 0, now: now, policy: delays.policy, using: &delays.random))
+    }
+  }
+
+  mutating func woken(_ reason: WakeReason, now: Timestamp, _ delays: inout Delays) {
+    switch reason {
+    case .foreground: for lane in names { self[lane].wake(for: .retry, now: now, &delays) }
+    case .networkBack:
+      // Credentials do not come with a network.
+      for lane in names where self[lane].activity != .signInNeeded {
+        self[lane].wake(for: .retry, now: now, &delays)
+      }
+    case .userAsked: for lane in names { self[lane].wake(for: .person, now: now, &delays) }
+    case .signedIn(let account):
+      self[.account(account)].wake(for: .person, now: now, &delays)
+      self[.account(account)].signedIn()
+    }
+  }
+
+  /// Whether an upload is being prepared whose attempt has not begun.
+  var hasReserved: Bool { states.values.contains { $0.inFlight?.hasBegun == false } }
+
+  /// The app discarded an entry, in whichever lane it is.
+  mutating func discarded(_ key: EntryKey) {
+    for lane in states.keys { states[lane]?.discarded(key) }
+  }
+
+  mutating func forgetWaits(overBy moment: Timestamp) {
+    for lane in states.keys { states[lane]?.forgetWaits(overBy: moment) }
+  }
+
+  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    for lane in states.keys { states[lane]?.clamp(now: now, policy: policy) }
+  }
+}

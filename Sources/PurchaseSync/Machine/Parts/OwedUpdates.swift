@@ -1,0 +1,60 @@
+import PurchaseQueue
+
+/// Updates of settled transactions that the backend has yet to get, and the epoch of the backend's ledger.
+///
+/// ```
+///           owe, or another epoch               queue: all of them fitted
+///   none ─────────────────────────▶ mayBeOwed ─────────────────────────▶ none
+///                                    ▲     │ queue: capacity ran out
+///                                    └─────┘
+/// ```
+///
+/// The updates themselves are stored. The state only avoids a query at each event.
+struct OwedUpdates: Hashable {
+  /// The epoch that this process heard or read last; nil before the first reply.
+  private var epoch: String?
+  /// Whether the storage may hold owed updates.
+  private(set) var mayBeOwed = false
+
+  /// An earlier run may have left updates.
+  mutating func start(epoch: String?) { (self.epoch, mayBeOwed) = (epoch, true) }
+
+  /// An update was recorded in the storage.
+  mutating func owe() { mayBeOwed = true }
+
+  /// A reply carries the ledger's epoch. The stored epoch counts, not the one of this process: another process of this
+  /// installation may have heard of another one. A reply from before a restoration then looks like one more change,
+  /// and everything is offered once more.
+  ///
+  /// Another epoch means that the backend was restored from a backup: everything settled is offered to it again.
+  mutating func epochArrived(
+    _ new: String, in storage: some OwedUpdateStorage
+  ) throws(QueueError) -> [SyncAction] {
+    let known = try storage.ledgerEpoch()
+    guard new != known else {
+      if new != epoch { (epoch, mayBeOwed) = (new, true) }
+      return []
+    }
+    let isRestored = known != nil
+    try storage.keepLedgerEpoch(new, offeringAgain: isRestored)
+    epoch = new
+    guard isRestored else { return [] }
+    mayBeOwed = true
+    return [.emit(.ledgerChanged)]
+  }
+
+  /// Queues as many updates as there is capacity for. Returns their keys, and when to try again if some are left:
+  /// another process may free capacity without telling this one.
+  mutating func queue(
+    in storage: some OwedUpdateStorage, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> (queued: [EntryKey], retryAt: Timestamp?) {
+    let result = try storage.queueOwedUpdates(now: now)
+    mayBeOwed = result.areWaiting
+    return (result.queued, result.areWaiting ? Self.retryAt(now: now, policy: policy) : nil)
+  }
+
+  /// When updates that wait for capacity are tried again.
+  static func retryAt(now: Timestamp, policy: RetryPolicy) -> Timestamp {
+    policy.bounded(now.adding(milliseconds: policy.ceilingMilliseconds), after: now)
+  }
+}

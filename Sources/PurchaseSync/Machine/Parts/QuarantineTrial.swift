@@ -1,0 +1,194 @@
+import PurchaseQueue
+
+/// The quarantine: entries that are tried daily, after an update of the app, and when a new proof of them comes.
+///
+/// ```
+///              a day is over, or another version            all released
+///   at rest ───────────────────────────────────▶ releasing ───────────────▶ at rest
+///                                                 ▲  │ no capacity: goes on when some is freed
+///                                                 └──┘ the backend asked to wait: goes on then
+/// ```
+///
+/// A trial releases each entry at most once. Entries without capacity follow when capacity is freed, and entries with a
+/// Retry-After when it is over: in their lanes they would take the capacity of purchases until then. The moment of the
+/// last trial is stored (`TrialRecord`); the entries that this trial has left are not.
+struct QuarantineTrial: Hashable {
+  /// The version of this app. Another one than that of the last trial begins a trial.
+  let appVersion: String
+  /// Entries that this trial has yet to release.
+  private(set) var remaining: [EntryKey] = []
+  /// When the first of them may be released, if the backend asked for a pause.
+  private(set) var waitsUntil: Timestamp?
+  /// How often a new proof released an entry.
+  private(set) var proofReleases: [EntryKey: Int] = [:]
+
+  init(appVersion: String) { self.appVersion = appVersion }
+
+  // MARK: The daily trial
+
+  /// Begins a trial, if one is due, or goes on with the present one. `isStoreHoldingMore`: transactions that the store
+  /// keeps come before entries that have been tried.
+  mutating func proceed(
+    in storage: some QuarantineStorage, isStoreHoldingMore: Bool, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> [SyncAction] {
+    guard try storage.hasQuarantined() else { return [] }
+    let last = try storage.quarantineTrial()
+    if let last, last.appVersion == appVersion {
+      // Another process of this installation had another clock.
+      if last.at > now { try storage.keep(record(after: last, now: now)) }
+      let due = policy.bounded(last.at.adding(milliseconds: policy.quarantineRetryMilliseconds), after: now)
+      guard due <= now else {
+        let waiting = try goOnAfterWait(in: storage, isStoreHoldingMore, now: now, policy: policy)
+        return [.wake(at: due)] + waiting
+      }
+    }
+    let keys = try storage.quarantined()
+    // Damaged entries are counted by `hasQuarantined`, and cannot be tried.
+    guard !keys.isEmpty else { return [] }
+    try storage.keep(record(after: last, now: now))
+    let next = SyncAction.wake(at: Self.nextTrial(now: now, policy: policy))
+    // The first entry was quarantined just now. Its day begins.
+    guard last != nil else { return [next] }
+    remaining = keys
+    return try [next] + releaseRemaining(in: storage, now: now, policy: policy)
+  }
+
+  /// Releases the remaining entries of this trial, as far as there is capacity and the backend asked for no pause.
+  mutating func releaseRemaining(
+    in storage: some QuarantineStorage, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> [SyncAction] {
+    var waiting: [EntryKey] = []
+    defer { remaining += waiting }
+    waitsUntil = nil
+    while let key = remaining.first {
+      if try storage.entry(key)?.state == .quarantined {
+        if let asked = try Self.pause(of: key, in: storage, now: now, policy: policy) {
+          waitsUntil = min(waitsUntil ?? asked, asked)
+          waiting.append(remaining.removeFirst())
+          continue
+        }
+        guard try storage.release(key, until: nil, now: now) else { break }
+      }
+      remaining.removeFirst()
+    }
+    return waitsUntil.map { [.wake(at: $0)] } ?? []
+  }
+
+  private mutating func goOnAfterWait(
+    in storage: some QuarantineStorage, _ isStoreHoldingMore: Bool, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> [SyncAction] {
+    guard let moment = waitsUntil.map({ policy.bounded($0, after: now) }) else { return [] }
+    guard moment <= now else { return [.wake(at: moment)] }
+    // With transactions in the store, the trial goes on after the listing.
+    return isStoreHoldingMore ? [] : try releaseRemaining(in: storage, now: now, policy: policy)
+  }
+
+  // MARK: One entry
+
+  /// The result of `place`.
+  enum Placement: Hashable {
+    /// It is in quarantine, where it takes no capacity. The storage may have failed to note the moment.
+    case quarantined([SyncAction])
+    /// The quarantine was full: the entry is postponed in its lane for as long.
+    case postponed(until: Timestamp)
+  }
+
+  /// Quarantines an entry. `asked`: when the backend wants it again at the earliest.
+  func place(
+    _ key: EntryKey, _ reason: String, asked: Timestamp?, in storage: some QuarantineStorage & LaneStorage,
+    now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> Placement {
+    let isFirst = try storage.quarantined().isEmpty
+    // Record the moment before moving the entry. After a kill or a full disk in between, a new proof would release the
+    // entry too early.
+    if asked != nil { try note(key, asked, isFirst, in: storage, now: now) }
+    guard try storage.quarantine(key, reason: reason, now: now) else {
+      let tried = now.adding(milliseconds: policy.quarantineRetryMilliseconds)
+      let until = max(tried, asked ?? tried)
+      try storage.postpone(key, until: until, reason: reason, now: now)
+      return .postponed(until: until)
+    }
+    var actions: [SyncAction] = [
+      .emit(.quarantined(key, reason: reason)), .wake(at: Self.nextTrial(now: now, policy: policy)),
+    ]
+    if isFirst, asked == nil {
+      actions += .attempting { () throws(QueueError) in
+        try note(key, nil, true, in: storage, now: now)
+        return []
+      }
+    }
+    return .quarantined(actions)
+  }
+
+  /// The result of `newProof`.
+  enum Release: Hashable {
+    case noCapacity
+    /// `isPaused`: the backend asked for a pause with it.
+    case released(isPaused: Bool)
+  }
+
+  /// A new proof is a reason to try again. A store may sign anew each time it is asked, and quarantining an entry frees
+  /// capacity for which the store is asked: so the first new proof releases at once, the next ones ever more slowly.
+  mutating func newProof(
+    of key: EntryKey, in storage: some QuarantineStorage, now: Timestamp, _ delays: inout Delays
+  ) throws(QueueError) -> Release {
+    let releases = proofReleases[key, default: 0]
+    let asked = try Self.pause(of: key, in: storage, now: now, policy: delays.policy)
+    var until = asked
+    if releases > 0 {
+      let wait = delays.delay(afterFailures: releases + 4)
+      until = max(asked ?? now, now.adding(milliseconds: max(wait, 1)))
+    }
+    guard try storage.release(key, until: until, now: now) else { return .noCapacity }
+    proofReleases[key] = releases + 1
+    return .released(isPaused: asked != nil)
+  }
+
+  /// The entry is settled: its releases do not count any more.
+  mutating func settled(_ key: EntryKey) {
+    if !proofReleases.isEmpty { proofReleases[key] = nil }
+  }
+
+  // MARK: The stored record
+
+  /// Brings the moments of the stored record back to the horizon.
+  static func clamp(in storage: some QuarantineStorage, now: Timestamp, policy: RetryPolicy)
+    throws(QueueError)
+  {
+    guard let stored = try storage.quarantineTrial() else { return }
+    var clamped = stored
+    clamped.at = min(stored.at, now)
+    clamped.notBefore = stored.notBefore?.mapValues { policy.bounded($0, after: now) }
+    if clamped != stored { try storage.keep(clamped) }
+  }
+
+  /// A trial that begins now. Pauses that are not over stay.
+  private func record(after last: TrialRecord?, now: Timestamp) -> TrialRecord {
+    var record = TrialRecord(at: now, appVersion: appVersion)
+    record.notBefore = last?.notBefore?.filter { $0.value > now }
+    return record
+  }
+
+  private func note(
+    _ key: EntryKey, _ asked: Timestamp?, _ isFirst: Bool, in storage: some QuarantineStorage, now: Timestamp
+  ) throws(QueueError) {
+    let last = try storage.quarantineTrial()
+    // While the quarantine was empty, nothing was tried: its day begins now.
+    var next = record(after: last, now: now)
+    if !isFirst, let last { (next.at, next.appVersion) = (last.at, last.appVersion) }
+    if let asked { next.notBefore = (next.notBefore ?? [:]).merging([key.rawValue: asked]) { $1 } }
+    try storage.keep(next)
+  }
+
+  /// The pause that the backend asked for when the entry was quarantined; nil if it is over.
+  private static func pause(
+    of key: EntryKey, in storage: some QuarantineStorage, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> Timestamp? {
+    guard let asked = try storage.quarantineTrial()?.notBefore?[key.rawValue], asked > now else { return nil }
+    return policy.bounded(asked, after: now)
+  }
+
+  private static func nextTrial(now: Timestamp, policy: RetryPolicy) -> Timestamp {
+    policy.bounded(now.adding(milliseconds: policy.quarantineRetryMilliseconds), after: now)
+  }
+}

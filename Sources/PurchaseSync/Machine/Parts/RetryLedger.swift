@@ -1,0 +1,130 @@
+import PurchaseQueue
+
+/// The retry state of the installation: as this process knows it, and as the file holds it.
+///
+/// ```
+///                 failed, succeeded, spend                  commit, recordAttempt
+///   as committed ──────────────────────────▶ changed here ────────────────────────▶ as committed
+///        ▲                                                                               │
+///        └──────────── read: another process has committed a newer state ────────────────┘
+/// ```
+///
+/// The effect of a failure is committed before the next request, so that a kill shortens no wait and refills no budget.
+struct RetryLedger: Hashable {
+  private(set) var state = RetryState()
+  /// The state of the file when it was last read or written.
+  private var committed = RetryState()
+
+  /// Whether a request may go out.
+  enum Admission: Hashable {
+    /// Now. The state includes what the request costs; it takes effect with `recordAttempt` or `spend`.
+    case send(RetryState)
+    case wait(until: Timestamp)
+  }
+
+  mutating func load(from storage: some AttemptStorage) throws(QueueError) {
+    state = try storage.retryState()
+    committed = state
+  }
+
+  /// Takes over what another process of this installation has spent and was asked to wait for. To be called before a
+  /// decision and before a change.
+  mutating func read(from storage: some AttemptStorage) throws(QueueError) {
+    let stored = try storage.retryState()
+    guard stored != committed else { return }
+    // The file may still hold a Retry-After that this process has cleared (`forgetWaits`). Ignore it.
+    let cleared = state.pace.notBefore == nil ? committed.pace.notBefore : nil
+    state.budget = stored.budget
+    state.pace.heard(stored.pace)
+    if let cleared, stored.pace.notBefore == cleared { state.pace.forget(overBy: cleared) }
+    committed = stored
+  }
+
+  /// Reads as `read` does when an answer has arrived: the answer counts even if the file cannot be read now.
+  mutating func hear(from storage: some AttemptStorage) -> [SyncAction] {
+    .attempting { () throws(QueueError) in
+      try read(from: storage)
+      return []
+    }
+  }
+
+  /// Decides about a request without changing anything.
+  func admission(
+    of lane: LaneBackoff, for purpose: RetryBudget.Purpose, now: Timestamp, policy: RetryPolicy
+  ) -> Admission {
+    var admitted = state
+    switch admitted.admit(lane, for: purpose, now: now, policy: policy) {
+    case .wait(let until): return .wait(until: until)
+    case .send: return .send(admitted)
+    }
+  }
+
+  /// Commits an attempt of the entries together with what it costs.
+  mutating func recordAttempt(
+    of keys: [EntryKey], _ admitted: RetryState, in storage: some AttemptStorage, now: Timestamp
+  ) throws(QueueError) {
+    let isChanged = admitted.isWorthKeeping(since: committed)
+    try storage.recordAttempt(keys, keeping: isChanged ? admitted : nil, now: now)
+    state = admitted
+    if isChanged { committed = admitted }
+  }
+
+  /// Takes what a request without entries costs, and commits it.
+  mutating func spend(
+    _ admitted: RetryState, in storage: some AttemptStorage, now: Timestamp
+  ) throws(QueueError) {
+    state = admitted
+    try commit(in: storage, now: now)
+  }
+
+  /// A request brought no verdicts: updates the pace of all lanes and the backoff of the one that sent it.
+  mutating func failed(
+    _ failure: UploadFailure, _ backoff: inout LaneBackoff, now: Timestamp, _ delays: inout Delays
+  ) {
+    switch failure {
+    case .retry(_, let asked):
+      state.pace.failed(now: now, policy: delays.policy, using: &delays.random)
+      backoff.failed(
+        retryAfterMilliseconds: asked, now: now, policy: delays.policy, using: &delays.random)
+    case .backendBusy(_, let asked):
+      state.pace.failed(
+        retryAfterMilliseconds: asked, now: now, policy: delays.policy, using: &delays.random)
+      backoff.failed(now: now, policy: delays.policy, using: &delays.random)
+    case .backendFault: backoff.refused(now: now, policy: delays.policy, using: &delays.random)
+    case .laneTaken, .unprepared: backoff.notSent(now: now, policy: delays.policy, using: &delays.random)
+    case .signInNeeded, .proofMissing, .unreadable, .interrupted: break
+    }
+  }
+
+  /// Verdicts came.
+  mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
+    state.pace.succeeded(now: now, policy: policy)
+  }
+
+  /// Commits the state, if it changed, and the records of entries that failed.
+  mutating func commit(
+    _ watches: [EntryKey: PoisonWatch] = [:], in storage: some AttemptStorage, now: Timestamp
+  ) throws(QueueError) {
+    guard !watches.isEmpty || state.isWorthKeeping(since: committed) else { return }
+    try storage.keep(state, watches, now: now)
+    committed = state
+  }
+
+  /// The clock went back behind this moment: waits that were over by then stay over.
+  mutating func forgetWaits(overBy moment: Timestamp) { state.pace.forget(overBy: moment) }
+
+  /// Brings every moment back to the horizon.
+  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    state.pace.clamp(now: now, policy: policy)
+    state.budget.clamp(now: now)
+  }
+}
+
+extension RetryState {
+  /// Whether the difference has to be committed before the next request. The moment of the last success alone does
+  /// not: it only delays the quarantine of an entry that fails by itself.
+  func isWorthKeeping(since kept: RetryState) -> Bool {
+    budget != kept.budget || pace.notBefore != kept.pace.notBefore || pace.isFailing != kept.pace.isFailing
+      || pace.pacedSendsLeft != kept.pace.pacedSendsLeft || pace.pacedAt != kept.pace.pacedAt
+  }
+}

@@ -1,0 +1,85 @@
+import PurchaseQueue
+
+/// Transactions that the store keeps because the queue has no capacity for them.
+///
+/// ```
+///            full                      capacityFreed, or the moment comes
+///   none ───────────▶ full(askAt) ─────────────────────────────────▶ capacityFreed
+///    ▲                 ▲   ▲  └── waitForCapacity: a later moment ──┘      │ ask, once nothing is in flight
+///    │                 │   └────── full, or the store did not answer ──┐   ▼
+///    └─────────────────┴──────── listed ─────────────────────────── askingStore
+/// ```
+///
+/// The store is asked only when nothing is in flight: with a thousand transactions in the store, asking after each
+/// settled one would cost a thousand listings.
+enum StoreOverflow: Hashable {
+  /// The store keeps nothing for lack of capacity.
+  case none
+  /// The store keeps something. It is asked again at this moment even if no capacity is freed here: another process
+  /// may free some, and a reservation for an order ends by itself. Nil until the first wait was computed.
+  case full(askAt: Timestamp?)
+  /// There may be capacity now. The store has not been asked yet.
+  case capacityFreed
+  /// The store was asked and has not answered.
+  case askingStore
+
+  /// Whether the store is known to keep something.
+  var isStoreHoldingMore: Bool {
+    switch self {
+    case .full, .capacityFreed: true
+    case .none, .askingStore: false
+    }
+  }
+
+  /// A transaction did not fit.
+  mutating func full() {
+    switch self {
+    case .none, .askingStore: self = .full(askAt: nil)
+    case .full, .capacityFreed: break
+    }
+  }
+
+  /// The store still keeps something that could not be stored here, for another reason than capacity.
+  mutating func storeKeepsMore() { self = .capacityFreed }
+
+  /// There may be capacity. True if the store keeps something: it comes first.
+  mutating func freed() -> Bool {
+    guard isStoreHoldingMore else { return false }
+    self = .capacityFreed
+    return true
+  }
+
+  /// The store answered with its list.
+  mutating func listed() {
+    if self == .askingStore { self = .none }
+  }
+
+  /// The store did not answer: it may keep as much as before.
+  mutating func notListed() {
+    if self == .askingStore { self = .full(askAt: nil) }
+  }
+
+  /// Something on the list did not fit: ask again after the backoff ceiling.
+  mutating func waitForCapacity(now: Timestamp, policy: RetryPolicy) {
+    if case .full = self { self = .full(askAt: now.adding(milliseconds: policy.ceilingMilliseconds)) }
+  }
+
+  /// The moment at which this is to be looked at again; nil if there is nothing to wait for, or if the moment has come.
+  mutating func wakeUp(now: Timestamp, policy: RetryPolicy) -> Timestamp? {
+    guard case .full(let askAt) = self else { return nil }
+    let due = (askAt ?? .distantFuture).clamped(to: policy.ceilingMilliseconds, after: now)
+    guard due <= now else {
+      self = .full(askAt: due)
+      return due
+    }
+    self = .capacityFreed
+    return nil
+  }
+
+  /// Nothing is in flight. True if the store is to be asked now.
+  mutating func ask() -> Bool {
+    guard self == .capacityFreed else { return false }
+    self = .askingStore
+    return true
+  }
+}

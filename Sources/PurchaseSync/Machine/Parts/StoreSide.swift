@@ -1,0 +1,9 @@
+import PurchaseQueue
+
+/// The machine's view of the store: transactions to finish, transactions that it keeps, and its account.
+struct StoreSide: Hashable {
+  var finishes = FinishTable()
+  var overflow = StoreOverflow.none
+  /// The store account of the last listing; nil if it is not known.
+  var account: String?
+}

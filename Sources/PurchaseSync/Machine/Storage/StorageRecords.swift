@@ -1,0 +1,55 @@
+package import PurchaseQueue
+
+/// How one claim of an upload was settled.
+package struct SettledClaim: Sendable, Hashable {
+  package var key: EntryKey
+  package var verdict: Verdict
+  /// The order that the verdict binds it to; nil if the binding stays as it is.
+  package var orderNumber: String?
+
+  package init(key: EntryKey, verdict: Verdict, orderNumber: String? = nil) {
+    self.key = key
+    self.verdict = verdict
+    self.orderNumber = orderNumber
+  }
+}
+
+/// The result of `queueOwedUpdates`.
+package struct QueuedUpdates: Sendable, Hashable {
+  /// The updates for which there was capacity.
+  package var queued: [EntryKey]
+  /// Whether other updates still wait for capacity.
+  package var areWaiting: Bool
+
+  package init(queued: [EntryKey], areWaiting: Bool) {
+    self.queued = queued
+    self.areWaiting = areWaiting
+  }
+}
+
+/// The last trial of the quarantine, as it is stored.
+package struct TrialRecord: Sendable, Hashable, Codable {
+  package var at: Timestamp
+  /// The app's version at that time.
+  package var appVersion: String
+  /// The backend's Retry-After of quarantined entries, by key. Neither a new proof nor an update of the app releases
+  /// an entry before it.
+  package var notBefore: [String: Timestamp]?
+
+  package init(at: Timestamp, appVersion: String) {
+    self.at = at
+    self.appVersion = appVersion
+  }
+}
+
+/// An account that adopts what was bought on this device before sign-in.
+package struct DeviceAdoption: Sendable, Hashable {
+  package var account: String
+  /// The place of the last entry that is covered. A place and not a moment: clock jumps do not change it.
+  package var throughPlace: Int64
+
+  package init(account: String, throughPlace: Int64) {
+    self.account = account
+    self.throughPlace = throughPlace
+  }
+}

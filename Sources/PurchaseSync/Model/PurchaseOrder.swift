@@ -1,0 +1,31 @@
+public import Foundation
+public import PurchaseQueue
+
+/// An order in the device's journal, committed before the payment sheet is shown.
+public struct PurchaseOrder: Sendable, Hashable {
+  /// The app's order number.
+  public var number: String
+  /// The UUID to pass to the store with the payment.
+  public var accountToken: UUID
+  /// The account that buys.
+  public var account: String
+  /// The product to buy.
+  public var productID: String
+  /// How many units.
+  public var quantity: Int
+  /// The order's state, as far as the device knows.
+  public var state: OrderState
+  /// When the backend made it, by the backend's clock.
+  public var createdAt: Timestamp
+  /// When the backend stops waiting for a payment, by its clock; nil if the backend gave no end.
+  public var expiresAt: Timestamp?
+}
+
+extension PurchaseOrder {
+  init(_ document: OrderDocument, account: String) {
+    self.init(
+      number: document.number, accountToken: document.accountToken, account: account,
+      productID: document.productID, quantity: document.quantity, state: document.state,
+      createdAt: document.createdAt, expiresAt: document.expiresAt)
+  }
+}

@@ -1,0 +1,51 @@
+/// The calls that the engine makes to the store. An app on Apple's systems uses the adapters of this module;
+/// tests use `MockStoreClient`.
+///
+/// Any call may fail, hang, or be repeated: the engine gives each a time limit and asks again. No call may
+/// show a prompt, except `refreshReceipt`.
+public protocol StoreClient: Sendable {
+  /// The transactions that the app has not finished, oldest first, with their proofs, and the store account
+  /// that is signed in.
+  func unfinished() async throws -> StoreListing
+
+  /// Reads the app receipt that is on the device now, without a prompt; nil if there is none.
+  func receipt() async throws -> [UInt8]?
+
+  /// Fetches a new app receipt; nil if there is none. **May ask for a password**: the engine calls it only
+  /// after the app said that the user asked for it.
+  func refreshReceipt() async throws -> [UInt8]?
+
+  /// Tells the store that a transaction is done. A transaction that is already finished is not an error.
+  func finish(transactionID: String) async throws -> FinishResult
+}
+
+extension StoreClient {
+  /// A store without an app receipt.
+  public func receipt() async throws -> [UInt8]? { nil }
+  /// A store without an app receipt.
+  public func refreshReceipt() async throws -> [UInt8]? { nil }
+}
+
+/// The unfinished transactions of the store account that is signed in.
+public struct StoreListing: Sendable, Hashable {
+  /// A stable name of the store account, such as `AppTransaction.appTransactionID`; nil where the store does
+  /// not tell. Without it, each listing asks again to finish transactions of another store account.
+  public var account: String?
+  /// The unfinished transactions, oldest first.
+  public var transactions: [StoreTransaction]
+
+  /// Creates a listing.
+  public init(account: String? = nil, transactions: [StoreTransaction]) {
+    self.account = account
+    self.transactions = transactions
+  }
+}
+
+/// The result of telling the store that a transaction is done.
+public enum FinishResult: Sendable, Hashable {
+  /// The transaction is finished, now or before.
+  case finished
+  /// The store does not list the transaction: it was finished long ago, or it belongs to another store
+  /// account than the one that is signed in.
+  case notListed
+}

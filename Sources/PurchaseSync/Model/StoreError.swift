@@ -1,0 +1,27 @@
+/// Why a store adapter failed. Later versions may add cases.
+@nonexhaustive
+public enum StoreError: Error, Hashable, Sendable {
+  /// The store sells no product with this id here: not configured, not approved, or not in this country.
+  case productUnavailable(productID: String)
+  /// The system answered a payment with a result that this version does not know. If the user was charged,
+  /// the transaction comes with the store's updates.
+  case unknownAnswer
+  /// The app receipt cannot be read.
+  case receiptUnreadable(reason: String)
+  /// No new app receipt came: no network, or the user entered no password.
+  case refreshFailed(reason: String)
+}
+
+extension StoreError: CustomStringConvertible {
+  /// The reason and what to do, without any part of a receipt.
+  public var description: String {
+    switch self {
+    case .productUnavailable(let id):
+      "the store sells no product \"\(id)\" here. Look at its state in App Store Connect"
+    case .unknownAnswer:
+      "the system answered a payment with an unknown result. If the user was charged, the store delivers it later"
+    case .receiptUnreadable(let reason): "the app receipt cannot be read: \(reason)"
+    case .refreshFailed(let reason): "no new app receipt came: \(reason). Ask again when the user does"
+    }
+  }
+}

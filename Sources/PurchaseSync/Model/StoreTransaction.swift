@@ -1,0 +1,132 @@
+public import AppStoreReceipts
+public import Foundation
+public import PurchaseQueue
+
+/// A transaction as the store delivers it, with its proof.
+///
+/// This library verifies no signature. A property that the proof does not state is nil: an app receipt has no
+/// account token, no reason and no mark of an upgrade (StoreFacts b.4).
+public struct StoreTransaction: Sendable, Hashable {
+  /// The store environment of the transaction.
+  public var environment: StoreEnvironment
+  /// The store's id of the transaction.
+  public var transactionID: String
+  /// The id of the first transaction of the chain; equal to `transactionID` for a first purchase.
+  public var originalTransactionID: String
+  /// The product.
+  public var productID: String
+  /// How many units.
+  public var quantity: Int
+  /// When the store charged.
+  public var purchasedAt: Timestamp
+  /// The order's account token, if the payment carried one.
+  public var accountToken: UUID?
+  /// The bytes that are uploaded to the backend.
+  public var proof: Proof
+  /// False if the device could not verify the signature. Such a transaction is uploaded with a flag.
+  public var isVerified: Bool
+  /// The kind of the product.
+  public var productKind: ProductKind?
+  /// The subscription group: its products replace one another.
+  public var subscriptionGroupID: String?
+  /// For subscriptions: identifies the purchase of one period (R2.4).
+  public var webOrderLineItemID: String?
+  /// When the first transaction of the chain was charged.
+  public var originalPurchasedAt: Timestamp?
+  /// For subscriptions: when the period ends.
+  public var expiresAt: Timestamp?
+  /// When the store took the purchase back: refunded, or no longer shared.
+  public var revokedAt: Timestamp?
+  /// Why the store took the purchase back.
+  public var revocationReason: RevocationReason?
+  /// Whether another plan of the group replaced this period; nil where the proof cannot say.
+  public var isUpgraded: Bool?
+  /// Whether the purchase is the user's own or shared by the family; nil where the proof cannot say.
+  public var ownership: OwnershipType?
+  /// Whether the customer bought or the store renewed; nil in app receipts and in proofs signed before June
+  /// 2023.
+  public var reason: TransactionReason?
+  /// Which kind of offer applied, if any.
+  public var offerType: OfferType?
+  /// The offer's name, if it has one.
+  public var offerIdentifier: String?
+  /// When the proof was made. Of two proofs of one transaction, the later one is right.
+  public var signedAt: Timestamp?
+
+  /// Creates a transaction with the values that every proof states. Set the other properties afterwards.
+  public init(
+    environment: StoreEnvironment, transactionID: String, originalTransactionID: String, productID: String,
+    quantity: Int, purchasedAt: Timestamp, accountToken: UUID?, proof: Proof, isVerified: Bool = true
+  ) {
+    self.environment = environment
+    self.transactionID = transactionID
+    self.originalTransactionID = originalTransactionID
+    self.productID = productID
+    self.quantity = quantity
+    self.purchasedAt = purchasedAt
+    self.accountToken = accountToken
+    self.proof = proof
+    self.isVerified = isVerified
+  }
+
+  /// Decodes a signed transaction (JWS), which is also its proof. The signature is not verified: pass on in
+  /// `isVerified` what the store said about it.
+  public init(jws: String, isVerified: Bool = true) throws(ReceiptDecodingError) {
+    let signed = try SignedTransaction(jws: jws)
+    self.init(
+      environment: signed.environment, transactionID: signed.transactionID,
+      originalTransactionID: signed.originalTransactionID, productID: signed.productID,
+      quantity: signed.quantity, purchasedAt: Timestamp(milliseconds: signed.purchaseDate),
+      accountToken: signed.appAccountToken.flatMap(UUID.init(uuidString:)),
+      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: Array(jws.utf8)), isVerified: isVerified
+    )
+    productKind = signed.kind
+    subscriptionGroupID = signed.subscriptionGroupID
+    webOrderLineItemID = signed.webOrderLineItemID
+    originalPurchasedAt = signed.originalPurchaseDate.map(Timestamp.init(milliseconds:))
+    expiresAt = signed.expiresDate.map(Timestamp.init(milliseconds:))
+    revokedAt = signed.revocationDate.map(Timestamp.init(milliseconds:))
+    revocationReason = signed.revocationReason
+    isUpgraded = signed.isUpgraded
+    ownership = signed.ownership
+    reason = signed.reason
+    offerType = signed.offerType
+    offerIdentifier = signed.offerIdentifier
+    signedAt = signed.signedDate.map(Timestamp.init(milliseconds:))
+  }
+
+  /// The permanent key of the transaction. In an environment whose ids restart, the purchase date is part of
+  /// it.
+  public var key: EntryKey { key(id: transactionID, at: purchasedAt) }
+
+  /// The key of the first transaction of the chain; nil if ids restart and the proof does not state its date.
+  package var originalKey: EntryKey? {
+    if transactionID == originalTransactionID { return key }
+    guard environment.reusesTransactionIDs else { return key(id: originalTransactionID, at: purchasedAt) }
+    return originalPurchasedAt.map { key(id: originalTransactionID, at: $0) }
+  }
+
+  /// Whole seconds, because app receipts have no fractions: a transaction gets one key, whether it comes from
+  /// StoreKit 2 or from an app receipt.
+  private func key(id: String, at moment: Timestamp) -> EntryKey {
+    let name = environment.rawValue + "/" + id
+    guard environment.reusesTransactionIDs else { return EntryKey(rawValue: name) }
+    return EntryKey(rawValue: name + "@\(moment.wholeSeconds * 1_000)")
+  }
+}
+
+extension EntryKey {
+  /// Whether the entry is from an environment whose ids restart. The queue then keeps no record after the
+  /// store was told and the app has seen the outcome: with a tombstone, a later run's transaction would look
+  /// settled.
+  package var leavesNoTombstone: Bool {
+    Self.restarting.contains { rawValue.utf8.starts(with: $0.utf8) }
+  }
+
+  private static let restarting = [StoreEnvironment.xcode, .localTesting].map { $0.rawValue + "/" }
+}
+
+extension Timestamp {
+  /// Seconds since 1970, rounded towards the past.
+  var wholeSeconds: Int64 { milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000 }
+}

@@ -1,0 +1,123 @@
+import AppStoreReceipts
+import Foundation
+package import PurchaseQueue
+
+/// An entry's `details`, stored as JSON: the values that its claim states beside the order, and that later
+/// deliveries are compared with. They contain no account token and no proof.
+///
+/// Every field that the first version did not have is optional, so that details of older versions can be
+/// read.
+package struct TransactionDetails: Codable, Equatable, Sendable {
+  package var environment: String
+  package var transactionID: String
+  package var originalTransactionID: String
+  package var productID: String
+  package var quantity: Int
+  package var purchasedAt: Timestamp
+  package var unverified: Bool?
+  // These can change after the transaction is settled.
+  package var expiresAt: Timestamp?
+  package var revokedAt: Timestamp?
+  package var revocationReason: Int?
+  package var isUpgraded: Bool?
+  package var signedAt: Timestamp?
+  /// The store account whose listing held the transaction: its finish waits for that account.
+  package var storeAccount: String?
+  // The match at the time of queueing. The order number itself is in the entry.
+  package var transactionClass: String?
+  package var candidates: [String]?
+  package var evidence: String?
+
+  package init(_ transaction: StoreTransaction, match: OrderMatch? = nil) {
+    environment = transaction.environment.rawValue
+    transactionID = transaction.transactionID
+    originalTransactionID = transaction.originalTransactionID
+    productID = transaction.productID
+    quantity = transaction.quantity
+    purchasedAt = transaction.purchasedAt
+    unverified = transaction.isVerified ? nil : true
+    expiresAt = transaction.expiresAt
+    revokedAt = transaction.revokedAt
+    revocationReason = transaction.revocationReason?.rawValue
+    isUpgraded = transaction.isUpgraded
+    signedAt = transaction.signedAt
+    guard let match else { return }
+    transactionClass = match.transactionClass.rawValue
+    candidates = match.candidates.isEmpty ? nil : match.candidates
+    evidence = match.evidence.isEmpty ? nil : match.evidenceText
+  }
+
+  package init(text: String, key: EntryKey) throws(QueueError) {
+    do {
+      self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
+    } catch {
+      throw .damaged(path: "entry \(key)", what: "its details cannot be decoded")
+    }
+  }
+
+  package func text() throws(QueueError) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    do {
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    } catch {
+      throw .invalid(what: "transaction \(transactionID) cannot be written as JSON")
+    }
+  }
+
+  /// The claim of an entry that is bound to this order, or to no order.
+  package func claim(orderNumber: String?) -> Claim {
+    let proposed = orderNumber == nil ? candidates : nil
+    return Claim(
+      transactionID: transactionID, originalTransactionID: originalTransactionID, environment: environment,
+      productID: productID, quantity: quantity, purchasedAt: purchasedAt,
+      match: orderNumber != nil ? .bound : proposed != nil ? .proposed : .none, orderNumber: orderNumber,
+      candidates: proposed, evidence: evidence, unverified: unverified)
+  }
+}
+
+extension TransactionDetails {
+  /// A property of a transaction that the store may change after it is settled.
+  package enum Change: String, Hashable, CaseIterable {
+    case revocation, upgrade, expiry
+  }
+
+  /// The changes against `known`, the details of an earlier delivery.
+  ///
+  /// Empty if this delivery's proof is the older one. Moments are compared in whole seconds, and a missing
+  /// value is no change: an app receipt has no fractions of a second and no mark of an upgrade. Otherwise
+  /// each delivery through the other interface would look like an update.
+  package func changes(since known: TransactionDetails) -> [Change] {
+    if let signedAt, let other = known.signedAt, signedAt.wholeSeconds < other.wholeSeconds { return [] }
+    var changes: [Change] = []
+    if isRevocationNew(since: known) { changes.append(.revocation) }
+    if isUpgraded == true, known.isUpgraded != true { changes.append(.upgrade) }
+    if let expiresAt, let other = known.expiresAt, expiresAt.wholeSeconds != other.wholeSeconds {
+      changes.append(.expiry)
+    }
+    return changes
+  }
+
+  /// Whether this delivery is an update of a transaction that was settled with these details and this
+  /// verdict.
+  ///
+  /// The backend may have known of a refund that no delivery mentioned. A later delivery without a revocation
+  /// then means that the refund was undone.
+  package func isNews(since known: TransactionDetails, settledAs verdict: Verdict) -> Bool {
+    if verdict == .refunded, revokedAt == nil, known.revokedAt == nil, let signedAt,
+      let before = known.signedAt,
+      signedAt.wholeSeconds > before.wholeSeconds
+    {
+      return true
+    }
+    return !changes(since: known).isEmpty
+  }
+
+  private func isRevocationNew(since known: TransactionDetails) -> Bool {
+    guard let other = known.revokedAt else { return revokedAt != nil }
+    if let revokedAt { return revokedAt.wholeSeconds != other.wholeSeconds }
+    // The revocation is gone. The refund was reversed only if this delivery is known to be the later one.
+    guard let signedAt, let before = known.signedAt else { return false }
+    return signedAt.wholeSeconds > before.wholeSeconds
+  }
+}

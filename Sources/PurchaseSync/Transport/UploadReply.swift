@@ -1,0 +1,76 @@
+/// The answer to `POST /v1/receipts`: a verdict for each claim.
+public struct UploadReply: Codable, Sendable, Hashable {
+  /// Changes when the backend is restored from a backup.
+  public var ledgerEpoch: String
+  /// One verdict for each claim. A claim without a verdict is unanswered.
+  public var verdicts: [ClaimVerdict]
+
+  /// Creates an answer.
+  public init(ledgerEpoch: String, verdicts: [ClaimVerdict]) {
+    self.ledgerEpoch = ledgerEpoch
+    self.verdicts = verdicts
+  }
+}
+
+/// The backend's answer about one claim.
+public struct ClaimVerdict: Codable, Sendable, Hashable {
+  /// The claim's environment, echoed.
+  public var environment: String
+  /// The claim's transaction, echoed.
+  public var transactionID: String
+  /// The answer.
+  public var verdict: Verdict
+  /// The order that the transaction is bound to, if any.
+  public var orderNumber: String?
+  /// The reason, for people and logs. Always set for `rejected`.
+  public var reason: String?
+  /// For `pending`: seconds to wait before the next upload.
+  public var retryAfter: Double?
+  /// The store's own status, for support.
+  public var storeStatus: Int?
+
+  /// Creates an answer; omit the values that do not apply.
+  public init(
+    environment: String, transactionID: String, verdict: Verdict, orderNumber: String? = nil,
+    reason: String? = nil, retryAfter: Double? = nil, storeStatus: Int? = nil
+  ) {
+    self.environment = environment
+    self.transactionID = transactionID
+    self.verdict = verdict
+    self.orderNumber = orderNumber
+    self.reason = reason
+    self.retryAfter = retryAfter
+    self.storeStatus = storeStatus
+  }
+}
+
+/// The backend's decision about a claim. An open set: an unknown word counts as `pending`.
+public struct Verdict: RawRepresentable, Hashable, Sendable, Codable {
+  /// The word on the wire.
+  public var rawValue: String
+
+  /// Any word, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Fulfilled now.
+  public static let granted = Verdict(rawValue: "granted")
+  /// Fulfilled before.
+  public static let duplicate = Verdict(rawValue: "duplicate")
+  /// Genuine, a subscription period that is over: nothing to grant.
+  public static let lapsed = Verdict(rawValue: "lapsed")
+  /// Genuine, refunded or revoked: nothing to grant.
+  public static let refunded = Verdict(rawValue: "refunded")
+  /// The purchase belongs to another account and is granted to that account.
+  public static let otherOwner = Verdict(rawValue: "otherOwner")
+  /// The backend has the claim; the store has not answered yet.
+  public static let pending = Verdict(rawValue: "pending")
+  /// The proof is genuine but does not contain this transaction.
+  public static let unknownTransaction = Verdict(rawValue: "unknownTransaction")
+  /// Forged, malformed, or for another bundle or another product.
+  public static let rejected = Verdict(rawValue: "rejected")
+
+  /// Whether the verdict is final: the entry can be removed and the transaction finished.
+  public var isSettled: Bool {
+    self == .granted || self == .duplicate || self == .lapsed || self == .refunded || self == .otherOwner
+  }
+}

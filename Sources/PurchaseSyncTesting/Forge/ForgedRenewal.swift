@@ -1,0 +1,51 @@
+import AppStoreReceipts
+package import PurchaseQueue
+
+/// The next renewal of a subscription, as the store's documents tell it.
+package struct ForgedRenewal: Sendable, Hashable {
+  package var originalTransactionID: String
+  package var productID: String
+  package var autoRenewProductID: String
+  package var willAutoRenew: Bool
+  /// Why it ended: 1 to 5.
+  package var expirationIntent: Int?
+  /// Whether the store still tries to charge.
+  package var isInBillingRetry: Bool?
+  /// The end of the grace period after a failed charge.
+  package var gracePeriodExpiresAt: Timestamp?
+  /// Whether the customer consented to a higher price; nil without a question.
+  package var consentsToPrice: Bool?
+
+  /// A renewal of the same product, unless `autoRenewProductID` differs.
+  package init(
+    of record: StoreTransactionRecord, autoRenewProductID: String? = nil, willAutoRenew: Bool = true
+  ) {
+    originalTransactionID = record.originalTransactionID
+    productID = record.productID
+    self.autoRenewProductID = autoRenewProductID ?? record.productID
+    self.willAutoRenew = willAutoRenew
+  }
+
+  /// The next renewal of a subscription, for its own chain or for the chain of a family member.
+  package init(of subscription: Subscription, originalTransactionID: String? = nil) {
+    self.originalTransactionID = originalTransactionID ?? subscription.originalTransactionID
+    productID = subscription.last.productID
+    autoRenewProductID = subscription.nextPlan.productID
+    willAutoRenew = subscription.willRenew
+    switch subscription.priceIncrease {
+    case .pending, .declined: consentsToPrice = false
+    case .consented: consentsToPrice = true
+    case nil: break
+    }
+    switch subscription.phase {
+    case .active, .refunded: break
+    case .gracePeriod, .billingRetry:
+      if case .gracePeriod(let until) = subscription.phase { gracePeriodExpiresAt = until }
+      expirationIntent = ExpirationIntent.billingError.rawValue
+      isInBillingRetry = true
+    case .expired(let intent):
+      expirationIntent = intent.rawValue
+      isInBillingRetry = false
+    }
+  }
+}

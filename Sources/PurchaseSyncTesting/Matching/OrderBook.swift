@@ -1,0 +1,197 @@
+package import Foundation
+package import PurchaseQueue
+package import PurchaseSync
+
+/// Orders and transactions in memory. Matching one transaction takes time in proportion to log n.
+///
+/// It holds the same facts as the journal: if both are filled from the same orders and the same known
+/// transactions, both give the same answers. For simulations, tests and measurements; the product uses the
+/// journal's queries.
+package struct OrderBook: MatchSource, Sendable {
+  private struct Product: Hashable {
+    var productID: String
+    var quantity: Int
+  }
+
+  /// The orders of one product and quantity.
+  private struct Shelf {
+    /// Orders that can be proposed.
+    var unbound = OrderTimeline()
+    /// Orders that count for `hasSeveralAccounts`.
+    var byAccount: [String: OrderTimeline] = [:]
+  }
+
+  private var orders: [OrderFacts] = []
+  /// The shelf of each order, by the order's slot.
+  private var shelfOfOrder: [Int] = []
+  private var slotByNumber: [String: Int] = [:]
+  private var slotByToken: [UUID: Int] = [:]
+  private var shelves: [Shelf] = []
+  private var shelfByProduct: [Product: Int] = [:]
+  private var transactions: [EntryKey: KnownTransaction] = [:]
+  /// For orders that are not in this book: the transaction that has the order.
+  private var foreign: [String: EntryKey] = [:]
+
+  package init() {}
+
+  // MARK: Orders
+
+  /// Adds an order, or takes over the newer state of a known one. A binding never changes.
+  ///
+  /// A number or a token names one order permanently, so product and account of a known order never change.
+  package mutating func insert(_ order: OrderFacts, accountToken: UUID) {
+    if let slot = slotByNumber[order.number] {
+      update(slot) { known in
+        known.state = order.state
+        known.expiresAt = order.expiresAt
+        known.boundTo = known.boundTo ?? order.boundTo
+      }
+      return
+    }
+    let slot = orders.count
+    orders.append(order)
+    slotByNumber[order.number] = slot
+    slotByToken[accountToken] = slot
+    let product = Product(productID: order.productID, quantity: order.quantity)
+    let shelf = shelfByProduct[product] ?? shelves.count
+    if shelf == shelves.count {
+      shelves.append(Shelf())
+      shelfByProduct[product] = shelf
+    }
+    shelfOfOrder.append(shelf)
+    arrange(slot, wasUnbound: false, wasCounted: false)
+  }
+
+  /// The order with this number.
+  package func order(_ number: String) -> OrderFacts? { slotByNumber[number].map { orders[$0] } }
+
+  /// Marks the order as fulfilled.
+  package mutating func deliver(_ number: String) {
+    guard let slot = slotByNumber[number], orders[slot].state != .delivered else { return }
+    update(slot) { $0.state = .delivered }
+  }
+
+  private mutating func update(_ slot: Int, _ change: (inout OrderFacts) -> Void) {
+    let (wasUnbound, wasCounted) = (orders[slot].canBeProposed, orders[slot].isCounted)
+    change(&orders[slot])
+    arrange(slot, wasUnbound: wasUnbound, wasCounted: wasCounted)
+  }
+
+  /// Moves an order to its place on its shelf.
+  private mutating func arrange(_ slot: Int, wasUnbound: Bool, wasCounted: Bool) {
+    let (isUnbound, isCounted) = (orders[slot].canBeProposed, orders[slot].isCounted)
+    let mark = OrderTimeline.Mark(
+      createdAt: orders[slot].createdAt, number: orders[slot].number, slot: slot)
+    let shelf = shelfOfOrder[slot]
+    if isUnbound, !wasUnbound { shelves[shelf].unbound.insert(mark) }
+    if wasUnbound, !isUnbound { shelves[shelf].unbound.remove(mark) }
+    let account = orders[slot].account
+    if isCounted, !wasCounted { shelves[shelf].byAccount[account, default: OrderTimeline()].insert(mark) }
+    if wasCounted, !isCounted { shelves[shelf].byAccount[account]?.remove(mark) }
+  }
+
+  // MARK: Transactions
+
+  /// Takes over the facts that a storage has about a transaction. If its order is in this book, the order's
+  /// `boundTo` agrees.
+  package mutating func insert(_ known: KnownTransaction, of key: EntryKey) { transactions[key] = known }
+
+  /// Forgets the transaction, except for the order that is bound to it, if this book has that order.
+  package mutating func forget(_ key: EntryKey) {
+    let number = transactions.removeValue(forKey: key)?.orderNumber
+    if let number, foreign[number] == key { foreign[number] = nil }
+    guard let number, let order = order(number), order.boundTo == key else { return }
+    transactions[key] = KnownTransaction(lane: .account(order.account), orderNumber: number)
+  }
+
+  /// Applies the commit of a match: the transaction is known from now on, and bound if the match says so.
+  ///
+  /// Throws and changes nothing if an order would get two transactions, or a transaction two orders.
+  package mutating func record(_ match: OrderMatch, of key: EntryKey) throws(QueueError) {
+    if let number = match.orderNumber { try bind(key, to: number, lane: match.lane) }
+    if transactions[key] == nil { transactions[key] = KnownTransaction(lane: match.lane) }
+  }
+
+  /// Binds a transaction to an order permanently. The order need not be in this book.
+  ///
+  /// Throws and changes nothing if either is bound to another.
+  package mutating func bind(_ key: EntryKey, to number: String, lane: Lane) throws(QueueError) {
+    var known = transactions[key] ?? KnownTransaction(lane: lane)
+    if let bound = known.orderNumber {
+      guard bound == number else {
+        throw .invalid(what: "transaction \(key) is bound to order \(bound), not to \(number)")
+      }
+      return
+    }
+    if let slot = slotByNumber[number] {
+      if let other = orders[slot].boundTo, other != key {
+        throw .invalid(what: "order \(number) is bound to transaction \(other), not to \(key)")
+      }
+      update(slot) { order in
+        order.boundTo = key
+        if order.state != .delivered { order.state = .paid }
+      }
+    } else if foreign[number] == nil {
+      foreign[number] = key
+    }
+    known.orderNumber = number
+    transactions[key] = known
+  }
+
+  /// The transaction that has an order that is not in this book, such as one made on another device; nil if
+  /// none has.
+  package func holder(ofForeign number: String) -> EntryKey? {
+    slotByNumber[number] == nil ? foreign[number] : nil
+  }
+
+  // MARK: MatchSource
+
+  package func orderFacts(accountToken: UUID) -> OrderFacts? { slotByToken[accountToken].map { orders[$0] } }
+
+  package func knownTransaction(_ key: EntryKey) -> KnownTransaction? { transactions[key] }
+
+  package func unboundOrders(_ query: OrderQuery) -> [OrderFacts] {
+    guard query.limit > 0, let shelf = shelf(query) else { return [] }
+    var found: [OrderFacts] = []
+    shelves[shelf].unbound.forEach(
+      from: query.from, through: query.through, isLatestFirst: query.isLatestFirst
+    ) { slot in
+      found.append(orders[slot])
+      return found.count < query.limit
+    }
+    return found
+  }
+
+  package func hasSeveralAccounts(_ query: OrderQuery) -> Bool {
+    guard let shelf = shelf(query), shelves[shelf].byAccount.count > 1 else { return false }
+    var count = 0
+    for orders in shelves[shelf].byAccount.values
+    where orders.hasAny(from: query.from, through: query.through) {
+      count += 1
+      if count > 1 { return true }
+    }
+    return false
+  }
+
+  private func shelf(_ query: OrderQuery) -> Int? {
+    shelfByProduct[Product(productID: query.productID, quantity: query.quantity)]
+  }
+
+  /// `OrderMatcher.match` with this book as its source.
+  package func match(
+    _ transaction: StoreTransaction, window: MatchWindow = MatchWindow()
+  ) throws(QueueError) -> OrderMatch {
+    try OrderMatcher.match(transaction, from: self, window: window)
+  }
+}
+
+extension OrderFacts {
+  /// Whether the order is unbound and a transaction may be bound to it: `MatchSource.unboundOrders`. An
+  /// unknown state counts as open.
+  fileprivate var canBeProposed: Bool {
+    boundTo == nil && state != .cancelled && state != .paid && state != .delivered
+  }
+
+  /// Whether the order counts for `MatchSource.hasSeveralAccounts`.
+  fileprivate var isCounted: Bool { boundTo != nil || state != .cancelled }
+}

@@ -1,0 +1,120 @@
+import AppStoreReceipts
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSync
+
+/// The wire protocol, version 1. Each handler commits before it returns its answer.
+extension MockState {
+  static func createOrder(_ mock: inout MockState, _ call: Route.Call) throws -> HTTPResponse {
+    let account = try mock.credentials.account(of: call.request)
+    guard let key = call.request.headers["Idempotency-Key"], !key.isEmpty else {
+      throw HTTPProblem.malformed("the Idempotency-Key header is missing")
+    }
+    let order = try JSONBody.decode(OrderRequest.self, from: call.request)
+    guard mock.store.products[order.productID] != nil else {
+      throw HTTPProblem.invalid("productID: no such product is sold")
+    }
+    let expiresAt = mock.orderLifetime.map { call.now.adding(milliseconds: $0) }
+    let outcome = try mock.backend.perform { model in
+      let outcome = try model.createOrder(
+        order, account: account, idempotencyKey: key, now: call.now, expiresAt: expiresAt)
+      return (outcome, outcome.writes)
+    }
+    return try JSONBody.response(outcome.order.document(at: call.now), status: outcome.isNew ? 201 : 200)
+  }
+
+  static func listOrders(_ mock: inout MockState, _ call: Route.Call) throws -> OrderList {
+    let account = try mock.credentials.account(of: call.request)
+    let state = call.request.query["state"].map(OrderState.init(rawValue:))
+    let orders = try mock.backend.model().orders(account: account, state: state, at: call.now)
+    return OrderList(orders: orders.map { $0.document(at: call.now) })
+  }
+
+  static func readOrder(_ mock: inout MockState, _ call: Route.Call) throws -> OrderDocument {
+    let account = try mock.credentials.account(of: call.request)
+    guard let order = try mock.backend.model().order(number: call.parameter) else {
+      throw HTTPProblem.notFound("there is no such order")
+    }
+    guard order.account == account else {
+      // Not of type `auth`: the credentials are valid, so another sign-in would not help.
+      throw HTTPProblem(status: 403, type: "forbidden", title: "The order is another account's")
+    }
+    return order.document(at: call.now)
+  }
+
+  /// Takes both forms of an upload: one with claims, and one with only a receipt (R3.2).
+  static func upload(_ mock: inout MockState, _ call: Route.Call) throws -> UploadReply {
+    let uploader: Uploader
+    do {
+      uploader = try mock.credentials.uploader(of: call.request)
+    } catch {
+      mock.countSwallowedUpload(call.request)
+      throw error
+    }
+    let body = try JSONBody.decode(UploadBody.self, from: call.request)
+    mock.count(body.claims)
+    try body.check(uploader)
+    return try mock.backend.perform { model in
+      let judgement = body.judged(by: &model, from: uploader, now: call.now) {
+        mock.ask($0, answers: call.answers, now: call.now)
+      }
+      return (UploadReply(ledgerEpoch: model.ledgerEpoch, verdicts: judgement.verdicts), judgement.writes)
+    }
+  }
+
+  static func adoptDevice(_ mock: inout MockState, _ call: Route.Call) throws -> EmptyDocument {
+    let account = try mock.credentials.account(of: call.request)
+    let adoption = try JSONBody.decode(AdoptionRequest.self, from: call.request)
+    try mock.backend.change { $0.adoptDevice(adoption.device, for: account, now: call.now) }
+    return EmptyDocument()
+  }
+
+  static func entitlements(_ mock: inout MockState, _ call: Route.Call) throws -> EntitlementList {
+    let account = try mock.credentials.account(of: call.request)
+    return EntitlementList(
+      entitlements: try mock.backend.model().holdings(account: account, now: call.now))
+  }
+
+  /// Takes a server notification of either version and any type. Version 2 is signed, and its content counts. Version 1
+  /// is not signed, so the backend asks the store about the transactions in it.
+  ///
+  /// Answers 200 once the content is committed, 202 if there is nothing to learn, and 503 if the store did not answer:
+  /// the store posts the notification again.
+  static func notify(_ mock: inout MockState, _ call: Route.Call) throws -> HTTPResponse {
+    let forge = mock.store.forge
+    let notice = try notice(in: call.request, forge: forge, now: call.now)
+    var lessons = notice.lessons
+    var isUnanswered = false
+    for query in notice.queries {
+      let answer = mock.ask(query, answers: call.answers, now: call.now)
+      switch answer.outcome {
+      case .genuine, .forged, .malformed, .refused, .notFound: break
+      case .doubtful, .unavailable, .misconfigured: isUnanswered = true
+      }
+      lessons.append(Lesson(proof: query.document, answer: answer))
+    }
+    guard !lessons.isEmpty else { return try JSONBody.response(EmptyDocument(), status: 202) }
+    try mock.backend.change { $0.learn(lessons, source: .notification(notice.type), now: call.now) }
+    if isUnanswered {
+      throw HTTPProblem(
+        status: 503, type: "store", title: "The store did not answer",
+        detail: "post the notification again later")
+    }
+    return try JSONBody.response(EmptyDocument())
+  }
+
+  private static func notice(
+    in request: HTTPRequest, forge: ReceiptForge, now: Timestamp
+  ) throws -> StoreNotice {
+    do throws(StoreNotice.Refusal) {
+      return try StoreNotice(
+        json: Data(request.body), bundleID: forge.bundleID, isSigned: forge.verify, now: now)
+    } catch {
+      switch error {
+      case .malformed(let detail): throw HTTPProblem.malformed(detail)
+      case .untrue(let detail): throw HTTPProblem.invalid(detail)
+      }
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+// The JSON of the routes that have no type in the library. Field names are those of the wire.
+
+struct OrderList: Encodable { var orders: [OrderDocument] }
+
+struct EntitlementList: Encodable { var entitlements: [Entitlement] }
+
+struct AdoptionRequest: Decodable { var device: UUID }
+
+struct EmptyDocument: Encodable {}
+
+struct ProductList: Encodable { var products: [StoreProduct] }
+
+/// A store account, or the device on which it is signed in.
+struct StoreCaller: Codable {
+  var storeAccount: String?
+  var device: String?
+}
+
+struct PaymentRequest: Codable {
+  var storeAccount: String?
+  var device: String?
+  var launch: String?
+  var productID: String
+  var quantity: Int?
+  var accountToken: UUID?
+  var delivery: StoreDelivery?
+}
+
+/// Receipts are base64 in all replies, and absent where no transaction needs one as its proof.
+struct PaymentReply: Encodable {
+  var transactionID: String
+  var signedTransaction: String
+  var transactions: [DeliveredTransaction]
+  var receipt: Data?
+}
+
+struct ReceiptReply: Codable { var receipt: Data? }
+
+struct FinishRequest: Codable {
+  var transactionID: String
+  var storeAccount: String?
+  var device: String?
+}
+
+struct FinishReply: Codable {
+  enum Result: String, Codable { case finished, notListed }
+
+  var result: Result
+
+  init(result: FinishResult) {
+    self.result = result == .finished ? .finished : .notListed
+  }
+}
+
+struct SignInRequest: Codable {
+  var device: String
+  var storeAccount: String?
+}
+
+struct RequestList: Codable { var requests: [RequestDocument] }
+
+/// A purchase that waits.
+struct RequestDocument: Codable {
+  var requestID: String
+  var origin: PurchaseRequest.Origin
+  var productID: String
+  var quantity: Int
+
+  init(_ request: PurchaseRequest) {
+    requestID = request.id
+    origin = request.origin
+    productID = request.payment.productID
+    quantity = request.payment.quantity
+  }
+}
+
+struct RequestDecision: Codable {
+  var requestID: String
+  var accountToken: UUID?
+}
+
+struct OfferRedemption: Decodable {
+  var offerCode: String
+  var productID: String
+  var storeAccount: String?
+  var device: String?
+}
+
+struct AccountSettings: Decodable {
+  var storeAccount: String
+  var asksToBuy: Bool?
+  var billingWorks: Bool?
+  var interruptedPurchases: Int?
+  var family: [String]?
+}
+
+struct TransactionReference: Codable {
+  var transactionID: String
+
+  init(_ record: StoreTransactionRecord) { transactionID = record.transactionID }
+}
+
+struct PlanChange: Decodable {
+  var transactionID: String
+  var productID: String?
+}
+
+struct PlanChangeReply: Encodable { var effect: PlanEffect }
+
+struct RenewalWish: Decodable {
+  var transactionID: String
+  var willRenew: Bool
+}
+
+struct PriceChange: Decodable {
+  var productID: String
+  /// Thousandths of the currency's unit.
+  var price: Int64
+  var needsConsent: Bool?
+}
+
+struct PriceAnswer: Decodable {
+  var transactionID: String
+  var consents: Bool
+}
+
+struct ChangeReply: Encodable { var changed: Bool }
+
+struct NotificationBody: Encodable { var signedPayload: String }
+
+struct NotificationList: Encodable {
+  var waiting: [NotificationDocument]
+  var delivered: Int
+  var abandoned: Int
+}
+
+struct NotificationDocument: Encodable {
+  var notificationID: String
+  var version: Int
+  var kind: String
+  var subtype: String?
+  var transactionID: String
+  var dueAt: Timestamp
+  var failures: Int
+
+  init(_ notification: OutgoingNotification) {
+    notificationID = notification.notificationID
+    version = notification.version.rawValue
+    kind = notification.kind
+    subtype = notification.subtype
+    transactionID = notification.transactionID
+    dueAt = notification.dueAt
+    failures = notification.failures
+  }
+}
+
+struct TransactionInfo: Codable {
+  /// The store's answer to an unknown id.
+  static let unknown = "TransactionIdNotFoundError"
+
+  var signedTransactionInfo: String
+}
+
+struct TransactionHistory: Codable {
+  var bundleId: String
+  var environment: String
+  var hasMore: Bool
+  var signedTransactions: [String]
+}

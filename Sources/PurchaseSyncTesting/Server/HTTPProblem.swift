@@ -1,0 +1,78 @@
+import AppStoreReceipts
+import LoopbackHTTP
+import PurchaseSync
+
+/// A refusal as the client gets it: `application/problem+json` (RFC 9457).
+struct HTTPProblem: Error {
+  var status: Int
+  /// A word of this protocol, such as `auth`.
+  var type: String
+  var title: String
+  var detail: String?
+  var headers: HTTPHeaders = [:]
+
+  var response: HTTPResponse {
+    var members: [String: JSONValue] = [
+      "type": .string(type), "title": .string(title), "status": .integer(Int64(status)),
+    ]
+    members["detail"] = detail.map(JSONValue.string)
+    var fields = headers
+    fields["Content-Type"] = "application/problem+json"
+    return HTTPResponse(status: status, headers: fields, body: Array(JSONValue.object(members).text.utf8))
+  }
+
+  static func unauthorized(_ detail: String) -> HTTPProblem {
+    // "The server generating a 401 response MUST send a WWW-Authenticate header field" (RFC 9110 15.5.2).
+    HTTPProblem(
+      status: 401, type: ProblemDocument.auth, title: "Credentials needed", detail: detail,
+      headers: ["WWW-Authenticate": "Bearer"])
+  }
+
+  /// 401 or 403, both of type `auth`: backends do either.
+  static func deleted(status: Int) -> HTTPProblem {
+    var problem = unauthorized("the account was deleted")
+    problem.status = status
+    if status != 401 { problem.headers = [:] }
+    return problem
+  }
+
+  static func malformed(_ detail: String) -> HTTPProblem {
+    HTTPProblem(status: 400, type: "malformed", title: "The request is malformed", detail: detail)
+  }
+
+  static func invalid(_ detail: String, type: String = "invalid") -> HTTPProblem {
+    HTTPProblem(status: 422, type: type, title: "The request makes no sense", detail: detail)
+  }
+
+  static func notFound(_ detail: String) -> HTTPProblem {
+    HTTPProblem(status: 404, type: "not-found", title: "Not found", detail: detail)
+  }
+}
+
+extension HTTPProblem {
+  /// The answer to an error that a handler threw.
+  init(_ error: any Error) {
+    switch error {
+    case let problem as HTTPProblem: self = problem
+    case let error as StoreModelError: self.init(error)
+    case let error as BackendModelError:
+      self = .invalid(error.description, type: error == .idempotencyConflict ? "idempotency" : "invalid")
+    default:
+      self.init(status: 500, type: "storage", title: "The backend could not commit", detail: "\(error)")
+    }
+  }
+
+  private init(_ error: StoreModelError) {
+    let (status, type, title) =
+      switch error {
+      case .unknownTransaction, .unknownRequest: (404, "not-found", "Not found")
+      case .refreshFailed: (503, "refresh", "Not refreshed")
+      case .paymentDeclined: (402, "declined", "Not charged")
+      case .waits: (409, "waits", "Not charged yet")
+      case .alreadySubscribed: (409, "subscribed", "Not charged again")
+      case .unknownProduct, .invalidQuantity, .noStoreAccount, .noSubscription, .notCharged:
+        (422, "invalid", "The request makes no sense")
+      }
+    self.init(status: status, type: type, title: title, detail: error.description)
+  }
+}

@@ -1,0 +1,210 @@
+public import AppStoreReceipts
+public import Foundation
+import LoopbackHTTP
+public import PurchaseQueue
+import PurchaseSQLite
+
+/// The mock server that an app connects to over loopback HTTP: a model of the App Store under `/store`, and a backend
+/// with a durable ledger under `/v1`.
+///
+/// All members may be used from any thread; one lock makes every request a single step. The store's model is in memory
+/// and ends with this object. The backend's state is in a database file, committed before each answer.
+public final class MockServer: Sendable {
+  let mock: Locked<MockState>
+  private let server: HTTPServer
+  private let now: @Sendable () -> Timestamp
+  private let host = Locked("127.0.0.1")
+
+  /// Opens or creates the backend's database; serves nothing before `start`.
+  ///
+  /// - Parameters:
+  ///   - databasePath: The backend's SQLite file. An existing file is continued and keeps its seed.
+  ///   - products: The products that the store sells and the backend takes orders for.
+  ///   - bundleID: The app's bundle id; transactions of other apps are rejected.
+  ///   - environment: The environment of the store.
+  ///   - tokens: Bearer tokens and their accounts. `token-<account>` is valid for every account.
+  ///   - faults: The planned faults. The path `/store/verify` stands for the backend's own calls to the store: with any
+  ///     fault there, the store does not answer them.
+  ///   - seed: The seed of the order tokens.
+  ///   - broken: A planted bug of the backend; nil for none.
+  ///   - onRequest: Called twice per request, before and after handling, on the connection's thread and without
+  ///     the lock; the request waits for it. It must not call `stop()`.
+  ///   - now: The clock. Called on several threads.
+  /// - Throws: `MockServerError` if the file cannot be opened, read or written.
+  public init(
+    databasePath: String, products: [StoreProduct], bundleID: String,
+    environment: StoreEnvironment = .production,
+    tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0, broken: BrokenBackend? = nil,
+    onRequest: (@Sendable (RequestMoment) -> Void)? = nil, now: @escaping @Sendable () -> Timestamp
+  ) throws(MockServerError) {
+    let backend: BackendStore
+    let known: BackendModel
+    do throws(BackendStoreError) {
+      backend = try BackendStore(path: databasePath, bundleID: bundleID, seed: seed)
+      known = try backend.model()
+    } catch {
+      throw MockServerError(error)
+    }
+    let store = StoreModel(
+      products: products, forge: ReceiptForge(bundleID: bundleID), environment: environment,
+      firstTransactionID: Self.firstTransactionID(after: known))
+    var state = MockState(
+      store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens))
+    state.broken = broken
+    let mock = Locked(state)
+    self.mock = mock
+    self.now = now
+    let commits = GroupCommit()
+    // The server asks for a fault once per well-formed request, so this is where all of them are counted.
+    // While a receipt is verified over HTTP, its connection waits for another one of this server.
+    server = HTTPServer(
+      limits: HTTPLimits(connections: 512),
+      fault: { request in
+        let (ordinal, fault) = mock.withLock { $0.admit(request) }
+        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .beforeHandling, fault: fault))
+        return fault
+      },
+      handler: { request in
+        let (ordinal, response) = Self.handle(request, mock, commits, now: now)
+        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
+        return response
+      })
+  }
+
+  /// Above every id in the backend's file: each server begins with an empty store, and a repeated id would be a
+  /// duplicate.
+  private static func firstTransactionID(after known: BackendModel) -> Int64 {
+    let ids =
+      known.purchases.map(\.transaction.transactionID) + known.credits.map(\.transaction.transactionID)
+      + known.verdicts.map(\.transactionID)
+    let last = ids.compactMap { Int64($0) }.filter { $0 < 9_000_000_000_000_000 }.max() ?? 0
+    return max(last + 1, 2_000_000_000_000_001)
+  }
+
+  /// Handles a request and waits until its changes, and those that its answer depends on, are durable.
+  private static func handle(
+    _ request: HTTPRequest, _ mock: Locked<MockState>, _ commits: GroupCommit, now: () -> Timestamp
+  ) -> (ordinal: Int, response: HTTPResponse) {
+    let answers = ask(about: request, mock, now: now())
+    let (ordinal, response, number, backend) = mock.withLock { state in
+      let handled = state.handle(request, now: now(), answers: answers)
+      return (handled.ordinal, handled.response, state.backend.lastGathered, state.backend)
+    }
+    do throws(BackendStoreError) {
+      try commits.wait(for: number) {
+        let batch = mock.withLock { $0.backend.take() }
+        do throws(BackendStoreError) {
+          try backend.commit(batch)
+          return GroupCommit.Outcome(through: batch.through)
+        } catch {
+          return GroupCommit.Outcome(through: mock.withLock { $0.backend.abandon() }, failure: error)
+        }
+      }
+    } catch {
+      return (ordinal, HTTPProblem(error).response)
+    }
+    return (ordinal, response)
+  }
+
+  /// Asks the verifier for a request's questions. Without the lock: over HTTP, the question is a request to this
+  /// server.
+  private static func ask(
+    about request: HTTPRequest, _ mock: Locked<MockState>, now: Timestamp
+  ) -> StoreAnswers {
+    // Without valid credentials nothing is asked.
+    let (verifier, shift) = mock.withLock { ($0.mayAsk(about: request) ? $0.verifier : nil, $0.clockShift) }
+    guard let verifier else { return [:] }
+    var answers: StoreAnswers = [:]
+    for query in MockState.queries(of: request) {
+      answers[query] = verifier.answer(to: query, now: now.adding(milliseconds: shift))
+    }
+    return answers
+  }
+
+  /// Makes the backend ask `/verifyReceipt` over HTTP about receipts, as real backends do, so that planned faults
+  /// strike these requests too. Call it after `start`.
+  package func verifyOverHTTP() {
+    let password = mock.withLock { $0.store.sharedSecret }
+    let verifier = HTTPReceiptVerifier(
+      production: baseURL.appendingPathComponent("verifyReceipt"),
+      sandbox: baseURL.appendingPathComponent("sandbox/verifyReceipt"), password: password,
+      others: StoreInProcess(mock: mock))
+    mock.withLock { $0.verifier = verifier }
+  }
+
+  /// Makes the backend ask this verifier about everything, such as the store of another server.
+  package func verify(by verifier: any ReceiptVerifier) { mock.withLock { $0.verifier = verifier } }
+
+  /// Sets a function that is called before each row that the backend writes, and before each commit. Tests kill the
+  /// process there.
+  package func setBeforeWrite(_ hook: (() -> Void)?) {
+    mock.withLock { $0.backend.beforeWrite = hook }
+  }
+
+  /// Starts to listen. When it returns, clients can connect.
+  ///
+  /// - Parameters:
+  ///   - port: The port; 0 for a free one.
+  ///   - host: An IPv4 address of this machine. Every client that reaches it may pay and be granted.
+  public func start(port: UInt16 = 0, host: String = "127.0.0.1") throws(MockServerError) {
+    do throws(HTTPServerError) {
+      try server.start(port: port, host: host)
+      self.host.withLock { $0 = host == "0.0.0.0" || host == "localhost" ? "127.0.0.1" : host }
+    } catch {
+      throw MockServerError(error)
+    }
+  }
+
+  /// The mock server's time: the given clock plus all moves of `moveClock(by:)`.
+  public var moment: Timestamp {
+    let now = now()
+    return mock.withLock { now.adding(milliseconds: $0.clockShift) }
+  }
+
+  /// Does the work of store and backend that is due now: charges renewals, posts notifications, and runs the backend's
+  /// job every 12 hours (R3.9). Call it repeatedly.
+  ///
+  /// - Parameter post: Posts a body as `application/json` to the backend and returns the HTTP status; nil for no answer.
+  /// - Returns: How many notifications were posted.
+  @discardableResult
+  public func goOn(post: @escaping @Sendable (Data) async -> Int?) async -> Int {
+    let moment = moment
+    mock.withLock { state in
+      state.store.advance(to: moment)
+      state.runDueJob(now: moment)
+    }
+    let due = withStore { $0.takeNotifications(now: moment) }
+    for notification in due {
+      let status = await post(Data(notification.body.utf8))
+      withStore { $0.settleNotification(id: notification.id, status: status, now: moment) }
+    }
+    return due.count
+  }
+
+  /// Closes all connections and waits for running handlers. Idempotent.
+  public func stop() {
+    server.stop()
+    // Breaks the cycle: the verifier holds the state, and the state the verifier.
+    mock.withLock { $0.verifier = nil }
+  }
+
+  /// Closes every connection, waits for requests that are being handled, and goes on listening. A request that was sent
+  /// and not read yet is lost with its connection, as when a phone is switched off.
+  package func dropConnections() throws(MockServerError) {
+    do throws(HTTPServerError) {
+      try server.dropConnections()
+    } catch {
+      throw MockServerError(error)
+    }
+  }
+
+  /// The URL, such as `http://127.0.0.1:49152`. Valid after `start`.
+  public var baseURL: URL {
+    var components = URLComponents()
+    components.scheme = "http"
+    components.host = host.value
+    components.port = Int(server.port)
+    // These parts always make a URL; the other branch satisfies the compiler.
+    return components.url ?? URL(filePath: "/")
+  }
+}

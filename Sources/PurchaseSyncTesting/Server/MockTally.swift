@@ -1,0 +1,65 @@
+import PurchaseSync
+
+/// The counts that judge a run, taken from a snapshot of the mock server.
+public struct MockTally: Sendable, Hashable, Codable {
+  /// Charged transactions that were not settled as `refunded` or `lapsed`.
+  public var paid: Int
+  /// Those of them with at least one credit in the present ledger.
+  public var granted: Int
+  /// Paid and not credited, but unfinished in the store or stored on a device.
+  public var pending: Int
+  /// Paid and not credited, with no copy left in the store's unfinished list or on a device.
+  public var lost: Int
+  /// Credits beyond one per transaction, and orders fulfilled twice.
+  public var doubled: Int
+  /// Credits of an account that is not the order's account.
+  public var wrongAccount: Int
+  /// Still unfinished in the store.
+  public var unfinished: Int
+  /// How many times the person was asked for a password.
+  public var prompts: Int
+  /// The largest number of uploads of one transaction.
+  public var mostUploads: Int
+
+  /// Counts. `kept` are the ids of the transactions in the queues and vaults of all devices.
+  public init(_ mock: MockSnapshot, kept: Set<String> = []) {
+    let over = Set(
+      mock.verdicts.filter { $0.verdict == .refunded || $0.verdict == .lapsed }.map(\.transactionID))
+    let charged = mock.charges.filter { !over.contains($0.transactionID) }
+    let credited = Set(mock.credits.map(\.transaction.transactionID))
+    let open = charged.filter { !credited.contains($0.transactionID) }
+    paid = charged.count
+    granted = charged.count - open.count
+    pending = open.count { !$0.isFinished || kept.contains($0.transactionID) }
+    lost = open.count - pending
+    doubled = mock.doubledCredits
+    wrongAccount = mock.misplacedCredits.count
+    unfinished = mock.charges.count { !$0.isFinished }
+    prompts = mock.prompts
+    mostUploads = mock.uploads.values.max() ?? 0
+  }
+
+  /// Whether everything paid is granted, and nothing is lost, doubled, pending or misplaced.
+  public var isClean: Bool {
+    paid == granted && lost == 0 && doubled == 0 && pending == 0 && wrongAccount == 0
+  }
+}
+
+extension MockSnapshot {
+  /// The credits of an account whose order belongs to another account.
+  ///
+  /// The account token of the payment identifies the order, also if app and backend never saw the token. Without a
+  /// token, the order that the credit names counts. Credits that a device holds belong to no account yet.
+  public var misplacedCredits: [Credit] {
+    let tokens = Dictionary(
+      charges.map { ($0.transactionID, $0.accountToken) }, uniquingKeysWith: { first, _ in first })
+    let byToken = Dictionary(orders.map { ($0.accountToken, $0) }, uniquingKeysWith: { first, _ in first })
+    let byNumber = Dictionary(orders.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    return zip(credits, creditOwners).filter { credit, owner in
+      guard case .account(let account) = owner else { return false }
+      let token = tokens[credit.transaction.transactionID] ?? nil
+      let order = token.flatMap { byToken[$0] } ?? credit.orderNumber.flatMap { byNumber[$0] }
+      return order.map { $0.account != account } ?? false
+    }.map(\.0)
+  }
+}

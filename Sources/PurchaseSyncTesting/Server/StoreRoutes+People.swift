@@ -1,0 +1,128 @@
+import AppStoreReceipts
+import PurchaseQueue
+import PurchaseSync
+
+/// Routes for events outside the app: approvals, refunds, changes of plan, families, cards that expire.
+extension MockState {
+  static func approve(
+    _ mock: inout MockState, _ decision: RequestDecision, _ call: Route.Call
+  ) throws -> TransactionReference {
+    TransactionReference(
+      try mock.store.approve(
+        requestID: decision.requestID, accountToken: decision.accountToken, now: call.now))
+  }
+
+  static func decline(
+    _ mock: inout MockState, _ decision: RequestDecision, _ call: Route.Call
+  ) throws -> EmptyDocument {
+    try mock.store.decline(requestID: decision.requestID)
+    return EmptyDocument()
+  }
+
+  static func promote(
+    _ mock: inout MockState, _ payment: PaymentRequest, _ call: Route.Call
+  ) throws -> RequestDocument {
+    let account = mock.account(payment.storeAccount, device: payment.device)
+    return RequestDocument(
+      try mock.store.promote(product: payment.productID, storeAccount: account ?? "", now: call.now))
+  }
+
+  static func redeem(
+    _ mock: inout MockState, _ offer: OfferRedemption, _ call: Route.Call
+  ) throws -> TransactionReference {
+    let account = mock.account(offer.storeAccount, device: offer.device)
+    return TransactionReference(
+      try mock.store.redeem(
+        offerCode: offer.offerCode, product: offer.productID, storeAccount: account ?? "", now: call.now))
+  }
+
+  static func setAccount(
+    _ mock: inout MockState, _ settings: AccountSettings, _ call: Route.Call
+  ) throws -> StoreAccount {
+    guard !settings.storeAccount.isEmpty else { throw HTTPProblem.invalid("storeAccount: blank") }
+    mock.store.setAccount(
+      settings.storeAccount, asksToBuy: settings.asksToBuy,
+      interruptedPurchases: settings.interruptedPurchases)
+    if let works = settings.billingWorks {
+      mock.store.setBilling(works: works, storeAccount: settings.storeAccount, now: call.now)
+    }
+    if let family = settings.family {
+      mock.store.setFamily(of: settings.storeAccount, to: family, now: call.now)
+    }
+    return mock.store.account(settings.storeAccount)
+  }
+
+  static func changePlan(
+    _ mock: inout MockState, _ change: PlanChange, _ call: Route.Call
+  ) throws -> PlanChangeReply {
+    guard let product = change.productID else {
+      throw HTTPProblem.malformed("the body: \"productID\" is missing")
+    }
+    return PlanChangeReply(
+      effect: try mock.store.changePlan(transactionID: change.transactionID, to: product, now: call.now))
+  }
+
+  static func renew(
+    _ mock: inout MockState, _ change: PlanChange, _ call: Route.Call
+  ) throws -> StoreHandover {
+    let record =
+      if let product = change.productID {
+        try mock.store.upgrade(transactionID: change.transactionID, to: product, now: call.now)
+      } else {
+        try mock.store.renew(transactionID: change.transactionID, now: call.now)
+      }
+    var handover = mock.store.handover([record], to: record.storeAccount, now: call.now)
+    handover.receipt = nil
+    return handover
+  }
+
+  static func setRenewal(
+    _ mock: inout MockState, _ wish: RenewalWish, _ call: Route.Call
+  ) throws -> ChangeReply {
+    ChangeReply(
+      changed: try mock.store.setRenewal(
+        on: wish.willRenew, transactionID: wish.transactionID, now: call.now))
+  }
+
+  static func raisePrice(
+    _ mock: inout MockState, _ change: PriceChange, _ call: Route.Call
+  ) throws -> EmptyDocument {
+    try mock.store.raisePrice(
+      product: change.productID, to: change.price, needsConsent: change.needsConsent ?? false, now: call.now)
+    return EmptyDocument()
+  }
+
+  static func consent(
+    _ mock: inout MockState, _ answer: PriceAnswer, _ call: Route.Call
+  ) throws -> ChangeReply {
+    ChangeReply(
+      changed: try mock.store.answerPriceIncrease(
+        transactionID: answer.transactionID, consents: answer.consents, now: call.now))
+  }
+
+  /// Replies with the notification of the refund, for a caller that posts it to its backend.
+  static func refund(
+    _ mock: inout MockState, _ target: TransactionReference, _ call: Route.Call
+  ) throws -> NotificationBody {
+    let record = try mock.store.refund(transactionID: target.transactionID, now: call.now)
+    let forge = NotificationForge(receipts: mock.store.forge, environment: record.environment)
+    let body = forge.version2(
+      .refund, id: "refund-" + record.transactionID, about: record, signedAt: call.now)
+    return NotificationBody(signedPayload: body["signedPayload"]?.string ?? "")
+  }
+
+  static func reverseRefund(
+    _ mock: inout MockState, _ target: TransactionReference, _ call: Route.Call
+  ) throws -> TransactionReference {
+    TransactionReference(try mock.store.reverseRefund(transactionID: target.transactionID, now: call.now))
+  }
+
+  /// The queue of notifications, without their bodies.
+  static func notifications(_ mock: inout MockState, _ call: Route.Call) -> NotificationList {
+    mock.store.advance(to: call.now)
+    let queue = mock.store.notifications
+    return NotificationList(
+      waiting: queue.waiting.map(NotificationDocument.init), delivered: queue.deliveredCount,
+      abandoned: queue.abandonedCount)
+  }
+}

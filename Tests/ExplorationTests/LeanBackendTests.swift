@@ -1,0 +1,145 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+import PurchaseSyncTesting
+import Testing
+
+@testable import Exploration
+
+/// The lean backend of the simulations and the reference backend give the same answers to the same requests.
+@Suite struct LeanBackendTests {
+  private static let bundle = "com.example.app"
+  private static let begin: Int64 = 1_700_000_000_000
+  private static let devices = [UUID(), UUID()]
+
+  /// Both backends, their stores, and what happened to them.
+  private struct Pair {
+    var random: RandomStream
+    var lean = LeanBackend()
+    var leanStore = LeanStore(storeAccounts: 1)
+    var model = BackendModel(bundleID: LeanBackendTests.bundle, seed: 3)
+    var store = StoreModel(
+      products: [StoreProduct(id: "gems", kind: .consumable), StoreProduct(id: "coins", kind: .consumable)],
+      forge: ReceiptForge(bundleID: LeanBackendTests.bundle))
+    var tokens: [UUID] = []
+    var ids: [String] = []
+    var now = LeanBackendTests.begin
+
+    var moment: Timestamp { Timestamp(milliseconds: now) }
+
+    init(seed: UInt64) { random = RandomStream(seed: seed, "pair") }
+
+    mutating func makeOrder() throws {
+      let (account, product) = (random.below(2), random.below(2))
+      let number = lean.makeOrder(account: account, product: product, at: now)
+      let outcome = try model.createOrder(
+        OrderRequest(productID: Names.products[product], quantity: 1), account: Names.accounts[account],
+        idempotencyKey: "\(number)", now: moment)
+      tokens.append(outcome.order.accountToken)
+    }
+
+    mutating func pay() throws {
+      let order = tokens.isEmpty || random.chance(300) ? -1 : random.below(tokens.count)
+      let product = order < 0 ? random.below(2) : lean.orders[order].product
+      let sale = LeanStore.Sale(
+        buyer: 0, product: product, paidAt: now, order: order, original: leanStore.sales.count,
+        forgetsToken: false, proofs: .signed, poison: .none, expiresAt: nil, phone: 0)
+      _ = leanStore.charge(sale)
+      let record = try store.pay(
+        product: Names.products[product], quantity: 1, accountToken: order < 0 ? nil : tokens[order],
+        storeAccount: "apple-1", now: moment)
+      ids.append(record.transactionID)
+    }
+
+    mutating func refund() throws {
+      guard !ids.isEmpty else { return }
+      let sale = random.below(ids.count)
+      guard leanStore.refund(sale, at: now) else { return }
+      _ = try store.refund(transactionID: ids[sale], now: moment)
+    }
+
+    mutating func adoptDevice() {
+      let (phone, account) = (random.below(2), random.below(2))
+      lean.adoptDevice(phone, for: account, at: now)
+      _ = model.adoptDevice(LeanBackendTests.devices[phone], for: Names.accounts[account], now: moment)
+    }
+
+    /// The answers and the states of both backends, as text.
+    mutating func upload() throws -> (lean: String, model: String) {
+      guard !ids.isEmpty else { return ("", "") }
+      let sale = random.below(ids.count)
+      let isAccount = random.chance(500)
+      let who = random.below(2)
+      let uploader = isAccount ? who : LeanBackend.device(who)
+      let isProven = random.chance(700)
+      let tokenIsTold = !isProven || random.chance(600)
+      let match = anyMatch()
+      let (ruling, order) = lean.rule(
+        on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: tokenIsTold, isProven: isProven,
+        from: uploader,
+        leanStore,
+        at: now)
+      var signed = VerifiedTransaction(
+        try SignedTransaction(jws: try store.signedTransaction(for: ids[sale], now: moment)), askedAt: now)
+      if !tokenIsTold { signed.appAccountToken = nil }
+      let device = LeanBackendTests.devices[isAccount ? 0 : who]
+      let request = UploadRequest(
+        device: device, proof: isProven ? ProofDocument(kind: .signedTransaction, data: "proof") : nil,
+        claims: [claim(sale, match)])
+      let judged = model.judge(
+        request, from: isAccount ? .account(Names.accounts[who]) : .device(device), now: moment,
+        answers: { _ in StoreAnswer(.genuine(StoreReport([signed]))) })
+      let verdict = try #require(judged.verdicts.first)
+      return (
+        "\(ruling.verdict.rawValue) \(order.map { "order-\($0 + 1)" } ?? "-")",
+        "\(verdict.verdict.rawValue) \(verdict.orderNumber ?? "-")"
+      )
+    }
+
+    private mutating func anyMatch() -> LeanBackend.LeanClaim.Match {
+      guard !tokens.isEmpty else { return .none }
+      switch random.below(3) {
+      case 0: return .bound(random.below(tokens.count))
+      case 1: return .proposed((0..<tokens.count).filter { _ in random.chance(500) })
+      default: return .none
+      }
+    }
+
+    private func claim(_ sale: Int, _ match: LeanBackend.LeanClaim.Match) -> Claim {
+      var claim = Claim(
+        transactionID: ids[sale], originalTransactionID: ids[sale], environment: "Production",
+        productID: Names.products[leanStore.sales[sale].product], quantity: 1,
+        purchasedAt: Timestamp(milliseconds: leanStore.sales[sale].paidAt), match: .none)
+      switch match {
+      case .bound(let order):
+        claim.match = .bound
+        claim.orderNumber = "order-\(order + 1)"
+      case .proposed(let orders):
+        claim.match = .proposed
+        claim.candidates = orders.map { "order-\($0 + 1)" }
+      case .none: break
+      }
+      return claim
+    }
+  }
+
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func `the lean backend answers like the reference backend`(seed: UInt64) throws {
+    var pair = Pair(seed: seed)
+    for step in 0..<60 {
+      pair.now += 1_000 * Int64(1 + pair.random.below(600))
+      switch pair.random.below(10) {
+      case 0...1: try pair.makeOrder()
+      case 2...3: try pair.pay()
+      case 4: if pair.random.chance(300) { try pair.refund() }
+      case 5: if pair.random.chance(300) { pair.adoptDevice() }
+      default:
+        let (lean, model) = try pair.upload()
+        #expect(lean == model, "step \(step)")
+        if lean != model { return }
+      }
+    }
+    #expect(pair.lean.credits.count == pair.model.credits.count)
+  }
+}

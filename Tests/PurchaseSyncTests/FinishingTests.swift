@@ -1,0 +1,104 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+@Suite struct FinishingTests {
+  private var policy: RetryPolicy { RetryPolicy() }
+
+  /// A storage with settled transactions whose finish is owed.
+  private func storage(_ ids: [String], listedBy account: String? = nil) throws -> MemoryStorage {
+    let storage = MemoryStorage()
+    for id in ids {
+      let transaction = bought(id)
+      let match = try OrderMatcher.match(transaction, from: storage)
+      _ = try storage.enqueue(transaction, match, storeAccount: account, now: midday)
+      _ = try storage.acknowledge([SettledClaim(key: key(id), verdict: .granted)], now: midday)
+    }
+    return storage
+  }
+
+  private func tombstone(_ id: String, in storage: MemoryStorage) throws -> Tombstone {
+    try #require(storage.tombstone(key(id)))
+  }
+
+  @Test func `a transaction is finished by one call at a time`() throws {
+    let storage = try storage(["100"])
+    let tombstone = try tombstone("100", in: storage)
+    var finishes = FinishTable()
+    #expect(finishes.begin(tombstone) == [.finish(tombstone)])
+    #expect(finishes.begin(tombstone) == [])
+    #expect(finishes.state(of: key("100")) == .calling(failures: 0))
+  }
+
+  @Test(arguments: [(FinishEnd.finished, false), (.notListed, true), (.failed, true)])
+  func `how each end of a call leaves the duty`(end: FinishEnd, isOwed: Bool) throws {
+    let storage = try storage(["100"])
+    var finishes = FinishTable()
+    var delays = Delays(policy, seed: 1)
+    _ = finishes.begin(try tombstone("100", in: storage))
+    let actions = try finishes.ended(key("100"), end, in: storage, now: midday, &delays)
+    #expect(storage.tombstone(key("100"))?.isFinishOwed == isOwed)
+    #expect((finishes.state(of: key("100")) != nil) == (end == .failed))
+    #expect(actions.wakes.count == (end == .failed ? 1 : 0))
+  }
+
+  @Test func `a failed call is repeated when it is due, or when the transaction comes again`() throws {
+    let storage = try storage(["100"])
+    let tombstone = try tombstone("100", in: storage)
+    var finishes = FinishTable()
+    var delays = Delays(policy, seed: 1)
+    _ = finishes.begin(tombstone)
+    let due = try #require(
+      try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays).wakes.first)
+    #expect(finishes.goOn(in: storage, now: midday, policy: policy) == [.wake(at: due)])
+    var again = finishes
+    #expect(finishes.goOn(in: storage, now: due, policy: policy) == [.finish(tombstone)])
+    #expect(again.begin(tombstone) == [.finish(tombstone)])
+    #expect(again.state(of: key("100")) == .calling(failures: 1))
+  }
+
+  @Test func `a due call without a tombstone is forgotten`() throws {
+    let storage = try storage(["100"])
+    var finishes = FinishTable()
+    var delays = Delays(policy, seed: 1)
+    _ = finishes.begin(try tombstone("100", in: storage))
+    let due = try #require(
+      try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays).wakes.first)
+    #expect(finishes.goOn(in: MemoryStorage(), now: due, policy: policy) == [])
+    #expect(finishes.state(of: key("100")) == nil)
+  }
+
+  @Test(
+    arguments: [
+      // owner, account of the list, is listed; is told, stays owed
+      (nil, nil, true, true, true), (nil, nil, false, false, false),
+      ("apple-1", "apple-1", false, false, false), ("apple-1", "apple-2", false, false, true),
+      ("apple-1", "apple-2", true, true, true), ("apple-1", nil, false, false, false),
+      (nil, "apple-2", false, false, false),
+    ] as [(String?, String?, Bool, Bool, Bool)])
+  func `a listing decides whether an owed finish stays owed`(
+    owner: String?, account: String?, isListed: Bool, isTold: Bool, staysOwed: Bool
+  ) throws {
+    let storage = try storage(["100"], listedBy: owner)
+    var finishes = FinishTable()
+    let keys: Set<EntryKey> = isListed ? [key("100")] : []
+    let actions = try finishes.listed(keys, account: account, in: storage)
+    #expect(!actions.isEmpty == isTold)
+    #expect(storage.tombstone(key("100"))?.isFinishOwed == staysOwed)
+  }
+
+  @Test func `a clock that goes back does not start a wait again`() throws {
+    let storage = try storage(["100"])
+    let tombstone = try tombstone("100", in: storage)
+    var finishes = FinishTable()
+    var delays = Delays(policy, seed: 1)
+    _ = finishes.begin(tombstone)
+    let due = try #require(
+      try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays).wakes.first)
+    let earlier = midday.adding(milliseconds: -inDays(1))
+    finishes.forgetWaits(overBy: due, now: earlier)
+    #expect(finishes.goOn(in: storage, now: earlier, policy: policy) == [.finish(tombstone)])
+  }
+}

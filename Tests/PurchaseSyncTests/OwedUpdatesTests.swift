@@ -1,0 +1,59 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+@Suite struct OwedUpdatesTests {
+  @Test(
+    arguments: [
+      // known here, in the file, in the reply; whether something is owed, and whether the app is told
+      (nil, nil, "1", false, false),
+      ("1", "1", "1", false, false),
+      ("1", "1", "2", true, true),
+      (nil, "1", "2", true, true),
+      // Another process has heard of the new epoch.
+      ("1", "2", "2", true, false),
+      // A late reply from before the restoration.
+      ("2", "2", "1", true, true),
+    ] as [(String?, String?, String, Bool, Bool)])
+  func `the stored epoch decides what a reply's epoch means`(
+    here: String?, stored: String?, new: String, isOwed: Bool, isTold: Bool
+  ) throws {
+    let storage = MemoryStorage()
+    if let stored { storage.keepLedgerEpoch(stored, offeringAgain: false) }
+    var updates = OwedUpdates()
+    updates.start(epoch: here)
+    _ = try updates.queue(in: storage, now: midday, policy: RetryPolicy())
+    #expect(!updates.mayBeOwed)
+    let actions = try updates.epochArrived(new, in: storage)
+    #expect(actions == (isTold ? [.emit(.ledgerChanged)] : []))
+    #expect(updates.mayBeOwed == isOwed)
+    #expect(storage.ledgerEpoch() == new)
+  }
+
+  @Test func `a start and a recorded update may leave something to queue`() throws {
+    var updates = OwedUpdates()
+    updates.start(epoch: nil)
+    #expect(updates.mayBeOwed)
+    let (queued, retryAt) = try updates.queue(in: MemoryStorage(), now: midday, policy: RetryPolicy())
+    #expect(queued.isEmpty && retryAt == nil)
+    #expect(!updates.mayBeOwed)
+    updates.owe()
+    #expect(updates.mayBeOwed)
+  }
+
+  @Test func `updates without capacity are tried again after the backoff ceiling`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try run.purchase("100", token: 1)
+    _ = try run.confirm(key("100"))
+    _ = try run.arrive(bought("101", token: 2))
+    run.storage.oweUpdate(of: key("100"))
+    var updates = OwedUpdates()
+    updates.owe()
+    let (queued, retryAt) = try updates.queue(in: run.storage, now: midday, policy: RetryPolicy())
+    #expect(queued.isEmpty)
+    #expect(retryAt == midday.adding(milliseconds: RetryPolicy().ceilingMilliseconds))
+    #expect(updates.mayBeOwed)
+  }
+}

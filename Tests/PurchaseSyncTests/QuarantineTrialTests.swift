@@ -1,0 +1,139 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+@Suite struct QuarantineTrialTests {
+  private static let policy = RetryPolicy()
+  private static let tomorrow = midday.adding(milliseconds: inDays(1))
+
+  /// A storage with queued entries.
+  private func storage(_ ids: [String], limits: QueueLimits = QueueLimits()) throws -> MemoryStorage {
+    let storage = MemoryStorage(limits: limits)
+    for id in ids {
+      let transaction = bought(id)
+      let match = try OrderMatcher.match(transaction, from: storage)
+      _ = try storage.enqueue(transaction, match, storeAccount: nil, now: midday)
+    }
+    return storage
+  }
+
+  private func place(
+    _ id: String, asked: Timestamp? = nil, in storage: MemoryStorage, version: String = "1"
+  ) throws -> QuarantineTrial.Placement {
+    try QuarantineTrial(appVersion: version).place(
+      key(id), "a reason", asked: asked, in: storage, now: midday, policy: Self.policy)
+  }
+
+  private func proceed(
+    _ trial: inout QuarantineTrial, in storage: MemoryStorage, isStoreHoldingMore: Bool = false,
+    at now: Timestamp
+  ) throws -> [SyncAction] {
+    try trial.proceed(
+      in: storage, isStoreHoldingMore: isStoreHoldingMore, now: now, policy: Self.policy)
+  }
+
+  @Test func `an entry is tried a day after it was quarantined, and once`() throws {
+    let storage = try storage(["100"])
+    _ = try place("100", in: storage)
+    #expect(storage.entry(key("100"))?.state == .quarantined)
+    var trial = QuarantineTrial(appVersion: "1")
+    #expect(try proceed(&trial, in: storage, at: midday) == [.wake(at: Self.tomorrow)])
+    #expect(storage.entry(key("100"))?.state == .quarantined)
+    _ = try proceed(&trial, in: storage, at: Self.tomorrow)
+    #expect(storage.entry(key("100"))?.state == .queued)
+    #expect(trial.remaining.isEmpty)
+  }
+
+  @Test(arguments: [("1", false), ("2", true)])
+  func `another version of the app begins a trial`(version: String, isReleased: Bool) throws {
+    let storage = try storage(["100"])
+    _ = try place("100", in: storage)
+    var trial = QuarantineTrial(appVersion: version)
+    _ = try proceed(&trial, in: storage, at: midday)
+    #expect((storage.entry(key("100"))?.state == .queued) == isReleased)
+  }
+
+  @Test func `a full quarantine postpones the entry for as long`() throws {
+    let storage = try storage(["100", "101"], limits: QueueLimits(quarantinedEntries: 1))
+    _ = try place("100", in: storage)
+    #expect(try place("101", in: storage) == .postponed(until: Self.tomorrow))
+    #expect(storage.entry(key("101"))?.readyAt == Self.tomorrow)
+  }
+
+  @Test func `an entry without capacity is released when capacity is freed`() throws {
+    let storage = try storage(["100", "101"], limits: QueueLimits(entries: 2))
+    _ = try place("100", in: storage)
+    _ = try place("101", in: storage)
+    let more = bought("102")
+    let match = try OrderMatcher.match(more, from: storage)
+    _ = try storage.enqueue(more, match, storeAccount: nil, now: midday)
+    var trial = QuarantineTrial(appVersion: "1")
+    _ = try proceed(&trial, in: storage, at: Self.tomorrow)
+    #expect(storage.entry(key("100"))?.state == .queued)
+    #expect(trial.remaining == [key("101")])
+    _ = try storage.acknowledge([SettledClaim(key: key("102"), verdict: .granted)], now: Self.tomorrow)
+    try storage.markSeen(key("102"))
+    _ = try trial.releaseRemaining(in: storage, now: Self.tomorrow, policy: Self.policy)
+    #expect(storage.entry(key("101"))?.state == .queued)
+    #expect(trial.remaining.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `a pause of the backend holds beyond the trial`(isStoreHoldingMore: Bool) throws {
+    let storage = try storage(["100"])
+    let asked = Self.tomorrow.adding(milliseconds: 3_600_000)
+    _ = try place("100", asked: asked, in: storage)
+    var trial = QuarantineTrial(appVersion: "1")
+    let actions = try proceed(&trial, in: storage, at: Self.tomorrow)
+    #expect(actions.contains(.wake(at: asked)))
+    #expect(trial.waitsUntil == asked)
+    #expect(storage.entry(key("100"))?.state == .quarantined)
+    _ = try proceed(&trial, in: storage, isStoreHoldingMore: isStoreHoldingMore, at: asked)
+    #expect((storage.entry(key("100"))?.state == .quarantined) == isStoreHoldingMore)
+  }
+
+  @Test func `the first new proof releases at once, the next one later`() throws {
+    let storage = try storage(["100"])
+    var trial = QuarantineTrial(appVersion: "1")
+    var delays = Delays(Self.policy, seed: 1)
+    for round in 0..<3 {
+      _ = try place("100", in: storage)
+      #expect(
+        try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released(isPaused: false))
+      let readyAt = try #require(storage.entry(key("100"))?.readyAt)
+      #expect((readyAt > midday) == (round > 0))
+    }
+    trial.settled(key("100"))
+    #expect(trial.proofReleases.isEmpty)
+  }
+
+  @Test func `a new proof does not shorten a pause, and needs capacity`() throws {
+    let storage = try storage(["100"], limits: QueueLimits(entries: 1))
+    let asked = midday.adding(milliseconds: 3_600_000)
+    _ = try place("100", asked: asked, in: storage)
+    var trial = QuarantineTrial(appVersion: "1")
+    var delays = Delays(Self.policy, seed: 1)
+    let more = bought("101")
+    let match = try OrderMatcher.match(more, from: storage)
+    _ = try storage.enqueue(more, match, storeAccount: nil, now: midday)
+    #expect(try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .noCapacity)
+    #expect(trial.proofReleases.isEmpty)
+    _ = try storage.acknowledge([SettledClaim(key: key("101"), verdict: .granted)], now: midday)
+    try storage.markSeen(key("101"))
+    #expect(
+      try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released(isPaused: true))
+    #expect(storage.entry(key("100"))?.readyAt == asked)
+  }
+
+  @Test func `moments beyond the horizon are brought back to it`() throws {
+    let storage = try storage([])
+    var record = TrialRecord(at: midday.adding(milliseconds: inDays(365)), appVersion: "1")
+    record.notBefore = ["Production/1": midday.adding(milliseconds: inDays(365))]
+    storage.keep(record)
+    try QuarantineTrial.clamp(in: storage, now: midday, policy: Self.policy)
+    #expect(storage.quarantineTrial()?.at == midday)
+    #expect(storage.quarantineTrial()?.notBefore == ["Production/1": Self.tomorrow])
+  }
+}

@@ -1,0 +1,16 @@
+import Foundation
+
+/// How much a property test tries. The usual run is short: a developer waits for it. The environment
+/// variable `PURCHASE_SYNC_LONG_TESTS` makes it long; CI sets it in a step of its own.
+public enum LongTests {
+  /// Whether the environment asks for the long run.
+  public static let areOn = ProcessInfo.processInfo.environment["PURCHASE_SYNC_LONG_TESTS"] != nil
+
+  /// The number of seeds, rounds or cases of a test.
+  public static func count(short: Int, long: Int) -> Int { areOn ? long : short }
+
+  /// The cases of a test: each of them in a long run, every `step`-th of them, the first included, in a short one.
+  public static func some<Case>(_ cases: [Case], every step: Int) -> [Case] {
+    areOn ? cases : cases.indices.filter { $0.isMultiple(of: step) }.map { cases[$0] }
+  }
+}
