@@ -22,15 +22,33 @@ package struct Schedule: Sendable {
     for (name, count) in knobs.acts {
       for _ in 0..<count { add(name.description, knobs, &fate) }
     }
+    var taps = RandomStream(seed: knobs.seed, "taps", log: log)
+    addImpatience(knobs, &taps)
     // A stable sort: acts of one moment keep their order.
     let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
     acts = order.map { acts[$0] }
     nameTargets(knobs)
-    draws = random.count + fate.count
+    draws = random.count + fate.count + taps.count
   }
 
   private mutating func add(_ act: Act, _ knobs: MachineKnobs, _ random: inout RandomStream) {
     acts.append(PlannedAct(at: Int64(random.below(Int(knobs.length))), act: act))
+  }
+
+  /// A person buys behind a captive portal, and asks again and again: 120 times, one every 25 s. Only the hour's
+  /// budget limits the requests that follow. The draws have a stream of their own, so that they change no other act.
+  private mutating func addImpatience(_ knobs: MachineKnobs, _ random: inout RandomStream) {
+    guard knobs.profile == .swarm, random.chance(30) else { return }
+    let (taps, pause) = (120, 25_000 as Int64)
+    let duration = Int64(taps) * pause
+    let phone = random.below(knobs.phones)
+    let start = Int64(random.below(Int(knobs.length)))
+    let outage = Act.fault(.captivePortal, phone: phone, milliseconds: duration, permille: 1_000)
+    acts.append(PlannedAct(at: start, act: outage))
+    acts.append(PlannedAct(at: start, act: .buy(Self.buying(phone, knobs, &random))))
+    for tap in 0..<taps {
+      acts.append(PlannedAct(at: start + Int64(tap) * pause, act: .wake(phone: phone, reason: 2)))
+    }
   }
 
   private static func buying(_ phone: Int, _ knobs: MachineKnobs, _ random: inout RandomStream) -> Buying {
