@@ -156,12 +156,10 @@ extension SyncEngine {
     guard let head = entries.first else { throw .queue(.invalid(what: "an upload of nothing")) }
     var claims: [Claim] = []
     for entry in entries {
-      do throws(QueueError) {
-        let details = try TransactionDetails(text: entry.details, key: entry.key)
-        claims.append(details.claim(orderNumber: entry.orderNumber))
-      } catch {
+      guard let details = EntryDetails(of: entry).known else {
         return .failure(.unreadable(entry.key, reason: "its stored details cannot be read"))
       }
+      claims.append(details.claim(orderNumber: entry.orderNumber))
     }
     return try withFile { (file) throws(QueueError) in
       guard let device = try file.device(proposing: configuration.system.uuid()) else {

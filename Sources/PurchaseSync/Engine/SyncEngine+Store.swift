@@ -92,12 +92,7 @@ extension SyncEngine {
   private static func finish(
     _ tombstone: Tombstone, in store: any StoreClient, within limit: TimeLimit
   ) async -> FinishEnd {
-    let id: String
-    do throws(QueueError) {
-      id = try TransactionDetails(text: tombstone.details, key: tombstone.key).transactionID
-    } catch {
-      return .failed
-    }
+    guard let id = EntryDetails(of: tombstone).known?.transactionID else { return .failed }
     switch await limit.answer(of: { try await store.finish(transactionID: id) }) {
     case .finished: return .finished
     case .notListed: return .notListed

@@ -106,12 +106,7 @@ extension SyncSnapshot {
 extension SyncSnapshot.Purchase {
   /// An entry whose row is damaged is shown too, with what can be said of it.
   init(_ entry: Entry) {
-    var details: TransactionDetails?
-    do throws(QueueError) {
-      details = try TransactionDetails(text: entry.details, key: entry.key)
-    } catch {
-      details = nil
-    }
+    let details = EntryDetails(of: entry).known
     self.init(
       key: entry.key, lane: entry.lane, orderNumber: entry.orderNumber, productID: details?.productID,
       quantity: details?.quantity, purchasedAt: details?.purchasedAt, queuedAt: entry.enqueuedAt,

@@ -32,7 +32,7 @@ extension SyncFile: MatchSource {
 
   package func binding(by number: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
     guard let entry = try queue.entry(key) else { return .keep }
-    let details = try TransactionDetails(text: entry.details, key: key)
+    let details = try EntryDetails(of: entry).required()
     let order = try journal.row(number: number).map(OrderFacts.init)
     // If the order was made elsewhere, only entries and tombstones name its transaction.
     let holder = order == nil ? try queue.holder(ofOrder: number) : nil

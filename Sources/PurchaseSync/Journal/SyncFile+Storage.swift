@@ -51,7 +51,7 @@ extension SyncFile: SyncStorage {
   package func isNews(
     _ transaction: StoreTransaction, since tombstone: Tombstone
   ) throws(QueueError) -> Bool {
-    let known = try TransactionDetails(text: tombstone.details, key: tombstone.key)
+    let known = try EntryDetails(of: tombstone).required()
     return TransactionDetails(transaction).isNews(
       since: known, settledAs: Verdict(rawValue: tombstone.outcome))
   }
@@ -71,7 +71,7 @@ extension SyncFile: SyncStorage {
   ) throws(QueueError) -> String {
     var details = TransactionDetails(transaction)
     if let tombstone {
-      details.storeAccount = try TransactionDetails(text: tombstone.details, key: tombstone.key).storeAccount
+      details.storeAccount = try EntryDetails(of: tombstone).required().storeAccount
     }
     return try details.text()
   }
@@ -229,7 +229,7 @@ extension SyncFile: SyncStorage {
   package func tombstonesWithDuties() throws(QueueError) -> [Tombstone] { try queue.tombstonesWithDuties() }
 
   package func storeAccount(of tombstone: Tombstone) throws(QueueError) -> String? {
-    try TransactionDetails(text: tombstone.details, key: tombstone.key).storeAccount
+    try EntryDetails(of: tombstone).required().storeAccount
   }
 
   package func markFinished(_ key: EntryKey) throws(QueueError) {

@@ -51,8 +51,12 @@ public struct Outcome: Sendable, Hashable {
   public var verdict: Verdict
   /// When it was settled on this device, by the device's clock.
   public var settledAt: Timestamp
-  /// The entry's details, as JSON.
-  private var details: String
+  /// The product and how many units; nil if the details in the file are damaged.
+  public var purchase: (productID: String, quantity: Int)? {
+    details.known.map { ($0.productID, $0.quantity) }
+  }
+
+  private var details: EntryDetails
 
   init(_ tombstone: borrowing Tombstone) {
     key = tombstone.key
@@ -60,16 +64,6 @@ public struct Outcome: Sendable, Hashable {
     orderNumber = tombstone.orderNumber
     verdict = Verdict(rawValue: tombstone.outcome)
     settledAt = tombstone.settledAt
-    details = tombstone.details
-  }
-
-  /// The product and how many units; nil if the details in the file are damaged.
-  public var purchase: (productID: String, quantity: Int)? {
-    do throws(QueueError) {
-      let details = try TransactionDetails(text: details, key: key)
-      return (details.productID, details.quantity)
-    } catch {
-      return nil
-    }
+    details = EntryDetails(of: tombstone)
   }
 }

@@ -7,7 +7,7 @@ package import PurchaseQueue
 ///
 /// Every field that the first version did not have is optional, so that details of older versions can be
 /// read.
-package struct TransactionDetails: Codable, Equatable, Sendable {
+package struct TransactionDetails: Codable, Hashable, Sendable {
   package var environment: String
   package var transactionID: String
   package var originalTransactionID: String
@@ -47,11 +47,12 @@ package struct TransactionDetails: Codable, Equatable, Sendable {
     evidence = match.evidence.isEmpty ? nil : match.evidenceText
   }
 
-  package init(text: String, key: EntryKey) throws(QueueError) {
+  /// The details in a row's text; nil if the text is not their JSON. Only `EntryDetails` reads rows.
+  init?(text: String) {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
     } catch {
-      throw .damaged(path: "entry \(key)", what: "its details cannot be decoded")
+      return nil
     }
   }
 
