@@ -102,7 +102,8 @@ let package = Package(
         "AppStoreReceipts", "TestSupport",
       ]),
     test(
-      "FaultInjectionTests", ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite"]),
+      "FaultInjectionTests",
+      ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "TestSupport"]),
     test(
       "ExplorationTests",
       [

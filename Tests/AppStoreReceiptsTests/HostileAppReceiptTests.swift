@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test(arguments: AppReceiptTests.forms)
+  @Test(arguments: LongTests.some(AppReceiptTests.forms, every: 3))
   func `Input with any byte changed decodes or is refused`(form: ForgedAppReceipt.Form) {
     let purchase = ForgedPurchase(transactionID: "1", productID: "p")
     var forged = ForgedAppReceipt(attributes: [.init(2, .utf8("b")), .init(purchase: purchase.attributes)])
@@ -55,7 +55,8 @@ import Testing
     }
   }
 
-  @Test func `50 MB of zeros, and 16 MiB of them, are refused`() {
+  @Test(.enabled(if: LongTests.areOn))
+  func `50 MB of zeros, and 16 MiB of them, are refused`() {
     let large = Array(repeating: UInt8(0), count: 50_000_000)
     #expect(decodingFailure { _ = try AppReceipt(decoding: large) }?.reason == .tooLarge)
     let largest = Array(large[..<AppReceipt.maximumByteCount])

@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import Foundation
+import TestSupport
 import Testing
 
 /// Bad input for every JSON decoder: the result is a typed error with its place, or a value, never a trap.
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Decoder.allCases)
+  @Test(arguments: LongTests.some(Decoder.allCases, every: 3))
   func `Input with any byte changed decodes or is refused`(decoder: Decoder) {
     let bytes = Data(decoder.sample.utf8)
     for index in bytes.indices {
@@ -104,7 +105,7 @@ import Testing
     #expect(decodingFailure { _ = try SignedTransaction(jws: text) }?.reason == .tooLarge)
   }
 
-  @Test(arguments: Decoder.allCases)
+  @Test(arguments: LongTests.some(Decoder.allCases, every: 5))
   func `Values that would take many times the input's bytes are refused before they are allocated`(
     decoder: Decoder
   ) {
@@ -121,7 +122,8 @@ import Testing
     #expect(decoder.failure(decoder.with(members))?.reason == .tooLarge)
   }
 
-  @Test func `Many tiny entries are refused, many entries of the store are not`() throws {
+  @Test(.enabled(if: LongTests.areOn))
+  func `Many tiny entries are refused, many entries of the store are not`() throws {
     let small = String(repeating: #"{"transaction_id":"1","product_id":"p"},"#, count: 5_000)
     let full = String(
       repeating: #"{"transaction_id":"1000000123456789","product_id":"com.example.monthly","#
@@ -209,7 +211,7 @@ import Testing
     #expect(SubscriptionFacts(response).periods.count == 1)
   }
 
-  @Test
+  @Test(.enabled(if: LongTests.areOn))
   func `Many renewals without an original id among many periods are matched fast`() throws {
     let filler =
       #""is_trial_period":"false","is_in_intro_offer_period":"false","purchase_date":"2019-08-21 08:49:19 Etc/GMT""#

@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @Suite struct HostileTransactionReceiptTests {
@@ -104,7 +105,7 @@ import Testing
     #expect(error?.expected == "UTF-8" && error?.offset == 4)
   }
 
-  @Test
+  @Test(.enabled(if: LongTests.areOn))
   func `10,000 levels are skipped, and a megabyte of brackets is refused`() throws {
     let info = ForgedTransactionReceipt.base64(Array("{transaction-id=1}".utf8))
     func nested(_ open: String, _ close: String) -> String {

@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct SubscriptionStatusTests {
@@ -177,7 +178,7 @@ import Testing
     #expect(groups[0].strongest?.originalTransactionID == "2")
   }
 
-  @Test
+  @Test(.enabled(if: LongTests.areOn))
   func `A hundred thousand periods are computed fast`() throws {
     var facts = SubscriptionFacts()
     for index in 0..<100_000 {

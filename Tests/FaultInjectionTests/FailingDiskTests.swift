@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import FaultInjection
@@ -68,7 +69,8 @@ import Testing
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `a disk that fails during a salvage costs no row that the next salvage can read`() async {
+    @Test(.enabled(if: LongTests.areOn))
+    func `a disk that fails during a salvage costs no row that the next salvage can read`() async {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         var image = try FailingDiskTests.filled()

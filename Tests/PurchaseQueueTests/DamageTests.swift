@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
+import TestSupport
 import Testing
 
 /// Damage to pages and files: the readable rows are salvaged, and the vault restores the rest.
@@ -39,7 +40,7 @@ import Testing
     var leavesFile: Bool { self != .empty && self != .absent }
   }
 
-  @Test(arguments: Harm.allCases, [false, true])
+  @Test(arguments: LongTests.some(Harm.allCases, every: 3), [false, true])
   func `a damaged file costs only unreadable rows, and with a vault nothing`(
     harm: Harm, hasVault: Bool
   ) async throws {

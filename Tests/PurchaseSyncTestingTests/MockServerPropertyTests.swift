@@ -26,7 +26,7 @@ struct MockServerPropertyTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...20)
+  @Test(arguments: UInt64(1)...UInt64(LongTests.count(short: 4, long: 20)))
   func `the app receipt equals a separately kept list`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var store = Sample.store()

@@ -7,7 +7,7 @@ import Testing
 
 /// Random events at random moments; an observer checks the invariants.
 @Suite struct MachineWalkTests {
-  private static let seedsPerBatch = LongTests.count(short: 4, long: 25)
+  private static let seedsPerBatch = LongTests.count(short: 1, long: 25)
 
   @Test(arguments: 0..<12) func `random events break no invariant, and each purchase is delivered`(
     batch: Int

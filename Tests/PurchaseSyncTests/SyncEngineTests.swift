@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 /// The engine against the real backend and store models, over HTTP, in one process.
@@ -52,7 +53,8 @@ import Testing
     ("more blanks than an answer has", .oddReply(.padded(bytes: 3 << 20))),
   ]
 
-  @Test(arguments: 0..<20) func `a purchase is credited once, and the app gets its outcome`(fault: Int)
+  @Test(arguments: LongTests.some(Array(0..<20), every: 4))
+  func `a purchase is credited once, and the app gets its outcome`(fault: Int)
     async throws
   {
     try await withFixture(faults: Self.faults[fault].plan) { fixture, configuration, store in

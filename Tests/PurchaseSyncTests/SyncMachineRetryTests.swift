@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import PurchaseSync
@@ -234,7 +235,8 @@ import Testing
     #expect(run.entry("100")?.state == .queued, "an entry is not dropped because it failed often")
   }
 
-  @Test func `an entry that fails for a day while others succeed is quarantined, and tried daily`() throws {
+  @Test(.enabled(if: LongTests.areOn))
+  func `an entry that fails for a day while others succeed is quarantined, and tried daily`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1_000))
     run.storage.book.add(9, account: "bob", product: "coins")
     _ = try run.arrive(bought("100", token: 1))

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `the number of threads does not change which run is reported`() throws {
-    for plant in LongTests.some(["keysByInstallation", "newestFirst", "timerLost"], every: 3) {
+    for plant in LongTests.some(["newestFirst", "keysByInstallation", "timerLost"], every: 3) {
       let alone = try find(plant, ["--jobs", "1"])
       #expect(alone.status == 0)
       for jobs in LongTests.some(["5", "2", "16"], every: 3) {
@@ -50,7 +50,8 @@ import Testing
     #expect(elsewhere.row.replay?.contains("replay --seed 1 --profile crash ") == true)
   }
 
-  @Test func `a smaller scenario is searched among the given seeds only`() throws {
+  @Test(.enabled(if: LongTests.areOn))
+  func `a smaller scenario is searched among the given seeds only`() throws {
     // Many seeds break the invariant, and few of them early.
     let few = try find("tombstonesUnbounded", ["--profile", "swarm", "--seeds", "3"])
     #expect(few.status == 1 && few.row.seeds == 2 && (few.row.acts ?? 0) > 12)
@@ -58,7 +59,8 @@ import Testing
     #expect(isAmongThem, "\(few.row)")
   }
 
-  @Test func `a given profile is the only one`() throws {
+  @Test(.enabled(if: LongTests.areOn))
+  func `a given profile is the only one`() throws {
     for profile in ["crash", "store"] {
       let row = try find("newestFirst", ["--profile", profile]).row
       #expect(row.replay?.contains(" --profile \(profile) ") == true, "\(row)")

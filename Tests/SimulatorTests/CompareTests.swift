@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -20,7 +21,8 @@ import Testing
   }
 
   @Test func `only the engine's column is clean`() throws {
-    let names = ["backend-outage", "reinstall-offline", "captive-portal", "one-receipt-two-accounts"]
+    let names = LongTests.some(
+      ["reinstall-offline", "backend-outage", "captive-portal", "one-receipt-two-accounts"], every: 3)
     let result = try CommandResult(of: ["compare", "--json"] + names)
     #expect(result.status == 0)
     let rows = try result.output.split(separator: "\n").map {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -29,7 +30,7 @@ import Testing
     return (result.status, try JSONDecoder().decode(Document.self, from: Data(result.output.utf8)))
   }
 
-  @Test
+  @Test(.enabled(if: LongTests.areOn))
   func `no image of any operation loses a commit, and images of both controls do`() throws {
     let (status, document) = try run(["--depth", "1", "--cap", "12", "--no-faults"])
     #expect(status == 0 && document.holds && document.failures.isEmpty)
@@ -44,11 +45,13 @@ import Testing
   @Test func `a disk that fails at any operation leaves the state before or after`()
     throws
   {
-    let only = ["order", "settle", "enqueue,settle"].flatMap { ["--only", $0] }
+    let only = LongTests.some(["settle", "order", "enqueue,settle"], every: 3).flatMap { ["--only", $0] }
     let (status, document) = try run(["--cap", "12"] + only)
     #expect(status == 0 && document.failures.isEmpty)
     let tallies = document.rows
-    #expect(tallies.map(\.faults).reduce(0, +) > 500 && tallies.allSatisfy { $0.refused > 0 })
+    #expect(
+      tallies.map(\.faults).reduce(0, +) > LongTests.count(short: 100, long: 500)
+        && tallies.allSatisfy { $0.refused > 0 })
   }
 
   @Test func `the result depends on the seed and not on the number of workers`() throws {

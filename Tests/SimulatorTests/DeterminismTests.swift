@@ -1,5 +1,6 @@
 import Exploration
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -27,10 +28,11 @@ import Testing
 
   @Test(arguments: ExploredStorage.allCases)
   func `two processes run the same runs`(storage: ExploredStorage) throws {
+    let count = LongTests.count(short: 4, long: 12)
     let result = try CommandResult(
-      of: ["explore", "--check-determinism", "--seeds", "12", "--storage", storage.rawValue])
+      of: ["explore", "--check-determinism", "--seeds", "\(count)", "--storage", storage.rawValue])
     #expect(result.status == 0 && result.errors.isEmpty)
-    #expect(result.output == "12 seeds are the same run in two processes: 12 different runs\n")
+    #expect(result.output == "\(count) seeds are the same run in two processes: \(count) different runs\n")
   }
 
   @Test func `recording the draws does not change a run`() throws {

@@ -1,5 +1,6 @@
 import Exploration
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -7,7 +8,9 @@ import Testing
 /// The real engine on a seeded run queue, in child processes: the runtime's hook belongs to the process.
 @Suite struct EngineSimulationTests {
   @Test func `no run of the real engine breaks an invariant`() throws {
-    let result = try CommandResult(of: ["explore", "--engine", "--seeds", "240", "--jobs", "2"])
+    let result = try CommandResult(of: [
+      "explore", "--engine", "--seeds", "\(LongTests.count(short: 40, long: 240))", "--jobs", "2",
+    ])
     #expect(result.status == 0, "\(result.output.suffix(2_000))\(result.errors)")
     #expect(result.output.contains("no invariant was broken"))
   }
@@ -18,7 +21,8 @@ import Testing
     #expect(result.output.contains("24 seeds are the same run in two processes: 24 different runs"))
   }
 
-  @Test func `each planted bug is found, by the invariant that it breaks`() throws {
+  @Test(.enabled(if: LongTests.areOn))
+  func `each planted bug is found, by the invariant that it breaks`() throws {
     let found: [EngineBug: Set<String>] = [
       .timerNeverRings: ["24"], .sleepIgnoresCancellation: ["S2"], .workIsLost: ["S1"],
       .sentTwice: ["14", "4"],

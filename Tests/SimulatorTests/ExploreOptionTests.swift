@@ -1,4 +1,5 @@
 import Exploration
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -103,7 +104,7 @@ import Testing
     #expect(sum.brokenInvariants.values.reduce(0, +) == 3)
   }
 
-  @Test(arguments: [1, 2, 5, 16])
+  @Test(arguments: LongTests.some([2, 1, 5, 16], every: 4))
   func `the first failures do not depend on the number of threads`(jobs: Int) throws {
     let explorer = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: jobs)
     let first = try explorer.run(1..<1_001, stopsAtFailure: true)

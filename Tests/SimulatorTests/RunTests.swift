@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -18,8 +19,12 @@ import Testing
     var seconds: Double
   }
 
-  /// Scenarios that a debug build plays quickly. The README's first command plays all.
-  private static let quick = Scenario.all.map(\.name).filter { $0 != "redelivery-storm" }
+  /// Scenarios that a debug build plays quickly: every fifth in the short run. The README's first command plays all.
+  private static let quick = LongTests.some(
+    Scenario.all.map(\.name).filter { $0 != "redelivery-storm" }, every: 5)
+
+  /// Scenarios in which the naive app fails, and all others in the long run.
+  private static let naive = LongTests.areOn ? quick : ["backend-outage", "crash-after-enqueue"]
 
   /// The executable is beside the test bundle.
   static var binary: URL {
@@ -32,7 +37,8 @@ import Testing
     try output.split(separator: "\n").map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }
   }
 
-  @Test(arguments: [[], ["--chaos", "--seed", "3"], ["--chaos", "--seed", "11"]])
+  @Test(
+    arguments: LongTests.some([["--chaos", "--seed", "3"], [], ["--chaos", "--seed", "11"]], every: 3))
   func `the engine loses and doubles nothing in any scenario`(extra: [String]) throws {
     let result = try CommandResult(of: ["run", "--json"] + Self.quick + extra)
     #expect(result.status == 0)
@@ -47,7 +53,7 @@ import Testing
   @Test func `the naive app loses purchases, and never changes the exit code`()
     throws
   {
-    let result = try CommandResult(of: ["run", "--json", "--client", "fire-and-forget"] + Self.quick)
+    let result = try CommandResult(of: ["run", "--json", "--client", "fire-and-forget"] + Self.naive)
     #expect(result.status == 0)
     let lost = Set(try rows(result.output).filter { $0.lost > 0 }.map(\.scenario))
     #expect(lost.isSuperset(of: ["backend-outage", "crash-after-enqueue"]))

@@ -1,5 +1,6 @@
 import FaultInjection
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -32,7 +33,7 @@ import Testing
     #expect(said == Data((Self.words.joined(separator: "\0") + "\0").utf8))
   }
 
-  @Test(arguments: ["my files", "it's $HOME", "-files", "plain"])
+  @Test(arguments: LongTests.some(["it's $HOME", "my files", "-files", "plain"], every: 4))
   func `the printed line plays the scenario file, wherever the file is`(name: String) throws {
     try TemporaryDirectory.with("Typed") { directory in
       let result = try shell(
