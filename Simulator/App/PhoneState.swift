@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
@@ -10,10 +11,18 @@ final class PhoneState: Sendable {
 
   private let accounts: Locked<Accounts>
   private let offset: Locked<Int64>
+  /// Holds how far the person has set the clock: a phone keeps that when an app is killed.
+  private let clockFile: String
 
-  init(signedIn: [String], clockShift: Int64) {
+  init(signedIn: [String], clockShift: Int64, clockFile: String) throws {
     accounts = Locked(Accounts(signedIn: Set(signedIn), current: signedIn.first))
-    offset = Locked(clockShift)
+    self.clockFile = clockFile
+    offset = Locked(clockShift + (try Self.setBy(clockFile)))
+  }
+
+  private static func setBy(_ clockFile: String) throws -> Int64 {
+    guard FileManager.default.fileExists(atPath: clockFile) else { return 0 }
+    return try JSONDecoder().decode(Int64.self, from: Data(contentsOf: URL(fileURLWithPath: clockFile)))
   }
 
   /// The bearer token of an account that is signed in.
@@ -39,7 +48,12 @@ final class PhoneState: Sendable {
     }
   }
 
-  func jump(by milliseconds: Int64) { offset.withLock { $0 += milliseconds } }
+  /// Sets the clock, for this launch and all later ones.
+  func jump(by milliseconds: Int64) throws {
+    let total = try Self.setBy(clockFile) + milliseconds
+    try JSONEncoder().encode(total).write(to: URL(fileURLWithPath: clockFile), options: .atomic)
+    offset.withLock { $0 += milliseconds }
+  }
 
   func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: offset.value) }
 }

@@ -17,10 +17,13 @@ struct SimulatedApp {
   func execute() async -> Int32 {
     ParentWatch.start {}
     let trace = AppTrace(isOn: options.isTraced)
-    let parts = AppParts(
-      options: options, checkpoints: Checkpoints(options.crash, onPass: trace.passed),
-      phone: PhoneState(signedIn: options.signedIn, clockShift: options.clockShift), trace: trace)
     do {
+      let phone = try PhoneState(
+        signedIn: options.signedIn, clockShift: options.clockShift,
+        clockFile: Device.clock(beside: options.container))
+      let parts = AppParts(
+        options: options, checkpoints: Checkpoints(options.crash, onPass: trace.passed), phone: phone,
+        trace: trace)
       try FileManager.default.createDirectory(
         atPath: options.container, withIntermediateDirectories: true)
       let store = MockStoreClient(base: options.store ?? options.server, device: Scenario.phone)
@@ -165,7 +168,7 @@ struct AppLaunch {
       try await store.signIn(account)
       try await client.settingsChanged()
     case .jumpClock(let milliseconds):
-      phone.jump(by: milliseconds)
+      try phone.jump(by: milliseconds)
       // The system tells apps that the clock was set.
       try await client.settingsChanged()
     case .fillDisk: try DiskSpace.end()

@@ -54,7 +54,10 @@ enum CompareTable {
     if areSomeUndecided { columns.append(("undecided", \.undecided)) }
     let rows = columns.map { name, value in line(name, totals.map { "\(value($0))" }) }
     return [String(repeating: "-", count: nameWidth + totals.count * cellWidth)] + rows
-      + ["L lost, D doubled, W to a wrong account, S stuck: neither granted nor lost yet"]
+      + [
+        "L lost, D doubled, W to a wrong account, S stuck: neither granted nor lost yet,",
+        "odd: other than expected",
+      ]
       + (areSomeUndecided ? ["? undecided: the run ran out of time"] : [])
   }
 }

@@ -106,6 +106,7 @@ extension CommandHelp {
     summary: "print a queue's file; changes nothing, also while an app uses it",
     options: InspectOptions.table.help,
     examples: ["inspect queue.sqlite", "inspect queue.sqlite --order order-1"],
+    exits: "  1    the queue has no such entry or order\n  65   FILE is no queue, or is damaged",
     parse: { InspectOptions.parse($0).map(Command.inspect) })
 
   private static let decode = CommandHelp(

@@ -62,7 +62,7 @@ struct CommandHelp: Sendable {
   static let exitCodes = """
     EXIT CODES
       0    every promise was kept
-      1    a promise was broken, a bar missed, or a name was not found
+      1    a promise was broken, a bar missed, or no such entry in the queue
       64   wrong usage
       65   a file has the wrong content: no scenario, no queue, not decodable
       66   a file cannot be read

@@ -33,7 +33,9 @@ enum RunReport {
     let (scenario, client) = (outcome.cell.scenario, outcome.cell.client)
     var cell = Report.Cell(
       row: scenario.name, column: client.rawValue, words: "failed", state: .failed,
-      replay: "purchase-simulator run \(scenario.name) --client \(client.rawValue)", timeline: timeline,
+      replay:
+        "purchase-simulator run \(TypedCommand.quoted(scenario.file ?? scenario.name)) --client \(client.rawValue)",
+      timeline: timeline,
       detail: client.summary)
     switch outcome.result {
     case .failure(let error): cell.detail = error.description

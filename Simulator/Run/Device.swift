@@ -26,6 +26,9 @@ struct Device: Sendable {
   /// The app's queue.
   static func queue(in container: String) -> String { container + "/queue.sqlite" }
 
+  /// How far the person has set the phone's clock. The deletion of the app does not change it.
+  static func clock(beside container: String) -> String { container + "-clock" }
+
   /// Deletes the app and installs it again.
   func reinstall() throws {
     guard FileManager.default.fileExists(atPath: container) else { return }

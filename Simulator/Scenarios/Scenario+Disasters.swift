@@ -32,7 +32,7 @@ extension Scenario {
         Launch(before: [.damaged("header"), .noFaults]),
       ], expects: .init(paid: 2)),
     Scenario(
-      name: "update-from-version-1",
+      name: "update-from-earlier-version",
       summary: "the app is updated, and its file has the first version's schema",
       description:
         "Receipts are unsent when alice updates the app. The new version opens the file of the old one.",

@@ -32,6 +32,8 @@ struct Scenario: Hashable {
 
   /// In words with hyphens.
   var name: String
+  /// The path of the scenario file; nil for a built-in scenario.
+  var file: String?
   /// One line.
   var summary: String
   /// What happens, for readers.
@@ -58,6 +60,13 @@ struct Scenario: Hashable {
   static let phone = "phone"
   static let storeAccount = "apple-1"
   static let uploads = "/v1/receipts"
+
+  /// Whether both are the same but for the place that they come from.
+  func plays(like other: Scenario) -> Bool {
+    var copy = other
+    copy.file = file
+    return copy == self
+  }
 
   static let all: [Scenario] =
     crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters

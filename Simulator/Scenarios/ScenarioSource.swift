@@ -30,7 +30,7 @@ enum ScenarioSource: Hashable {
     var found: [Scenario] = []
     for source in sources {
       let scenario = try source.scenario()
-      if found.contains(scenario) { continue }
+      if found.contains(where: { $0.plays(like: scenario) }) { continue }
       guard !found.contains(where: { $0.name == scenario.name }) else {
         throw InputError(
           message: "there are two different scenarios named '\(scenario.name)'", code: ExitCode.badData)
@@ -46,7 +46,9 @@ enum ScenarioSource: Hashable {
     case .file(let path):
       let text = String(decoding: try InputError.contents(of: path), as: UTF8.self)
       do throws(ScenarioFileError) {
-        return try ScenarioFile.scenario(in: text)
+        var scenario = try ScenarioFile.scenario(in: text)
+        scenario.file = path
+        return scenario
       } catch {
         throw InputError(message: "\(path): \(error)", code: ExitCode.badData)
       }

@@ -12,7 +12,8 @@ enum ScenarioSchema {
                        be lost, doubled, stuck or granted to another account
       entries          the most entries of the queue (default: 64)
       timeScale        how much faster retry delays are (default: 1000)
-      seconds          how long the last launch may make no progress (default: 10)
+      seconds          how long a launch that does not end in "use" may make no
+                       progress (default: 10); a longer retryAfter is not waited for
       isSandbox, verifiesOverHTTP   true or false
 
     A LAUNCH
@@ -20,8 +21,11 @@ enum ScenarioSchema {
       signedIn         the accounts (default: ["alice", "bob"])
       does             what the person does, see below
       extension        what an extension of the app does at the same time
-      killed           beforePayment, afterPayment, beforeEnqueue, afterEnqueue,
-                       duringUpload, afterGrant, beforeFinish or againAndAgain
+      killed           beforePayment, afterPayment, beforeEnqueue (nothing is written),
+                       afterEnqueue (durable, and in the keychain if reinstalled),
+                       duringUpload, afterGrant (the backend has granted it),
+                       beforeFinish (settled, the store is not told), or
+                       againAndAgain (each launch, a little later)
       reinstalled      true: the app is deleted and installed again after it
       granted          how many purchases are granted when it is over, at least
       isVaultLocked    true: the keychain is locked
@@ -33,7 +37,7 @@ enum ScenarioSchema {
       fillDisk                    use (milliseconds)
 
     WHAT HAPPENS: {"happens": WORD, …}
-      faults (rules, as in serve --faults)         wait (a time)
+      faults (rules, see below; no rules end them)   wait (a time)
       boughtOutside (product, storeAccount, count) promoted (product, storeAccount)
       payment (storeAccount, asksToBuy, interruptions)   approved
       refunded (purchase)         planChanged (purchase, product)
@@ -42,6 +46,16 @@ enum ScenarioSchema {
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
       backendBackedUp   backendRestored   phoneBackedUp   phoneRestored
       damaged (where: page or header)     earlierVersion
+
+    A RULE OF FAULTS: {"path": "/v1/receipts", "fault": WORD, …}
+      path is the beginning of the path: / is everything, /v1 the backend, /store
+      the store. A purchase with an order needs the backend before the payment.
+      method, bodyContains    conditions      from    the first that fails (1)
+      count    how many in a row fail (1); null: all that follow
+      dropBeforeCommit, dropAfterCommit, reset     deliverTwice     garbage (body)
+      truncate (bytes)   stall, delay (milliseconds)   wrongLength (bytes)
+      dribble (bytes, milliseconds)
+      respond (status, body, retryAfter: in real seconds, not divided by timeScale)
 
     A TIME is one of days, hours, minutes, seconds, milliseconds. A PURCHASE is the
     number of a charge; the first is 1. PRODUCTS:

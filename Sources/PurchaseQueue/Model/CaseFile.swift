@@ -100,7 +100,8 @@ public struct CaseFile: Hashable, Sendable, Codable {
       return "The entry is settled, and the app has not shown the outcome yet. Open the app."
     }
     if tombstone.isFinishOwed {
-      return "The entry is settled. Its source is told as soon as it can be reached. Nothing to do."
+      return
+        "The entry is settled. Its source is told when it can be reached and its account is signed in. Nothing to do."
     }
     return "The entry is settled. Nothing to do."
   }

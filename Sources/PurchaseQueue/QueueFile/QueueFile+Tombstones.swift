@@ -2,8 +2,8 @@ import PurchaseSQLite
 
 /// Tombstones: the records of settled entries, and their duties.
 extension QueueFile {
-  /// The tombstone of a settled entry. A tombstone that does not match its checksum counts as absent: at worst, the
-  /// entry is delivered again.
+  /// The tombstone of a settled entry. A tombstone that does not match its checksum counts as absent. A source
+  /// that was not told yet delivers the entry again. If it was told, an outcome that the app has not seen is lost.
   public func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
     let stored = try read { () throws(SQLiteError) in
       try statements.tombstones.byKey.first([.text(key.rawValue)]) { StoredTombstone($0) }

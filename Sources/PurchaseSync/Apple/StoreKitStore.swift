@@ -49,8 +49,8 @@
     }
 
     /// The stable name of an Apple Account in this app. Nil without an account, without an answer, or if the
-    /// device does not trust the answer: with a wrong name, the engine would stop asking to finish another
-    /// account's transactions.
+    /// device does not trust the answer: with a wrong name, a finish would wait for an account that does
+    /// not exist.
     private static func account() async -> String? {
       do {
         guard case .verified(let app) = try await AppTransaction.shared else { return nil }

@@ -9,7 +9,8 @@ extension SyncEngine {
       milliseconds: configuration.storeTimeLimit.wholeMilliseconds, patience: configuration.system.patience)
   }
 
-  /// Takes over the unfinished transactions of the store. A listing that fails is repeated at the next wake-up. A listing
+  /// Takes over the unfinished transactions of the store. A listing that fails is repeated at the app's next
+  /// `wake(_:)`, or at the next start. A listing
   /// that is asked for while one runs follows it: the first may have begun too early.
   func listStore() {
     switch listing {
@@ -92,7 +93,7 @@ extension SyncEngine {
   private static func finish(
     _ tombstone: Tombstone, in store: any StoreClient, within limit: TimeLimit
   ) async -> FinishEnd {
-    guard let id = EntryDetails(of: tombstone).known?.transactionID else { return .failed }
+    let id = EntryDetails(of: tombstone).known?.transactionID ?? tombstone.key.transactionID
     switch await limit.answer(of: { try await store.finish(transactionID: id) }) {
     case .finished: return .finished
     case .notListed: return .notListed

@@ -51,7 +51,8 @@ extension SyncFile: SyncStorage {
   package func isNews(
     _ transaction: StoreTransaction, since tombstone: Tombstone
   ) throws(QueueError) -> Bool {
-    let known = try EntryDetails(of: tombstone).required()
+    // What was settled cannot be compared: the update is uploaded, and its verdict replaces the tombstone.
+    guard let known = EntryDetails(of: tombstone).known else { return true }
     return TransactionDetails(transaction).isNews(
       since: known, settledAs: Verdict(rawValue: tombstone.outcome))
   }
@@ -71,7 +72,7 @@ extension SyncFile: SyncStorage {
   ) throws(QueueError) -> String {
     var details = TransactionDetails(transaction)
     if let tombstone {
-      details.storeAccount = try EntryDetails(of: tombstone).required().storeAccount
+      details.storeAccount = EntryDetails(of: tombstone).known?.storeAccount
     }
     return try details.text()
   }
@@ -229,7 +230,7 @@ extension SyncFile: SyncStorage {
   package func tombstonesWithDuties() throws(QueueError) -> [Tombstone] { try queue.tombstonesWithDuties() }
 
   package func storeAccount(of tombstone: Tombstone) throws(QueueError) -> String? {
-    try EntryDetails(of: tombstone).required().storeAccount
+    EntryDetails(of: tombstone).known?.storeAccount
   }
 
   package func markFinished(_ key: EntryKey) throws(QueueError) {

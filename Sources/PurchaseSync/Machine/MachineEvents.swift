@@ -19,7 +19,7 @@ package enum FinishEnd: Sendable, Hashable {
   /// The store does not list the transaction. The finish stays owed until the store account that bought it is back, or
   /// until a listing shows that it is done.
   case notListed
-  /// The store failed, or did not answer in time.
+  /// The store failed, did not answer in time, or the call was cancelled by `suspend`.
   case failed
 }
 

@@ -29,7 +29,8 @@ extension StoreClient {
 /// The unfinished transactions of the store account that is signed in.
 public struct StoreListing: Sendable, Hashable {
   /// A stable name of the store account, such as `AppTransaction.appTransactionID`; nil where the store does
-  /// not tell. Without it, each listing asks again to finish transactions of another store account.
+  /// not tell. Without it, an owed finish that is not listed counts as done; the owner's redelivery
+  /// finishes it.
   public var account: String?
   /// The unfinished transactions, oldest first.
   public var transactions: [StoreTransaction]

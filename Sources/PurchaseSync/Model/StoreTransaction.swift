@@ -123,6 +123,12 @@ extension EntryKey {
     Self.restarting.contains { rawValue.utf8.starts(with: $0.utf8) }
   }
 
+  /// The transaction's id in a key: `environment/id`, or `environment/id@milliseconds` where ids restart.
+  package var transactionID: String {
+    let name = rawValue.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    return String(name.prefix { $0 != "@" })
+  }
+
   private static let restarting = [StoreEnvironment.xcode, .localTesting].map { $0.rawValue + "/" }
 }
 

@@ -3,11 +3,14 @@ import PurchaseQueue
 /// Telling the store that one transaction is done.
 ///
 /// ```
-///             begin               failed                 begin
-///   (not there) ────▶ calling ─────────────▶ waiting ─────────────▶ calling
-///                        │ finished, or not listed
+///              begin                failed               begin, or it is due
+///   (not there) ────▶ calling ─────────────▶ waiting ─────────────────────▶ calling
+///                        │ finished: the duty is cleared
+///                        │ not listed: the duty stays, and the next listing decides
 ///                        └─────────────▶ (not there)
 /// ```
+///
+/// A tombstone that is gone, and a listing that shows that the finish is done, end every state.
 enum Finishing: Hashable {
   /// The store is being told. So many calls failed before.
   case calling(failures: Int)
@@ -19,7 +22,8 @@ enum Finishing: Hashable {
   }
 }
 
-/// Tells the store that transactions are done: only after their settlement is durable, and until it worked.
+/// Tells the store that transactions are done: only after their settlement is durable. Every call ends by
+/// a success, or is followed by another one.
 struct FinishTable: Hashable {
   private var states: [EntryKey: Finishing] = [:]
 

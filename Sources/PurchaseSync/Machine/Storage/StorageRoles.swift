@@ -80,7 +80,7 @@ package protocol SettlementStorage: EntryStorage {
   func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone?
   /// Tombstones whose finish is owed or whose outcome is unseen, oldest first.
   func tombstonesWithDuties() throws(QueueError) -> [Tombstone]
-  /// The store account that listed the transaction; nil if it is not known.
+  /// The store account that listed the transaction; nil if it is not known, or if the details cannot be read.
   func storeAccount(of tombstone: Tombstone) throws(QueueError) -> String?
   /// Where ids restart (`EntryKey.leavesNoTombstone`), the tombstone goes with its last duty.
   func markFinished(_ key: EntryKey) throws(QueueError)
