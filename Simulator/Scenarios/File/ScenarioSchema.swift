@@ -21,7 +21,8 @@ enum ScenarioSchema {
       signedIn         the accounts (default: ["alice", "bob"])
       does             what the person does, see below
       extension        what an extension of the app does at the same time
-      killed           beforePayment, afterPayment, beforeEnqueue (nothing is written),
+      killed           beforePayment, afterPayment,
+                       beforeEnqueue (nothing is written),
                        afterEnqueue (durable, and in the keychain if reinstalled),
                        duringUpload, afterGrant (the backend has granted it),
                        beforeFinish (settled, the store is not told), or
