@@ -81,6 +81,7 @@ extension BenchLoadOptions {
     }
     let table = OptionTable<Self>([
       .text("--path", \.path), .number("--count", \.count), .number("--length", \.length),
+      .text("--vault", \.vault),
     ])
     return table.parse(Array(arguments.dropFirst()), into: Self(work: work), of: "bench-load").flatMap {
       guard work == .idle || !$0.path.isEmpty else {

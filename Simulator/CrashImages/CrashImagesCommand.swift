@@ -9,6 +9,7 @@ struct CrashImagesCommand {
   private static let controls = ["enqueue", "settle", "attempt", "enqueue,settle"]
 
   func execute() async -> Int32 {
+    if options.isDamage { return DamageCommand(options: options).execute() }
     if let replay = options.replay { return ImageReplay(address: replay, seed: options.seed).execute() }
     Interruption.shared.watch()
     let begin = ContinuousClock.now

@@ -16,6 +16,14 @@ struct CrashImagesOptions: Equatable, CommandOptions {
   var replay: ImageAddress?
   /// Whether operations of the disk fail as well.
   var hasFaults = true
+  /// Damaged files instead of power cuts.
+  var isDamage = false
+  /// How many cases of damage are drawn.
+  var cases = 20_000
+  /// Every case of damage.
+  var allCases = false
+  /// One case of damage.
+  var damageCase: String?
 
   static var table: OptionTable<Self> {
     OptionTable([
@@ -40,16 +48,34 @@ struct CrashImagesOptions: Equatable, CommandOptions {
         "one image or fault, as a failure prints it, with what leads to it; takes --seed"
       ) { $0.replay = try .parse($1) },
       .flag("--json", \.json, "one document"),
+      .flag(
+        "--damage", \.isDamage,
+        "instead: each bit flipped, each page zeroed, repeated, swapped or cut, and the queue opened"),
+      .number("--cases", \.cases, in: 1...10_000_000, "so many cases of damage, drawn (default: 20000)"),
+      .flag("--all", \.allCases, "every case of damage"),
+      .value("--from", of: "N", "with --damage: the seed, or a commit of 40 hexadecimal digits") {
+        $0.seed = try ExploreOptions.seed($1)
+      },
+      .value("--case", of: "CASE", "one case of damage, as a failure prints it") {
+        $0.damageCase = try DamageCase.named($1).name
+      },
     ])
   }
   private typealias Row = OptionTable<Self>.Row
 
   static let apart = [
     ("--only", ["--depth"]),
+    ("--damage", ["--only", "--depth", "--cap", "--replay", "--no-faults"]),
+    ("--all", ["--cases", "--case"]),
+    ("--from", ["--seed"]),
     ("--replay", ["--only", "--depth", "--cap", "--jobs", "--no-faults", "--json"]),
   ]
 
-  mutating func complete() { only = only.unique }
+  mutating func complete() throws {
+    only = only.unique
+    guard !isDamage, allCases || damageCase != nil else { return }
+    throw Command.UsageError(message: "--all and --case need --damage")
+  }
 
   var workloads: [ImageWorkload] { only.isEmpty ? ImageWorkload.all(depth: depth) : only }
 }

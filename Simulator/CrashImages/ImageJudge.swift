@@ -17,6 +17,11 @@ struct ImageJudge {
       // As production does, whatever discipline wrote the image.
       let file = try SyncFile(queue: site.queue(on: disk))
       defer { file.queue.connection.leaveUntouchedOnClose() }
+      // A power cut is no damage.
+      let isDamaged = image.names.keys.contains {
+        $0.contains("-damage") || $0.contains("-salvage") || $0.contains(".damaged-")
+      }
+      if !isDamaged, let salvage = file.queue.salvage { return .broken("salvaged: \(salvage.what)") }
       if let problem = file.queue.vaultProblem { return .broken("the vault: \(problem)") }
       let state = try LogicalState(of: file)
       let pages = try file.queue.connection.prepare("PRAGMA integrity_check(5)").all { $0.text(0) }

@@ -12,6 +12,8 @@ final class ImageSite {
   private(set) var now = OutsideState.noon
   /// Called after each commit of the operations that have several, while a workload is prepared.
   var committed: ((SyncFile) throws(QueueError) -> Void)?
+  /// A vault would restore what damage loses.
+  var hasVault = true
   /// Orders that were made.
   private var orders = 0
 
@@ -45,11 +47,15 @@ final class ImageSite {
 
   /// Opens the queue on a disk as production does.
   func queue(on disk: FaultDisk) throws(QueueError) -> QueueFile {
-    try QueueFile(QueueSetup(path: Self.path, vault: vault(on: disk), disk: .inMemory), now: now)
+    try QueueFile(
+      QueueSetup(
+        path: Self.path, vault: vault(on: disk), disk: .inMemory, schemas: JournalSchema.schemas), now: now)
   }
 
   /// The controls have no vault: it would restore the commits that they lose.
-  func vault(on disk: FaultDisk) -> DiskVault? { discipline == .production ? DiskVault(disk) : nil }
+  func vault(on disk: FaultDisk) -> DiskVault? {
+    discipline == .production && hasVault ? DiskVault(disk) : nil
+  }
 
   func close() { file = nil }
 

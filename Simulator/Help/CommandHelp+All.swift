@@ -53,7 +53,10 @@ extension CommandHelp {
     name: "crash-images", arguments: "[options]",
     summary: "cut the power after every write, and open each possible disk",
     options: CrashImagesOptions.table.help,
-    examples: ["crash-images", "crash-images --depth 3 --json", "crash-images --only enqueue,settle"],
+    examples: [
+      "crash-images", "crash-images --depth 3 --json", "crash-images --only enqueue,settle",
+      "crash-images --damage --from $(git rev-parse HEAD)",
+    ],
     exits: "  1    something was lost, or a control lost nothing",
     parse: { CrashImagesOptions.parse($0).map(Command.crashImages) })
 

@@ -25,16 +25,58 @@ enum AsyncBars {
       try await AsyncQueueSubject(path: workbench.fresh() + "/queue.sqlite").operation()
     }
     let waits = try await latency(plan) {
-      let queue = try QueueSubject(path: workbench.fresh() + "/queue.sqlite")
+      let (queue, ready) = try synchronous(plan, workbench)
       defer { queue.close() }
-      var payloads = Payloads(seed: 5)
-      try queue.fill(to: BenchPlan.length, from: &payloads)
-      let ready = payloads.next(plan.operations, of: BenchPlan.payloadBytes)
       return try Samples.measure(plan.operations) { try queue.enqueue(ready[$0]) }
     } _: {
       try await AsyncQueueSubject(path: workbench.fresh() + "/queue.sqlite").operation()
     }
-    return BenchSection(title: "the asynchronous queue, 8 KB on disk", bars: [calls, waits])
+    let inApp = try await throughput(plan) {
+      let (queue, ready) = try synchronous(plan, workbench)
+      defer { queue.close() }
+      return try Samples.measure(plan.operations) { try queue.enqueue(ready[$0]) }
+    } _: {
+      try await AsyncQueueSubject(path: workbench.fresh() + "/queue.sqlite").operation()
+    }
+    return BenchSection(title: "the asynchronous queue, 8 KB on disk", bars: [calls, waits, inApp])
+  }
+
+  private static func synchronous(
+    _ plan: BenchPlan, _ workbench: Workbench
+  ) throws -> (QueueSubject, [[UInt8]]) {
+    let queue = try QueueSubject(path: workbench.fresh() + "/queue.sqlite")
+    var payloads = Payloads(seed: 5)
+    try queue.fill(to: BenchPlan.length, from: &payloads)
+    return (queue, payloads.next(plan.operations, of: BenchPlan.payloadBytes))
+  }
+
+  /// What an app sees: one caller on the main actor, whose thread has to wake up for every result. The median of a
+  /// caller in the pool hides that.
+  static func throughput(
+    _ plan: BenchPlan, synchronous: () throws -> Samples, _ prepare: () async throws -> Operation
+  ) async throws -> Bar {
+    var through: [Double] = []
+    var direct: [Double] = []
+    for _ in 0..<plan.repetitions {
+      direct.append(try synchronous().perSecond())
+      through.append(try await onMainActor(plan.operations, try await prepare()).perSecond())
+    }
+    return try .times(10, throughputTitle, Statistics.ratios(through, to: direct), .atLeast(0.8))
+  }
+
+  private static let throughputTitle = "one async caller on the main actor / synchronous, per second"
+
+  @MainActor private static func onMainActor(_ count: Int, _ operation: Operation) async throws -> Samples {
+    let clock = ContinuousClock()
+    var samples = Samples()
+    var last = clock.now
+    for index in 0..<count {
+      try await operation(index)
+      let now = clock.now
+      samples.nanoseconds.append((now - last).wholeNanoseconds)
+      last = now
+    }
+    return samples
   }
 
   /// Makes `operations` calls from concurrent callers; each caller waits for its own call.

@@ -6,7 +6,7 @@ enum BaselineBars {
     var section = BenchSection(
       title: "8 KB on disk, queue length 50, \(plan.repetitions) repetitions of \(plan.operations)")
     section.figures = try results.figures()
-    section.bars = try loop(results, on: "disk", .atLeast(0.90))
+    section.bars = try loop(results, on: "disk", .atLeast(0.95))
     section.bars.append(
       try .times(
         3, "enqueue / append + fdatasync, 8 KB", results.ratios(of: .queue, to: .append, .enqueue),

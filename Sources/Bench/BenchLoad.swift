@@ -7,18 +7,25 @@ package struct BenchLoad {
 
   package init(options: BenchLoadOptions) { self.options = options }
 
-  /// Returns the peak memory in kilobytes; nil where the system does not tell it.
+  /// Returns the peak memory in kilobytes, or the number that the work prints; nil where the system does not tell it.
   package func run() throws -> Int? {
     switch options.work {
     case .idle: break
     case .read, .decode: try decode()
     case .enqueue, .acknowledge, .cycle: try work()
+    case .contend: return try contend()
+    case .open:
+      for _ in 0..<options.count {
+        let queue = try QueueSubject(path: options.path)
+        try queue.peek()
+        queue.close()
+      }
     }
     return try PeakMemory.ofThisProcess()
   }
 
   private func work() throws {
-    let queue = try QueueSubject(path: options.path)
+    let queue = try QueueSubject(path: options.path, vault: options.vault.isEmpty ? nil : options.vault)
     defer { queue.close() }
     // Seeded by the process, so that two processes on one file queue different payloads.
     var payloads = Payloads(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
@@ -30,9 +37,17 @@ package struct BenchLoad {
       case .cycle:
         try queue.enqueue(payloads.next())
         try queue.acknowledge()
-      case .idle, .read, .decode: break
+      case .idle, .read, .decode, .contend, .open: break
       }
     }
+  }
+
+  private func contend() throws -> Int {
+    let queue = try QueueSubject(path: options.path)
+    defer { queue.close() }
+    var payloads = Payloads(seed: UInt64(ProcessInfo.processInfo.processIdentifier))
+    let ready = payloads.next(options.count, of: BenchPlan.payloadBytes)
+    return Int(try Samples.measure(options.count) { try queue.enqueue(ready[$0]) }.percentile(99))
   }
 
   private func decode() throws {

@@ -35,6 +35,10 @@ package struct BenchLoadOptions: Equatable, Sendable {
     case idle
     /// Read a receipt's file; decode it as well.
     case read, decode
+    /// Enqueue, and print the p99 in nanoseconds.
+    case contend
+    /// Open the queue, look at its first entry, and close it.
+    case open
   }
 
   package var work = Work.idle
@@ -42,8 +46,13 @@ package struct BenchLoadOptions: Equatable, Sendable {
   package var count = 0
   /// The queue is filled up to this length before the work.
   package var length = 0
+  /// The directory of a vault; empty for none.
+  package var vault = ""
 
-  package init(work: Work = .idle, path: String = "", count: Int = 0, length: Int = 0) {
+  package init(
+    work: Work = .idle, path: String = "", count: Int = 0, length: Int = 0, vault: String = ""
+  ) {
     (self.work, self.path, self.count, self.length) = (work, path, count, length)
+    self.vault = vault
   }
 }

@@ -15,6 +15,8 @@ struct BenchPlan: Equatable {
   static let payloadBytes = 8 << 10
   /// Under strace: enough that the checkpoint at the end of the process does not matter.
   static let tracedOperations = 1_000
+  /// The same with a vault, which holds 8 MiB.
+  static let mirroredOperations = 500
 
   static let full = BenchPlan(repetitions: 15, operations: 1_000, cycles: 100_000, rounds: 60)
   static let quick = BenchPlan(repetitions: 3, operations: 500, cycles: 20_000, rounds: 20)

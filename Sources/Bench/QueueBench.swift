@@ -1,7 +1,7 @@
 /// `bench queue`: every bar of the queue, in one run.
 struct QueueBench {
   /// The numbers of the bars. Bar 4 is measured against other programs, elsewhere.
-  static let bars = [1, 2, 3, 5, 6, 7, 8, 9, 10]
+  static let bars = [1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12]
 
   let options: BenchOptions
   let child: BenchChild
@@ -41,6 +41,8 @@ struct QueueBench {
       Part([7]) { try LengthBars.section(plan, disk) },
       // Sizes do not depend on the disk, and many more operations are needed than for other bars.
       Part([8]) { try SizeBars.section(plan, memory ?? disk) },
+      Part([11]) { try OpenBars.section(plan, disk) },
+      Part([12]) { try await SharingBars.section(plan, disk) },
       Part([9]) { try MemoryBars.section(memory ?? disk) },
     ]
   }

@@ -73,7 +73,7 @@ final class QueueSubject: BenchSubject {
   }
 
   private func settle(_ entries: [Entry]) throws {
-    let settlements = entries.map { Settlement(key: $0.key, outcome: "granted") }
+    let settlements = entries.map { Settlement($0, outcome: "granted") }
     let tombstones = try open().acknowledge(settlements, now: now)
     guard tombstones.count == entries.count else { throw BenchError.emptyQueue }
   }

@@ -12,7 +12,7 @@ import CPurchaseSQLite
     try check(unsafe sqlite3_open(path, &database), "open")
     for sql in [
       "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL",
-      "CREATE TABLE queue(id INTEGER PRIMARY KEY, payload BLOB)",
+      "CREATE TABLE IF NOT EXISTS queue(id INTEGER PRIMARY KEY, payload BLOB)",
     ] {
       try check(unsafe sqlite3_exec(database, sql, nil, nil, nil), sql)
     }
@@ -29,6 +29,12 @@ import CPurchaseSQLite
       try check(unsafe sqlite3_bind_blob64(insert, 1, bytes.baseAddress, UInt64(bytes.count), nil), "bind")
       try unsafe stepToEnd(insert)
     }
+  }
+
+  /// Reads the first payload.
+  func peek() throws {
+    guard unsafe sqlite3_step(first) == SQLITE_ROW else { throw BenchError.emptyQueue }
+    try check(unsafe sqlite3_reset(first), "reset")
   }
 
   func acknowledge() throws {

@@ -82,15 +82,15 @@ final class SinglePurchaseStorage: SyncStorage {
 
   func binding(by orderNumber: String, of key: EntryKey) -> VerdictBinding { .keep }
 
-  func acknowledge(_ settled: [SettledClaim], now: Timestamp) -> [Tombstone] {
-    guard let entry = present, let claim = settled.first else { return [] }
+  func settle(_ claims: [SettledClaim], now: Timestamp) -> SettledClaims {
+    guard let entry = present, let claim = claims.first else { return SettledClaims([], owesUpdates: false) }
     let settlement = Settlement(
       key: entry.key, outcome: claim.verdict.rawValue, orderNumber: claim.orderNumber, owesFinish: true,
       isUnseen: true)
     let tombstone = Tombstone(entry, settlement, note: nil, now: now)
     present = nil
     buried = tombstone
-    return [tombstone]
+    return SettledClaims([tombstone], owesUpdates: false)
   }
 
   func tombstone(_ key: EntryKey) -> Tombstone? { buried?.key == key ? buried : nil }

@@ -4,6 +4,10 @@ import Foundation
 enum SyncBars {
   private static let titles = [
     "syncs per enqueue commit", "syncs per ack commit", "syncs of the directory when the file is made",
+    "syncs per enqueue with a directory vault", "syncs per ack with a directory vault",
+  ]
+  private static let bounds: [Bar.Bound] = [
+    .atMost(1.02), .atMost(1.02), .atLeast(1), .atMost(2.5), .atMost(1.02),
   ]
 
   static func section(_ workbench: Workbench) throws -> BenchSection {
@@ -31,18 +35,21 @@ enum SyncBars {
     try tracer.child.load(["enqueue", "--path", path, "--length", "\(BenchPlan.length)"])
     let enqueue = try tracer.syncs(of: "enqueue", count, path)
     let acknowledge = try tracer.syncs(of: "acknowledge", count, path)
-    return [
-      Bar(number: 1, what: titles[0], unit: .count, measured: enqueue, bound: .atMost(1.02)),
-      Bar(number: 1, what: titles[1], unit: .count, measured: acknowledge, bound: .atMost(1.02)),
-      Bar(
-        number: 1, what: titles[2], unit: .count,
-        measured: Double(creation.count { $0.path == directory }), bound: .atLeast(1)),
+    let vault = ["--vault", directory + "/vault"]
+    let mirrored = directory + "/mirrored.sqlite"
+    try tracer.child.load(["enqueue", "--path", mirrored, "--length", "\(BenchPlan.length)"] + vault)
+    let measured = [
+      enqueue, acknowledge, Double(creation.count { $0.path == directory }),
+      try tracer.syncs(of: "enqueue", BenchPlan.mirroredOperations, mirrored, vault),
+      try tracer.syncs(of: "acknowledge", BenchPlan.mirroredOperations, mirrored, vault),
     ]
+    return titles.indices.map {
+      Bar(number: 1, what: titles[$0], unit: .count, measured: measured[$0], bound: bounds[$0])
+    }
   }
 
   private static func notMeasured(_ reason: String) -> [Bar] {
-    let bounds: [Bar.Bound] = [.atMost(1.02), .atMost(1.02), .atLeast(1)]
-    return zip(titles, bounds).map {
+    zip(titles, bounds).map {
       Bar(number: 1, what: $0, unit: .count, bound: $1, reason: reason)
     }
   }
@@ -60,9 +67,11 @@ enum SyncBars {
     }
 
     /// Per operation, without the calls of the same process when it does nothing.
-    func syncs(of work: String, _ count: Int, _ path: String) throws -> Double {
-      let nothing = try trace([work, "--path", path, "--count", "0"]).count
-      let all = try trace([work, "--path", path, "--count", "\(count)"]).count
+    func syncs(
+      of work: String, _ count: Int, _ path: String, _ options: [String] = []
+    ) throws -> Double {
+      let nothing = try trace([work, "--path", path, "--count", "0"] + options).count
+      let all = try trace([work, "--path", path, "--count", "\(count)"] + options).count
       return Double(all - nothing) / Double(count)
     }
   }

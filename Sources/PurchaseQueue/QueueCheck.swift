@@ -23,11 +23,12 @@ public struct CheckReport: Hashable, Sendable {
 public enum QueueCheck {
   /// Checks the file of an open queue on a thread that `beside` chooses.
   package static func inBackground(
-    path: String, on disk: Disk = .system, by beside: @Sendable (@escaping @Sendable () -> Void) -> Void
+    path: String, on disk: Disk = .system, until stop: Interrupter = Interrupter(),
+    by beside: @Sendable (@escaping @Sendable () -> Void) -> Void
   ) async -> Result<CheckReport, QueueError> {
     await BlockingExecutor.offThePool(by: beside) {
       do throws(QueueError) {
-        return .success(try run(path: path, on: disk))
+        return .success(try run(path: path, on: disk, until: stop))
       } catch {
         return .failure(error)
       }
@@ -37,11 +38,24 @@ public enum QueueCheck {
   /// Checks the file of an open queue. From any thread.
   public static func run(path: String) throws(QueueError) -> CheckReport { try run(path: path, on: .system) }
 
-  /// The same for a queue on another disk.
-  package static func run(path: String, on disk: Disk) throws(QueueError) -> CheckReport {
+  /// The same for a queue on another disk. Throws `closed` if `stop` ended the check early.
+  package static func run(
+    path: String, on disk: Disk, until stop: Interrupter = Interrupter()
+  ) throws(QueueError) -> CheckReport {
     let connection = try QueueError.wrap(path) { () throws(SQLiteError) in
       try Connection(path: path, on: disk, access: .readOnly)
     }
+    let report = Result { () throws(QueueError) in
+      try stop.watch(connection) { () throws(QueueError) in try read(connection, path) }
+    }
+    // What an interrupted check found is not true.
+    guard !stop.isStopped else { throw .closed(path: path) }
+    return try report.get()
+  }
+
+  private static func read(
+    _ connection: borrowing Connection, _ path: String
+  ) throws(QueueError) -> CheckReport {
     var report = CheckReport()
     do throws(SQLiteError) {
       // Not `quick_check`: an index that disagrees with its table hides entries.

@@ -1,6 +1,7 @@
-import PurchaseSQLite
+package import PurchaseSQLite
 
-/// Keeps a queue's file open: opens it, opens it again after damage, checks it in the background, and maintains it.
+/// Keeps a queue's file open: opens it, opens it again after damage or a pause, checks it in the background, and
+/// maintains it.
 ///
 /// `ReceiptQueue` and the sync engine each have one. Belongs to one actor.
 package final class QueueSession {
@@ -17,55 +18,69 @@ package final class QueueSession {
   // MARK: Opening
 
   /// Opens the file. A file that is open is closed first.
+  ///
+  /// - Parameter waits: false to throw `busy` at once if another process writes.
   @discardableResult
-  package func open() throws(QueueError) -> QueueFile {
+  package func open(waits: Bool = true) throws(QueueError) -> QueueFile {
     guard !isClosed else { throw .closed(path: setup.path) }
     file = nil
-    let opened = try QueueFile(setup, now: now())
+    let opened = try QueueFile(setup, now: now(), waits: waits)
     file = opened
     return opened
   }
 
   /// The open file. Opens it again if it was dropped, or if an earlier opening failed.
-  package func current() throws(QueueError) -> QueueFile {
+  package func current(waits: Bool = true) throws(QueueError) -> QueueFile {
     guard !isClosed else { throw .closed(path: setup.path) }
     if let file { return file }
-    return try open()
+    return try open(waits: waits)
   }
 
-  /// Closes the file for now: the next call opens it again.
-  package func drop() { file = nil }
+  /// Closes the file for now: the next call opens it again. A closed file has no locks. Does nothing long.
+  package func drop() {
+    file?.leaveLongLogOnClose()
+    file = nil
+  }
 
-  /// Maintains the file and closes it for good. Later calls throw `closed`.
-  package func close() throws(QueueError) {
+  /// Closes the file for good. Later calls throw `closed`. Does nothing long: maintenance belongs into pauses.
+  package func close() {
     isClosed = true
-    defer { file = nil }
-    try file?.maintain(now: now())
+    drop()
   }
 
   // MARK: Working
 
   /// Runs `body`. If the file is damaged or was replaced, opens it again and runs `body` once more.
   package func run<R>(
-    _ body: (QueueFile, Timestamp) throws(QueueError) -> R
+    waits: Bool = true, _ body: (QueueFile, Timestamp) throws(QueueError) -> R
   ) throws(QueueError) -> R {
-    let file = try current()
+    let file = try current(waits: waits)
     do throws(QueueError) {
       return try body(file, now())
     } catch  where error.asksForReopening {
       drop()
     }
-    return try body(current(), now())
+    return try body(current(waits: waits), now())
   }
 
-  /// Does the work that no call waits for; nothing if the file is not open.
-  package func maintain() throws(QueueError) { try file?.maintain(now: now()) }
+  /// Does the work that no call waits for; nothing if the file is not open. False if another process writes now.
+  package func maintain() throws(QueueError) -> Bool {
+    try file?.maintainUnlessBusy(now: now()) ?? true
+  }
 
-  /// Reads every value of the file on a thread outside the cooperative pool.
+  /// Gives up the place in the line of those that wait for the lock.
+  package func leaveLine() { file?.leaveLine() }
+
+  /// Reads every value of the file on a thread outside the cooperative pool. Throws `closed` if it was ended early: by
+  /// `stop`, or because its task was cancelled.
   package static func check(
-    _ setup: QueueSetup,
+    _ setup: QueueSetup, until stop: Interrupter = Interrupter(),
     by beside: @Sendable (@escaping @Sendable () -> Void) -> Void = { BlockingExecutor.beside($0) }
   ) async -> Result<CheckReport, QueueError> {
-    await QueueCheck.inBackground(path: setup.path, on: setup.disk, by: beside)
+    await withTaskCancellationHandler {
+      await QueueCheck.inBackground(path: setup.path, on: setup.disk, until: stop, by: beside)
+    } onCancel: {
+      stop.stop()
+    }
   }
 }

@@ -10,6 +10,8 @@ package struct QueueSetup: Sendable {
   package var vault: (any ReceiptVault)?
   /// The file system and the SQLite VFS; a disk in memory in tests.
   package var disk = Disk.system
+  /// The SQL of the tables that the caller's module keeps in the file. A salvage believes it, whatever the file says.
+  package var schemas: [String] = []
   /// Called at each checkpoint; nil outside of tests and the simulator.
   package var checkpoint: (@Sendable (Checkpoint) -> Void)?
   /// Called for each failure that no caller waits for.
@@ -17,13 +19,14 @@ package struct QueueSetup: Sendable {
 
   package init(
     path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil,
-    disk: Disk = .system, checkpoint: (@Sendable (Checkpoint) -> Void)? = nil,
+    disk: Disk = .system, schemas: [String] = [], checkpoint: (@Sendable (Checkpoint) -> Void)? = nil,
     diagnostics: (@Sendable (Diagnostic) -> Void)? = nil
   ) {
     self.path = path
     self.limits = limits
     self.vault = vault
     self.disk = disk
+    self.schemas = schemas
     self.checkpoint = checkpoint
     self.diagnostics = diagnostics
   }

@@ -67,8 +67,8 @@ struct Site: Sendable {
   var vault: DirectoryVault? { hasVault ? DirectoryVault(directory: directory + "/vault") : nil }
   var damage: Damage { Damage(path: path) }
 
-  func open(at now: Timestamp = noon) throws -> QueueFile {
-    try QueueFile(path: path, vault: vault, now: now)
+  func open(at now: Timestamp = noon, limits: QueueLimits = QueueLimits()) throws -> QueueFile {
+    try QueueFile(path: path, limits: limits, vault: vault, now: now)
   }
 
   /// Opens the queue again after damage, as `ReceiptQueue` does.

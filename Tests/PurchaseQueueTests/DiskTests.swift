@@ -16,7 +16,7 @@ import Testing
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory, hasVault: true)
       try site.fill(numbered("k", 20))
-      let queue = try site.open()
+      let queue = try site.open(limits: QueueLimits(textBytes: 30_000))
       func run() throws {
         switch call {
         case "enqueue": _ = try queue.enqueue(entry("new", bytes: 20_000), now: noon)

@@ -18,7 +18,9 @@ final class FaultyVault: ReceiptVault {
   private let base: DirectoryVault
   private let current = Locked(Condition.normal)
 
-  init(directory: String) { base = DirectoryVault(directory: directory) }
+  init(directory: String, itemBytes: Int = 16 << 10) {
+    base = DirectoryVault(directory: directory, itemBytes: itemBytes)
+  }
 
   func imitate(_ condition: Condition) { current.withLock { $0 = condition } }
 

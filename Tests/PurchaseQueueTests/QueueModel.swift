@@ -28,7 +28,10 @@ struct QueueModel {
   // MARK: Operations; each is tried on a copy, so that an error leaves everything as it was
 
   mutating func enqueue(_ new: NewEntry, now: Int64) throws(QueueError) {
-    if settled[new.key.rawValue] != nil { return }
+    if settled[new.key.rawValue] != nil {
+      if let name = new.reservation { reservations[name] = nil }
+      return
+    }
     var next = self
     if let name = new.reservation { next.reservations[name] = nil }
     if let index = next.items.firstIndex(where: { $0.key == new.key.rawValue }) {

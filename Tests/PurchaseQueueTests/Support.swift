@@ -41,3 +41,13 @@ func used(_ queue: QueueFile) throws -> [Int] {
   let health = try queue.health()
   return [health.queued, health.bytes]
 }
+
+/// Ends the process of an exit test unless this holds.
+func demand(_ holds: Bool, line: UInt = #line) {
+  guard holds else { preconditionFailure("line \(line)") }
+}
+
+extension RandomSource {
+  /// A number from 0 to `limit - 1`.
+  mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+}

@@ -171,7 +171,8 @@ import Testing
       try await withTemporaryDirectory { directory in
         await #expect(processExitsWith: .signal(SIGKILL)) {
           [directory = directory as String, chunk = chunk as Int] in
-          let vault = DirectoryVault(directory: directory + "/vault", itemBytes: 1_000)
+          // Stores one item at a time, as the keychain does.
+          let vault = FaultyVault(directory: directory + "/vault", itemBytes: 1_000)
           let stored = Locked(0)
           let setup = QueueSetup(
             path: directory + "/q", vault: vault,

@@ -111,3 +111,40 @@ import Testing
     #expect(error?.sql == sql)
   }
 }
+
+@Suite struct RowHashTests {
+  @Test(arguments: 0..<60) func `The hash of a row is the checksum of its fields one after the other`(
+    length: Int
+  ) {
+    var state = UInt64(length + 1)
+    func next(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % bound
+    }
+    var hash = RowHash()
+    var bytes: [UInt8] = []
+    func add(_ integer: Int64) {
+      for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: integer >> Int64(8 * place))) }
+    }
+    for field in 0..<length {
+      switch next(5) {
+      case 0:
+        let number = Int64(bitPattern: state) &* Int64(field)
+        hash.add(number)
+        add(number)
+      case 1:
+        hash.add(nil as String?)
+        add(-1)
+      case 2:
+        hash.add(field.isMultiple(of: 2))
+        bytes.append(field.isMultiple(of: 2) ? 1 : 0)
+      default:
+        let text = String(repeating: "tæxt", count: next(9)) + "\(field)"
+        hash.add(text)
+        add(Int64(text.utf8.count))
+        bytes += Array(text.utf8)
+      }
+    }
+    #expect(hash.value == Checksum.of(bytes))
+  }
+}

@@ -213,7 +213,10 @@ import Testing
     #expect(decide(nil, order) == .keep && decide("1", known: "1", order) == .keep)
     #expect(decide("1", order) == .bind(orderNumber: "1") && decide("1", mine) == .bind(orderNumber: "1"))
     #expect(decide("1", nil) == .bind(orderNumber: "1"))
-    for refused in [decide("2", known: "1", nil), decide("1", taken), decide("1", other)] {
+    let endless = String(repeating: "e\u{301}", count: 1_000_000)
+    for refused in [
+      decide(endless, nil), decide("2", known: "1", nil), decide("1", taken), decide("1", other),
+    ] {
       guard case .contradiction = refused else {
         Issue.record("\(refused)")
         continue

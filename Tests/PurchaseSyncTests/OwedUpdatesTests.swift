@@ -32,6 +32,16 @@ import Testing
     #expect(storage.ledgerEpoch() == new)
   }
 
+  @Test func `an endless epoch is stored in part, and still tells a restored backend`() throws {
+    let storage = MemoryStorage()
+    var updates = OwedUpdates()
+    let endless = String(repeating: "e\u{301}", count: 1_000_000)
+    for (epoch, isTold) in [("1" + endless, false), ("1" + endless, false), ("2" + endless, true)] {
+      #expect(try updates.epochArrived(epoch, in: storage).isEmpty != isTold)
+      #expect(try #require(storage.ledgerEpoch()).utf8.count <= 256)
+    }
+  }
+
   @Test func `a start and a recorded update may leave something to queue`() throws {
     var updates = OwedUpdates()
     updates.start(epoch: nil)

@@ -59,6 +59,35 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
+  func `a proof that was not sent is owed as an update, in the commit that settles`(kind: StorageKind) throws
+  {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      try site.enqueue(bought("101"))
+      let sent = try ["100", "101"].map { try #require(try site.storage.entry(key($0))) }
+      // Another process of this installation gets a newer proof of one of them.
+      try site.enqueue(bought("100", proof: "newer"))
+      let claims = sent.map { SettledClaim(key: $0.key, verdict: .granted, sent: $0.proofs) }
+      let result = try site.storage.settle(claims, now: later)
+      #expect(result.tombstones.map(\.key.id) == ["100", "101"] && result.owesUpdates)
+      try site.reopen()
+      let updates = try site.storage.queueOwedUpdates(now: later)
+      // The memory storage ends with its process.
+      #expect(updates.queued == [key("100")])
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `a claim that does not name its proofs owes no update`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      try site.enqueue(bought("100", proof: "newer"))
+      let result = try site.storage.settle([SettledClaim(key: key("100"), verdict: .granted)], now: later)
+      #expect(result.tombstones.count == 1 && !result.owesUpdates)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
   func `duties are listed oldest first and end one by one`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       for id in ["102", "100", "101"] { try site.enqueue(bought(id)) }

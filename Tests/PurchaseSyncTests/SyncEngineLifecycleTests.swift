@@ -76,6 +76,30 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    @Test func `a suspended engine has no lock on its file`() async throws {
+      try await EngineFixture.with { fixture in
+        let engine = try await fixture.open()
+        try await fixture.buy(engine)
+        let path = fixture.configuration.path
+        func locks() throws -> [String] {
+          let inodes = try ["", "-wal", "-shm", "-lock"].compactMap { suffix -> String? in
+            guard FileManager.default.fileExists(atPath: path + suffix) else { return nil }
+            let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
+            return (attributes[.systemFileNumber] as? Int).map { ":\($0) " }
+          }
+          return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+            .filter { line in inodes.contains { line.contains($0) } }.map(String.init)
+        }
+        // A reading of the list may miss a lock while other locks come and go.
+        try await until { try !locks().isEmpty }
+        await engine.suspend(within: 0)
+        for _ in 0..<20 { #expect(try locks() == []) }
+        await engine.shutdown()
+      }
+    }
+  #endif
+
   @Test func `a request that is answered in time is not cancelled`() async throws {
     try await EngineFixture.with { fixture in
       let gate = Gate()
@@ -116,6 +140,8 @@ import Testing
       let order = try await engine.begin(product: EngineFixture.product, account: "alice")
       let paid = try await fixture.pay(token: order.accountToken)
       await engine.suspend()
+      // Suspending has closed the file: this opens it.
+      #expect(try await engine.snapshot().unsettled == 0)
       for suffix in ["", "-wal", "-shm"] {
         try FileManager.default.removeItem(atPath: fixture.configuration.path + suffix)
       }

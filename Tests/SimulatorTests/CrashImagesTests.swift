@@ -139,3 +139,39 @@ import Testing
     for workload in all.prefix(500) { #expect(ImageWorkload(name: workload.name) == workload) }
   }
 }
+
+/// `crash-images --damage`, run from the command line.
+@Suite struct DamageCommandTests {
+  @Test func `a sample of damaged queues keeps every entry that is not touched and tells every loss`() throws
+  {
+    let result = try CommandResult(of: [
+      "crash-images", "--damage", "--cases", "240", "--seed", "3", "--json",
+    ])
+    #expect(result.errors == "")
+    let tally = try JSONDecoder().decode(DamageCommand.Tally.self, from: Data(result.output.utf8))
+    #expect(result.status == 0 && tally.failures == [] && tally.failed == 0)
+    #expect(tally.cases == 240 && tally.salvaged > 100)
+    #expect(tally.untouched > 500 && tally.kept == tally.untouched && tally.silentLosses == 0)
+    #expect(tally.worstMilliseconds > 0)
+  }
+
+  @Test(arguments: [
+    "closed/file/flip/800", "killed/log/zero/3", "killed/file/swap/1-2", "closed/file/repeat/4-2",
+  ])
+  func `a case has a name that leads to it`(name: String) throws {
+    let damage = try #require(DamageCase(name: name))
+    #expect(damage.name == name)
+  }
+
+  @Test(arguments: [
+    (["--damage", "--case", "open/file/flip/1"], "--case takes what"), (["--all"], "need --damage"),
+    (["--damage", "--depth", "2"], "do not go together"), (["--damage", "--from", "x"], "--from needs"),
+  ])
+  func `the answer to wrong usage of damage says what to type`(arguments: [String], part: String) {
+    guard case .failure(let error) = CrashImagesOptions.parse(arguments) else {
+      Issue.record("accepted")
+      return
+    }
+    #expect(error.message.contains(part), "\(error.message)")
+  }
+}

@@ -126,10 +126,8 @@ extension EngineSimulation {
         check(claim, authorization)
         let key = claim.environment + "/" + claim.transactionID
         if let proof = upload.proof {
-          let own = store.transaction(
-            Names.order(claim.transactionID), bySignature: true, isPaying: true, lacksNewest: false, at: 0)
           checker.expect(
-            .sendAfterEnqueue, proof.data == String(decoding: own.proof.bytes, as: UTF8.self),
+            .sendAfterEnqueue, store.hasSigned(proof.data, as: Names.order(claim.transactionID)),
             "\(key) is sent with the proof of another")
         } else {
           // The backend asks the store about transactions that it has seen.

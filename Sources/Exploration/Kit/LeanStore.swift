@@ -23,6 +23,8 @@ struct LeanStore {
     var isRenewal = false
     var isUpgraded = false
     var revokedAt: Int64?
+    /// How often it changed: each change has a signed transaction of its own.
+    var version = 0
     /// It was refunded once, even if that was undone.
     var wasRefunded = false
     var expiresAt: Int64?
@@ -99,6 +101,7 @@ struct LeanStore {
 
   /// Delivers a changed transaction again.
   private mutating func announce(_ sale: Int) {
+    sales[sale].version += 1
     isStale[sales[sale].buyer] = true
     // The old interface and the receipt cannot express the change.
     guard !sales[sale].isListed, sales[sale].proofs != .receipt else { return }
@@ -131,7 +134,9 @@ struct LeanStore {
   ) -> StoreTransaction {
     let sale = sales[number]
     let proof =
-      bySignature ? Self.signature(number) : receiptProof(of: sale.buyer, lacking: lacksNewest ? number : nil)
+      bySignature
+      ? Self.signature(number, version: sale.version)
+      : receiptProof(of: sale.buyer, lacking: lacksNewest ? number : nil)
     let keepsToken = sale.order >= 0 && (bySignature ? true : !sale.forgetsToken || isPaying)
     var transaction = StoreTransaction(
       environment: .production, transactionID: Names.id(number),
@@ -151,7 +156,24 @@ struct LeanStore {
   static let signedMark = UInt8(ascii: "s")
   static let receiptMark = UInt8(ascii: "r")
 
-  private static func signature(_ sale: Int) -> Proof { proof("signedTransaction", signedMark, sale) }
+  /// Signs the transaction anew, as the store does when it delivers it again.
+  mutating func resign(_ sale: Int) { sales[sale].version += 1 }
+
+  private static func signature(_ sale: Int, version: Int) -> Proof {
+    var proof = proof("signedTransaction", signedMark, sale)
+    proof.bytes.append(UInt8(truncatingIfNeeded: version))
+    return proof
+  }
+
+  /// Whether the text is a signed transaction of this sale, of its present version or of an earlier one.
+  func hasSigned(_ text: String, as sale: Int) -> Bool {
+    (0...sales[sale].version).contains {
+      text == String(decoding: Self.signature(sale, version: $0).bytes, as: UTF8.self)
+    }
+  }
+
+  /// The version of a signed transaction.
+  static func version(of proof: Proof) -> Int { Int(proof.bytes.last ?? 0) }
 
   static func receipt(_ number: Int) -> Proof { proof("appReceipt", receiptMark, number) }
 

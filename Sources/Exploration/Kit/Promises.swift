@@ -21,7 +21,7 @@ package protocol PlantedBug: RawRepresentable, CaseIterable, Sendable where RawV
   var summary: String { get }
 }
 
-/// The number of an invariant: 1 to 30, or S1 to S8 where only the engine's simulation checks it.
+/// The number of an invariant: 1 to 31, or S1 to S8 where only the engine's simulation checks it.
 package struct InvariantNumber: Sendable, Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
   package let text: String
 

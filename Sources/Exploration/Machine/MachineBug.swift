@@ -19,7 +19,7 @@ package enum MachineBug: String, PlantedBug {
   case acknowledgeInTwoCommits, finishOwedForgotten, unseenForgotten, newestFirst, matchByProduct
   case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
     clampForgotten
-  case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce
+  case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
 
@@ -71,6 +71,8 @@ package enum MachineBug: String, PlantedBug {
     case .bindsWhatItIsTold: "a verdict's order is bound without a check"
     case .retryStateReadOnce:
       "the retry state is read at launch only, so other processes' requests are not counted"
+    case .newerProofForgotten:
+      "an acknowledgement does not say which proofs were sent, so a newer one goes with it"
     case .releasedNeverAgain: "quarantine is permanent"
     case .backendForgetsTransactions: "the backend grants a transaction again"
     case .keysByInstallation: "the backend's idempotency key belongs to the installation"

@@ -27,6 +27,7 @@ extension MachineInvariant {
     case .finished: .finishOwedForgotten
     case .delivered: .otherOwnerIsRejected
     case .poison: .poisonBlocksForEver
+    case .newerProof: .newerProofForgotten
     case .quiet: .timerForEver
     }
   }

@@ -6,9 +6,10 @@ package enum MachineInvariant: Int, Invariant {
   case ownName, limit, attempts, binding, noGhosts, leavesSettled, prefix, failedEnqueue, oneInFlight
   case timers, budget, retryAfter, collapse, secrets, bounded, oldImage, refunds, finished, delivered
   case poison, quiet
+  case newerProof = 31
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
-  package var place: Int { rawValue - 1 }
+  package var place: Int { self == .newerProof ? 26 : rawValue - 1 }
 
   package var sentence: String {
     switch self {
@@ -38,12 +39,14 @@ package enum MachineInvariant: Int, Invariant {
     case .finished: "a settled entry is finished, and its outcome is delivered, also after a crash"
     case .delivered: "after the faults, everything deliverable is delivered in time"
     case .poison: "an entry that always fails is postponed or quarantined in time"
+    case .newerProof: "a newer proof that comes during an upload is owed or queued when its entry is settled"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     }
   }
 
   package var minimum: Int {
     switch self {
+    case .newerProof: 5
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
     default: 1_000

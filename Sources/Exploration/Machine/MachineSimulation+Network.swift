@@ -38,6 +38,7 @@ extension MachineSimulation {
     phone.leases[lane] = process.number
     guard isSignedIn else { return end(number, .signInNeeded, after: 1) }
     dispatch(number)
+    redeliverElsewhere(number)
     if bug == .doubleSend, entries.count == 1 { checkSend(entries, in: lane, process) }
   }
 
@@ -73,6 +74,8 @@ extension MachineSimulation {
         row.order >= 0 ? .bound(row.order) : row.candidates.isEmpty ? .none : .proposed(row.candidates)
       claims.append(LeanBackend.LeanClaim(sale: sale, match: match))
     }
+    let versions = claims.map { shadow.row($0.sale).version }
+    for claim in claims { process.storage.arrived.remove(claim.sale) }
     let head = shadow.row(claims.first?.sale ?? -1)
     if entries.count > 1 { checker.mark(.sharedRun) }
     let hasProof = entries.first?.proofs.isEmpty == false
@@ -80,7 +83,8 @@ extension MachineSimulation {
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
         claims: claims, credential: credential, receipt: hasProof && !head.isSigned ? head.receipt : -1,
-        isSigned: hasProof && (head.isSigned || head.receipt < 0), places: places, attempt: head.attempts))
+        isSigned: hasProof && (head.isSigned || head.receipt < 0), places: places, versions: versions,
+        attempt: head.attempts))
     return uploads.count - 1
   }
 
@@ -271,10 +275,12 @@ extension MachineSimulation {
     hash.add(Int64(reply.verdicts.count))
     let shadow = process.phone.shadow
     noteReply(reply, upload, process)
+    let newer = newerProofs(upload, process)
     feed(process) { (machine, now) throws(QueueError) in
       machine.replyArrived(lane: Names.lanes[upload.lane], reply, now: now)
     }
     checkReply(upload, process)
+    checkNewerProofs(newer, process)
     shadow.given.removeAll(keepingCapacity: true)
   }
 

@@ -125,6 +125,8 @@ struct Upload {
   var failure: UploadFailure?
   /// The queue place of each claim's entry.
   var places: [Int64]
+  /// The version of each claim's signed transaction, as it was in the queue; -1 for none.
+  var versions: [Int]
   /// The attempts of its first claim.
   var attempt: Int
 }

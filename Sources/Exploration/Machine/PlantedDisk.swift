@@ -10,7 +10,7 @@ extension MachineBug {
       .acknowledgeInTwoCommits,
       .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
-      .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce:
+      .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten:
       PlantedDisk(disk, self)
     default: nil
     }

@@ -131,15 +131,17 @@ final class PlantedStorage: ForwardingStorage {
     return try base.binding(by: orderNumber, of: key)
   }
 
-  func acknowledge(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> [Tombstone] {
+  func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
     flush()
-    let tombstones = try base.acknowledge(settled, now: now)
-    for tombstone in tombstones {
+    var claims = claims
+    if bug == .newerProofForgotten { for index in claims.indices { claims[index].sent = nil } }
+    let result = try base.settle(claims, now: now)
+    for tombstone in result.tombstones {
       if bug == .finishOwedForgotten { try base.markFinished(tombstone.key) }
       if bug == .unseenForgotten { try base.markSeen(tombstone.key) }
     }
-    if bug == .acknowledgeInTwoCommits { disk.unburied = tombstones.map(\.key) }
-    return tombstones
+    if bug == .acknowledgeInTwoCommits { disk.unburied = result.tombstones.map(\.key) }
+    return result
   }
 
   func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {

@@ -18,6 +18,8 @@ final class Shadow {
     /// The newest receipt; -1 for none.
     var receipt = -1
     var isSigned = false
+    /// The version of its signed transaction; -1 for none.
+    var version = -1
     var isUpdate = false
     /// It has a tombstone.
     var isBuried = false
@@ -51,6 +53,8 @@ final class Shadow {
   var given: [(sale: Int, verdict: Verdict)] = []
   /// Whether it was restored from a backup: an entry that was settled after the backup is then no loss.
   var ofImage = false
+  /// Settled transactions of which the backend is owed an update.
+  var owedUpdates: Set<Int> = []
 
   init(_ checker: MachineChecker, _ limits: QueueLimits) {
     self.checker = checker
@@ -90,6 +94,8 @@ final class Shadow {
     rows[sale].wasPostponed = false
     rows[sale].receipt = -1
     rows[sale].isSigned = false
+    rows[sale].version = -1
+    owedUpdates.remove(sale)
     bind(sale, entry.orderNumber)
     lanes[lane].append(Int32(sale))
     queuedInLane[lane] += 1
@@ -134,6 +140,7 @@ final class Shadow {
       rows[sale].receipt = LeanStore.number(in: copy proof)
     } else {
       rows[sale].isSigned = true
+      rows[sale].version = LeanStore.version(of: copy proof)
     }
   }
 

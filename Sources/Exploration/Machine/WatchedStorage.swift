@@ -12,6 +12,8 @@ final class WatchedStorage: ForwardingStorage {
   /// The number of effects (writes and actions) before the process dies; nil if it does not die.
   private(set) var effectsLeft: Int?
   private(set) var isDead = false
+  /// Transactions that the store delivered to this process since their upload was prepared.
+  var arrived: Set<Int> = []
   /// Whether a write failed since the event began.
   private(set) var hasStruck = false
 
@@ -84,6 +86,7 @@ final class WatchedStorage: ForwardingStorage {
   func enqueue(
     _ transaction: StoreTransaction, _ match: OrderMatch, storeAccount: String?, now: Timestamp
   ) throws(QueueError) -> Enqueued {
+    arrived.insert(Names.transaction(transaction.key))
     do throws(QueueError) {
       return try write(
         { () throws(QueueError) in
@@ -203,11 +206,18 @@ final class WatchedStorage: ForwardingStorage {
 
   // MARK: The end
 
-  func acknowledge(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> [Tombstone] {
-    try write(
-      { () throws(QueueError) in try base.acknowledge(settled, now: now) },
-      { tombstones in
-        for tombstone in copy tombstones { shadow.acknowledged(tombstone) }
+  func settle(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
+    var newer: [Int] = []
+    for claim in settled {
+      guard let entry = try base.entry(claim.key), claim.owesUpdate(of: entry) else { continue }
+      newer.append(Names.transaction(claim.key))
+    }
+    return try write(
+      { () throws(QueueError) in try base.settle(settled, now: now) },
+      { result in
+        let tombstones = (copy result).tombstones
+        for tombstone in tombstones { shadow.acknowledged(tombstone) }
+        if (copy result).owesUpdates { shadow.owedUpdates.formUnion(newer) }
         for claim in settled where claim.orderNumber != nil {
           shadow.checker.mark(.boundByVerdict)
         }
@@ -259,7 +269,10 @@ final class WatchedStorage: ForwardingStorage {
   func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError) {
     try write(
       { () throws(QueueError) in try base.oweUpdate(transaction, now: now) },
-      { _ in shadow.checker.mark(.updateOwed) })
+      { _ in
+        shadow.checker.mark(.updateOwed)
+        shadow.owedUpdates.insert(Names.transaction(transaction.key))
+      })
   }
 
   func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {

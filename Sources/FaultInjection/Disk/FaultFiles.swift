@@ -23,7 +23,7 @@ struct FaultFiles: FileSystem {
   func open(_ path: String, _ purpose: OpenPurpose) throws(FileError) -> Int32 {
     let disk = FaultVFS.disk
     let known = disk.image.names[path]
-    let isMaking = known == nil && [.replacing, .making, .locking].contains(purpose)
+    let isMaking = known == nil && [.replacing, .making, .locking, .updating].contains(purpose)
     try Self.check(disk, takesSpace: isMaking, "open", path)
     let file: Int?
     if disk.image.directories.contains(path) {
@@ -55,6 +55,35 @@ struct FaultFiles: FileSystem {
     }
     unsafe bytes.withUnsafeBytes { unsafe open.disk.write($0, to: file, at: open.written) }
     FaultThread.current.open[descriptor]?.written += bytes.count
+  }
+
+  func write(
+    _ bytes: [UInt8], to descriptor: Int32, at offset: Int, _ path: String
+  ) throws(FileError) {
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else {
+      throw Self.error(EBADF, "write", path)
+    }
+    if let fault = open.disk.nextFault(takesSpace: true) {
+      unsafe bytes.withUnsafeBytes { unsafe open.disk.writeHalf($0, to: file, at: offset) }
+      throw Self.error(fault == .full ? ENOSPC : EIO, "write", path)
+    }
+    unsafe bytes.withUnsafeBytes { unsafe open.disk.write($0, to: file, at: offset) }
+  }
+
+  func resize(_ descriptor: Int32, to size: Int, _ path: String) throws(FileError) {
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else {
+      throw Self.error(EBADF, "ftruncate", path)
+    }
+    try Self.check(open.disk, takesSpace: size > open.disk.image.files[file]?.size ?? 0, "ftruncate", path)
+    open.disk.resize(file, to: size)
+  }
+
+  func size(of descriptor: Int32, _ path: String) throws(FileError) -> Int {
+    guard let open = FaultThread.current.open[descriptor], let file = open.file else {
+      throw Self.error(EBADF, "fstat", path)
+    }
+    try Self.check(open.disk, "fstat", path)
+    return open.disk.image.files[file]?.size ?? 0
   }
 
   func read(_ descriptor: Int32, from offset: Int, count: Int, _ path: String) throws(FileError) -> [UInt8] {

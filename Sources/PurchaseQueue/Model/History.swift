@@ -12,12 +12,14 @@ public struct HistoryEvent: Hashable, Sendable, Codable {
   }
 }
 
-/// The last events of an entry, oldest first: at most 32, each one line of at most 200 characters.
+/// The last events of an entry, oldest first: at most 32, each one line of at most 200 bytes of UTF-8.
 ///
 /// Enqueuing and acknowledging are not recorded here: entry and tombstone have fields for them.
 public struct History: Hashable, Sendable {
   /// How many events are kept.
   package static let capacity = 32
+  /// The stored form has at most so many bytes: of each event the moment, a space, the text and a line break.
+  static let mostBytes = capacity * (20 + 1 + Redaction.longest + 1)
 
   /// The stored form: a line for each event, with milliseconds and text.
   var text: String

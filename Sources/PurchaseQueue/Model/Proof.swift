@@ -50,17 +50,30 @@ extension ProofReference {
   /// From the stored form. Malformed lines are skipped: the checksum of the row finds them.
   static func list(_ text: String) -> [ProofReference] {
     // Byte by byte, because this runs for every entry that is read: splitting a string decodes characters.
+    let utf8 = Array(text.utf8)
     var references: [ProofReference] = []
-    for line in Array(text.utf8).split(separator: UInt8(ascii: "\n")) {
-      guard let first = line.firstIndex(of: space) else { continue }
-      guard let second = line[(first + 1)...].firstIndex(of: space) else { continue }
-      guard let size = integer(line[(first + 1)..<second]) else { continue }
-      let kind = String(decoding: line[(second + 1)...], as: UTF8.self)
-      references.append(ProofReference(kind: kind, id: integer(line[..<first]), size: Int(size)))
+    var start = 0
+    while start < utf8.count {
+      var (end, first, second) = (start, -1, -1)
+      while end < utf8.count, utf8[end] != newline {
+        if utf8[end] == space {
+          if first < 0 { first = end } else if second < 0 { second = end }
+        }
+        end += 1
+      }
+      if second >= 0, let size = integer(utf8[(first + 1)..<second]), (0...longest).contains(size) {
+        let kind = String(decoding: utf8[(second + 1)..<end], as: UTF8.self)
+        references.append(
+          ProofReference(kind: kind, id: integer(utf8[start..<first]), size: Int(size)))
+      }
+      start = end + 1
     }
     return references
   }
 
+  /// No proof is longer. A size that lies must not make a sum overflow.
+  private static var longest: Int64 { 1 << 40 }
+  private static var newline: UInt8 { UInt8(ascii: "\n") }
   private static var space: UInt8 { UInt8(ascii: " ") }
 
   /// Nil for "-" and for any other text that is no number.

@@ -1,6 +1,8 @@
 package import PurchaseSQLite
 
-/// The reason why a call failed. In every case, the stored state is unchanged.
+/// The reason why a call failed. The stored state is unchanged. Only after `storage`, `diskFull` and `cannotOpen` a later
+/// opening may find that the call has happened after all: its sync failed, and its bytes reached the drive. It is never
+/// half done, and repeating it is safe.
 ///
 /// No case carries a proof, a token or a credential. More cases may come with later versions.
 @nonexhaustive
@@ -36,6 +38,9 @@ extension QueueError: CustomStringConvertible {
   /// What failed, where, and what to do.
   public var description: String {
     switch self {
+    case .queueFull(.tombstoneBytes, let needed, let allowed):
+      "the queue is full: settled entries with a duty take \(needed) bytes of \(allowed). Tell their sources "
+        + "(`markFinished`) or confirm their outcomes first"
     case .queueFull(let limit, let needed, let allowed):
       "the queue is full: \(limit.rawValue) would be \(needed), \(needed - allowed) more than the \(allowed) "
         + "allowed. Deliver or discard entries first"

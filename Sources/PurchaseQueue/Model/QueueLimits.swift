@@ -18,17 +18,23 @@ public struct QueueLimits: Hashable, Sendable {
   /// Bytes of the proofs of quarantined entries; a shared proof counts for each entry. The rest of `totalBytes` stays
   /// for entries that can be delivered.
   public var quarantinedBytes: Int
-  /// How many tombstones without a duty are kept.
+  /// How many tombstones are kept. Those with a duty are kept in any case.
   public var tombstones: Int
+  /// Bytes of all tombstones. Tombstones without a duty are removed beyond it, oldest first. When those with a duty
+  /// alone reach it, no new entry is queued and nothing is reserved: a finish that is owed is never lost.
+  public var tombstoneBytes: Int
   /// How long a tombstone without a duty is kept.
   public var tombstoneAge: Duration
 
+  /// The most proofs of one entry, each of another kind.
+  public static let proofsOfAnEntry = 8
+
   /// The defaults: 64 entries, 4 MiB in all, 1 MiB for a proof, 8 KiB of text, a quarantine of 32 entries and 2 MiB,
-  /// and 10,000 tombstones for 400 days.
+  /// and 10,000 tombstones of 4 MiB for 400 days.
   public init(
     entries: Int = 64, totalBytes: Int = 4 << 20, proofBytes: Int = 1 << 20, textBytes: Int = 8 << 10,
     quarantinedEntries: Int = 32, quarantinedBytes: Int = 2 << 20, tombstones: Int = 10_000,
-    tombstoneAge: Duration = .seconds(400 * 86_400)
+    tombstoneBytes: Int = 4 << 20, tombstoneAge: Duration = .seconds(400 * 86_400)
   ) {
     self.entries = entries
     self.totalBytes = totalBytes
@@ -37,7 +43,59 @@ public struct QueueLimits: Hashable, Sendable {
     self.quarantinedEntries = quarantinedEntries
     self.quarantinedBytes = quarantinedBytes
     self.tombstones = tombstones
+    self.tombstoneBytes = tombstoneBytes
     self.tombstoneAge = tombstoneAge
+  }
+}
+
+extension QueueLimits {
+  /// The largest size of a queue's file in bytes, computed from the limits: whatever callers, backends and stores do, the
+  /// file does not grow beyond it. The log beside it, the archived files after damage, and the tables of other modules
+  /// come in addition.
+  ///
+  /// The numbers are those of SQLite's format with pages of 1,024 bytes: a row that does not fit into its page takes
+  /// whole pages for the rest, and a page of a table may be filled to a third.
+  public var largestFileBytes: Int {
+    let page = 1_024
+    let held = entries.clampedSum(quarantinedEntries)
+    // The first page, the schema, one root page for each table and index, and the facts.
+    let fixed = 128 << 10
+    let row = Self.pages(textBytes.clampedSum(Self.longestEntryTexts))
+    // The key has an index, and the lane another one.
+    let index = 2.clampedProduct(Self.pages(textBytes))
+    let blobs = totalBytes.clampedSum(totalBytes / page * 4).clampedSum(
+      held.clampedProduct(Self.proofsOfAnEntry * 3 * page))
+    // Every entry that is queued when the limit is reached may leave one more.
+    let lastTombstone = Self.pages(2.clampedProduct(textBytes).clampedSum(Self.longestTombstoneTexts))
+    let buried = 4.clampedProduct(tombstoneBytes).clampedSum(
+      held.clampedSum(entries).clampedProduct(lastTombstone))
+    let reserved = entries.clampedProduct(Self.pages(textBytes))
+    return fixed.clampedSum(held.clampedProduct(row.clampedSum(index))).clampedSum(blobs).clampedSum(buried)
+      .clampedSum(reserved)
+  }
+
+  /// The most bytes of an entry's row beside the texts that count as `textBytes`.
+  private static var longestEntryTexts: Int {
+    128 + Redaction.longest + History.mostBytes + proofsOfAnEntry * (20 + 1 + 20 + 1 + 64 + 1)
+  }
+
+  /// The most bytes of a tombstone beside the texts of its entry and its settlement.
+  private static var longestTombstoneTexts: Int { 128 + History.mostBytes }
+
+  /// What a row of so many bytes may take in the file: a third of a page filled in the table, and whole pages for the
+  /// rest.
+  private static func pages(_ bytes: Int) -> Int { bytes.clampedSum(bytes / 1_020 * 4).clampedSum(3 * 1_024) }
+}
+
+extension Int {
+  fileprivate func clampedSum(_ other: Int) -> Int {
+    let (sum, overflows) = addingReportingOverflow(other)
+    return overflows ? .max : sum
+  }
+
+  fileprivate func clampedProduct(_ other: Int) -> Int {
+    let (product, overflows) = multipliedReportingOverflow(by: other)
+    return overflows ? .max : product
   }
 }
 
@@ -50,6 +108,8 @@ public enum QueueLimit: String, Hashable, Sendable, Codable {
   case totalBytes
   /// `QueueLimits.textBytes`.
   case textBytes
+  /// `QueueLimits.tombstoneBytes`: too many settled entries have a duty.
+  case tombstoneBytes
   /// `QueueLimits.quarantinedEntries`.
   case quarantinedEntries
   /// `QueueLimits.quarantinedBytes`.

@@ -1,23 +1,25 @@
 /// Blanks everything in a free text that could be a proof, a token or a credential. A backend's reason, for example,
 /// may repeat a part of the request, so it is redacted before it is stored or shown.
 package enum Redaction {
-  /// The length to which a text is cut, in characters.
+  /// The length to which a text is cut, in UTF-8 bytes: one character can take megabytes.
   static let longest = 200
   /// Runs of at least so many characters of the base64 and JWS alphabets are blanked. A transaction number has at most
   /// 20.
   static let shortestSecret = 24
 
-  /// One line of at most 200 characters, without anything that looks like a secret.
+  /// One line of at most 200 bytes, without anything that looks like a secret.
   package static func line(_ text: String) -> String {
     isHarmless(text) ? text : checkedLine(text)
   }
 
   /// The fast path: true for a short line of plain words, none of which could be a secret.
   private static func isHarmless(_ text: String) -> Bool {
-    guard text.utf8.count <= longest else { return false }
+    // Not `utf8.count` first: of a text that is not native it counts all.
+    var count = 0
     var run = 0
     for byte in text.utf8 {
-      guard (32..<127).contains(byte), byte != UInt8(ascii: "B") else { return false }
+      count += 1
+      guard count <= longest, (32..<127).contains(byte), byte != UInt8(ascii: "B") else { return false }
       run = isSecret(byte) ? run + 1 : 0
       guard run < shortestSecret else { return false }
     }
@@ -34,27 +36,29 @@ package enum Redaction {
       if !run.isEmpty { previous = run }
       run = ""
     }
-    // Cut first: the text may be a whole response.
-    let start = text.prefix(longest * 4)
-    for character in start {
-      if isSecretCharacter(character) {
-        run.append(character)
+    // Cut first: the text may be a whole response. Scalar by scalar, because the length of a character has no limit.
+    var read = 0
+    var isCut = false
+    for scalar in text.unicodeScalars {
+      read += UTF8.width(scalar)
+      guard read <= longest * 4 else {
+        isCut = true
+        break
+      }
+      if scalar.isASCII, isSecret(UInt8(truncatingIfNeeded: scalar.value)) {
+        run.unicodeScalars.append(scalar)
         continue
       }
       end()
-      line.append(character.isNewline || isControl(character) ? " " : character)
+      line.unicodeScalars.append(isControl(scalar) ? " " : scalar)
     }
     // A run that was cut may be the beginning of something longer.
-    if start.endIndex == text.endIndex { end() }
-    return String(line.prefix(longest))
+    if !isCut { end() }
+    return line.prefix(bytes: longest)
   }
 
   private static func blanked(_ run: String) -> String {
-    run.count >= shortestSecret ? "[\(run.count) characters blanked]" : run
-  }
-
-  private static func isSecretCharacter(_ character: Character) -> Bool {
-    character.asciiValue.map(isSecret) ?? false
+    run.utf8.count >= shortestSecret ? "[\(run.utf8.count) characters blanked]" : run
   }
 
   private static func isSecret(_ ascii: UInt8) -> Bool {
@@ -66,7 +70,23 @@ package enum Redaction {
     }
   }
 
-  private static func isControl(_ character: Character) -> Bool {
-    character.unicodeScalars.contains { $0.value < 32 || $0.value == 127 }
+  /// Line breaks and control characters.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value < 32 || (127..<160).contains(scalar.value) || scalar.value == 0x2028
+      || scalar.value == 0x2029
+  }
+}
+
+extension String {
+  /// The beginning, of at most so many UTF-8 bytes. Never ends within a scalar.
+  package func prefix(bytes: Int) -> String {
+    var length = 0
+    var end = unicodeScalars.startIndex
+    while end < unicodeScalars.endIndex {
+      length += UTF8.width(unicodeScalars[end])
+      guard length <= bytes else { return String(self[..<end]) }
+      end = unicodeScalars.index(after: end)
+    }
+    return self
   }
 }

@@ -73,6 +73,11 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 }
 
 extension Duration {
+  /// As `Task.sleep` takes it: not negative, and at most a hundred years, so that no clock overflows.
+  package var sleepNanoseconds: UInt64 {
+    UInt64(min(max(wholeMilliseconds, 0), 100 * 366 * 86_400_000)) * 1_000_000
+  }
+
   /// The duration in milliseconds, rounded towards zero. Saturates instead of overflowing.
   package var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components

@@ -1,6 +1,7 @@
 /// The record of a settled entry. It saves work when the source hands in the same entry again.
 ///
-/// `QueueLimits.tombstones` and `tombstoneAge` bound the number of tombstones. A tombstone with a duty is never removed.
+/// `QueueLimits.tombstones`, `tombstoneBytes` and `tombstoneAge` bound them. A tombstone with a duty is never removed.
+/// While these alone reach `tombstoneBytes`, no new entry is queued.
 /// Safety does not depend on tombstones but on the idempotence of the receiver.
 public struct Tombstone: Hashable, Sendable {
   /// The outcome of a discarded entry.
@@ -34,6 +35,9 @@ public struct Tombstone: Hashable, Sendable {
 public struct Settlement: Hashable, Sendable {
   /// The entry.
   public var key: EntryKey
+  /// The proofs that were sent. If the entry has got a newer one since, it stays queued with the newer ones, and the
+  /// duties and the outcome come with its next settlement. Nil settles the entry with all that it holds by now.
+  public var proofs: [ProofReference]?
   /// The outcome, named by the owner.
   public var outcome: String
   /// Replaces the entry's order number, if not nil.
@@ -43,14 +47,29 @@ public struct Settlement: Hashable, Sendable {
   /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.entries` until then.
   public var isUnseen: Bool
 
-  /// A settlement; by default without duties.
+  /// The name of a reservation that ends with it, if there is one of that name.
+  public var reservation: String?
+
+  /// Settles what was sent: the entry as it was read for sending. By default without duties.
+  public init(
+    _ sent: Entry, outcome: String = "delivered", orderNumber: String? = nil, owesFinish: Bool = false,
+    isUnseen: Bool = false
+  ) {
+    self.init(
+      key: sent.key, outcome: outcome, orderNumber: orderNumber, owesFinish: owesFinish, isUnseen: isUnseen)
+    proofs = sent.proofs
+  }
+
+  /// Settles an entry with all that it holds by now, also with a proof that came after the entry was read. By default
+  /// without duties.
   public init(
     key: EntryKey, outcome: String = "delivered", orderNumber: String? = nil, owesFinish: Bool = false,
-    isUnseen: Bool = false
+    isUnseen: Bool = false, reservation: String? = nil
   ) {
     self.key = key
     self.outcome = outcome
     self.orderNumber = orderNumber
+    self.reservation = reservation
     self.owesFinish = owesFinish
     self.isUnseen = isUnseen
   }

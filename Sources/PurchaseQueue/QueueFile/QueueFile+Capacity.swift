@@ -14,11 +14,15 @@ extension QueueFile {
     guard bytes <= limits.totalBytes else {
       throw .queueFull(.totalBytes, needed: bytes, allowed: limits.totalBytes)
     }
+    guard name.utf8.count <= limits.textBytes else {
+      throw .queueFull(.textBytes, needed: name.utf8.count, allowed: limits.textBytes)
+    }
     try transaction { () throws(QueueError) in
       var totals = try self.totals()
       try self.consume(name, &totals)
       totals.reserved += 1
       totals.reservedBytes += bytes
+      try self.ensureCapacityForDuties(totals)
       try self.ensureCapacityForEntry(&totals, now: now)
       try self.ensureCapacityForBytes(&totals, now: now)
       let row = totals
@@ -26,31 +30,46 @@ extension QueueFile {
         try self.statements.capacity.insertReservation.run([
           .text(name), .integer(Int64(bytes)), .integer(until.milliseconds),
         ])
-        try self.statements.capacity.setTotals.run(row.values)
+        try self.statements.capacity.setTotals.run(row)
       }
     }
   }
 
   /// Cancels a reservation. An unknown name is fine.
   public func cancelReservation(_ name: String) throws(QueueError) {
-    try transaction { () throws(QueueError) in
-      var totals = try self.totals()
-      try self.consume(name, &totals)
-      let row = totals
-      try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row.values) }
-    }
+    try transaction { () throws(QueueError) in try self.endReservation(name) }
   }
 
-  /// Ends a reservation; its capacity goes to the entry that names it.
-  func consume(_ name: String?, _ totals: inout Totals) throws(QueueError) {
+  /// Ends a reservation, inside a transaction. Nil and an unknown name are fine.
+  func endReservation(_ name: String?) throws(QueueError) {
     guard let name else { return }
+    var totals = try totals()
+    guard try consume(name, &totals) else { return }
+    let row = totals
+    try read { () throws(SQLiteError) in try statements.capacity.setTotals.run(row) }
+  }
+
+  /// Ends a reservation; its capacity goes to the entry that names it. False for an unknown name.
+  @discardableResult
+  func consume(_ name: String?, _ totals: inout Totals) throws(QueueError) -> Bool {
+    guard let name else { return false }
     let bytes = try read { () throws(SQLiteError) in
       try statements.capacity.reservation.first([.text(name)]) { $0.integer(0) }
     }
-    guard let bytes else { return }
+    guard let bytes else { return false }
     try read { () throws(SQLiteError) in try statements.capacity.deleteReservation.run([.text(name)]) }
     totals.reserved -= 1
-    totals.reservedBytes -= Int(bytes)
+    // The row has no checksum: a size that lies frees no more than is reserved.
+    totals.reservedBytes -= min(max(Int(bytes), 0), totals.reservedBytes)
+    return true
+  }
+
+  /// Throws if the tombstones with a duty, which are never removed, take what all tombstones may take. So a finish that
+  /// is owed is not lost, the file stays within its limits, and an acknowledgement is never refused.
+  func ensureCapacityForDuties(_ totals: Totals) throws(QueueError) {
+    guard totals.dutyBytes < limits.tombstoneBytes else {
+      throw .queueFull(.tombstoneBytes, needed: totals.dutyBytes, allowed: limits.tombstoneBytes)
+    }
   }
 
   /// Removes expired reservations if the limit of entries is passed; throws if it is still passed then.

@@ -19,25 +19,34 @@ extension QueueFile {
   }
 
   func verified(_ stored: StoredEntry) throws(QueueError) -> Entry? {
-    guard try isolateDamaged([stored]) else { return stored.entry }
+    var isolated: Set<Int64> = []
+    guard try isolateDamaged([stored], &isolated) else { return stored.entry }
     return try storedEntry(stored.entry.key)?.entry
   }
 
   /// As `isolateDamaged`, for rows that an index lists as queued in this lane.
-  func isolateDamaged(_ stored: [StoredEntry], of lane: Lane?) throws(QueueError) -> Bool {
+  func isolateDamaged(
+    _ stored: [StoredEntry], of lane: Lane?, _ isolated: inout Set<Int64>
+  ) throws(QueueError) -> Bool {
     // No place: the index lists a row that does not exist.
     guard stored.allSatisfy({ $0.entry.place > 0 }) else { throw brokenIndex() }
-    if try isolateDamaged(stored) { return true }
+    if try isolateDamaged(stored, &isolated) { return true }
     guard stored.allSatisfy({ $0.entry.lane == lane ?? $0.entry.lane && $0.entry.state == .queued }) else {
       throw brokenIndex()
     }
     return false
   }
 
-  /// Isolates rows that do not match their checksum. True if there were any.
-  func isolateDamaged(_ stored: [StoredEntry]) throws(QueueError) -> Bool {
+  /// Isolates rows that do not match their checksum. True if there were any: read again.
+  ///
+  /// `isolated` are the places of this call's earlier rounds. A row that was isolated and comes back damaged is read in
+  /// two ways that disagree, so the pages are damaged; without that test the rounds would not end.
+  func isolateDamaged(_ stored: [StoredEntry], _ isolated: inout Set<Int64>) throws(QueueError) -> Bool {
     let broken = stored.filter { !$0.isWhole }
     guard !broken.isEmpty else { return false }
+    let count = isolated.count
+    isolated.formUnion(broken.map(\.entry.place))
+    guard isolated.count > count else { throw brokenIndex() }
     // Read by their places, the rows are correct: the index is damaged.
     guard try isolate(broken.map(\.entry.place)) > 0 else { throw brokenIndex() }
     return true
@@ -68,13 +77,38 @@ extension QueueFile {
         var entry = stored.entry
         entry.state = .damaged
         entry.reason = "the row does not match its checksum"
-        try self.write(entry)
+        try self.write(try self.withTruePlace(entry))
         damaged += 1
       }
       try self.recount()
     }
     checkpoint?(.entriesIsolated)
     return damaged
+  }
+
+  /// A place that was never given is a lie: places behind it could not be given any more. The row moves behind the
+  /// others.
+  private func withTruePlace(_ old: Entry) throws(QueueError) -> Entry {
+    let last = try read { () throws(SQLiteError) in
+      try connection.prepare("SELECT max(place) FROM entries WHERE place<?").first([.integer(old.place)]) {
+        $0.optionalInteger(0)
+      } ?? nil
+    }
+    let known = try max(knownLastPlace(), last ?? 0)
+    guard old.place < 1 || old.place > known, known < .max else { return old }
+    var entry = old
+    entry.place = known + 1
+    guard entry.place != old.place else { return old }
+    let (from, to) = (old.place, entry.place)
+    try read { () throws(SQLiteError) in
+      try connection.prepare("UPDATE entries SET place=? WHERE place=?").run([.integer(to), .integer(from)])
+    }
+    return entry
+  }
+
+  func damagedPlaces() -> QueueError {
+    markDamage()
+    return .damaged(path: path, what: "the last place is the largest number")
   }
 
   // MARK: Counting again
@@ -111,21 +145,38 @@ extension QueueFile {
         }
         totals.bytes += proof.size
         if used != proof.uses {
-          try statements.proofs.addToUses.run([.integer(used - proof.uses), .integer(proof.id)])
+          // Not as a difference: a count that lies could overflow.
+          try connection.prepare("UPDATE proofs SET uses=? WHERE id=?").run([
+            .integer(used), .integer(proof.id),
+          ])
         }
       }
-      let reserved = try connection.prepare("SELECT count(*), ifnull(sum(bytes), 0) FROM reservations").first
-      {
-        (Int($0.integer(0)), Int($0.integer(1)))
+      let reserved = try connection.prepare(
+        "SELECT count(*), CAST(total(min(max(bytes, 0), 1 << 40)) AS INTEGER) FROM reservations"
+      ).first {
+        // Rows without a checksum: a size that lies counts as the most that could be reserved.
+        (Int($0.integer(0)), min(max(Int($0.integer(1)), 0), 1 << 40))
       }
       (totals.reserved, totals.reservedBytes) = reserved ?? (0, 0)
-      let buried = try connection.prepare("SELECT count(*), ifnull(sum(unseen), 0) FROM tombstones").first {
-        (Int($0.integer(0)), Int($0.integer(1)))
-      }
-      (totals.tombstones, totals.unseen) = buried ?? (0, 0)
+      try countTombstones(&totals)
+      statements.capacity.cache.forget()
       try QueueSchema.setTotals(totals, in: connection)
     } catch {
       throw QueueError(error, path: path)
     }
+  }
+
+  private func countTombstones(_ totals: inout Totals) throws(SQLiteError) {
+    let hasDuty = "(finish_owed OR unseen)"
+    let bytes = TombstoneStatements.bytes
+    let counted = try connection.prepare(
+      """
+      SELECT count(*), ifnull(sum(unseen), 0), ifnull(sum(\(hasDuty)), 0), ifnull(sum(\(bytes)), 0), \
+      ifnull(sum(iif(\(hasDuty), \(bytes), 0)), 0) FROM tombstones
+      """
+    ).first { row in (0..<5).map { Int(row.integer(Int32($0))) } }
+    guard let counted else { return }
+    (totals.tombstones, totals.unseen, totals.duties) = (counted[0], counted[1], counted[2])
+    (totals.tombstoneBytes, totals.dutyBytes) = (counted[3], counted[4])
   }
 }

@@ -24,7 +24,7 @@ extension QueueFile {
     afterCommit { [self] in
       checkpoint?(.enqueueCommitted)
       switch result {
-      case .inserted(let entry), .collapsed(let entry): if !new.isUpdate { mirror(entry, now: now) }
+      case .inserted(let entry), .collapsed(let entry): if !new.isUpdate { mirror(entry.key, now: now) }
       case .settled: break
       }
       checkpoint?(.enqueueMirrored)
@@ -44,9 +44,14 @@ extension QueueFile {
         throw .invalid(what: "a proof's kind is not 1 to 64 bytes of text in one line")
       }
     }
+    guard new.proofs.count <= QueueLimits.proofsOfAnEntry else { throw tooManyProofs(new.key) }
     guard new.proofs.count < 2 || Set(new.proofs.map(\.kind)).count == new.proofs.count else {
       throw .invalid(what: "entry \(new.key) has two proofs of one kind")
     }
+  }
+
+  func tooManyProofs(_ key: EntryKey) -> QueueError {
+    .invalid(what: "entry \(key) would have more than \(QueueLimits.proofsOfAnEntry) proofs")
   }
 
   func insertOrCollapse(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
@@ -56,24 +61,41 @@ extension QueueFile {
       let old = entry.entry
       return .collapsed(try entry.isWhole ? collapse(new, into: old, now: now) : replace(old, new, now))
     }
-    if !new.isUpdate, let tombstone = try tombstone(new.key) { return .settled(tombstone) }
+    if !new.isUpdate, let tombstone = try tombstone(new.key) {
+      try endReservation(new.reservation)
+      return .settled(tombstone)
+    }
     return .inserted(try insert(new, now: now))
   }
 
   /// The totals; nil if the key has an entry or a tombstone, or if the totals are damaged.
   private func totals(ifUnknown key: EntryKey) throws(QueueError) -> Totals? {
-    let found = try read { () throws(SQLiteError) in
-      try statements.capacity.totalsAndKnown.first([.text(key.rawValue)]) { $0.flag(10) ? nil : Totals($0) }
+    if let totals = cachedTotals() {
+      let isKnown = try read { () throws(SQLiteError) in
+        try statements.capacity.isKnown.first([.text(key.rawValue)]) { $0.flag(0) }
+      }
+      return isKnown == false ? totals : nil
     }
-    return found ?? nil
+    let found = try read { () throws(SQLiteError) in
+      try statements.capacity.totalsAndKnown.first([.text(key.rawValue)]) {
+        $0.flag(CapacityStatements.columnCount) ? nil : Totals($0)
+      }
+    }
+    guard let totals = found ?? nil else { return nil }
+    statements.capacity.cache.keep(totals)
+    return totals
   }
 
   func insert(_ new: NewEntry, _ counted: Totals? = nil, now: Timestamp) throws(QueueError) -> Entry {
     var totals: Totals
     if let counted { totals = counted } else { totals = try self.totals() }
-    try consume(new.reservation, &totals)
+    let isReserved = try consume(new.reservation, &totals)
+    // Only damage or a hand-made row comes near the end of the numbers.
+    guard totals.lastPlace < .max else { throw damagedPlaces() }
     totals.lastPlace += 1
     totals.queued += 1
+    // An update replaces its tombstone. What is reserved is paid.
+    if !isReserved, !new.isUpdate { try ensureCapacityForDuties(totals) }
     try ensureCapacityForEntry(&totals, now: now)
     let proofs = try store(new.proofs, covering: new.covers, &totals, now: now)
     let entry = Entry(
@@ -81,7 +103,7 @@ extension QueueFile {
       details: new.details, proofs: proofs, now: now)
     try read { () throws(SQLiteError) in
       try statements.entries.insert.run(entry.values)
-      try statements.capacity.setTotals.run(totals.values)
+      try statements.capacity.setTotals.run(totals)
     }
     return entry
   }
@@ -102,6 +124,7 @@ extension QueueFile {
     let others = new.covers.filter { $0 != new.key }
     entry.proofs = try exchange(entry.proofs, for: new.proofs, covering: others, &totals, now: now)
     totals.count(entry, 1)
+    guard entry.proofs.count <= QueueLimits.proofsOfAnEntry else { throw tooManyProofs(entry.key) }
     if entry.proofs != old.proofs { entry.history.append("newer proof", at: now) }
     if entry != old || totals != before { try write(entry, totals) }
     return entry
@@ -121,7 +144,7 @@ extension QueueFile {
   func write(_ entry: Entry, _ totals: Totals? = nil) throws(QueueError) {
     try read { () throws(SQLiteError) in
       try statements.entries.update.run(entry.values)
-      if let totals { try statements.capacity.setTotals.run(totals.values) }
+      if let totals { try statements.capacity.setTotals.run(totals) }
     }
   }
 }

@@ -6,33 +6,79 @@ extension QueueFile {
 
   /// Runs the operations of several callers in one commit. Each has the result that it would have had alone: neither
   /// the error of one operation nor a failed commit affects the others.
+  ///
+  /// If another process writes for too long, no operation runs, and all have the error `busy`.
   package func groupCommit(_ operations: [Operation]) -> [QueueError?] {
-    guard operations.count > 1 else { return operations.map { alone($0) } }
+    do throws(QueueError) {
+      let errors = try exclusively { () throws(QueueError) in try self.commit(operations) }
+      runStepsOfGroup()
+      return errors
+    } catch {
+      return operations.map { _ in error }
+    }
+  }
+
+  /// As `groupCommit`; nil if another process writes now: no operation has run then. Never waits. This file keeps its
+  /// place in the line after nil.
+  package func groupCommitUnlessBusy(_ operations: [Operation]) -> [QueueError?]? {
+    do throws(QueueError) {
+      let errors = try withoutWaiting { () throws(QueueError) in
+        try self.exclusively { () throws(QueueError) in try self.commit(operations) }
+      }
+      runStepsOfGroup()
+      return errors
+    } catch .busy {
+      return nil
+    } catch {
+      return operations.map { _ in error }
+    }
+  }
+
+  /// Throws if the transaction cannot begin.
+  private func commit(_ operations: [Operation]) throws(QueueError) -> [QueueError?] {
     var errors = [QueueError?](repeating: nil, count: operations.count)
+    var hasBegun = false
     do throws(QueueError) {
       try transaction { () throws(QueueError) in
+        hasBegun = true
         self.isGrouping = true
         defer { self.isGrouping = false }
         for (index, operation) in operations.enumerated() {
-          let before = self.connection.totalChanges
-          errors[index] = self.alone(operation)
-          // An operation that failed before it changed anything leaves the others in the group. Otherwise the group
-          // is undone and each operation runs alone. A full or failing disk can end the transaction by itself.
-          if let error = errors[index],
-            self.connection.totalChanges != before || !self.connection.isInTransaction
-          {
+          errors[index] = operations.count > 1 ? self.part(operation) : self.alone(operation)
+          // A full or failing disk can end the transaction by itself. One caller needs no savepoint.
+          if let error = errors[index], operations.count == 1 || !self.connection.isInTransaction {
             throw error
           }
         }
       }
     } catch {
       afterGroup = []
-      return operations.map { alone($0) }
+      guard hasBegun else { throw error }
+      return operations.count > 1 ? operations.map { alone($0) } : [error]
     }
+    return errors
+  }
+
+  /// Runs the steps that follow the commit of a group.
+  private func runStepsOfGroup() {
     let steps = afterGroup
     afterGroup = []
     for step in steps { step() }
-    return errors
+  }
+
+  /// Runs an operation as a part of the group. Its error undoes this part alone.
+  private func part(_ operation: Operation) -> QueueError? {
+    let steps = afterGroup.count
+    do throws(QueueError) {
+      try connection.part(failing: { QueueError($0, path: self.path) }) { () throws(QueueError) in
+        try operation(self)
+      }
+      return nil
+    } catch {
+      statements.capacity.cache.forget()
+      afterGroup.removeLast(afterGroup.count - steps)
+      return error
+    }
   }
 
   private func alone(_ operation: Operation) -> QueueError? {

@@ -20,8 +20,28 @@ extension QueueFile {
       guard log > Self.longLog else { return }
       try self.read { () throws(SQLiteError) in _ = try self.connection.checkpoint() }
     }
-    guard vault != nil else { return }
-    for entry in try allEntries() where entry.isUnprotected { mirror(entry, now: now) }
+    try mirrorUnprotected(now: now)
+  }
+
+  /// As `maintain`, and never waits: false if another process writes now.
+  package func maintainUnlessBusy(now: Timestamp) throws(QueueError) -> Bool {
+    do throws(QueueError) {
+      try withoutWaiting { () throws(QueueError) in try self.maintain(now: now) }
+      return true
+    } catch .busy {
+      leaveLine()
+      return false
+    }
+  }
+
+  /// Closing will not copy a long log into the file, which can take long. The next pause does it.
+  func leaveLongLogOnClose() {
+    do throws(FileError) {
+      if try setup.disk.size(of: path + "-wal") > Self.longLog { connection.leaveUntouchedOnClose() }
+    } catch {
+      // Then SQLite copies the log: slower, and as safe.
+      diagnostics?(Diagnostic(.maintenance, path, error))
+    }
   }
 
   /// From this size on, emptying the log is worth its three syncs.
@@ -38,9 +58,9 @@ extension QueueFile {
     guard let settled, settled <= oldest else { return }
     try transaction { () throws(QueueError) in
       var totals = try self.totals()
-      try self.dropTombstones(settledBefore: oldest, atMost: .max, &totals)
+      try self.dropTombstones(settledBefore: oldest, &totals) { _ in true }
       let row = totals
-      try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row.values) }
+      try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row) }
     }
   }
 }

@@ -10,12 +10,13 @@ extension QueueFile {
 
   /// The first queued entry of a lane, postponed or not; in constant time.
   public func head(of lane: Lane) throws(QueueError) -> Entry? {
+    var isolated: Set<Int64> = []
     while true {
       let stored = try read { () throws(SQLiteError) in
         try statements.turns.head.first([.text(lane.text)]) { StoredEntry($0) }
       }
       guard let stored else { return nil }
-      if try isolateDamaged([stored], of: lane) { continue }
+      if try isolateDamaged([stored], of: lane, &isolated) { continue }
       return stored.entry
     }
   }
@@ -23,6 +24,7 @@ extension QueueFile {
   /// The first queued entry of a lane with the bytes of its proofs. A proof that is not in the file
   /// (`ProofReference.isByReference`) is left out.
   public func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, proofs: [Proof])? {
+    var isolated: Set<Int64> = []
     while true {
       let stored = try read { () throws(SQLiteError) in
         try statements.turns.peek.first([.text(lane.text)]) {
@@ -30,7 +32,7 @@ extension QueueFile {
         }
       }
       guard let stored else { return nil }
-      if try isolateDamaged([stored.row], of: lane) { continue }
+      if try isolateDamaged([stored.row], of: lane, &isolated) { continue }
       var entry = stored.row.entry
       var proofs: [Proof] = []
       for (index, reference) in entry.proofs.enumerated() {
@@ -74,9 +76,10 @@ extension QueueFile {
   private func entries(
     of lane: Lane?, _ statement: PreparedStatement, _ values: [SQLValue]
   ) throws(QueueError) -> [Entry] {
+    var isolated: Set<Int64> = []
     while true {
       let stored = try read { () throws(SQLiteError) in try statement.all(values) { StoredEntry($0) } }
-      if try isolateDamaged(stored, of: lane) { continue }
+      if try isolateDamaged(stored, of: lane, &isolated) { continue }
       return stored.map(\.entry)
     }
   }
@@ -85,6 +88,7 @@ extension QueueFile {
   /// postponed one that has been due longest. Nil if no entry is ready.
   public func nextReady(now: Timestamp) throws(QueueError) -> Entry? {
     var unfit: Int64?
+    var isolated: Set<Int64> = []
     while true {
       let (ready, postponed) = try read { () throws(SQLiteError) in
         (
@@ -97,7 +101,7 @@ extension QueueFile {
       let stored = try read { () throws(SQLiteError) in
         try statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
       }
-      if let stored, try isolateDamaged([stored]) { continue }
+      if let stored, try isolateDamaged([stored], &isolated) { continue }
       if let stored, stored.entry.state == .queued { return stored.entry }
       // Another process may have settled the entry meanwhile. The same place twice means a damaged index.
       guard unfit != place else { throw brokenIndex() }
@@ -126,9 +130,11 @@ extension QueueFile {
 
   /// Every entry, in the order of the places.
   public func allEntries() throws(QueueError) -> [Entry] {
-    let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }
-    if try isolateDamaged(stored) { return try allEntries() }
-    return stored.map(\.entry)
+    var isolated: Set<Int64> = []
+    while true {
+      let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }
+      if try !isolateDamaged(stored, &isolated) { return stored.map(\.entry) }
+    }
   }
 
   /// The lanes that have a queued entry.
@@ -145,9 +151,19 @@ extension QueueFile {
     return stored
   }
 
+  /// Nil if the row of the totals has to be read: always outside of a transaction.
+  func cachedTotals() -> Totals? {
+    guard connection.isInTransaction else { return nil }
+    return statements.capacity.cache.totals(at: connection.dataVersion)
+  }
+
   func totals() throws(QueueError) -> Totals {
+    if let totals = cachedTotals() { return totals }
     let stored = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
-    if let totals = stored ?? nil { return totals }
+    if let totals = stored ?? nil {
+      if connection.isInTransaction { statements.capacity.cache.keep(totals) }
+      return totals
+    }
     // Damaged totals are counted again.
     try transaction { () throws(QueueError) in try self.recount() }
     let recounted = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }

@@ -4,14 +4,18 @@ import PurchaseSQLite
 extension QueueFile {
   /// Removes settled entries and leaves a tombstone for each, all in one commit; then removes their mirrors. A key
   /// without an entry is skipped: it was settled before.
+  ///
+  /// A settlement that names the proofs that were sent (`Settlement.init(_:)`) settles only these. If the entry has got
+  /// a newer proof since, it stays in its place with the newer proofs, and has no tombstone in the result.
   @discardableResult
   public func acknowledge(_ settlements: [Settlement], now: Timestamp) throws(QueueError) -> [Tombstone] {
-    try acknowledge(settlements, now: now) { (_) throws(QueueError) in }
+    try acknowledge(settlements, now: now) { (_, _) throws(QueueError) in }
   }
 
-  /// As `acknowledge`; the writes of `companion` are committed with the tombstones.
+  /// As `acknowledge`; the writes of `companion` are committed with the tombstones. It gets the entry as it was.
   package func acknowledge(
-    _ settlements: [Settlement], now: Timestamp, with companion: (Tombstone) throws(QueueError) -> Void
+    _ settlements: [Settlement], now: Timestamp,
+    with companion: (Tombstone, Entry) throws(QueueError) -> Void
   ) throws(QueueError) -> [Tombstone] {
     try end(settlements, note: nil, now: now, with: companion)
   }
@@ -24,36 +28,68 @@ extension QueueFile {
   ) throws(QueueError) -> Tombstone? {
     let settlement = Settlement(key: key, outcome: Tombstone.discarded)
     let note = "discarded by \(person): \(reason)"
-    return try end([settlement], note: note, now: now) { (_) throws(QueueError) in }.first
+    return try end([settlement], note: note, now: now) { (_, _) throws(QueueError) in }.first
   }
 
   private func end(
     _ settlements: [Settlement], note: String?, now: Timestamp,
-    with companion: (Tombstone) throws(QueueError) -> Void
+    with companion: (Tombstone, Entry) throws(QueueError) -> Void
   ) throws(QueueError) -> [Tombstone] {
     guard !settlements.isEmpty else { return [] }
+    try checkTexts(settlements)
     let ended = try transaction { () throws(QueueError) in
       var totals = try self.totals()
-      var ended: [(tombstone: Tombstone, entry: Entry)] = []
+      let before = totals
+      var ended = Ended()
       for settlement in settlements {
+        if totals.reserved > 0 { try self.consume(settlement.reservation, &totals) }
         guard let entry = try self.entry(settlement.key) else { continue }
+        if let left = settlement.leftover(of: entry, now: now) {
+          try self.keep(left, insteadOf: entry, &totals)
+          ended.shortened.append((left.key, entry.proofs))
+          continue
+        }
         let tombstone = try self.bury(
           entry, Tombstone(entry, settlement, note: note, now: now), &totals)
-        try companion(tombstone)
-        ended.append((tombstone, entry))
+        try companion(tombstone, entry)
+        ended.buried.append((tombstone, entry))
       }
-      if !ended.isEmpty {
-        let row = totals
-        try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row.values) }
+      let row = totals
+      if row != before {
+        try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row) }
       }
       return ended
     }
     afterCommit { [self] in
       checkpoint?(.settleCommitted)
-      for (_, entry) in ended { removeMirror(of: entry) }
+      removeMirrors(of: ended.buried.map(\.entry))
+      for (key, proofs) in ended.shortened { replaceMirror(of: key, without: proofs, now: now) }
       checkpoint?(.settleMirrored)
     }
-    return ended.map(\.tombstone)
+    return ended.buried.map(\.tombstone)
+  }
+
+  private struct Ended {
+    var buried: [(tombstone: Tombstone, entry: Entry)] = []
+    /// Entries that stay, with the proofs that they had.
+    var shortened: [(key: EntryKey, proofs: [ProofReference])] = []
+  }
+
+  private func checkTexts(_ settlements: [Settlement]) throws(QueueError) {
+    for settlement in settlements {
+      let text = settlement.outcome.utf8.count + (settlement.orderNumber?.utf8.count ?? 0)
+      guard text <= limits.textBytes else {
+        throw .queueFull(.textBytes, needed: text, allowed: limits.textBytes)
+      }
+    }
+  }
+
+  /// Writes an entry of which a part is settled: the proofs that were sent are dropped.
+  private func keep(_ left: Entry, insteadOf entry: Entry, _ totals: inout Totals) throws(QueueError) {
+    totals.count(entry, -1)
+    for proof in entry.proofs where !left.proofs.contains(proof) { try drop(proof, &totals) }
+    totals.count(left, 1)
+    try write(left)
   }
 
   /// Returns the tombstone as it is stored: with the duties of an earlier tombstone of the key.
@@ -66,11 +102,7 @@ extension QueueFile {
     let buried = try insert(tombstone, &totals)
     for proof in entry.proofs { try drop(proof, &totals) }
     totals.count(entry, -1)
-    if totals.tombstones > limits.tombstones {
-      // More than needed, so that not every acknowledgement has to search for the oldest.
-      let extra = totals.tombstones - limits.tombstones + limits.tombstones / 16
-      try dropTombstones(settledBefore: .max, atMost: extra, &totals)
-    }
+    try dropTombstonesBeyondLimits(&totals)
     return buried
   }
 
@@ -87,11 +119,10 @@ extension QueueFile {
       let key = SQLValue.text(tombstone.key.rawValue)
       let earlier = try read { () throws(SQLiteError) in
         let earlier = try statements.tombstones.byKey.first([key]) { StoredTombstone($0) }
-        try connection.prepare("DELETE FROM tombstones WHERE key=?").run([key])
+        try statements.tombstones.delete.run([key])
         return earlier
       }
-      totals.tombstones -= 1
-      if earlier?.tombstone.isUnseen == true { totals.unseen -= 1 }
+      if let earlier { totals.count(earlier.tombstone, -1) }
       if earlier?.tombstone.isFinishOwed == true { tombstone.isFinishOwed = true }
       // Only the update was given up. The app has not seen the earlier outcome of the backend yet, so keep that.
       if new.outcome == Tombstone.discarded, let earlier, earlier.isWhole, earlier.tombstone.isUnseen,
@@ -102,19 +133,44 @@ extension QueueFile {
       }
       _ = try isInserted()
     }
-    totals.tombstones += 1
-    if tombstone.isUnseen { totals.unseen += 1 }
+    totals.count(tombstone, 1)
     return tombstone
   }
+}
 
-  /// Removes the oldest tombstones without a duty.
-  func dropTombstones(
-    settledBefore moment: Int64, atMost count: Int, _ totals: inout Totals
-  ) throws(QueueError) {
-    try read { () throws(SQLiteError) in
-      try statements.tombstones.dropOldest.run([.integer(moment), .integer(Int64(count))])
+// MARK: - Old tombstones
+
+extension QueueFile {
+  /// Removes the oldest tombstones without a duty while tombstones pass a limit: some more than needed, so that not
+  /// every acknowledgement has to search for the oldest. With many duties a few others are kept, for the same reason.
+  private func dropTombstonesBeyondLimits(_ totals: inout Totals) throws(QueueError) {
+    let (spare, mostBytes) = (limits.tombstones / 16, limits.tombstoneBytes)
+    let most = max(limits.tombstones - totals.duties, spare)
+    let free = totals.tombstones - totals.duties
+    guard free > 0, free > most || totals.tombstoneBytes > mostBytes else { return }
+    try dropTombstones(settledBefore: .max, &totals) { totals in
+      totals.tombstones - totals.duties > most - spare
+        || totals.tombstoneBytes > mostBytes - mostBytes / 16
     }
-    totals.tombstones -= connection.changes
+  }
+
+  /// Removes the oldest tombstones without a duty while `isWanted`.
+  func dropTombstones(
+    settledBefore moment: Int64, _ totals: inout Totals, while isWanted: (Totals) -> Bool
+  ) throws(QueueError) {
+    while isWanted(totals) {
+      let oldest = try read { () throws(SQLiteError) in
+        try statements.tombstones.oldest.all([.integer(moment), .integer(1_024)]) {
+          (key: $0.text(0), bytes: Int($0.integer(1)))
+        }
+      }
+      for tombstone in oldest where isWanted(totals) {
+        try read { () throws(SQLiteError) in try statements.tombstones.delete.run([.text(tombstone.key)]) }
+        totals.tombstones -= connection.changes
+        totals.tombstoneBytes -= tombstone.bytes
+      }
+      guard oldest.count == 1_024 else { return }
+    }
   }
 }
 
@@ -127,5 +183,18 @@ extension Tombstone {
       attempts: entry.attempts, settledAt: now, isFinishOwed: settlement.owesFinish,
       isUnseen: settlement.isUnseen, history: entry.history)
     if let note { history.append(note, at: now) }
+  }
+}
+
+extension Settlement {
+  /// The entry as it stays, if it has a proof that was not sent; nil if all of it is settled.
+  func leftover(of entry: Entry, now: Timestamp) -> Entry? {
+    guard let proofs else { return nil }
+    var left = entry
+    left.proofs = entry.proofs.filter { !proofs.contains($0) }
+    guard !left.proofs.isEmpty else { return nil }
+    left.orderNumber = orderNumber ?? entry.orderNumber
+    left.history.append("acknowledged; a newer proof stays", at: now)
+    return left
   }
 }

@@ -65,23 +65,22 @@ extension QueueFile {
       change(&tombstone)
       guard tombstone != old else { return }
       let changed = tombstone
-      var totals = try self.totals()
-      if old.isUnseen, !changed.isUnseen { totals.unseen -= 1 }
-      let isForgotten = forgetting && !changed.isFinishOwed && !changed.isUnseen
-      if isForgotten { totals.tombstones -= 1 }
+      let before = try self.totals()
+      var totals = before
+      let isForgotten = forgetting && !changed.hasDuty
+      totals.count(old, -1)
+      if !isForgotten { totals.count(changed, 1) }
       let row = totals
       try self.read { () throws(SQLiteError) in
         if isForgotten {
-          try self.connection.prepare("DELETE FROM tombstones WHERE key=?").run([.text(key.rawValue)])
+          try self.statements.tombstones.delete.run([.text(key.rawValue)])
         } else {
           try self.statements.tombstones.updateDuties.run([
             .flag(changed.isFinishOwed), .flag(changed.isUnseen), .integer(changed.checksum),
             .text(key.rawValue),
           ])
         }
-        if old.isUnseen != changed.isUnseen || isForgotten {
-          try self.statements.capacity.setTotals.run(row.values)
-        }
+        if row != before { try self.statements.capacity.setTotals.run(row) }
       }
     }
   }

@@ -3,8 +3,9 @@ package import PurchaseSQLite
 /// A durable FIFO queue in one SQLite file: the synchronous core.
 ///
 /// **What returns is durable.** When a call that changes something returns, the change survives a kill and a power
-/// cut. When it throws, the stored state is unchanged. An entry leaves the queue only by `acknowledge` or by an audited
-/// `discard`; the queue evicts nothing. Delivery is at least once: a crash between the delivery and `acknowledge`
+/// cut. When it throws, the stored state is unchanged, with one exception: after an error of the storage the change may
+/// be found at the next opening (the third outcome; see the page on durability). An entry leaves the queue only by
+/// `acknowledge` or by an audited `discard`; the queue evicts nothing. Delivery is at least once: a crash between the delivery and `acknowledge`
 /// delivers again.
 ///
 /// Calls block for the disk and belong to one thread or actor at a time; `ReceiptQueue` is the asynchronous form. No
@@ -13,7 +14,13 @@ public final class QueueFile {
   let setup: QueueSetup
   package let connection: Connection
   let statements: QueueStatements
-  private let lock: AdvisoryLock
+  private let lock: WriteLock
+  /// True while a call runs under the inter-process lock.
+  private var isExclusive = false
+  /// False while a call must not wait for another process.
+  private var waits = true
+  /// Whether the pages were checked, which the first commit waits for.
+  private var isChecked = false
   var isGrouping = false
   var afterGroup: [() -> Void] = []
   /// What was salvaged from a damaged file at the opening; nil if the file was not damaged.
@@ -35,12 +42,15 @@ public final class QueueFile {
   }
 
   /// As the public initializer, with the setup of a test or of another module.
-  package init(_ setup: QueueSetup, now: Timestamp) throws(QueueError) {
+  ///
+  /// - Parameter waits: false to throw `busy` at once if another process writes.
+  package init(_ setup: QueueSetup, now: Timestamp, waits: Bool = true) throws(QueueError) {
     var report: SalvageReport?
     self.setup = setup
-    connection = try QueueOpener(setup: setup).open(now: now, &report)
+    connection = try QueueOpener(setup: setup, waiting: waits ? QueueOpener.patience : 0).open(
+      now: now, &report)
     salvage = report
-    lock = try QueueOpener.lock(of: setup.path, on: setup.disk)
+    lock = try QueueOpener.lock(of: setup.path, on: setup.disk, makesTurn: true)
     statements = QueueStatements(connection)
     reconcileVault(now: now)
   }
@@ -59,9 +69,37 @@ public final class QueueFile {
   package func transaction<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
     if connection.isInTransaction { return try body() }
     return try exclusively { () throws(QueueError) in
-      try connection.transaction(failing: { QueueError($0, path: self.path) }, body)
+      do throws(QueueError) {
+        let result =
+          if self.waits {
+            try self.begun(body)
+          } else {
+            try self.connection.withoutWaiting { () throws(QueueError) in try self.begun(body) }
+          }
+        self.statements.capacity.cache.committed(self.connection.dataVersion)
+        return result
+      } catch {
+        self.statements.capacity.cache.forget()
+        throw error
+      }
     }
   }
+
+  private func begun<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+    try connection.transaction(failing: { QueueError($0, path: self.path) }, body)
+  }
+
+  /// Runs `body`, which throws `busy` at once instead of waiting for another process. Then this file keeps its place
+  /// in the line: try again soon, or call `leaveLine`.
+  package func withoutWaiting<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+    let before = waits
+    waits = false
+    defer { waits = before }
+    return try body()
+  }
+
+  /// Gives up the place in the line of those that wait for the lock.
+  package func leaveLine() { lock.giveUp() }
 
   /// Runs `body` while no other process writes or checkpoints.
   ///
@@ -69,10 +107,29 @@ public final class QueueFile {
   /// and checkpoint at the same moment can, rarely, damage the log (<https://sqlite.org/wal.html#walresetbug>). And a
   /// damaged file must not be archived while another process writes to it.
   package func exclusively<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
-    try QueueOpener.take(lock, path: path)
-    defer { lock.unlock() }
+    if isExclusive { return try body() }
+    try QueueOpener.take(lock, path: path, waiting: waits ? QueueOpener.patience : 0)
+    isExclusive = true
+    defer {
+      isExclusive = false
+      lock.unlock()
+    }
     guard !connection.hasMoved else { throw .replaced(path: path) }
+    try checkStructure()
     return try body()
+  }
+
+  /// Checks the pages before the first commit. Other processes cannot write meanwhile.
+  private func checkStructure() throws(QueueError) {
+    guard !isChecked else { return }
+    let image = try QueueError.wrapFile(path) { () throws(FileError) in
+      try PageImage(of: path, on: setup.disk)
+    }
+    if let what = StructureCheck.problem(image) {
+      markDamage()
+      throw .damaged(path: path, what: what)
+    }
+    isChecked = true
   }
 
   /// Runs SQL. If a page cannot be read, the file is marked as damaged, so that the next opening salvages it.
@@ -81,6 +138,11 @@ public final class QueueFile {
       return try body()
     } catch {
       if case .corrupt = error.code { markDamage() }
+      // Our own rows break no rule of our own tables: two readings of damaged pages disagree.
+      if case .constraint = error.code, error.isAbout(QueueSchema.tables) {
+        markDamage()
+        throw .damaged(path: path, what: error.description)
+      }
       throw QueueError(error, path: path)
     }
   }

@@ -40,14 +40,14 @@ struct QueueCopying {
     return try copyAll(under: lock)
   }
 
-  private func copyAll(under lock: borrowing AdvisoryLock) throws(QueueError) -> Copied {
+  private func copyAll(under lock: WriteLock) throws(QueueError) -> Copied {
     try QueueOpener.take(lock, path: path)
     defer { lock.unlock() }
     return try copyAll()
   }
 
-  private func existingLock() throws(QueueError) -> AdvisoryLock? {
-    try QueueError.wrapFile(path) { () throws(FileError) in try AdvisoryLock(existing: path + "-lock") }
+  private func existingLock() throws(QueueError) -> WriteLock? {
+    try QueueError.wrapFile(path) { () throws(FileError) in try WriteLock.existing(path) }
   }
 
   private func copyAll() throws(QueueError) -> Copied {

@@ -4,8 +4,12 @@ import PurchaseSQLite
 extension QueueOpener {
   /// Reads bytes only. Throws for a foreign file.
   func probe() throws(QueueError) -> Found {
-    let found = try QueueError.wrapFile(path) { () throws(FileError) in
-      try DatabaseProbe.inspect(path: path, on: disk)
+    var (found, header) = try QueueError.wrapFile(path) { () throws(FileError) in
+      try DatabaseProbe.read(path: path, on: disk)
+    }
+    // A power cut in the middle of a checkpoint tears the first page. The log still has it, and SQLite takes it from there.
+    if !isSound(found, header), let newer = try headerInLog() {
+      (found, header) = (DatabaseProbe(header: newer), newer)
     }
     switch found {
     case .absent:
@@ -27,10 +31,7 @@ extension QueueOpener {
       }
       return .nothing
     case .database(QueueSchema.applicationID, let version):
-      guard version <= QueueSchema.version else {
-        throw .newerSchema(path: path, found: Int(version), supported: QueueSchema.version)
-      }
-      return .queue
+      return try queue(version, header)
     case .database:
       guard try isMarkedOurs() else { throw .foreignFile(path: path, found: "a foreign database") }
       return .damaged("the header does not say whose file it is")
@@ -39,12 +40,85 @@ extension QueueOpener {
       let isShort = try QueueError.wrapFile(path) { () throws(FileError) in
         try disk.size(of: path) < 100
       }
+      // The lock file shows that the file is a queue; the first bytes show that it was a database.
+      if isShort, Array("SQLite format 3\0".utf8).starts(with: header.prefix(16)),
+        try QueueError.wrapFile(path, { () throws(FileError) in try disk.kind(of: path + "-lock") == .file })
+      {
+        return .damaged("the file is cut off")
+      }
       guard try isShort ? isLogOurs() : isMarkedOurs() else {
         throw .foreignFile(path: path, found: "something that is no SQLite database")
       }
       return .damaged("the header is not that of a database")
     case .directory: throw .foreignFile(path: path, found: "a directory")
     }
+  }
+
+  /// True if the header is as it should be, or if there is none.
+  private func isSound(_ found: DatabaseProbe, _ header: [UInt8]) -> Bool {
+    switch found {
+    case .absent, .unwritten, .directory: true
+    case .notADatabase: false
+    case .database(let id, let version):
+      id == QueueSchema.applicationID && version == QueueSchema.version
+        && HeaderCheck.problem(header, size: 0, isAlone: false) == nil
+    }
+  }
+
+  /// The header in the log of a queue; nil if the log is damaged, foreign, or does not hold the first page.
+  private func headerInLog() throws(QueueError) -> [UInt8]? {
+    let bytes = try QueueError.wrapFile(path) { () throws(FileError) in
+      try disk.readIfPresent(path + "-wal")
+    }
+    let log = LogImage(bytes)
+    guard log.damage == nil, !log.isHeaderDamaged, let page = PageImage(file: [], log: log).page(1) else {
+      return nil
+    }
+    let header = Array(page.bytes[page.start..<page.start + 108])
+    guard case .database(QueueSchema.applicationID, _) = DatabaseProbe(header: header) else { return nil }
+    return header
+  }
+
+  /// A file with our number in its header.
+  private func queue(_ version: UInt32, _ header: [UInt8]) throws(QueueError) -> Found {
+    if version > QueueSchema.version {
+      let isOurs = isFlipped(Int64(version)) ? try hasOurSchema() : false
+      guard isOurs else {
+        throw .newerSchema(path: path, found: Int(version), supported: QueueSchema.version)
+      }
+      return .damaged("the header has version \(version), and the schema version \(QueueSchema.version)")
+    }
+    let (size, log) = try QueueError.wrapFile(path) { () throws(FileError) in
+      (try disk.size(of: path), try disk.size(of: path + "-wal") + disk.size(of: path + "-journal"))
+    }
+    if let what = HeaderCheck.problem(header, size: size, isAlone: log == 0) { return .damaged(what) }
+    return .queue
+  }
+
+  /// True if every text of this version's schema is in the file. Every version has texts of its own.
+  private func hasOurSchema() throws(QueueError) -> Bool {
+    let image = try QueueError.wrapFile(path) { () throws(FileError) in try PageImage(of: path, on: disk) }
+    var walk = TreeWalk(image)
+    var texts: Set<String> = []
+    walk.walk(from: 1, isTable: true) { row in
+      if let sql = SchemaText.item(row.values)?.sql { texts.insert(sql) }
+    }
+    return texts.isSuperset(of: SchemaText.own.values)
+  }
+
+  /// What is wrong with the log, so that SQLite would drop commits from it without a word; nil for nothing.
+  func logProblem() throws(QueueError) -> String? {
+    let bytes = try QueueError.wrapFile(path) { () throws(FileError) in
+      try disk.readIfPresent(path + "-wal")
+    }
+    guard bytes.count > LogImage.headerSize else { return nil }
+    let log = LogImage(bytes)
+    if let damage = log.damage { return damage }
+    guard log.isHeaderDamaged, !log.frames.isEmpty else { return nil }
+    let image = try QueueError.wrapFile(path) { () throws(FileError) in
+      PageImage(file: try DatabaseImage.read(path, on: disk), log: log)
+    }
+    return image.addsToFile ? "the header of the log is damaged" : nil
   }
 
   /// True if the power failed while the first page was written: a part of a page is no database. SQLite's journal was
@@ -65,10 +139,13 @@ extension QueueOpener {
   private func isMarkedOurs() throws(QueueError) -> Bool {
     let mark = Array(QueueSchema.mark.utf8)
     return try QueueError.wrapFile(path) { () throws(FileError) in
-      for name in [path, path + "-wal"] where try disk.kind(of: name) == .file {
-        if Self.contains(try DatabaseImage.read(name, on: disk, count: 4 << 20), mark) { return true }
+      // SQLite reads the file, because of its locks. The log may be gone at any moment: another process closes it.
+      if try disk.kind(of: path) == .file,
+        Self.contains(try DatabaseImage.read(path, on: disk, count: 4 << 20), mark)
+      {
+        return true
       }
-      return false
+      return Self.contains(try disk.readIfPresent(path + "-wal", count: 4 << 20), mark)
     }
   }
 
@@ -77,8 +154,7 @@ extension QueueOpener {
   private func isLogOurs() throws(QueueError) -> Bool {
     if try isMarkedOurs() { return true }
     let header = try QueueError.wrapFile(path) { () throws(FileError) in
-      guard try disk.kind(of: path + "-wal") == .file else { return [UInt8]() }
-      return try disk.read(path + "-wal", from: 0, count: 12)
+      try disk.readIfPresent(path + "-wal", count: 12)
     }
     return header.starts(with: [0x37, 0x7F, 0x06]) && header.dropFirst(8).elementsEqual([0, 0, 4, 0])
   }
@@ -96,9 +172,11 @@ extension QueueOpener {
     let copy = path + "-probe-" + String(SQLiteRandom.number(), radix: 16)
     defer { for suffix in ["", "-wal", "-shm"] { disk.discard(copy + suffix) } }
     let hasLog = try QueueError.wrapFile(path) { () throws(FileError) in
-      guard try disk.size(of: path + "-wal") > 0 else { return false }
+      // The log first: another process that closes the file moves the log into it.
+      let log = try disk.readIfPresent(path + "-wal", count: 8 << 20)
+      guard !log.isEmpty else { return false }
       try disk.replace(copy, with: DatabaseImage.read(path, on: disk, count: 1 << 20))
-      try disk.replace(copy + "-wal", with: disk.read(path + "-wal", from: 0, count: 8 << 20))
+      try disk.replace(copy + "-wal", with: log)
       return true
     }
     guard hasLog else { return true }

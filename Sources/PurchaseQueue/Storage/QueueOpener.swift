@@ -4,6 +4,8 @@ import PurchaseSQLite
 /// inter-process lock, so that two processes do not create, migrate or replace one file at once.
 struct QueueOpener {
   let setup: QueueSetup
+  /// How long to wait for another process, in milliseconds.
+  var waiting = QueueOpener.patience
   var path: String { setup.path }
   var disk: Disk { setup.disk }
   private var archive: FileArchive { FileArchive(path: path, disk: disk) }
@@ -14,19 +16,28 @@ struct QueueOpener {
     case damaged(String)
   }
 
-  static func lock(of path: String, on disk: Disk) throws(QueueError) -> AdvisoryLock {
-    try QueueError.wrapFile(path) { () throws(FileError) in try AdvisoryLock(path: path + "-lock", on: disk) }
+  static func lock(of path: String, on disk: Disk, makesTurn: Bool) throws(QueueError) -> WriteLock {
+    try QueueError.wrapFile(path) { () throws(FileError) in
+      try WriteLock.open(path, on: disk, makesTurn: makesTurn)
+    }
   }
 
-  /// Waits as long as SQLite waits for its own locks.
-  static func take(_ lock: borrowing AdvisoryLock, path: String) throws(QueueError) {
+  /// How long a call waits for another process, in milliseconds: as long as SQLite waits for its own locks.
+  static let patience = 5_000
+
+  /// - Parameter milliseconds: how long to wait. With 0, the lock keeps its place in the line.
+  static func take(
+    _ lock: WriteLock, path: String, waiting milliseconds: Int = patience
+  ) throws(QueueError) {
     let isTaken: Bool
     do throws(FileError) {
-      isTaken = try lock.lock(timeoutMilliseconds: 5_000)
+      isTaken = milliseconds == 0 ? try lock.tryTake() : try lock.take(timeoutMilliseconds: milliseconds)
     } catch {
       throw .cannotOpen(path: path, reason: error.description)
     }
-    guard isTaken else { throw .busy(path: path, reason: "\(path)-lock was held for five seconds") }
+    guard isTaken else {
+      throw .busy(path: path, reason: "\(path)-lock was held for \(milliseconds) ms")
+    }
   }
 
   /// Opens the file; creates, migrates or salvages it if needed. Throws without having changed anything if the file is
@@ -38,8 +49,9 @@ struct QueueOpener {
       return try disk.kind(of: path + "-lock") == .file
     }
     if !isKnown { _ = try probe() }
-    let lock = try Self.lock(of: path, on: disk)
-    try Self.take(lock, path: path)
+    // An opening that throws has changed nothing.
+    let lock = try Self.lock(of: path, on: disk, makesTurn: false)
+    try Self.take(lock, path: path, waiting: waiting)
     defer { lock.unlock() }
     try QueueError.wrapFile(path) { () throws(FileError) in try archive.resume(now: now) }
     let isMarked = try QueueError.wrapFile(path) { () throws(FileError) in try archive.isMarkedDamaged() }
@@ -59,7 +71,7 @@ struct QueueOpener {
 
   private func salvage(_ what: String, now: Timestamp) throws(QueueError) -> SalvageReport {
     setup.checkpoint?(.salvageBegin)
-    let report = try Salvage(path: path, disk: disk, what: what, now: now).run()
+    let report = try Salvage(setup: setup, what: what, now: now).run()
     setup.checkpoint?(.salvageDone)
     return report
   }
@@ -67,6 +79,7 @@ struct QueueOpener {
   private func connect() throws(QueueError) -> Connection {
     let found = try probe()
     if case .damaged(let what) = found { throw .damaged(path: path, what: what) }
+    if case .queue = found, let what = try logProblem() { throw .damaged(path: path, what: what) }
     if case .nothing = found {
       // Before SQLite opens it: log and index get the permissions that the file has then.
       try QueueError.wrapFile(path) { () throws(FileError) in try disk.createForOwner(path) }
@@ -98,22 +111,54 @@ struct QueueOpener {
   /// Checks version and schema. `QueueCheck` checks the rest in the background.
   private func check(_ connection: borrowing Connection) throws(QueueError) {
     let version = try QueueError.wrap(path) { () throws(SQLiteError) in try connection.userVersion }
-    guard version <= QueueSchema.version else {
-      connection.leaveUntouchedOnClose()
-      throw .newerSchema(path: path, found: Int(version), supported: QueueSchema.version)
-    }
-    if version < QueueSchema.version {
+    if version != QueueSchema.version {
+      let found = try schema(of: connection)
+      let isCurrent = SchemaText.problem(found.items, known: nil, pages: found.pages) == nil
+      guard !isCurrent || !isFlipped(version) else {
+        throw .damaged(path: path, what: "the header has version \(version), and the schema another")
+      }
+      guard version <= QueueSchema.version else {
+        connection.leaveUntouchedOnClose()
+        throw .newerSchema(path: path, found: Int(version), supported: QueueSchema.version)
+      }
+      guard version >= 0 else { throw .damaged(path: path, what: "the header has version \(version)") }
       setup.checkpoint?(.migrationBegin)
       try QueueMigration.run(on: connection, from: Int(version))
       setup.checkpoint?(.migrationCommitted)
     }
-    let tables = try QueueError.wrap(path) { () throws(SQLiteError) in
-      try connection.prepare("SELECT name FROM sqlite_schema WHERE type='table'").all { $0.text(0) }
+    let found = try schema(of: connection)
+    if let what = SchemaText.problem(found.items, known: nil, pages: found.pages) {
+      throw .damaged(path: path, what: what)
     }
-    let missing = Set(QueueSchema.tables + ["totals"]).subtracting(tables)
-    guard missing.isEmpty else {
-      throw .damaged(path: path, what: "tables are missing: \(missing.sorted().joined(separator: ", "))")
+    try checkOthers(found.items, connection, pages: found.pages)
+  }
+
+  /// True if a flipped bit explains why a header does not have our version. An earlier version has another schema.
+  func isFlipped(_ version: Int64) -> Bool {
+    version < QueueSchema.version || HeaderCheck.areOneBitApart(version, Int64(QueueSchema.version))
+  }
+
+  private func schema(
+    of connection: borrowing Connection
+  ) throws(QueueError) -> (items: [SchemaText.Item], pages: Int64) {
+    try QueueError.wrap(path) { () throws(SQLiteError) in
+      (try connection.prepare(SchemaText.select).all { SchemaText.item($0) }, Int64(try connection.pages))
     }
+  }
+
+  /// Compares the schema of other modules with its checksums, and notes those of new tables.
+  private func checkOthers(
+    _ items: [SchemaText.Item], _ connection: borrowing Connection, pages: Int64
+  ) throws(QueueError) {
+    let others = SchemaText.others(items)
+    let notes = try QueueError.wrap(path) { () throws(SQLiteError) in try SchemaNotes.read(connection) }
+    let known = notes.first.map(SchemaText.checksums(in:))
+    if let what = SchemaText.problem(items, known: known, pages: pages) {
+      throw .damaged(path: path, what: what)
+    }
+    let note = SchemaText.note(of: others)
+    guard notes != [note, note], !(notes.isEmpty && others.isEmpty) else { return }
+    try QueueError.wrap(path) { () throws(SQLiteError) in try SchemaNotes.write(note, connection) }
   }
 
   static func create(_ connection: borrowing Connection) throws(SQLiteError) {

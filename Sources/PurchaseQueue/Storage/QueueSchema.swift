@@ -9,11 +9,11 @@ enum QueueSchema {
   static let mark = "/* PurchaseQueue */"
 
   /// The tables whose rows are salvaged from a damaged file.
-  static let tables = ["entries", "proofs", "tombstones", "reservations", "facts", "companions"]
+  static let tables = ["facts", "totals", "entries", "proofs", "tombstones", "reservations", "companions"]
 
   /// The SQL of a new file.
-  static let sql =
-    entries + proofs + tombstones + reservations + totals + facts + companions + view
+  static let sql = [entries, proofs, tombstones, reservations, totals, facts, companions, view]
+    .joined(separator: "\n")
 
   static let entries = """
     CREATE TABLE entries( \(mark)
@@ -81,6 +81,9 @@ enum QueueSchema {
       reserved_bytes INTEGER NOT NULL,
       tombstones INTEGER NOT NULL,
       unseen INTEGER NOT NULL,
+      duties INTEGER NOT NULL,
+      tombstone_bytes INTEGER NOT NULL,
+      duty_bytes INTEGER NOT NULL,
       checksum INTEGER NOT NULL
     ) STRICT;
     """
@@ -98,7 +101,7 @@ enum QueueSchema {
     ) STRICT, WITHOUT ROWID;
     """
   static let view = """
-    CREATE VIEW queue AS SELECT
+    CREATE VIEW queue AS SELECT /* version \(version) */
       place, key, lane, state, order_number AS "order", attempts,
       strftime('%Y-%m-%dT%H:%M:%SZ', enqueued_at / 1000, 'unixepoch') AS enqueued,
       strftime('%Y-%m-%dT%H:%M:%SZ', attempted_at / 1000, 'unixepoch') AS attempted,
@@ -120,6 +123,7 @@ enum QueueSchema {
 
   /// Writes the row of the totals, or replaces it.
   static func setTotals(_ totals: Totals, in connection: borrowing Connection) throws(SQLiteError) {
-    try connection.prepare("INSERT OR REPLACE INTO totals VALUES(1,?,?,?,?,?,?,?,?,?,?)").run(totals.values)
+    try connection.prepare("INSERT OR REPLACE INTO totals VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?)").run(
+      totals.values)
   }
 }

@@ -60,26 +60,37 @@ struct EntryStatements {
 /// Statements of the table `proofs`.
 struct ProofStatements {
   let byID: PreparedStatement
+  let isStored: PreparedStatement
   let insert: PreparedStatement
   let addToUses: PreparedStatement
   let deleteUnused: PreparedStatement
 
   init(_ connection: borrowing Connection) {
+    isStored = PreparedStatement(connection, "SELECT 1 FROM proofs WHERE id=?")
     byID = PreparedStatement(connection, "SELECT checksum, bytes FROM proofs WHERE id=?")
     insert = PreparedStatement(
       connection, "INSERT OR IGNORE INTO proofs(id, checksum, uses, bytes) VALUES(?,?,1,?)")
-    addToUses = PreparedStatement(connection, "UPDATE proofs SET uses=uses+? WHERE id=?")
+    addToUses = PreparedStatement(
+      connection, "UPDATE proofs SET uses=max(0, min(uses, 1 << 40))+? WHERE id=?")
     deleteUnused = PreparedStatement(connection, "DELETE FROM proofs WHERE id=? AND uses<=1")
   }
 }
 
 /// Statements of the table `tombstones`.
 struct TombstoneStatements {
+  /// `Tombstone.storedBytes` as SQL.
+  static let bytes =
+    "(\(Tombstone.rowBytes)"
+    + ["key", "key", "lane", "ifnull(order_number, '')", "outcome", "details", "history"]
+    .map { "+length(CAST(\($0) AS BLOB))" }.joined() + ")"
+
   let insert: PreparedStatement
   let byKey: PreparedStatement
   let withDuties: PreparedStatement
   let updateDuties: PreparedStatement
-  let dropOldest: PreparedStatement
+  /// The oldest tombstones without a duty, with their bytes.
+  let oldest: PreparedStatement
+  let delete: PreparedStatement
 
   init(_ connection: borrowing Connection) {
     let tombstone = StoredTombstone.columns
@@ -90,13 +101,13 @@ struct TombstoneStatements {
       connection, "SELECT \(tombstone) FROM tombstones WHERE finish_owed OR unseen ORDER BY settled_at, key")
     updateDuties = PreparedStatement(
       connection, "UPDATE tombstones SET finish_owed=?, unseen=?, checksum=? WHERE key=?")
-    dropOldest = PreparedStatement(
+    oldest = PreparedStatement(
       connection,
       """
-      DELETE FROM tombstones WHERE key IN (
-        SELECT key FROM tombstones WHERE NOT (finish_owed OR unseen) AND settled_at<=? \
-      ORDER BY settled_at LIMIT ?)
+      SELECT key, \(Self.bytes) FROM tombstones WHERE NOT (finish_owed OR unseen) AND settled_at<=? \
+      ORDER BY settled_at LIMIT ?
       """)
+    delete = PreparedStatement(connection, "DELETE FROM tombstones WHERE key=?")
   }
 }
 
@@ -104,7 +115,10 @@ struct TombstoneStatements {
 struct CapacityStatements {
   let totalsAndKnown: PreparedStatement
   let totals: PreparedStatement
-  let setTotals: PreparedStatement
+  /// Whether a key has an entry or a tombstone.
+  let isKnown: PreparedStatement
+  let setTotals: SetTotals
+  let cache = TotalsCache()
   let reservation: PreparedStatement
   let insertReservation: PreparedStatement
   let deleteReservation: PreparedStatement
@@ -112,8 +126,10 @@ struct CapacityStatements {
   /// The columns of `totals` in the order in which `Totals` reads them.
   static let columns = """
     last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
-    checksum
+    duties, tombstone_bytes, duty_bytes, checksum
     """
+
+  static let columnCount: Int32 = 13
 
   init(_ connection: borrowing Connection) {
     let columns = Self.columns
@@ -125,12 +141,18 @@ struct CapacityStatements {
       SELECT \(columns), EXISTS(SELECT 1 FROM entries WHERE key=?1) OR \
       EXISTS(SELECT 1 FROM tombstones WHERE key=?1) FROM totals
       """)
-    setTotals = PreparedStatement(
+    isKnown = PreparedStatement(
+      connection,
+      """
+      SELECT EXISTS(SELECT 1 FROM entries WHERE key=?1) OR EXISTS(SELECT 1 FROM tombstones WHERE key=?1)
+      """)
+    let update = PreparedStatement(
       connection,
       """
       UPDATE totals SET last_place=?, queued=?, bytes=?, quarantined=?, quarantined_bytes=?, reserved=?, \
-      reserved_bytes=?, tombstones=?, unseen=?, checksum=? WHERE id=1
+      reserved_bytes=?, tombstones=?, unseen=?, duties=?, tombstone_bytes=?, duty_bytes=?, checksum=? WHERE id=1
       """)
+    setTotals = SetTotals(statement: update, cache: cache)
     reservation = PreparedStatement(connection, "SELECT bytes, until FROM reservations WHERE name=?")
     insertReservation = PreparedStatement(
       connection, "INSERT OR REPLACE INTO reservations(name, bytes, until) VALUES(?,?,?)")

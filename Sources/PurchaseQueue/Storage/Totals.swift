@@ -16,11 +16,18 @@ struct Totals: Hashable, Sendable {
   var tombstones = 0
   /// Tombstones whose outcome is unseen.
   var unseen = 0
+  /// Tombstones with a duty.
+  var duties = 0
+  /// Bytes of all tombstones.
+  var tombstoneBytes = 0
+  /// Bytes of the tombstones with a duty.
+  var dutyBytes = 0
 
   private var fields: [Int64] {
     [
       lastPlace, Int64(queued), Int64(bytes), Int64(quarantined), Int64(quarantinedBytes), Int64(reserved),
-      Int64(reservedBytes), Int64(tombstones), Int64(unseen),
+      Int64(reservedBytes), Int64(tombstones), Int64(unseen), Int64(duties),
+      Int64(tombstoneBytes), Int64(dutyBytes),
     ]
   }
 
@@ -40,7 +47,10 @@ struct Totals: Hashable, Sendable {
     reservedBytes = Int(row.integer(6))
     tombstones = Int(row.integer(7))
     unseen = Int(row.integer(8))
-    guard row.integer(9) == RowHash.of(fields) else { return nil }
+    duties = Int(row.integer(9))
+    tombstoneBytes = Int(row.integer(10))
+    dutyBytes = Int(row.integer(11))
+    guard row.integer(12) == RowHash.of(fields) else { return nil }
   }
 
   /// Adds an entry to the counts (`sign` 1) or removes it (-1).
@@ -51,6 +61,33 @@ struct Totals: Hashable, Sendable {
       quarantined += sign
       quarantinedBytes += sign * entry.storedBytes
     }
+  }
+}
+
+extension Totals {
+  /// Adds a tombstone to the counts (`sign` 1) or removes it (-1).
+  mutating func count(_ tombstone: Tombstone, _ sign: Int) {
+    let bytes = sign * tombstone.storedBytes
+    tombstones += sign
+    tombstoneBytes += bytes
+    if tombstone.isUnseen { unseen += sign }
+    guard tombstone.hasDuty else { return }
+    duties += sign
+    dutyBytes += bytes
+  }
+}
+
+extension Tombstone {
+  /// What a row takes beside its texts.
+  static let rowBytes = 128
+
+  /// Whether its source has to be told, or the app has to see it.
+  var hasDuty: Bool { isFinishOwed || isUnseen }
+
+  /// Bytes of its texts and of its row. The key counts twice: an index has it too.
+  var storedBytes: Int {
+    Self.rowBytes + 2 * key.rawValue.utf8.count + lane.text.utf8.count + (orderNumber?.utf8.count ?? 0)
+      + outcome.utf8.count + details.utf8.count + history.text.utf8.count
   }
 }
 

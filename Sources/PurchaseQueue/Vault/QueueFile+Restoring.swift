@@ -5,52 +5,66 @@ import PurchaseSQLite
 extension QueueFile {
   func reconcileVault(now: Timestamp) {
     guard let vault else { return }
-    do throws(VaultError) {
-      let names = Set(try vault.list().filter { $0.hasPrefix(VaultMirror.prefix) })
-      do throws(QueueError) {
-        let entries = try allEntries().filter { $0.state != .damaged }
-        try restore(names.subtracting(entries.map { VaultMirror.itemName($0.key) }), from: vault, now: now)
-        for entry in entries {
-          let isThere = try isMirrored(entry, in: vault)
-          if entry.isUnprotected || !isThere {
-            mirror(entry, now: now)
-          } else {
-            try regain(entry, from: vault, now: now)
-          }
-        }
-      } catch {
-        // The vault's items stay there until an opening that works.
-        vaultProblem = error.description
-        diagnostics?(Diagnostic(.vaultRead, path, error))
-        return
-      }
-      removeUnusedChunks(from: vault)
+    do throws(QueueError) {
+      try exclusively { () throws(QueueError) in try self.reconcile(with: vault, now: now) }
       vaultProblem = nil
     } catch {
+      // The vault's items stay there until an opening that works.
       vaultProblem = error.description
       diagnostics?(Diagnostic(.vaultRead, path, error))
     }
   }
 
-  /// True if the vault holds the present state of the entry. False after a kill between a commit and its mirror, and
-  /// after a change by a process without the vault.
-  private func isMirrored(_ entry: Entry, in vault: any ReceiptVault) throws(QueueError) -> Bool {
-    do throws(VaultError) {
-      guard let item = try vault.item(named: VaultMirror.itemName(entry.key)), let mirror = VaultMirror(item),
-        mirror.orderNumber == entry.orderNumber, mirror.proofs.count == entry.proofs.count
-      else { return false }
-      for (proof, reference) in zip(mirror.proofs, entry.proofs) {
-        guard proof.kind == reference.kind, proof.size == reference.size else { return false }
-        // The vault may have the bytes of a proof that the file has only by reference.
-        guard let id = reference.id else { continue }
-        guard let name = proof.name, name == VaultMirror.proofName(checksum: id, size: reference.size),
-          try vault.item(named: VaultMirror.chunkName(name, proof.chunks - 1)) != nil
-        else { return false }
+  /// Asks the vault once for its names, and once for the item of each entry.
+  private func reconcile(with vault: any ReceiptVault, now: Timestamp) throws(QueueError) {
+    let names = Set(try asking { () throws(VaultError) in try vault.list() })
+    let items = names.filter { $0.hasPrefix(VaultMirror.prefix) }
+    let entries = try allEntries().filter { $0.state != .damaged }
+    try restore(items.subtracting(entries.map { VaultMirror.itemName($0.key) }), from: vault, now: now)
+    var pass = MirrorPass()
+    var unmirrored: [Entry] = []
+    for entry in entries {
+      guard let mirror = try mirror(of: entry, in: vault, names), !entry.isUnprotected else {
+        unmirrored.append(entry)
+        continue
       }
-      return true
+      try regain(entry, mirror, from: vault, now: now)
+    }
+    mirror(unmirrored, in: vault, &pass)
+    try flag(pass, now: now)
+    if !pass.hasCleaned, names.contains(where: { $0.hasPrefix(VaultMirror.chunkPrefix) }) {
+      removeUnusedChunks(from: vault)
+    }
+  }
+
+  private func asking<R>(_ body: () throws(VaultError) -> R) throws(QueueError) -> R {
+    do throws(VaultError) {
+      return try body()
     } catch {
       throw .storage(path: path, reason: error.description)
     }
+  }
+
+  /// The item of the entry, if the vault holds the present state of the entry. Nil after a kill between a commit and its
+  /// mirror, and after a change by a process without the vault.
+  private func mirror(
+    of entry: Entry, in vault: any ReceiptVault, _ names: Set<String>
+  ) throws(QueueError) -> VaultMirror? {
+    let name = VaultMirror.itemName(entry.key)
+    guard names.contains(name) else { return nil }
+    guard let item = try asking({ () throws(VaultError) in try vault.item(named: name) }),
+      let mirror = VaultMirror(item), mirror.orderNumber == entry.orderNumber,
+      mirror.proofs.count == entry.proofs.count
+    else { return nil }
+    for (proof, reference) in zip(mirror.proofs, entry.proofs) {
+      guard proof.kind == reference.kind, proof.size == reference.size else { return nil }
+      // The vault may have the bytes of a proof that the file has only by reference.
+      guard let id = reference.id else { continue }
+      guard let name = proof.name, name == VaultMirror.proofName(checksum: id, size: reference.size),
+        names.contains(VaultMirror.chunkName(name, proof.chunks - 1))
+      else { return nil }
+    }
+    return mirror
   }
 
   /// Handles items without an entry. An item of a settled entry is removed. The others are from an earlier install and
@@ -108,11 +122,12 @@ extension QueueFile {
 
   /// Takes from the vault the bytes of proofs that the file has only by reference: they were damaged, or the vault could
   /// not be read when the entry was restored.
-  private func regain(_ entry: Entry, from vault: any ReceiptVault, now: Timestamp) throws(QueueError) {
+  private func regain(
+    _ entry: Entry, _ mirror: VaultMirror, from vault: any ReceiptVault, now: Timestamp
+  ) throws(QueueError) {
     let lost = entry.proofs.filter { $0.id == nil && $0.size <= limits.proofBytes }.map(\.kind)
     guard !lost.isEmpty else { return }
-    let mirrors = try mirrors([VaultMirror.itemName(entry.key)], in: vault)
-    let found = mirrors.flatMap { proofs(of: $0, in: vault) }.filter { lost.contains($0.kind) }
+    let found = proofs(of: mirror, in: vault).filter { lost.contains($0.kind) }
     guard !found.isEmpty else { return }
     let new = NewEntry(key: entry.key, lane: entry.lane, details: entry.details, proofs: found)
     do throws(QueueError) {
@@ -126,20 +141,17 @@ extension QueueFile {
   private func hasCapacity(for new: NewEntry) throws(QueueError) -> Bool {
     let held = try totals()
     let bytes = new.proofs.reduce(0) { $0 + $1.bytes.count }
-    return held.taken < limits.entries && held.takenBytes + bytes <= limits.totalBytes
+    return held.dutyBytes < limits.tombstoneBytes && held.taken < limits.entries
+      && held.takenBytes + bytes <= limits.totalBytes
   }
 
   private func mirrors(_ names: [String], in vault: any ReceiptVault) throws(QueueError) -> [VaultMirror] {
-    do throws(VaultError) {
-      var mirrors: [VaultMirror] = []
-      for name in names {
-        guard let item = try vault.item(named: name), let mirror = VaultMirror(item) else { continue }
-        mirrors.append(mirror)
-      }
-      return mirrors
-    } catch {
-      throw .storage(path: path, reason: error.description)
+    var mirrors: [VaultMirror] = []
+    for name in names {
+      let item = try asking { () throws(VaultError) in try vault.item(named: name) }
+      if let mirror = item.flatMap(VaultMirror.init) { mirrors.append(mirror) }
     }
+    return mirrors
   }
 
   /// The proofs whose chunks are all present and correct. The others stay by reference.

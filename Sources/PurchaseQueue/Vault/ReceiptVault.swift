@@ -2,18 +2,26 @@
 ///
 /// The queue mirrors into it everything that a new install needs. A vault may fail, be full, be locked until the first
 /// unlock of the device, or hold old items; none of these fails or doubles a purchase. Calls block and come from one
-/// thread at a time. Keychain items outlive an uninstall by observation only: Apple does not promise it.
+/// thread at a time. Processes that share a queue call one after the other for its entries: the queue's lock is held.
+/// Keychain items outlive an uninstall by observation only: Apple does not promise it.
 public protocol ReceiptVault: Sendable {
   /// The limit for one item, in bytes. Longer proofs are stored in chunks.
   var itemBytes: Int { get }
   /// Stores or replaces one item, completely or not at all. After the call has returned, the item survives power loss.
   func store(_ item: VaultItem) throws(VaultError)
-  /// Removes one item. An absent item is fine.
+  /// Removes one item. An absent item is fine. An item that a power cut brings back costs work, and no purchase.
   func remove(named name: String) throws(VaultError)
   /// The names of all items, sorted.
   func list() throws(VaultError) -> [String]
   /// The item with that name; nil if it is absent.
   func item(named name: String) throws(VaultError) -> VaultItem?
+}
+
+/// A vault that stores several items in one durable step, which saves syncs.
+public protocol BatchingVault: ReceiptVault {
+  /// Stores or replaces the items. When it returns, all of them survive power loss. When it throws, none was stored, or
+  /// the first ones.
+  func store(_ items: [VaultItem]) throws(VaultError)
 }
 
 /// One item of a vault.

@@ -41,6 +41,12 @@ struct VaultMirror: Codable {
 
   static func chunkName(_ proof: String, _ index: Int) -> String { "\(chunkPrefix)\(proof).\(index)" }
 
+  /// The name of the proof of a chunk.
+  static func proofName(ofChunk name: String) -> String {
+    let proof = name.dropFirst(chunkPrefix.count)
+    return String(proof[..<(proof.lastIndex(of: ".") ?? proof.endIndex)])
+  }
+
   init(_ entry: Entry, proofs: [MirroredProof]) {
     key = entry.key.rawValue
     place = entry.place
@@ -69,14 +75,6 @@ struct VaultMirror: Codable {
         name: Self.itemName(EntryKey(rawValue: key)), bytes: Array(try encoder.encode(self)))
     } catch {
       throw .failed(reason: "entry \(key) cannot be encoded")
-    }
-  }
-
-  /// The names of all chunks of the proofs.
-  var chunkNames: [String] {
-    proofs.flatMap { proof in
-      guard let name = proof.name else { return [String]() }
-      return (0..<max(0, min(proof.chunks, 1 << 16))).map { Self.chunkName(name, $0) }
     }
   }
 }

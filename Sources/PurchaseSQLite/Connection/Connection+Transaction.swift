@@ -26,6 +26,26 @@ extension Connection {
     return result
   }
 
+  /// Runs `body` as a part of the open transaction. When it throws, nothing of the part happened; the rest of the
+  /// transaction is unchanged, unless the error has ended the transaction itself (`isInTransaction`).
+  package func part<R, E: Error>(
+    failing wrap: (SQLiteError) -> E, _ body: () throws(E) -> R
+  ) throws(E) -> R {
+    try run(savepoint, wrap)
+    let result: R
+    do {
+      result = try body()
+    } catch {
+      // A full or failing disk can end the transaction by itself, and the savepoint with it.
+      guard isInTransaction else { throw error }
+      try run(rollbackToSavepoint, wrap)
+      try run(release, wrap)
+      throw error
+    }
+    try run(release, wrap)
+    return result
+  }
+
   private func run<E: Error>(_ statement: PreparedStatement, _ wrap: (SQLiteError) -> E) throws(E) {
     do throws(SQLiteError) {
       try statement.run()

@@ -11,6 +11,9 @@ import CPurchaseSQLite
   // Parsed once: for an entry of 8 KB, parsing BEGIN and COMMIT takes a tenth of the processor time of an enqueue.
   let begin: PreparedStatement
   let commit: PreparedStatement
+  let savepoint: PreparedStatement
+  let release: PreparedStatement
+  let rollbackToSavepoint: PreparedStatement
 
   package enum Access: Sendable {
     /// Creates the file if it is absent.
@@ -39,6 +42,9 @@ import CPurchaseSQLite
     }
     unsafe begin = PreparedStatement(database: opened, "BEGIN IMMEDIATE")
     unsafe commit = PreparedStatement(database: opened, "COMMIT")
+    unsafe savepoint = PreparedStatement(database: opened, "SAVEPOINT part")
+    unsafe release = PreparedStatement(database: opened, "RELEASE part")
+    unsafe rollbackToSavepoint = PreparedStatement(database: opened, "ROLLBACK TO part")
     unsafe self.handle = opened
     self.path = path
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
@@ -68,6 +74,20 @@ import CPurchaseSQLite
     var moved: Int32 = 0
     unsafe _ = sqlite3_file_control(handle, nil, SQLITE_FCNTL_HAS_MOVED, &moved)
     return moved != 0
+  }
+
+  /// Changes with every commit to the file, of this connection and of others. Up to date while a transaction is open.
+  package var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    unsafe _ = sqlite3_file_control(handle, nil, SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
+  /// Runs `body`, which waits for no lock of another connection meanwhile: it fails at once with `busy`.
+  package func withoutWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    unsafe _ = sqlite3_busy_timeout(handle, 0)
+    defer { unsafe _ = sqlite3_busy_timeout(handle, busyTimeoutMilliseconds) }
+    return try body()
   }
 
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }

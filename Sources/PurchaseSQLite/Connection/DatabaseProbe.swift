@@ -11,14 +11,21 @@ package enum DatabaseProbe: Equatable, Sendable {
   case directory
 
   package static func inspect(path: String, on disk: Disk = .system) throws(FileError) -> DatabaseProbe {
+    try read(path: path, on: disk).probe
+  }
+
+  /// The kind of file, and the first 108 bytes of one that could be a database.
+  package static func read(
+    path: String, on disk: Disk = .system
+  ) throws(FileError) -> (probe: DatabaseProbe, header: [UInt8]) {
     switch try disk.kind(of: path) {
-    case .absent: return .absent
-    case .directory: return .directory
-    case .other: return .notADatabase
+    case .absent: return (.absent, [])
+    case .directory: return (.directory, [])
+    case .other: return (.notADatabase, [])
     case .file: break
     }
     let header = try DatabaseImage.read(path, on: disk, count: 108)
-    return DatabaseProbe(header: header)
+    return (DatabaseProbe(header: header), header)
   }
 
   /// Reads the database header, 108 bytes of it (<https://sqlite.org/fileformat2.html#the_database_header>).

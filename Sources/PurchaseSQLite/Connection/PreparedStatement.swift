@@ -7,16 +7,17 @@ import CPurchaseSQLite
 /// thread safe. Do not use it after its connection is closed.
 @safe package final class PreparedStatement {
   private let database: OpaquePointer
-  private let sql: String
+  /// Built at the first use, too.
+  private let sql: () -> String
   private var statement: Statement?
   private var isCompiled = false
 
-  package init(_ connection: borrowing Connection, _ sql: String) {
+  package init(_ connection: borrowing Connection, _ sql: @escaping @autoclosure () -> String) {
     unsafe database = connection.handle
     self.sql = sql
   }
 
-  init(database: OpaquePointer, _ sql: String) {
+  init(database: OpaquePointer, _ sql: @escaping @autoclosure () -> String) {
     unsafe self.database = database
     self.sql = sql
   }
@@ -48,7 +49,7 @@ import CPurchaseSQLite
   /// Compiles the statement at its first use.
   private func compile() throws(SQLiteError) {
     guard !isCompiled else { return }
-    statement = try unsafe Statement(database: database, sql: sql)
+    statement = try unsafe Statement(database: database, sql: sql())
     isCompiled = true
   }
 }

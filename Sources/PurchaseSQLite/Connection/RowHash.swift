@@ -1,12 +1,18 @@
 /// The checksum of a row: over its fields in order, each with its length or a mark for NULL.
+///
+/// `Checksum` over the concatenated fields, without a buffer that would hold them: every row that is read or written has
+/// one.
 package struct RowHash {
-  private var bytes: [UInt8] = []
+  private var state = Checksum.Stream()
 
-  package init() { bytes.reserveCapacity(512) }
+  package init() {}
 
   package mutating func add(_ text: String) {
-    add(Int64(text.utf8.count))
-    bytes.append(contentsOf: text.utf8)
+    var text = text
+    text.withUTF8 { utf8 in
+      add(Int64(utf8.count))
+      unsafe state.add(UnsafeRawBufferPointer(utf8))
+    }
   }
 
   package mutating func add(_ text: String?) {
@@ -19,13 +25,11 @@ package struct RowHash {
     add(integer)
   }
 
-  package mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+  package mutating func add(_ flag: Bool) { state.add(UInt64(flag ? 1 : 0), bytes: 1) }
 
-  package mutating func add(_ integer: Int64) {
-    unsafe withUnsafeBytes(of: integer.littleEndian) { unsafe bytes.append(contentsOf: $0) }
-  }
+  package mutating func add(_ integer: Int64) { state.add(UInt64(bitPattern: integer), bytes: 8) }
 
-  package var value: Int64 { Checksum.of(bytes) }
+  package var value: Int64 { state.value }
 
   package static func of(_ integers: [Int64]) -> Int64 {
     var hash = RowHash()

@@ -19,6 +19,9 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     return "SQLite error \(code.rawValue): \(message)\(statement)"
   }
 
+  /// True if the message names a column of one of the tables, as the message of a broken rule does.
+  package func isAbout(_ tables: [String]) -> Bool { tables.contains { message.contains(" \($0).") } }
+
   /// The only conversion of a result code into an error.
   static func check(
     _ result: Int32, _ handle: OpaquePointer?, sql: @autoclosure () -> String? = nil

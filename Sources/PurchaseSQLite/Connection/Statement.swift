@@ -24,6 +24,13 @@ import CPurchaseSQLite
 
   deinit { unsafe _ = sqlite3_finalize(statement) }
 
+  /// An empty C string that never moves.
+  private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {
+    let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    unsafe bytes.initialize(to: 0)
+    return unsafe UnsafePointer(bytes)
+  }()
+
   /// Runs a statement that returns no rows.
   package func run(_ values: [SQLValue] = []) throws(SQLiteError) {
     defer { reset() }
@@ -84,8 +91,8 @@ import CPurchaseSQLite
       throw SQLiteError(
         code: .error, message: "\(values.count) values for \(expected) parameters", sql: sql)
     }
-    for (offset, value) in values.enumerated() {
-      try unsafe SQLiteError.check(bind(value, at: Int32(offset + 1)), database, sql: sql)
+    for offset in values.indices {
+      try unsafe SQLiteError.check(bind(values[offset], at: Int32(offset + 1)), database, sql: sql)
     }
   }
 
@@ -102,8 +109,9 @@ import CPurchaseSQLite
     case .text(var text):
       // With an explicit count: text may hold NUL.
       return text.withUTF8 { utf8 in
-        guard let base = utf8.baseAddress else {
-          return unsafe sqlite3_bind_text(statement, index, "", 0, transient)
+        // Without bytes, there may be no address, and a nil pointer would bind NULL.
+        guard utf8.count > 0, let base = utf8.baseAddress else {
+          return unsafe sqlite3_bind_text(statement, index, Self.empty, 0, borrowed)
         }
         return unsafe base.withMemoryRebound(to: CChar.self, capacity: utf8.count) {
           unsafe sqlite3_bind_text64(

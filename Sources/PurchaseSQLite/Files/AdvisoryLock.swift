@@ -38,18 +38,14 @@
   package func tryLock() throws(FileError) -> Bool { try disk.files.tryLock(descriptor, path) }
 
   /// Tries until the time is over; then false. So a process that was stopped while it held the lock cannot make this
-  /// one hang.
+  /// one hang. For locks that are held for a moment; `WriteLock` has a line for those that wait.
   package func lock(timeoutMilliseconds: Int) throws(FileError) -> Bool {
-    if try tryLock() { return true }
-    var waited = 0
-    var pause = 100
-    while waited < timeoutMilliseconds * 1_000 {
-      usleep(UInt32(pause))
-      if try tryLock() { return true }
-      waited += pause
-      pause = min(pause * 2, 5_000)
+    var pauses = LockPauses()
+    while try !tryLock() {
+      guard pauses.all < timeoutMilliseconds * 1_000 else { return false }
+      usleep(UInt32(pauses.next()))
     }
-    return false
+    return true
   }
 
   package func unlock() { disk.files.unlock(descriptor) }

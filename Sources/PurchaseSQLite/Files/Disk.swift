@@ -160,6 +160,16 @@ package struct Disk: Sendable {
     return try files.read(descriptor, from: offset, count: count, path)
   }
 
+  /// As `read`; empty for an absent file. Another process may remove the file at any moment.
+  package func readIfPresent(_ path: String, count: Int = .max) throws(FileError) -> [UInt8] {
+    do throws(FileError) {
+      return try read(path, from: 0, count: count)
+    } catch {
+      if error.errno == ENOENT { return [] }
+      throw error
+    }
+  }
+
   package func kind(of path: String) throws(FileError) -> FileStatus.Kind {
     try files.status(of: path)?.kind ?? .absent
   }

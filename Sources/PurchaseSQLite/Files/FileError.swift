@@ -20,6 +20,11 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(operation) \(path): \(reason) (errno \(errno))" }
 
+  /// A lock that another holder did not release.
+  package static func held(_ path: String, _ howLong: String) -> FileError {
+    FileError(operation: "flock", path: path, errno: EWOULDBLOCK, reason: "held " + howLong)
+  }
+
   /// The error of the call that has just failed, from the `errno` of the thread.
   static func last(_ operation: String, _ path: String) -> FileError {
     let number = currentErrno

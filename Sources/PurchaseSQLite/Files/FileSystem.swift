@@ -7,6 +7,12 @@ package protocol FileSystem: Sendable {
   func close(_ descriptor: Int32)
   /// Appends all of the bytes.
   func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws(FileError)
+  /// Writes all of the bytes from the offset on, over what is there.
+  func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int, _ path: String) throws(FileError)
+  /// Cuts the file, or extends it with zeros.
+  func resize(_ descriptor: Int32, to size: Int, _ path: String) throws(FileError)
+  /// The size of an open file in bytes.
+  func size(of descriptor: Int32, _ path: String) throws(FileError) -> Int
   /// At most `count` bytes; fewer at the end of the file.
   func read(_ descriptor: Int32, from offset: Int, count: Int, _ path: String) throws(FileError) -> [UInt8]
   /// Makes the file's bytes durable, or a directory's names.
@@ -32,6 +38,8 @@ package enum OpenPurpose: Sendable, Hashable {
   case reading
   /// Write from the start; an existing file is emptied.
   case replacing
+  /// Read and write; create the file if it is absent.
+  case updating
   /// Write a new file; an existing one is an error.
   case making
   /// Lock the file; create it if it is absent.

@@ -12,7 +12,7 @@ struct SystemFiles: FileSystem {
       case .reading, .lockingExisting: O_RDONLY
       case .replacing: O_WRONLY | O_CREAT | O_TRUNC
       case .making: O_WRONLY | O_CREAT | O_EXCL
-      case .locking: O_RDWR | O_CREAT
+      case .locking, .updating: O_RDWR | O_CREAT
       }
     let descriptor = Self.systemOpen(path, flags | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError.last("open", path) }
@@ -38,6 +38,31 @@ struct SystemFiles: FileSystem {
       guard count >= 0 else { throw FileError.last("write", path) }
       written += count
     }
+  }
+
+  func write(
+    _ bytes: [UInt8], to descriptor: Int32, at offset: Int, _ path: String
+  ) throws(FileError) {
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe pwrite(
+          descriptor, $0.baseAddress?.advanced(by: written), bytes.count - written, off_t(offset + written))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileError.last("write", path) }
+      written += count
+    }
+  }
+
+  func resize(_ descriptor: Int32, to size: Int, _ path: String) throws(FileError) {
+    guard ftruncate(descriptor, off_t(size)) == 0 else { throw FileError.last("ftruncate", path) }
+  }
+
+  func size(of descriptor: Int32, _ path: String) throws(FileError) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw FileError.last("fstat", path) }
+    return Int(status.st_size)
   }
 
   func read(_ descriptor: Int32, from offset: Int, count: Int, _ path: String) throws(FileError) -> [UInt8] {

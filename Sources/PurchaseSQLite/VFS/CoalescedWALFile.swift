@@ -19,6 +19,8 @@ import CPurchaseSQLite
   private var partner: UnsafeMutablePointer<sqlite3_file>?
   /// The size of the log; nil until it is known.
   private var size: Int64?
+  /// How often pending bytes were written since the log was opened.
+  private var flushes = 0
 
   /// A longer commit is written in parts.
   private static let capacity = 256 << 10
@@ -207,12 +209,16 @@ import CPurchaseSQLite
     guard unsafe state.pointee.count > 0 else { return SQLITE_OK }
     let pending = unsafe UnsafeRawBufferPointer(start: state.pointee.buffer, count: state.pointee.count)
     let result = unsafe write(pending, at: state.pointee.start, to: base(of: file))
-    if result == SQLITE_OK { unsafe growAhead(file, to: state.pointee.start + Int64(state.pointee.count)) }
+    unsafe state.pointee.flushes += 1
+    if result == SQLITE_OK, unsafe state.pointee.flushes > quietFlushes {
+      unsafe growAhead(file, to: state.pointee.start + Int64(state.pointee.count))
+    }
     if result == SQLITE_OK || isEnding { unsafe state.pointee.count = 0 }
     return result
   }
 
-  /// Writes zeros after the end of the log in one piece. In a file that grows with every commit, each sync takes twice as
+  /// Writes zeros after the end of the log in one piece, in a long burst only: a usual session makes a few commits, and
+  /// the zeros would be most of what it writes. In a file that grows with every commit, each sync takes twice as
   /// long, because the file system has to make its own metadata durable too. Zeros are no frame, so recovery stops
   /// before them (<https://sqlite.org/fileformat2.html#walformat>).
   private static func growAhead(_ file: UnsafeMutablePointer<sqlite3_file>, to end: Int64) {
@@ -235,7 +241,9 @@ import CPurchaseSQLite
   }
 
   private static let logHeaderSize: Int64 = 32
-  private static let piece: Int64 = 256 << 10
+  private static let piece: Int64 = 64 << 10
+  /// A session that opens the queue, delivers a purchase and closes it makes about five.
+  private static let quietFlushes = 16
   private static let zeros = [UInt8](repeating: 0, count: Int(piece))
 
   /// Writes in pieces: the system's VFS accepts at most 128 KiB in one call and reports a full disk otherwise.

@@ -252,6 +252,8 @@ extension SyncEngine {
     run { engine in
       switch await QueueSession.check(setup, by: elsewhere) {
       case .success(let report): await engine.isolate(report)
+      // Ended on the way to the background, or at the end. A damaged value is found when it is read, too.
+      case .failure(.closed): return
       case .failure(let error): await engine.report(.queue(error))
       }
     }

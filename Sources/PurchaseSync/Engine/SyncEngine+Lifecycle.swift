@@ -14,7 +14,8 @@ extension SyncEngine {
   }
 
   /// The app goes to the background. Nothing new is sent. Requests in flight get this many seconds for their answers and
-  /// are then cancelled. No lock is held when this returns. `wake(.foreground)` resumes; if it comes meanwhile, requests
+  /// are then cancelled. The file is closed and no lock is held when this returns; a call that comes meanwhile opens the
+  /// file again, so suspend again after it. `wake(.foreground)` resumes; if it comes meanwhile, requests
   /// in flight are not cancelled.
   ///
   /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
@@ -40,7 +41,8 @@ extension SyncEngine {
       for task in underWay { task.cancel() }
       await next.value
     }
-    if isSuspended, visit == foregrounds { maintain() }
+    // An open file has locks of SQLite, with which a system may end a suspended app. The next call opens it again.
+    if isSuspended, visit == foregrounds, !isShutDown { closeFile() }
   }
 
   /// Oldest first: one run is to follow from one seed.
@@ -60,7 +62,6 @@ extension SyncEngine {
     await endCalls()
     guard opened != nil else { return events.finish() }
     releaseRequests()
-    maintain()
     events.finish()
     closeFile()
   }

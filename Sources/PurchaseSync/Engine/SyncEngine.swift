@@ -63,7 +63,8 @@ public actor SyncEngine {
     session = QueueSession(
       QueueSetup(
         path: configuration.path, limits: configuration.limits, vault: configuration.vault,
-        checkpoint: configuration.checkpoint, diagnostics: configuration.diagnostics),
+        schemas: JournalSchema.schemas, checkpoint: configuration.checkpoint,
+        diagnostics: configuration.diagnostics),
       now: configuration.now)
     executor = InjectedExecutor(configuration.system.executor())
     self.transport = BoundedTransport(

@@ -11,11 +11,13 @@ import PurchaseSQLite
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
 /// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details owes everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases |
-enum JournalSchema {
+package enum JournalSchema {
   static let name = "orders"
   static let version: Int64 = 1
+  /// The SQL of all tables.
+  package static let schemas = [orders, others]
 
-  private static let orders = """
+  static let orders = """
     CREATE TABLE IF NOT EXISTS orders(
       number TEXT PRIMARY KEY,
       account_token TEXT NOT NULL UNIQUE,
@@ -30,7 +32,7 @@ enum JournalSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS orders_by_time ON orders(product, quantity, created_at, number);
     """
-  private static let others = """
+  static let others = """
     CREATE TABLE IF NOT EXISTS order_requests(
       idempotency_key TEXT PRIMARY KEY,
       account TEXT NOT NULL,
@@ -57,7 +59,8 @@ enum JournalSchema {
   /// Makes the tables that are missing, in one commit. Tables of a newer version are refused.
   static func prepare(_ file: QueueFile) throws(QueueError) {
     try file.transaction { () throws(QueueError) in
-      let found = try file.read { () throws(SQLiteError) in try noted(in: file.connection) }
+      let found = try believable(
+        file.read { () throws(SQLiteError) in try noted(in: file.connection) }, in: file)
       guard found ?? 0 <= version else {
         throw QueueError.newerSchema(path: file.path, found: Int(found ?? 0), supported: Int(version))
       }
@@ -65,13 +68,23 @@ enum JournalSchema {
         // Also if the version is right: a salvage may lose a table and keep the row with the version.
         try file.connection.execute(orders)
         try file.connection.execute(others)
-        guard found != version else { return }
+        guard try noted(in: file.connection) != version else { return }
         try file.connection.prepare("INSERT OR REPLACE INTO companions VALUES(?,?)").run([
           .text(name), .integer(version),
         ])
       }
+      try file.noteSchema()
+      if try file.fact(fact) != String(version) { try file.setFact(fact, String(version)) }
     }
     file.checkpoint?(.journalPrepared)
+  }
+
+  /// The version once more, with a checksum: a flipped bit in the table must not ask for an update of the app for ever.
+  private static let fact = "orders.version"
+
+  private static func believable(_ found: Int64?, in file: QueueFile) throws(QueueError) -> Int64? {
+    guard let found, found != version, try file.fact(fact) == String(version) else { return found }
+    return (found ^ version).nonzeroBitCount == 1 ? version : found
   }
 
   /// The version of the tables; nil for a new file, and after a salvage that lost the row.

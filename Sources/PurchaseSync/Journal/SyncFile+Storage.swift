@@ -204,25 +204,29 @@ extension SyncFile: SyncStorage {
 
   // MARK: Settlement
 
-  package func acknowledge(
-    _ settled: [SettledClaim], now: Timestamp
-  ) throws(QueueError) -> [Tombstone] {
-    guard !settled.isEmpty else { return [] }
+  package func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
+    guard !claims.isEmpty else { return SettledClaims([], owesUpdates: false) }
     let (journal, notes) = (self.journal, self.notes)
-    let settlements = settled.map {
+    // The settled entry takes no capacity any more, so its order reserves none.
+    let settlements = claims.map {
       Settlement(
         key: $0.key, outcome: $0.verdict.rawValue, orderNumber: $0.orderNumber, owesFinish: true,
-        isUnseen: true)
+        isUnseen: true, reservation: $0.orderNumber)
     }
-    let tombstones = try queue.acknowledge(settlements, now: now) { (buried) throws(QueueError) in
+    var owesUpdates = false
+    let tombstones = try queue.acknowledge(settlements, now: now) { (buried, entry) throws(QueueError) in
       try notes.forget(buried.key)
+      if claims.contains(where: { $0.key == buried.key && $0.owesUpdate(of: entry) }) {
+        try notes.oweUpdate(buried.key, details: nil)
+        owesUpdates = true
+      }
       guard let number = buried.orderNumber else { return }
       try journal.bind(buried.key, to: number)
       let verdict = Verdict(rawValue: buried.outcome)
       if verdict == .granted || verdict == .duplicate { try journal.set(.delivered, of: number) }
     }
     for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
-    return tombstones
+    return SettledClaims(tombstones, owesUpdates: owesUpdates)
   }
 
   package func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? { try queue.tombstone(key) }

@@ -97,8 +97,16 @@ package final class SyncFile {
 
   // MARK: Maintenance
 
-  /// Tidies up. Cheap if there is nothing to do.
+  /// Tidies up. Cheap if there is nothing to do. Never waits: if another process writes now, the next pause does it.
   package func maintain(now: Timestamp) throws(QueueError) {
+    do throws(QueueError) {
+      try queue.withoutWaiting { () throws(QueueError) in try self.tidyUp(now: now) }
+    } catch .busy {
+      queue.leaveLine()
+    }
+  }
+
+  private func tidyUp(now: Timestamp) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       let pruned = try self.journal.prune(
         keeping: self.queue.limits.tombstones, madeAfter: now.adding(milliseconds: -Self.orderTime))

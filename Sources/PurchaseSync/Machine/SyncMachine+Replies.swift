@@ -15,16 +15,16 @@ extension SyncMachine {
     for index in answer.sent.indices where answer.isSettled(index) {
       // Discarded while in flight. A newer entry with this key is an update; the reply does not apply to it.
       if request.discarded.contains(answer.sent[index].key) { continue }
-      settled.append(try claim(answer, index, besides: settled, &matches))
+      var claim = try claim(answer, index, besides: settled, &matches)
+      // What arrived in this process is looked at below. A newer proof that another process got is owed as an update, in
+      // the commit that settles: the backend is asked once more whether it is one.
+      if !request.arrived.contains(claim.key) { claim.sent = answer.sent[index].proofs }
+      settled.append(claim)
     }
     guard !settled.isEmpty else { return false }
-    // Record owed updates before acknowledging. Without a tombstone they are dropped at restart; recorded later, a crash
-    // could lose them.
-    for key in try changedElsewhere(answer, arrived: arrived) {
-      try owedUpdateStorage.oweUpdate(of: key)
-      _ = owesUpdate(now: now)
-    }
-    let tombstones = try settlementStorage.acknowledge(settled, now: now)
+    let result = try settlementStorage.settle(settled, now: now)
+    if result.owesUpdates { _ = owesUpdate(now: now) }
+    let tombstones = result.tombstones
     actions += matches
     for claim in settled { forgetProofReleases(of: claim.key) }
     for tombstone in tombstones {
@@ -38,22 +38,6 @@ extension SyncMachine {
       actions.append(.emit(.delivered(Outcome(tombstone))))
     }
     return true
-  }
-
-  /// Settled entries of which another process of this installation got a newer proof while they were in flight. The
-  /// backend is asked once more whether that is an update. Deliveries to this process are known (`arrived`).
-  private func changedElsewhere(
-    _ answer: UploadAnswer, arrived: [EntryKey: StoreTransaction]
-  ) throws(QueueError) -> [EntryKey] {
-    var changed: [EntryKey] = []
-    for index in answer.sent.indices where answer.isSettled(index) {
-      let sent = answer.sent[index]
-      guard arrived[sent.key] == nil, let present = try settlementStorage.entry(sent.key) else { continue }
-      // A newer app receipt cannot tell an update.
-      let isNewer = present.proofs.contains { !$0.isAppReceipt && !sent.proofs.contains($0) }
-      if isNewer { changed.append(sent.key) }
-    }
-    return changed
   }
 
   private func claim(

@@ -10,6 +10,9 @@ package enum VerdictBinding: Sendable, Hashable {
   /// counts: the backend has granted the purchase.
   case contradiction(reason: String)
 
+  /// The most bytes of an order's number that a verdict may name: it is stored.
+  private static var longestNumber: Int { 256 }
+
   /// Decides by the facts in this file. `order` is the order that the verdict names; nil if the journal does
   /// not have it, for instance because it was made on another device. `holder` is the transaction that
   /// already has such an order.
@@ -19,6 +22,10 @@ package enum VerdictBinding: Sendable, Hashable {
   ) {
     guard let number else {
       self = .keep
+      return
+    }
+    guard number.utf8.count <= Self.longestNumber else {
+      self = .contradiction(reason: "the number of the order has \(number.utf8.count) bytes")
       return
     }
     if let bound = known?.orderNumber {

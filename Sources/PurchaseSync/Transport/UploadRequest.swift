@@ -54,7 +54,7 @@ public struct ProofKind: RawRepresentable, Hashable, Sendable, Codable {
 extension ProofReference {
   /// Whether the proof is an app receipt, which covers all purchases up to its creation, and not one
   /// transaction.
-  var isAppReceipt: Bool { kind == ProofKind.appReceipt.rawValue }
+  package var isAppReceipt: Bool { kind == ProofKind.appReceipt.rawValue }
 }
 
 /// One transaction in an upload, claimed for one order or for none.

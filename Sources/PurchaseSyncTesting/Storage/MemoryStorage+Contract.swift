@@ -187,9 +187,9 @@ extension MemoryStorage: SyncStorage {
       holder: book.holder(ofForeign: orderNumber))
   }
 
-  package func acknowledge(
+  package func settle(
     _ settled: [SettledClaim], now: Timestamp
-  ) throws(QueueError) -> [Tombstone] {
+  ) throws(QueueError) -> SettledClaims {
     // A refused claim must change nothing, so the bindings of the claims before it are reverted.
     let before = settled.count { $0.orderNumber != nil } > 1 ? book : nil
     do throws(QueueError) {
@@ -202,6 +202,7 @@ extension MemoryStorage: SyncStorage {
       throw error
     }
     var ended: [Tombstone] = []
+    var owesUpdates = false
     ended.reserveCapacity(settled.count)
     for claim in settled {
       guard let record = record(claim.key), let entry = record.entry else { continue }
@@ -209,12 +210,16 @@ extension MemoryStorage: SyncStorage {
         key: claim.key, outcome: claim.verdict.rawValue, orderNumber: claim.orderNumber, owesFinish: true,
         isUnseen: true)
       let tombstone = bury(record, entry, settlement, now: now)
+      if claim.owesUpdate(of: entry) {
+        oweUpdate(of: claim.key)
+        owesUpdates = true
+      }
       if let number = tombstone.orderNumber, claim.verdict == .granted || claim.verdict == .duplicate {
         book.deliver(number)
       }
       ended.append(tombstone)
     }
-    return ended
+    return SettledClaims(ended, owesUpdates: owesUpdates)
   }
 
   package func tombstone(_ key: EntryKey) -> Tombstone? { record(key)?.tombstone }

@@ -8,6 +8,8 @@ struct InFlight: Hashable {
   fileprivate(set) var hasBegun = false
   /// Entries that the app discarded since. A newer entry with such a key is an update; the answer does not apply to it.
   fileprivate(set) var discarded: Set<EntryKey> = []
+  /// Entries that the store delivered to this process since. What came during an earlier request is not among them.
+  fileprivate(set) var arrived: Set<EntryKey> = []
   /// The account signed in since. If the request's credentials are refused, that says nothing about the new ones.
   fileprivate(set) var hasNewCredentials = false
 
@@ -94,7 +96,11 @@ struct LaneState: Hashable {
 
   /// The store delivered an entry anew. It matters if the entry is in flight.
   mutating func arrived(_ transaction: StoreTransaction) {
-    if inFlight?.holds(transaction.key) == true { arrivedInFlight[transaction.key] = transaction }
+    guard case .inFlight(var request) = activity, request.holds(transaction.key) else { return }
+    arrivedInFlight[transaction.key] = transaction
+    activity = .idle
+    request.arrived.insert(transaction.key)
+    activity = .inFlight(request)
   }
 
   /// The app discarded an entry.

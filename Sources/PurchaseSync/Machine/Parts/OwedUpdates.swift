@@ -16,6 +16,9 @@ struct OwedUpdates: Hashable {
   /// Whether the storage may hold owed updates.
   private(set) var mayBeOwed = false
 
+  /// The bytes of an epoch that count.
+  private static var longestEpoch: Int { 256 }
+
   /// An earlier run may have left updates.
   mutating func start(epoch: String?) { (self.epoch, mayBeOwed) = (epoch, true) }
 
@@ -28,8 +31,10 @@ struct OwedUpdates: Hashable {
   ///
   /// Another epoch means that the backend was restored from a backup: everything settled is offered to it again.
   mutating func epochArrived(
-    _ new: String, in storage: some OwedUpdateStorage
+    _ heard: String, in storage: some OwedUpdateStorage
   ) throws(QueueError) -> [SyncAction] {
+    // It is stored, and the backend may send any length.
+    let new = heard.prefix(bytes: Self.longestEpoch)
     let known = try storage.ledgerEpoch()
     guard new != known else {
       if new != epoch { (epoch, mayBeOwed) = (new, true) }

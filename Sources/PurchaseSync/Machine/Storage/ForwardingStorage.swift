@@ -167,8 +167,8 @@ extension ForwardingStorage {
     try write { () throws(QueueError) in try base.keep(trial) }
   }
 
-  package func acknowledge(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> [Tombstone] {
-    try write { () throws(QueueError) in try base.acknowledge(settled, now: now) }
+  package func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
+    try write { () throws(QueueError) in try base.settle(claims, now: now) }
   }
 
   package func markFinished(_ key: EntryKey) throws(QueueError) {

@@ -6,11 +6,37 @@ package struct SettledClaim: Sendable, Hashable {
   package var verdict: Verdict
   /// The order that the verdict binds it to; nil if the binding stays as it is.
   package var orderNumber: String?
+  /// The proofs that were sent. If the entry has another one by now, an update is owed to the backend: another process
+  /// of this installation got it while the request was in flight. Nil if the caller looks after that itself.
+  package var sent: [ProofReference]?
 
-  package init(key: EntryKey, verdict: Verdict, orderNumber: String? = nil) {
+  package init(
+    key: EntryKey, verdict: Verdict, orderNumber: String? = nil, sent: [ProofReference]? = nil
+  ) {
     self.key = key
     self.verdict = verdict
     self.orderNumber = orderNumber
+    self.sent = sent
+  }
+
+  /// Whether the entry, as it is when the claim is settled, has a proof that was not sent. A newer app receipt does not
+  /// count: it cannot tell an update.
+  package func owesUpdate(of entry: borrowing Entry) -> Bool {
+    guard let sent else { return false }
+    return entry.proofs.contains { !$0.isAppReceipt && !sent.contains($0) }
+  }
+}
+
+/// The result of `settle`.
+package struct SettledClaims: Sendable, Hashable {
+  /// In the order of the claims. A key without an entry has none.
+  package var tombstones: [Tombstone]
+  /// Whether an update of one of them is owed now.
+  package var owesUpdates: Bool
+
+  package init(_ tombstones: [Tombstone], owesUpdates: Bool) {
+    self.tombstones = tombstones
+    self.owesUpdates = owesUpdates
   }
 }
 

@@ -74,9 +74,9 @@ package protocol QuarantineStorage: EntryStorage {
 package protocol SettlementStorage: EntryStorage {
   /// The effect of a verdict's order number on the binding of a transaction.
   func binding(by orderNumber: String, of key: EntryKey) throws(QueueError) -> VerdictBinding
-  /// Removes settled entries, leaves a tombstone of each with its duties, and makes the bindings that the verdicts
-  /// named, in one commit. Returns the tombstones in the order of `settled`; a key without an entry has none.
-  func acknowledge(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> [Tombstone]
+  /// Removes settled entries, leaves a tombstone of each with its duties, makes the bindings that the verdicts named,
+  /// and owes an update of each entry that has a newer proof than was sent, in one commit.
+  func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims
   func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone?
   /// Tombstones whose finish is owed or whose outcome is unseen, oldest first.
   func tombstonesWithDuties() throws(QueueError) -> [Tombstone]
@@ -86,6 +86,13 @@ package protocol SettlementStorage: EntryStorage {
   func markFinished(_ key: EntryKey) throws(QueueError)
   /// Drops the tombstone as `markFinished` does.
   func markSeen(_ key: EntryKey) throws(QueueError)
+}
+
+extension SettlementStorage {
+  /// As `settle`; only the tombstones.
+  package func acknowledge(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> [Tombstone] {
+    try settle(settled, now: now).tombstones
+  }
 }
 
 /// Updates of settled transactions that the backend has yet to get.

@@ -16,7 +16,7 @@ func deliver(
     try await queue.recordAttempt([entry.key])
     if try await send(entry, proof) {
       // A crash before this line sends the entry again: the receiver has to recognize its key.
-      try await queue.acknowledge([Settlement(key: entry.key)])
+      try await queue.acknowledge([Settlement(entry)])
       delivered.append(entry.key)
     } else {
       try await queue.quarantine(entry.key, reason: "the address cannot be read")

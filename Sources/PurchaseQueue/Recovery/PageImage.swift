@@ -1,0 +1,51 @@
+/// The pages of a database: those of the file, and over them the newer ones of its log.
+struct PageImage {
+  static let pageSize = LogImage.pageSize
+
+  private let file: [UInt8]
+  private let log: LogImage
+  /// Where the newest frame of a page is in the log.
+  private let newest: [Int: Int]
+  /// The size in pages, as the last commit in the log says; without one, as many as the file has.
+  let count: Int
+
+  /// A page: its bytes are `bytes[start..<start + pageSize]`.
+  struct Page {
+    let bytes: [UInt8]
+    let start: Int
+    var isInLog = false
+  }
+
+  init(file: [UInt8], log: LogImage) {
+    self.file = file
+    self.log = log
+    let stored = file.count / Self.pageSize
+    // Not more than there is: the file may be cut off, or gone.
+    let most = log.frames.reduce(stored) { max($0, $1.page) }
+    count = min(log.frames.last?.size ?? stored, most)
+    var newest: [Int: Int] = [:]
+    for frame in log.frames where frame.page <= count { newest[frame.page] = frame.offset }
+    self.newest = newest
+  }
+
+  /// Nil for a page that is not there.
+  func page(_ number: Int) -> Page? {
+    guard number > 0, number <= count else { return nil }
+    if let offset = newest[number] { return Page(bytes: log.bytes, start: offset, isInLog: true) }
+    let start = (number - 1) * Self.pageSize
+    guard start + Self.pageSize <= file.count else { return nil }
+    return Page(bytes: file, start: start)
+  }
+
+  /// Pages of frames that do not match their checksum. A row in them that matches its own is still good.
+  var doubtful: [Page] { log.doubtful.map { Page(bytes: log.bytes, start: $0.offset, isInLog: true) } }
+
+  /// True if the log holds a page that the file does not hold.
+  var addsToFile: Bool {
+    newest.contains { number, offset in
+      let start = (number - 1) * Self.pageSize
+      guard start + Self.pageSize <= file.count else { return true }
+      return !file[start..<start + Self.pageSize].elementsEqual(log.bytes[offset..<offset + Self.pageSize])
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import Testing
+
+#if os(Linux)
+  /// The locks of this process on the files of a queue, seen from outside.
+  @Suite struct IdleTests {
+    private func locks(_ path: String) throws -> [String] {
+      let inodes = try ["", "-wal", "-shm", "-lock", "-turn"].compactMap { suffix -> String? in
+        guard FileManager.default.fileExists(atPath: path + suffix) else { return nil }
+        let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
+        return (attributes[.systemFileNumber] as? Int).map { ":\($0) " }
+      }
+      return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+        .filter { line in inodes.contains { line.contains($0) } }.map(String.init)
+    }
+
+    @Test func `a queue that is open and idle has no lock`() async throws {
+      try await withTemporaryDirectory { directory in
+        let path = directory + "/q"
+        let queue = try await ReceiptQueue.open(path: path, pause: .zero, clock: { noon })
+        for index in 0..<3 {
+          try await queue.enqueue(entry("k\(index)"))
+          while try !locks(path).isEmpty { await Task.yield() }
+          #expect(try await queue.count() == index + 1)
+        }
+        try await queue.close()
+      }
+    }
+
+    @Test func `a queue that is open and in use has locks of SQLite`() async throws {
+      try await withTemporaryDirectory { directory in
+        // Otherwise the test before shows nothing. A reading may miss a lock while other locks come and go.
+        let queue = try QueueFile(path: directory + "/q", now: noon)
+        while try locks(directory + "/q").isEmpty { await Task.yield() }
+        #expect(try queue.count() == 0)
+      }
+    }
+
+    @Test(arguments: 0..<20)
+    func `a closed queue has no lock, also while it is checked`(round: Int) async throws {
+      try await withTemporaryDirectory { directory in
+        let path = directory + "/q"
+        let limits = QueueLimits(entries: 1_000, totalBytes: 10 << 20)
+        do {
+          let queue = try QueueFile(path: path, limits: limits, now: noon)
+          let errors = queue.groupCommit(
+            (0..<500).map { index in
+              let new = entry("k\(index)", bytes: 8_000 + index)
+              return operation { (file) throws(QueueError) in _ = try file.enqueue(new, now: noon) }
+            })
+          #expect(errors.allSatisfy { $0 == nil })
+        }
+        let queue = try await ReceiptQueue.open(path: path, limits: limits, clock: { noon })
+        for _ in 0..<round { await Task.yield() }
+        try await queue.close()
+        #expect(try locks(path) == [])
+      }
+    }
+  }
+#endif
+
+/// The background check, which reads every value.
+@Suite struct EndedCheckTests {
+  @Test func `a check that was ended reports nothing`() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/q"
+      let queue = try QueueFile(path: path, now: noon)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      let stop = Interrupter()
+      stop.stop()
+      #expect(throws: QueueError.closed(path: path)) {
+        try QueueCheck.run(path: path, on: .system, until: stop)
+      }
+      #expect(try QueueCheck.run(path: path).isClean)
+    }
+  }
+
+  @Test func `closing copies no long log into the file`() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/q"
+      let limits = QueueLimits(entries: 1_000, totalBytes: 10 << 20)
+      let queue = try await ReceiptQueue.open(
+        path: path, limits: limits, pause: .seconds(1_000), clock: { noon })
+      for index in 0..<100 { try await queue.enqueue(entry("k\(index)", bytes: 8_000 + index)) }
+      try await queue.close()
+      let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+      #expect(log.count > 512 << 10)
+      #expect(try QueueFile(path: path, limits: limits, now: noon).allEntries().count == 100)
+    }
+  }
+}
