@@ -1,13 +1,13 @@
 import Foundation
 import PurchaseQueue
 
-/// `inspect`: prints the content of a queue's file, without proofs and details. Changes nothing.
+/// `inspect`: prints the content of a queue's file, without payloads and details. Changes nothing.
 struct InspectCommand {
   let options: InspectOptions
 
   func execute() -> Int32 {
     do throws(QueueError) {
-      let snapshot = try QueueSnapshot(of: options.path, now: .wallClock())
+      let snapshot = try QueueSnapshot(of: options.path)
       return try show(snapshot)
     } catch {
       Terminal.error("purchase-simulator: \(Self.complaint(error))")
@@ -21,12 +21,12 @@ struct InspectCommand {
       let report = try InspectReport(snapshot)
       Terminal.line(try options.json ? json(report) : InspectText(report, now: .wallClock()).text)
     case .entry(let name):
-      let files = try snapshot.read { (queue) throws(QueueError) in
+      let files = try snapshot.inCopy { (queue) throws(QueueError) in
         try queue.keys(named: name).map { (key) throws(QueueError) in try queue.caseFile(for: key) }
       }
       guard try show(files.compactMap { $0 }, named: "entry \(name)") else { return ExitCode.notFound }
     case .order(let number):
-      let files = try snapshot.read { (queue) throws(QueueError) in try queue.caseFiles(order: number) }
+      let files = try snapshot.inCopy { (queue) throws(QueueError) in try queue.caseFiles(order: number) }
       guard try show(files, named: "entry of order \(number)") else { return ExitCode.notFound }
     }
     guard !snapshot.isSound else { return ExitCode.ok }
@@ -65,7 +65,7 @@ struct InspectCommand {
     let places = check.entries.map { "\($0)" }.joined(separator: ", ")
     let parts = [
       check.entries.isEmpty ? nil : "the rows of the entries at the places \(places)",
-      check.proofs.isEmpty ? nil : "\(check.proofs.count) proofs",
+      check.payloads.isEmpty ? nil : "\(check.payloads.count) payloads",
       check.tombstones.isEmpty ? nil : "\(check.tombstones.count) tombstones",
       check.pages.isEmpty ? nil : "pages (\(check.pages.joined(separator: "; ")))",
     ].compactMap { $0 }.joined(separator: ", ")

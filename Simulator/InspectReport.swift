@@ -35,8 +35,8 @@ struct InspectReport: Encodable {
     var isClean: Bool
     /// Places of entries.
     var entries: [Int64]
-    /// How many proofs.
-    var proofs: Int
+    /// How many payloads.
+    var payloads: Int
     var tombstones: [EntryKey]
     var pages: [String]
   }
@@ -59,13 +59,13 @@ struct InspectReport: Encodable {
   init(_ snapshot: QueueSnapshot) throws(QueueError) {
     file = snapshot.path
     health = try snapshot.health()
-    (entries, tombstones) = try snapshot.read { (queue) throws(QueueError) in
+    (entries, tombstones) = try snapshot.inCopy { (queue) throws(QueueError) in
       (try Self.entries(queue), try Self.tombstones(queue))
     }
     lanes = Self.lanes(entries)
     let found = snapshot.check
     check = Check(
-      isClean: found.isClean, entries: found.entries, proofs: found.proofs.count,
+      isClean: found.isClean, entries: found.entries, payloads: found.payloads.count,
       tombstones: found.tombstones, pages: found.pages)
     salvage = snapshot.salvage.map {
       Salvage(what: $0.what, entries: $0.entries, tombstones: $0.tombstones)

@@ -26,7 +26,7 @@ struct InspectText {
 
   private static func entries(_ report: InspectReport, now: Timestamp) -> [String] {
     guard !report.entries.isEmpty else { return ["no entries"] }
-    let head = ["place", "key", "lane", "state", "order", "age", "attempts", "not before", "proofs"]
+    let head = ["place", "key", "lane", "state", "order", "age", "attempts", "not before", "payloads"]
     return TextTable.lines(
       [head]
         + report.entries.map { entry in
@@ -34,7 +34,7 @@ struct InspectText {
           return [
             "\(entry.place)", file.key.rawValue, file.lane, file.state, file.orderNumber ?? "-",
             age(file.enqueuedAt, now), "\(file.attempts)", file.readyAt?.utc ?? "-",
-            file.proofs.isEmpty ? "-" : file.proofs.joined(separator: "; "),
+            file.payloads.isEmpty ? "-" : file.payloads.joined(separator: "; "),
           ]
         })
   }
@@ -83,7 +83,7 @@ struct InspectText {
         + "schema \(health.schemaVersion), SQLite \(health.sqliteVersion) here")
     lines.append(
       "  queued \(health.queued), quarantined \(health.quarantined), damaged \(health.damaged), "
-        + "reserved \(health.reserved); proofs \(health.bytes) bytes, \(health.reservedBytes) reserved")
+        + "reserved \(health.reserved); payloads \(health.bytes) bytes, \(health.reservedBytes) reserved")
     if let next = health.nextReadyAt { lines.append("  next postponed entry is ready at \(next.utc)") }
     lines.append("  vault: not read; \(health.unprotected) entries are marked as unprotected")
     lines += health.archived.map { "  archived: \(safe($0))" }

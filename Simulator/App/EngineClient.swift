@@ -94,7 +94,7 @@ extension SyncEvent {
 }
 
 /// A keychain before the first unlock of the device.
-struct LockedVault: ReceiptVault {
+struct LockedVault: QueueVault {
   private let base: DirectoryVault
 
   init(_ base: DirectoryVault) { self.base = base }

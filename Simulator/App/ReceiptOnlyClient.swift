@@ -97,6 +97,6 @@ actor ReceiptOnlyClient: AppClient {
         purchasedAt: Timestamp(milliseconds: purchase.purchaseDate ?? 0), match: .none)
     }
     guard !claims.isEmpty else { return nil }
-    return ClientUpload(proof: Proof(kind: ProofKind.appReceipt.rawValue, bytes: bytes), claims: claims)
+    return ClientUpload(proof: Payload(kind: ProofKind.appReceipt.rawValue, bytes: bytes), claims: claims)
   }
 }

@@ -80,14 +80,14 @@ struct ClientUpload: Codable, Sendable {
     ]
   }
 
-  init(proof: Proof, claims: [Claim]) {
+  init(proof: Payload, claims: [Claim]) {
     self.proof = Self.document(proof)
     self.claims = claims
   }
 
   var transactionID: String { claims.first?.transactionID ?? "" }
 
-  static func document(_ proof: Proof) -> ProofDocument {
+  static func document(_ proof: Payload) -> ProofDocument {
     let isText = proof.kind == ProofKind.signedTransaction.rawValue
     return ProofDocument(
       kind: ProofKind(rawValue: proof.kind),

@@ -46,7 +46,7 @@ struct KeychainList: UnsentList {
   func upload(of transaction: StoreTransaction, account: String?) async throws -> ClientUpload {
     var upload = ClientUpload(transaction, account: account)
     if let receipt = try await store.receipt() {
-      upload.proof = ClientUpload.document(Proof(kind: ProofKind.appReceipt.rawValue, bytes: receipt))
+      upload.proof = ClientUpload.document(Payload(kind: ProofKind.appReceipt.rawValue, bytes: receipt))
     }
     return upload
   }

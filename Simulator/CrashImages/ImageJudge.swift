@@ -102,7 +102,7 @@ struct ImageJudge {
     }
     for entry in try file.queue.allEntries() where entry.state == .queued {
       // An entry without a proof is allowed: the engine takes the proof from the store.
-      for proof in entry.proofs { _ = try file.queue.proof(proof) }
+      for proof in entry.payloads { _ = try file.queue.payload(proof) }
       guard try file.queue.entry(entry.key) != nil else { continue }
       let verdict = ledger.judge(entry.key, order: entry.orderNumber)
       _ = try file.acknowledge([SettledClaim(key: entry.key, verdict: verdict)], now: OutsideState.noon)

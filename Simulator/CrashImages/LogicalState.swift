@@ -24,10 +24,10 @@ struct LogicalState: Hashable, Sendable {
     Source(
       table: "entries",
       columns:
-        "place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, proofs, "
+        "place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, payloads, "
         + "details, reason, unprotected, history",
       order: "place", incidental: 2),
-    Source(table: "proofs", columns: "id, uses, bytes", order: "id"),
+    Source(table: "payloads", columns: "id, uses, bytes", order: "id"),
     Source(
       table: "tombstones",
       columns: "key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_owed, "

@@ -39,7 +39,7 @@ struct OutsideState: Sendable {
       environment: .production, transactionID: id, originalTransactionID: id, productID: product,
       quantity: 1, purchasedAt: noon.adding(milliseconds: Int64(number) * 1_000),
       accountToken: number <= 6 ? token(number) : nil,
-      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: proof(number, revision)))
+      proof: Payload(kind: ProofKind.signedTransaction.rawValue, bytes: proof(number, revision)))
   }
 
   /// Another one for each, and none that could be compressed.

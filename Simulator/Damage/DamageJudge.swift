@@ -112,14 +112,14 @@ struct DamageJudge {
 
   /// A purchase from beginning to end, and everything that writes to a table.
   private func work(_ queue: QueueFile, _ new: EntryKey) throws {
-    let proof = Proof(kind: "proof", bytes: (0..<2_500).map { UInt8(truncatingIfNeeded: $0 * 7) })
-    _ = try queue.enqueue(NewEntry(key: new, lane: .device, proofs: [proof]), now: Self.now)
+    let payload = Payload(kind: "payload", bytes: (0..<2_500).map { UInt8(truncatingIfNeeded: $0 * 7) })
+    _ = try queue.enqueue(NewEntry(key: new, lane: .device, payloads: [payload]), now: Self.now)
     _ = try queue.nextReady(now: Self.now)
     try queue.recordAttempt([new], now: Self.now)
     try queue.postpone(new, until: Self.now, now: Self.now)
     try queue.reserve("room", until: Self.now.adding(milliseconds: 1_000), now: Self.now)
     try queue.cancelReservation("room")
-    guard let entry = try queue.entry(new), try queue.proof(entry.proofs[0]) == proof else {
+    guard let entry = try queue.entry(new), try queue.payload(entry.payloads[0]) == payload else {
       throw QueueError.storage(path: DamageSubject.path, reason: "the new entry is not there")
     }
     try queue.acknowledge([Settlement(key: new)], now: Self.now)
@@ -149,9 +149,9 @@ struct DamageJudge {
           file: damage.part == .file ? touched : [], log: damage.part == .log ? touched : []) ?? true
       let now = life.known[key]
       let isSame = now == known
-      // A damaged entry and a proof by reference say so themselves.
+      // A damaged entry and a payload by reference say so themselves.
       let isMarked =
-        now.map { $0.entry.state == .damaged || $0.entry.proofs.contains(where: \.isByReference) } ?? false
+        now.map { $0.entry.state == .damaged || $0.entry.payloads.contains(where: \.isByReference) } ?? false
       if !isSame, !isMarked { hasLoss = true }
       guard !isTouched, !isEarlier else { continue }
       verdict.untouched += 1
@@ -159,7 +159,7 @@ struct DamageJudge {
         verdict.kept += 1
       } else {
         let found = life.known[key].map {
-          "\($0.entry.state), attempts \($0.entry.attempts), proofs \($0.proofs.map { $0?.count ?? -1 })"
+          "\($0.entry.state), attempts \($0.entry.attempts), payloads \($0.payloads.map { $0?.count ?? -1 })"
         }
         verdict.problem = verdict.problem ?? "\(key) is not touched, and now: \(found ?? "gone")"
       }

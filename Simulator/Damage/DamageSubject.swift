@@ -7,10 +7,10 @@ import PurchaseSync
 struct DamageSubject {
   enum State: String, Sendable, CaseIterable { case closed, killed }
 
-  /// An entry with the bytes of its proofs.
+  /// An entry with the bytes of its payloads.
   struct Known: Hashable {
     var entry: Entry
-    var proofs: [[UInt8]?]
+    var payloads: [[UInt8]?]
   }
 
   let state: State
@@ -63,9 +63,9 @@ struct DamageSubject {
     for entry in try queue.allEntries() {
       // A damaged key may be that of another entry.
       guard known[entry.key]?.entry.state ?? .damaged == .damaged else { continue }
-      let proofs = try entry.proofs.map { try queue.proof($0)?.bytes }
-      // Reading a damaged proof changes the entry.
-      known[entry.key] = Known(entry: try queue.entry(entry.key) ?? entry, proofs: proofs)
+      let payloads = try entry.payloads.map { try queue.payload($0)?.bytes }
+      // Reading a damaged payload changes the entry.
+      known[entry.key] = Known(entry: try queue.entry(entry.key) ?? entry, payloads: payloads)
     }
     return known
   }

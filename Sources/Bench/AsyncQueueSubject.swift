@@ -1,12 +1,13 @@
 import PurchaseQueue
+import PurchaseSync
 
 /// The queue behind its actor, filled to the usual length.
 struct AsyncQueueSubject {
-  private let queue: ReceiptQueue
+  private let queue: DurableQueue
   private let payloads: [[UInt8]]
 
   init(path: String) async throws {
-    queue = try await ReceiptQueue.open(path: path, limits: QueueSubject.limits)
+    queue = try await DurableQueue.open(path: path, limits: QueueSubject.limits)
     var payloads = Payloads(seed: 7)
     for index in 0..<BenchPlan.length {
       try await queue.enqueue(Self.entry("filling \(index)", payloads.next()))
@@ -26,6 +27,7 @@ struct AsyncQueueSubject {
 
   private static func entry(_ name: String, _ payload: [UInt8]) -> NewEntry {
     NewEntry(
-      key: EntryKey(rawValue: "sandbox/" + name), lane: .device, proofs: [Proof(kind: "jws", bytes: payload)])
+      key: EntryKey(rawValue: "sandbox/" + name), lane: .device,
+      payloads: [Payload(kind: "jws", bytes: payload)])
   }
 }

@@ -45,7 +45,7 @@ struct MachineLoad {
         environment: .production, transactionID: id, originalTransactionID: id, productID: "gems",
         quantity: 1,
         purchasedAt: moment.adding(milliseconds: 400), accountToken: token,
-        proof: Proof(kind: "signedTransaction", bytes: Array(id.utf8)))
+        proof: Payload(kind: "signedTransaction", bytes: Array(id.utf8)))
       let verdict = ClaimVerdict(environment: "Production", transactionID: id, verdict: .granted)
       return Purchase(
         order: order, accountToken: token, transaction: transaction,

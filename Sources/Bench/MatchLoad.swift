@@ -49,7 +49,7 @@ struct MatchLoad {
           purchasedAt: placed.order.createdAt.adding(
             milliseconds: Int64.random(in: 1_000...90_000, using: &random)),
           accountToken: keepsToken ? placed.accountToken : nil,
-          proof: Proof(kind: "signedTransaction", bytes: [])))
+          proof: Payload(kind: "signedTransaction", bytes: [])))
     }
   }
 }

@@ -1,12 +1,13 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSync
 
 /// The queue, as the bench uses it.
 final class QueueSubject: BenchSubject {
   /// The table with the records of acknowledged entries.
   static let tombstoneTable = "tombstones"
 
-  static let limits = QueueLimits(entries: 200_000, totalBytes: 4 << 30, proofBytes: 1 << 20)
+  static let limits = QueueLimits(entries: 200_000, totalBytes: 4 << 30, payloadBytes: 1 << 20)
   private static let kind = "jws"
 
   private var file: QueueFile?
@@ -24,7 +25,7 @@ final class QueueSubject: BenchSubject {
     serial += 1
     let entry = NewEntry(
       key: EntryKey(rawValue: namespace + String(serial)), lane: .device,
-      proofs: [Proof(kind: Self.kind, bytes: payload)])
+      payloads: [Payload(kind: Self.kind, bytes: payload)])
     let result = try open().enqueue(entry, now: now)
     guard case .inserted = result else { throw BenchError.notInserted("\(result)") }
   }
@@ -32,14 +33,14 @@ final class QueueSubject: BenchSubject {
   /// The first payload.
   @discardableResult
   func peek() throws -> [UInt8] {
-    guard let head = try open().peek(.device), let proof = head.proofs.first else {
+    guard let head = try open().peek(.device), let proof = head.payloads.first else {
       throw BenchError.emptyQueue
     }
     return proof.bytes
   }
 
   func acknowledge() throws {
-    guard let head = try open().peek(.device), !head.proofs.isEmpty else { throw BenchError.emptyQueue }
+    guard let head = try open().peek(.device), !head.payloads.isEmpty else { throw BenchError.emptyQueue }
     try settle([head.entry])
   }
 

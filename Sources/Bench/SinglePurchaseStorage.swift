@@ -17,10 +17,10 @@ final class SinglePurchaseStorage: SyncStorage {
     _ transaction: StoreTransaction, _ match: OrderMatch, storeAccount: String?, now: Timestamp
   ) throws(QueueError) -> Enqueued {
     place += 1
-    let proof = ProofReference(kind: transaction.proof.kind, id: place, size: transaction.proof.bytes.count)
+    let proof = PayloadReference(kind: transaction.proof.kind, id: place, size: transaction.proof.bytes.count)
     let entry = Entry(
       place: place, key: transaction.key, lane: match.lane, orderNumber: match.orderNumber, details: "",
-      proofs: [proof], now: now)
+      payloads: [proof], now: now)
     present = entry
     return .inserted(entry)
   }
@@ -33,7 +33,7 @@ final class SinglePurchaseStorage: SyncStorage {
     throw .queueFull(.entries, needed: 2, allowed: 1)
   }
 
-  func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) {}
+  func attach(_ proof: Payload, to key: EntryKey, now: Timestamp) {}
 
   // MARK: Lanes
 

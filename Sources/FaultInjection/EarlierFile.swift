@@ -1,7 +1,7 @@
 public import PurchaseQueue
 import PurchaseSQLite
 
-/// Turns a queue's file into a file of version 0 of the schema with the same entries, proofs and tombstones. An app
+/// Turns a queue's file into a file of version 0 of the schema with the same entries, payloads and tombstones. An app
 /// finds such a file after an update.
 public enum EarlierFile {
   /// Rewrites the file, which no process may have open. The history of entries and their reasons for quarantine are
@@ -34,7 +34,7 @@ public enum EarlierFile {
   /// Every column of version 0.
   private static let copies = """
     INSERT INTO entries SELECT place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at,
-      unprotected, proofs, details FROM new_entries;
+      unprotected, payloads, details FROM new_entries;
     INSERT INTO tombstones SELECT key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at,
       finish_owed, unseen FROM new_tombstones;
     INSERT INTO facts SELECT name, value FROM new_facts;

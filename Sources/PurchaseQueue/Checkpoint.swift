@@ -41,7 +41,7 @@ package enum Checkpoint: String, CaseIterable, Sendable {
   case enqueueBegin = "enqueue.begin"
   /// The entry is durable, and not mirrored yet.
   case enqueueCommitted = "enqueue.committed"
-  /// One chunk of a proof is in the vault.
+  /// One chunk of a payload is in the vault.
   case vaultChunk = "vault.chunk"
   /// The entry was mirrored, or flagged as unprotected.
   case enqueueMirrored = "enqueue.mirrored"

@@ -1,6 +1,6 @@
 /// A failure that no caller waits for. The queue continues without the failed step and repeats it later.
 ///
-/// Holds no proof, token or credential.
+/// Holds no payload, token or credential.
 public struct Diagnostic: Hashable, Sendable {
   /// The step that failed. More cases may come with later versions.
   @nonexhaustive

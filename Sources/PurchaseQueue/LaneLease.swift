@@ -4,9 +4,9 @@ import PurchaseSQLite
 ///
 /// An advisory lock on a file beside the queue's. It ends with its process, so a killed app never blocks a lane. Release
 /// it before the app is suspended: iOS ends a suspended process that holds a lock on a file of a shared container.
-public final class LaneLease: Sendable {
+package final class LaneLease: Sendable {
   /// The lane.
-  public let lane: Lane
+  package let lane: Lane
   private let lock: AdvisoryLock
 
   private init(lane: Lane, lock: consuming AdvisoryLock) {
@@ -17,11 +17,11 @@ public final class LaneLease: Sendable {
   deinit { release() }
 
   /// Releases the lane. A second call does nothing.
-  public func release() { lock.release() }
+  package func release() { lock.release() }
 
   /// Nil if another holder has the lane.
   static func take(_ lane: Lane, path: String, on disk: Disk) throws(QueueError) -> LaneLease? {
-    let name = String(UInt64(bitPattern: Checksum.of(Array(lane.text.utf8))), radix: 16)
+    let name = String(UInt64(bitPattern: Checksum.of(Array(lane.rawValue.utf8))), radix: 16)
     return try QueueError.wrapFile(path) { () throws(FileError) in
       while true {
         let lock = try AdvisoryLock(path: path + "-lane-" + name, on: disk)
@@ -35,7 +35,7 @@ public final class LaneLease: Sendable {
 
 extension QueueFile {
   /// Takes the right to send a lane, until the lease is released. Nil while another holder has it: try again later.
-  public func lease(_ lane: Lane) throws(QueueError) -> LaneLease? {
+  package func lease(_ lane: Lane) throws(QueueError) -> LaneLease? {
     try LaneLease.take(lane, path: path, on: setup.disk)
   }
 }

@@ -4,8 +4,8 @@ package import PurchaseSQLite
 public struct CheckReport: Hashable, Sendable {
   /// Places of entries whose rows do not match their checksum.
   public internal(set) var entries: [Int64] = []
-  /// Numbers of proofs whose bytes do not match their checksum.
-  public internal(set) var proofs: [Int64] = []
+  /// Numbers of payloads whose bytes do not match their checksum.
+  public internal(set) var payloads: [Int64] = []
   /// Keys of tombstones that do not match their checksum.
   public internal(set) var tombstones: [EntryKey] = []
   /// Damaged pages, as SQLite describes them.
@@ -20,7 +20,7 @@ public struct CheckReport: Hashable, Sendable {
 /// Reads every page and every value of a queue's file and verifies each checksum.
 ///
 /// The time grows with the size of the file, so the check uses its own read-only connection beside the queue.
-public enum QueueCheck {
+package enum QueueCheck {
   /// Checks the file of an open queue on a thread that `beside` chooses.
   package static func inBackground(
     path: String, on disk: Disk = .system, until stop: Interrupter = Interrupter(),
@@ -36,7 +36,7 @@ public enum QueueCheck {
   }
 
   /// Checks the file of an open queue. From any thread.
-  public static func run(path: String) throws(QueueError) -> CheckReport { try run(path: path, on: .system) }
+  package static func run(path: String) throws(QueueError) -> CheckReport { try run(path: path, on: .system) }
 
   /// The same for a queue on another disk. Throws `closed` if `stop` ended the check early.
   package static func run(
@@ -66,7 +66,7 @@ public enum QueueCheck {
         let stored = StoredEntry($0)
         return stored.isWhole || stored.entry.state == .damaged ? nil : stored.entry.place
       }.compactMap { $0 }
-      report.proofs = try connection.prepare("SELECT id, checksum, bytes FROM proofs").all {
+      report.payloads = try connection.prepare("SELECT id, checksum, bytes FROM payloads").all {
         Checksum.of($0.bytes(2)) == $0.integer(1) ? nil : $0.integer(0)
       }.compactMap { $0 }
       report.tombstones = try connection.prepare("SELECT \(StoredTombstone.columns) FROM tombstones").all {

@@ -3,7 +3,7 @@ package import PurchaseSQLite
 /// Keeps a queue's file open: opens it, opens it again after damage or a pause, checks it in the background, and
 /// maintains it.
 ///
-/// `ReceiptQueue` and the sync engine each have one. Belongs to one actor.
+/// `DurableQueue` and the sync engine each have one. Belongs to one actor.
 package final class QueueSession {
   package let setup: QueueSetup
   private let now: @Sendable () -> Timestamp

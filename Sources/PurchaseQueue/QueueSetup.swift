@@ -7,7 +7,7 @@ package struct QueueSetup: Sendable {
   /// How much the queue holds.
   package var limits = QueueLimits()
   /// Storage that outlives an uninstall; nil for none.
-  package var vault: (any ReceiptVault)?
+  package var vault: (any QueueVault)?
   /// The file system and the SQLite VFS; a disk in memory in tests.
   package var disk = Disk.system
   /// The SQL of the tables that the caller's module keeps in the file. A salvage believes it, whatever the file says.
@@ -18,7 +18,7 @@ package struct QueueSetup: Sendable {
   package var diagnostics: (@Sendable (Diagnostic) -> Void)?
 
   package init(
-    path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil,
+    path: String, limits: QueueLimits = QueueLimits(), vault: (any QueueVault)? = nil,
     disk: Disk = .system, schemas: [String] = [], checkpoint: (@Sendable (Checkpoint) -> Void)? = nil,
     diagnostics: (@Sendable (Diagnostic) -> Void)? = nil
   ) {

@@ -1,9 +1,9 @@
 import PurchaseSQLite
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
 
 /// A copy of a queue's file, for support tools and for queues that must not change. Other processes can use the queue
@@ -33,6 +33,7 @@ public final class QueueSnapshot {
 
   // Declared before the directory: the queue is closed before its files are removed.
   private let queue: QueueFile
+  private let now: Timestamp
   private let directory: PrivateDirectory
 
   /// Copies the queue at the path and opens the copy, without a vault.
@@ -47,7 +48,7 @@ public final class QueueSnapshot {
   ///   - temporaryDirectory: the directory for the copy; by default the system's.
   ///   - now: names the archived file of a salvage of the copy; nothing else depends on it.
   public init(
-    of path: String, temporaryDirectory: String? = nil, now: Timestamp = .wallClock()
+    of path: String, temporaryDirectory: String? = nil, now: Date = Date()
   ) throws(QueueError) {
     let parent = temporaryDirectory ?? FileManager.default.temporaryDirectory.path
     let directory = try QueueError.wrapFile(parent) { () throws(FileError) in
@@ -57,7 +58,7 @@ public final class QueueSnapshot {
     let copied = try copying.run()
     do throws(QueueError) {
       let version = try copying.schemaVersion(of: copied.probe)
-      let (queue, check) = try Self.open(copying.copy, now: now)
+      let (queue, check) = try Self.open(copying.copy, now: Timestamp(now))
       guard !copied.isBlank(version: version) || queue.salvage != nil else {
         throw .foreignFile(path: path, found: "an empty file")
       }
@@ -68,19 +69,33 @@ public final class QueueSnapshot {
       throw error.moved(from: copying.copy, to: path)
     }
     self.path = path
+    self.now = Timestamp(now)
     fileBytes = copied.fileBytes
     logBytes = copied.logBytes
     archived = try QueueError.wrapFile(path) { () throws(FileError) in
       try FileArchive(path: path, disk: .system).files()
     }
     salvage = queue.salvage.map {
-      SalvageReport(what: $0.what, entries: $0.entries, tombstones: $0.tombstones, archived: path)
+      SalvageReport(
+        what: $0.what, entries: $0.entries, tombstones: $0.tombstones, archived: path,
+        losses: $0.losses)
     }
     self.directory = directory
   }
 
+  /// Runs `body` with the copy.
+  ///
+  /// Throws `QueueError`, or what `body` throws.
+  public func read<R>(_ body: (QueueReader) throws -> R) throws -> R {
+    do {
+      return try body(QueueReader(file: queue, now: now))
+    } catch let error as QueueError {
+      throw error.moved(from: queue.path, to: path)
+    }
+  }
+
   /// Runs `body` with the copy. Changes affect only the copy.
-  public func read<R>(_ body: (QueueFile) throws(QueueError) -> R) throws(QueueError) -> R {
+  package func inCopy<R>(_ body: (QueueFile) throws(QueueError) -> R) throws(QueueError) -> R {
     do throws(QueueError) {
       return try body(queue)
     } catch {
@@ -90,7 +105,7 @@ public final class QueueSnapshot {
 
   /// Counts, sizes and ages of the original, as `QueueFile.health()`, but without the vault.
   public func health() throws(QueueError) -> QueueHealth {
-    var health = try read { (queue) throws(QueueError) in try queue.health() }
+    var health = try inCopy { (queue) throws(QueueError) in try queue.health() }
     health.fileBytes = fileBytes
     health.logBytes = logBytes
     health.schemaVersion = schemaVersion

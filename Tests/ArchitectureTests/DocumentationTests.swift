@@ -5,7 +5,7 @@ import Testing
   private static let catalogue = "Sources/PurchaseQueue/PurchaseQueue.docc/"
 
   @Test func `the example on the first page is the one that is built and run`() throws {
-    let source = try #require(Repository.read(Manifest.embedding + "Sources/parcel-notes/Delivery.swift"))
+    let source = try #require(Repository.read(Manifest.embedding + "Sources/event-outbox/Outbox.swift"))
     let page = try #require(Repository.read(Self.catalogue + "PurchaseQueue.md"))
     let begin = try #require(source.firstRange(of: "// MARK: begin\n"))
     let end = try #require(source.firstRange(of: "// MARK: end"))

@@ -9,7 +9,10 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "parcel-notes",
-      dependencies: [.product(name: "PurchaseQueue", package: "purchase-sync")])
+      dependencies: [.product(name: "PurchaseQueue", package: "purchase-sync")]),
+    .executableTarget(
+      name: "event-outbox",
+      dependencies: [.product(name: "PurchaseQueue", package: "purchase-sync")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -24,7 +24,7 @@ import Testing
       productID: "gems", quantity: 1, state: .open, createdAt: noon)
   }
 
-  /// Entry "a" with a proof and order "7", and entry "b"; both in the vault too.
+  /// Entry "a" with a payload and order "7", and entry "b"; both in the vault too.
   private static func filled() throws -> DiskImage {
     let disk = FaultDisk()
     let file = try open(disk)
@@ -32,9 +32,10 @@ import Testing
       account: "alice", product: "gems", quantity: 1, proposing: "asked", waiting: [], now: noon)
     _ = try file.save(order("7"), account: "alice", answering: asked, now: noon)
     for (key, number) in [("a", "7" as String?), ("b", nil)] {
-      let proof = Proof(kind: "proof", bytes: Array(repeating: UInt8(key.utf8.first ?? 0), count: 2_000))
+      let payload = Payload(
+        kind: "payload", bytes: Array(repeating: UInt8(key.utf8.first ?? 0), count: 2_000))
       let new = NewEntry(
-        key: EntryKey(rawValue: key), lane: .account("alice"), orderNumber: number, proofs: [proof])
+        key: EntryKey(rawValue: key), lane: .account("alice"), orderNumber: number, payloads: [payload])
       _ = try file.queue.enqueue(new, now: noon)
     }
     try file.queue.transaction { () throws(QueueError) in
@@ -45,8 +46,8 @@ import Testing
     return disk.image
   }
 
-  private static func hasProof(_ entry: Entry, in file: SyncFile) throws -> Bool {
-    try entry.proofs.contains { try file.queue.proof($0) != nil }
+  private static func hasPayload(_ entry: Entry, in file: SyncFile) throws -> Bool {
+    try entry.payloads.contains { try file.queue.payload($0) != nil }
   }
 
   /// Repeats `body` and lets another operation of the disk fail each time. The disk works again for `check`.
@@ -94,7 +95,8 @@ import Testing
       }
     }
 
-    @Test func `a vault that fails while a purchase is restored gives its proof and its order later`() async {
+    @Test func `a vault that fails while a purchase is restored gives its payload and its order later`() async
+    {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
         var image = try FailingDiskTests.filled()
@@ -105,7 +107,7 @@ import Testing
           let file = try FailingDiskTests.open(disk)
           let entries = try file.queue.allEntries()
           demand(entries.map(\.key.rawValue) == ["a", "b"])
-          for entry in entries { try demand(FailingDiskTests.hasProof(entry, in: file)) }
+          for entry in entries { try demand(FailingDiskTests.hasPayload(entry, in: file)) }
           let bound = try file.queue.connection.prepare("SELECT bound_to FROM orders").all {
             $0.optionalText(0)
           }

@@ -40,13 +40,13 @@ import Testing
       // Committed and not mirrored, as after a kill, or by an extension without a vault.
       let newer = NewEntry(
         key: EntryKey(rawValue: "a"), lane: .account("alice"), orderNumber: "7",
-        proofs: [Proof(kind: "proof", bytes: [1, 2, 3])])
+        payloads: [Payload(kind: "payload", bytes: [1, 2, 3])])
       _ = try QueueFile(path: path, now: noon).enqueue(newer, now: noon)
       _ = try QueueFile(path: path, vault: vault, now: noon)
       let fresh = try QueueFile(path: directory + "/second", vault: vault, now: noon)
       let restored = try #require(try fresh.allEntries().first)
       #expect(restored.orderNumber == "7")
-      #expect(try fresh.proof(#require(restored.proofs.first))?.bytes == [1, 2, 3])
+      #expect(try fresh.payload(#require(restored.payloads.first))?.bytes == [1, 2, 3])
     }
   }
 
@@ -109,7 +109,7 @@ import Testing
 }
 
 /// A vault that runs a function after an item was first read.
-private final class InterruptedVault: ReceiptVault, @unchecked Sendable {
+private final class InterruptedVault: QueueVault, @unchecked Sendable {
   let vault: DirectoryVault
   var interruption: (() -> Void)?
   init(vault: DirectoryVault, _ interruption: @escaping () -> Void) {

@@ -11,7 +11,7 @@ import Testing
       let queue = try QueueFile(path: directory + "/q", now: noon)
       var new = entry("Production/2000000123", order: "A-17")
       new.details = "token \(Self.uuid)"
-      new.proofs = [Proof(kind: "signedTransaction", bytes: Array(Self.jws.utf8))]
+      new.payloads = [Payload(kind: "signedTransaction", bytes: Array(Self.jws.utf8))]
       _ = try queue.enqueue(new, now: noon)
       try queue.recordAttempt([new.key], now: noon.adding(milliseconds: 1_000))
       try queue.postpone(

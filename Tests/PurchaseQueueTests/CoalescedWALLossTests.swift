@@ -11,7 +11,7 @@ import Testing
   {
     try await withTemporaryDirectory { directory in
       let path = directory + "/queue.sqlite"
-      let limits = QueueLimits(totalBytes: 1_000_000, proofBytes: 1 << 20)
+      let limits = QueueLimits(totalBytes: 1_000_000, payloadBytes: 1 << 20)
       var app: QueueFile? = try QueueFile(path: path, limits: limits, now: noon)
       _ = try app?.enqueue(entry("first"), now: noon)
       // Larger than SQLite's cache: its pages go into the log before the limit is checked.
@@ -19,7 +19,7 @@ import Testing
 
       let other = try QueueFile(path: path, limits: limits, now: noon)
       for number in 0..<60 {
-        // Different sizes: equal proofs would be stored once.
+        // Different sizes: equal payloads would be stored once.
         _ = try other.enqueue(entry("paid-\(number)", bytes: 8_000 + number), now: noon)
       }
       // Closing writes nothing of the refused entry.
@@ -34,7 +34,7 @@ import Testing
       #expect(try recovered.count() == 61)
       let entries = try other.allEntries()
       #expect(entries.count == 61)
-      for entry in entries { #expect(try other.proof(entry.proofs[0]) != nil) }
+      for entry in entries { #expect(try other.payload(entry.payloads[0]) != nil) }
     }
   }
 

@@ -71,7 +71,7 @@ struct Site: Sendable {
     try QueueFile(path: path, limits: limits, vault: vault, now: now)
   }
 
-  /// Opens the queue again after damage, as `ReceiptQueue` does.
+  /// Opens the queue again after damage, as `DurableQueue` does.
   func reopening(_ body: (QueueFile) throws -> Void) throws {
     for second in 1...3 {
       do {

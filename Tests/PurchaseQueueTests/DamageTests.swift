@@ -59,7 +59,7 @@ import Testing
           #expect(left == left.sorted())
         }
         for entry in try queue.allEntries() {
-          for proof in entry.proofs { _ = try queue.proof(proof) }
+          for payload in entry.payloads { _ = try queue.payload(payload) }
         }
         _ = try queue.enqueue(entry("new"), now: noon)
         let last = try #require(queue.entries(in: .account("alice")).last)
@@ -92,7 +92,7 @@ import Testing
       let log = try files(in: directory)["q-wal"]
       let queue = try site.open()
       #expect(try names(queue.allEntries()) == ["a", "b"])
-      #expect(try queue.proof(#require(queue.allEntries().last?.proofs.first)) == entry("b").proofs[0])
+      #expect(try queue.payload(#require(queue.allEntries().last?.payloads.first)) == entry("b").payloads[0])
       #expect(queue.salvage?.entries == 2)
       #expect(try files(in: directory)["q.damaged-\(noon.milliseconds)-wal"] == log)
     }
@@ -133,10 +133,10 @@ import Testing
         return
       }
       #expect(try site.leftovers() == ["q-damage"])
-      let queue = try await ReceiptQueue.open(path: site.path, clock: { noon })
+      let queue = try await DurableQueue.open(path: site.path, clock: { noon.date })
       try await queue.enqueue(entry("new"))
-      #expect(try await queue.entry(key("k049")) != nil)
-      let archived = try await queue.health().archived
+      #expect(try await queue.read { try $0.entry(key("k049")) } != nil)
+      let archived = try await queue.read { try $0.health() }.archived
       #expect(archived.count == 1)
       #expect(try site.leftovers() == ["q.damaged-\(noon.milliseconds)"])
       try await queue.close()

@@ -7,17 +7,17 @@ enum EarlierQueue {
   static let shared = Array("a receipt that two entries share".utf8)
   static let own = Array("a receipt of one entry".utf8)
 
-  /// Entries a, b and c (b and c share a proof; c is quarantined), a settled entry with duties and one without, a fact,
+  /// Entries a, b and c (b and c share a payload; c is quarantined), a settled entry with duties and one without, a fact,
   /// and a companion's table.
   static func make(at path: String) throws {
     // Settings and the tables that are the same in both versions.
     _ = try QueueFile(path: path, now: noon)
     try EarlierFile.rewrite(path)
     let connection = try Connection(path: path)
-    let proof = try connection.prepare("INSERT INTO proofs VALUES(?,?,?,?)")
+    let payload = try connection.prepare("INSERT INTO payloads VALUES(?,?,?,?)")
     for (uses, bytes) in [(1, own), (2, shared)] {
       let checksum = SQLValue.integer(Checksum.of(bytes))
-      try proof.run([checksum, checksum, .integer(Int64(uses)), .bytes(bytes)])
+      try payload.run([checksum, checksum, .integer(Int64(uses)), .bytes(bytes)])
     }
     let (first, second) = (line(own), line(shared))
     try connection.execute(
@@ -37,6 +37,6 @@ enum EarlierQueue {
       """)
   }
 
-  /// The stored form of a proof in the row of an entry.
-  private static func line(_ bytes: [UInt8]) -> String { "\(Checksum.of(bytes)) \(bytes.count) proof" }
+  /// The stored form of a payload in the row of an entry.
+  private static func line(_ bytes: [UInt8]) -> String { "\(Checksum.of(bytes)) \(bytes.count) payload" }
 }

@@ -2,7 +2,7 @@ import PurchaseQueue
 import PurchaseSQLite
 
 /// A directory vault that misbehaves on demand.
-final class FaultyVault: ReceiptVault {
+final class FaultyVault: QueueVault {
   enum Condition: Sendable {
     case normal
     /// Every call throws `locked`, as before the first unlock after a start.

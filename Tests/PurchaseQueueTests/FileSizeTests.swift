@@ -26,25 +26,25 @@ import Testing
     mutating func entry(_ number: Int) -> NewEntry {
       let short = random.below(2) == 0
       let name = "\(random.below(1_000_000))-\(number)"
-      let proofs = (0..<random.below(3)).map { kind in
-        Proof(
+      let payloads = (0..<random.below(3)).map { kind in
+        Payload(
           kind: "kind \(kind)" + String(repeating: "k", count: 50),
           bytes: [UInt8](
             repeating: UInt8(random.below(256)),
-            count: random.below(short ? 200 : limits.proofBytes)))
+            count: random.below(short ? 200 : limits.payloadBytes)))
       }
       let room = limits.textBytes / 4
       return NewEntry(
         key: key(name + (short ? "" : text(room))),
         lane: random.below(2) == 0 ? .device : .account(text(room - 8)),
-        orderNumber: short ? nil : text(room), details: text(short ? 10 : room - 40), proofs: proofs)
+        orderNumber: short ? nil : text(room), details: text(short ? 10 : room - 40), payloads: payloads)
     }
   }
 
   @Test func `100,000 hostile answers do not grow the file beyond what the limits say`() async throws {
     try await withTemporaryDirectory { directory in
       let limits = QueueLimits(
-        entries: 12, totalBytes: 40_000, proofBytes: 9_000, textBytes: 1_600, quarantinedEntries: 6,
+        entries: 12, totalBytes: 40_000, payloadBytes: 9_000, textBytes: 1_600, quarantinedEntries: 6,
         quarantinedBytes: 20_000, tombstones: 1_000, tombstoneBytes: 200_000)
       var hostile = Hostile(limits)
       let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)

@@ -19,11 +19,11 @@ import Testing
     @Test func `a queue that is open and idle has no lock`() async throws {
       try await withTemporaryDirectory { directory in
         let path = directory + "/q"
-        let queue = try await ReceiptQueue.open(path: path, pause: .zero, clock: { noon })
+        let queue = try await DurableQueue.open(path: path, pause: .zero, clock: { noon.date })
         for index in 0..<3 {
           try await queue.enqueue(entry("k\(index)"))
           while try !locks(path).isEmpty { await Task.yield() }
-          #expect(try await queue.count() == index + 1)
+          #expect(try await queue.read { try $0.count() } == index + 1)
         }
         try await queue.close()
       }
@@ -52,7 +52,7 @@ import Testing
             })
           #expect(errors.allSatisfy { $0 == nil })
         }
-        let queue = try await ReceiptQueue.open(path: path, limits: limits, clock: { noon })
+        let queue = try await DurableQueue.open(path: path, limits: limits, clock: { noon.date })
         for _ in 0..<round { await Task.yield() }
         try await queue.close()
         #expect(try locks(path) == [])
@@ -81,8 +81,8 @@ import Testing
     try await withTemporaryDirectory { directory in
       let path = directory + "/q"
       let limits = QueueLimits(entries: 1_000, totalBytes: 10 << 20)
-      let queue = try await ReceiptQueue.open(
-        path: path, limits: limits, pause: .seconds(1_000), clock: { noon })
+      let queue = try await DurableQueue.open(
+        path: path, limits: limits, pause: .seconds(1_000), clock: { noon.date })
       for index in 0..<100 { try await queue.enqueue(entry("k\(index)", bytes: 8_000 + index)) }
       try await queue.close()
       let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))

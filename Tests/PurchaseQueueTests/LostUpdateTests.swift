@@ -1,21 +1,23 @@
 import PurchaseQueue
 import Testing
 
-/// An acknowledgement names the proofs that were sent. What came later stays queued.
+/// An acknowledgement names the payloads that were sent. What came later stays queued.
 @Suite struct LostUpdateTests {
-  private func new(_ proofs: [(kind: String, text: String)]) -> NewEntry {
+  private func new(_ payloads: [(kind: String, text: String)]) -> NewEntry {
     NewEntry(
       key: key("doc"), lane: .device,
-      proofs: proofs.map { Proof(kind: $0.kind, bytes: Array($0.text.utf8)) })
+      payloads: payloads.map { Payload(kind: $0.kind, bytes: Array($0.text.utf8)) })
   }
 
   private func texts(_ queue: QueueFile) throws -> [String] {
     let entry = try #require(try queue.entry(key("doc")))
-    return try entry.proofs.map { try String(decoding: #require(try queue.proof($0)).bytes, as: UTF8.self) }
+    return try entry.payloads.map {
+      try String(decoding: #require(try queue.payload($0)).bytes, as: UTF8.self)
+    }
   }
 
   @Test(arguments: [false, true])
-  func `a proof that came during the send stays queued, in its place`(hasVault: Bool) async throws {
+  func `a payload that came during the send stays queued, in its place`(hasVault: Bool) async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory, hasVault: hasVault)
       let queue = try site.open()
@@ -29,7 +31,7 @@ import Testing
       #expect(try texts(queue) == ["v2"])
       let left = try #require(try queue.nextReady(now: noon))
       #expect(left.place == sent.place && left.attempts == 1)
-      #expect(left.history.events.last?.what == "acknowledged; a newer proof stays")
+      #expect(left.history.events.last?.what == "acknowledged; a newer payload stays")
       #expect(try queue.health().bytes == 102)
       // The file and the vault say the same.
       #expect(try texts(site.open()) == ["v2"])
@@ -45,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a redelivery of the same proof during the send changes nothing`() async throws {
+  @Test func `a redelivery of the same payload during the send changes nothing`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       _ = try queue.enqueue(new([("body", "v1")]), now: noon)
@@ -58,18 +60,18 @@ import Testing
 
   @Test func `the asynchronous queue delivers both versions, whoever comes in between`() async throws {
     try await withTemporaryDirectory { directory in
-      let queue = try await ReceiptQueue.open(path: directory + "/q")
+      let queue = try await DurableQueue.open(path: directory + "/q")
       var delivered: [String] = []
       try await queue.enqueue(new([("body", "v1")]))
-      while let entry = try await queue.nextReady() {
-        try await queue.recordAttempt([entry.key])
-        let proof = try #require(try await queue.proof(entry.proofs[0]))
-        delivered.append(String(decoding: proof.bytes, as: UTF8.self))
+      while let entry = try await queue.read { try $0.nextReady() } {
+        try await queue.write { try $0.recordAttempt([entry.key]) }
+        let payload = try #require(try await queue.read { try $0.payload(entry.payloads[0]) })
+        delivered.append(String(decoding: payload.bytes, as: UTF8.self))
         if delivered.count == 1 { try await queue.enqueue(new([("body", "v2")])) }
         try await queue.acknowledge([Settlement(entry)])
       }
       #expect(delivered == ["v1", "v2"])
-      #expect(try await queue.tombstone(key("doc"))?.attempts == 2)
+      #expect(try await queue.read { try $0.tombstone(key("doc")) }?.attempts == 2)
       try await queue.close()
     }
   }

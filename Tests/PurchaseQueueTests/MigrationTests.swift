@@ -30,7 +30,7 @@ import Testing
       try EarlierQueue.make(at: site.path)
       let queue = try site.open()
       var again = entry("a")
-      again.proofs = [Proof(kind: "proof", bytes: EarlierQueue.own)]
+      again.payloads = [Payload(kind: "payload", bytes: EarlierQueue.own)]
       guard case .collapsed = try queue.enqueue(again, now: noon) else {
         Issue.record("not collapsed")
         return
@@ -38,7 +38,8 @@ import Testing
       _ = try queue.enqueue(entry("d"), now: noon)
       #expect(try names(queue.allEntries()) == ["a", "b", "c", "d"])
       try queue.acknowledge([Settlement(key: key("b"))], now: noon)
-      #expect(try queue.proof(#require(queue.entry(key("c"))?.proofs.first))?.bytes == EarlierQueue.shared)
+      #expect(
+        try queue.payload(#require(queue.entry(key("c"))?.payloads.first))?.bytes == EarlierQueue.shared)
       try queue.acknowledge([Settlement(key: key("c"))], now: noon)
       #expect(try queue.health().bytes == EarlierQueue.own.count + 100)
       #expect(try QueueCheck.run(path: site.path).isClean)
@@ -92,8 +93,8 @@ import Testing
     #expect(entries.map { $0.attemptedAt?.milliseconds } == [nil, 2_500, 3_500])
     #expect(entries.map(\.readyAt.milliseconds) == [0, 9_000, 0])
     #expect(entries.map(\.isUnprotected) == [false, true, false])
-    let proofs = try entries.map { try queue.proof(#require($0.proofs.first))?.bytes }
-    #expect(proofs == [EarlierQueue.own, EarlierQueue.shared, EarlierQueue.shared])
+    let payloads = try entries.map { try queue.payload(#require($0.payloads.first))?.bytes }
+    #expect(payloads == [EarlierQueue.own, EarlierQueue.shared, EarlierQueue.shared])
     let duties = try queue.tombstonesWithDuties()
     #expect(duties.map(\.key) == [key("s")] && duties.allSatisfy { $0.isFinishOwed && $0.isUnseen })
     #expect(duties.map(\.attempts) == [2] && duties.map(\.enqueuedAt.milliseconds) == [3_500])

@@ -35,15 +35,15 @@ extension ModelTests {
     }
 
     private static func newEntry(_ key: String, using random: inout Random) -> NewEntry {
-      var proofs: [Proof] = []
+      var payloads: [Payload] = []
       for kind in ["receipt", "signed"] where random.below(3) > 0 {
-        // Few different contents, so that entries share proofs; one size is over the limit.
+        // Few different contents, so that entries share payloads; one size is over the limit.
         let size = random.pick([0, 40, 150, 390, 401])
-        proofs.append(Proof(kind: kind, bytes: Array(repeating: UInt8(random.below(4)), count: size)))
+        payloads.append(Payload(kind: kind, bytes: Array(repeating: UInt8(random.below(4)), count: size)))
       }
       return NewEntry(
         key: EntryKey(rawValue: key), lane: random.pick(ModelTests.lanes),
-        orderNumber: random.below(2) == 0 ? nil : "o\(random.below(9))", details: "d", proofs: proofs,
+        orderNumber: random.below(2) == 0 ? nil : "o\(random.below(9))", details: "d", payloads: payloads,
         covers: (0..<random.below(4)).map { _ in EntryKey(rawValue: "k\(random.below(14))") },
         reservation: random.below(3) == 0 ? "r\(random.below(3))" : nil)
     }

@@ -19,7 +19,7 @@ import Testing
   }
 
   static let limits = QueueLimits(
-    entries: 5, totalBytes: 1_000, proofBytes: 400, quarantinedEntries: 2, quarantinedBytes: 500)
+    entries: 5, totalBytes: 1_000, payloadBytes: 400, quarantinedEntries: 2, quarantinedBytes: 500)
   static let lanes: [Lane] = [.device, .account("a"), .account("b")]
 
   @Test(arguments: 1...UInt64(LongTests.count(short: 8, long: 24))) func `the queue behaves like the model`(
@@ -68,11 +68,13 @@ import Testing
 
   private func compare(_ queue: QueueFile, _ model: QueueModel, now: Int64) throws {
     let items = try queue.allEntries().map { entry in
-      var proofs: [String: [UInt8]?] = [:]
-      for reference in entry.proofs { proofs[reference.kind] = .some(try queue.proof(reference)?.bytes) }
+      var payloads: [String: [UInt8]?] = [:]
+      for reference in entry.payloads {
+        payloads[reference.kind] = .some(try queue.payload(reference)?.bytes)
+      }
       return QueueModel.Item(
         key: entry.key.rawValue, lane: entry.lane, order: entry.orderNumber, attempts: entry.attempts,
-        readyAt: entry.readyAt.milliseconds, isQuarantined: entry.state == .quarantined, proofs: proofs)
+        readyAt: entry.readyAt.milliseconds, isQuarantined: entry.state == .quarantined, payloads: payloads)
     }
     #expect(items == model.items)
     for lane in Self.lanes {

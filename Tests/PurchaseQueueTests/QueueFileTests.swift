@@ -72,12 +72,12 @@ import Testing
     }
   }
 
-  @Test func `a proof that two entries share is stored once and removed with the last`() async throws {
+  @Test func `a payload that two entries share is stored once and removed with the last`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       for key in ["a", "b"] {
         var new = entry(key)
-        new.proofs = [Proof(kind: "receipt", bytes: Array(repeating: 7, count: 1_000))]
+        new.payloads = [Payload(kind: "receipt", bytes: Array(repeating: 7, count: 1_000))]
         _ = try queue.enqueue(new, now: noon)
       }
       #expect(try used(queue) == [2, 1_000])

@@ -9,8 +9,8 @@ struct QueueModel {
     var attempts = 0
     var readyAt: Int64 = 0
     var isQuarantined = false
-    /// By kind; an empty optional is a proof by reference.
-    var proofs: [String: [UInt8]?]
+    /// By kind; an empty optional is a payload by reference.
+    var payloads: [String: [UInt8]?]
   }
 
   var limits: QueueLimits
@@ -19,10 +19,10 @@ struct QueueModel {
   var unseen: Set<String> = []
   var reservations: [String: (bytes: Int, until: Int64)] = [:]
 
-  var bytes: Int { Set(items.flatMap { $0.proofs.values.compactMap { $0 } }).reduce(0) { $0 + $1.count } }
+  var bytes: Int { Set(items.flatMap { $0.payloads.values.compactMap { $0 } }).reduce(0) { $0 + $1.count } }
   var queued: Int { items.count { !$0.isQuarantined } }
   private var quarantinedBytes: Int {
-    items.filter(\.isQuarantined).flatMap { $0.proofs.values.compactMap { $0 } }.reduce(0) { $0 + $1.count }
+    items.filter(\.isQuarantined).flatMap { $0.payloads.values.compactMap { $0 } }.reduce(0) { $0 + $1.count }
   }
 
   // MARK: Operations; each is tried on a copy, so that an error leaves everything as it was
@@ -36,28 +36,28 @@ struct QueueModel {
     if let name = new.reservation { next.reservations[name] = nil }
     if let index = next.items.firstIndex(where: { $0.key == new.key.rawValue }) {
       next.items[index].order = next.items[index].order ?? new.orderNumber
-      for proof in new.proofs { try next.give(proof, to: index, new.covers, now: now) }
+      for payload in new.payloads { try next.give(payload, to: index, new.covers, now: now) }
     } else {
-      next.items.append(Item(key: new.key.rawValue, lane: new.lane, order: new.orderNumber, proofs: [:]))
+      next.items.append(Item(key: new.key.rawValue, lane: new.lane, order: new.orderNumber, payloads: [:]))
       try next.ensureCapacityForEntry(now: now)
-      for proof in new.proofs { try next.give(proof, to: next.items.count - 1, new.covers, now: now) }
+      for payload in new.payloads { try next.give(payload, to: next.items.count - 1, new.covers, now: now) }
     }
     self = next
   }
 
   private mutating func give(
-    _ proof: Proof, to index: Int, _ covers: [EntryKey], now: Int64
+    _ payload: Payload, to index: Int, _ covers: [EntryKey], now: Int64
   ) throws(QueueError) {
-    let old = items[index].proofs[proof.kind]
-    if old == .some(proof.bytes) { return }
-    if proof.bytes.count > limits.proofBytes {
-      if old == nil { items[index].proofs[proof.kind] = .some(nil) }
+    let old = items[index].payloads[payload.kind]
+    if old == .some(payload.bytes) { return }
+    if payload.bytes.count > limits.payloadBytes {
+      if old == nil { items[index].payloads[payload.kind] = .some(nil) }
       return
     }
-    let isNew = !items.contains { $0.proofs.values.contains(proof.bytes) }
-    items[index].proofs[proof.kind] = proof.bytes
+    let isNew = !items.contains { $0.payloads.values.contains(payload.bytes) }
+    items[index].payloads[payload.kind] = payload.bytes
     let others = covers.map(\.rawValue).filter { $0 != items[index].key }
-    if isNew { try ensureCapacityForBytes(proof, others, now: now) }
+    if isNew { try ensureCapacityForBytes(payload, others, now: now) }
   }
 
   mutating func reserve(_ name: String, bytes: Int, until: Int64, now: Int64) throws(QueueError) {
@@ -131,13 +131,13 @@ struct QueueModel {
   }
 
   private mutating func ensureCapacityForBytes(
-    _ proof: Proof? = nil, _ covers: [String] = [], extra: Int = 0, now: Int64
+    _ payload: Payload? = nil, _ covers: [String] = [], extra: Int = 0, now: Int64
   ) throws(QueueError) {
     func taken() -> Int { bytes + reservations.values.reduce(0) { $0 + $1.bytes } + extra }
     if taken() > limits.totalBytes { dropExpired(now: now) }
     for key in covers where taken() > limits.totalBytes {
-      guard let proof, let index = items.firstIndex(where: { $0.key == key }) else { continue }
-      if items[index].proofs[proof.kind] != nil { items[index].proofs[proof.kind] = proof.bytes }
+      guard let payload, let index = items.firstIndex(where: { $0.key == key }) else { continue }
+      if items[index].payloads[payload.kind] != nil { items[index].payloads[payload.kind] = payload.bytes }
     }
     guard taken() <= limits.totalBytes else {
       throw .queueFull(.totalBytes, needed: taken(), allowed: limits.totalBytes)

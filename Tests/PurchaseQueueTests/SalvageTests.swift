@@ -153,8 +153,8 @@ import Testing
         let path = site.path
         try site.fill(["a"])
         let file = try site.open()
-        let queue = try await ReceiptQueue.open(path: path, clock: { noon })
-        #expect(try await queue.count() == 1)
+        let queue = try await DurableQueue.open(path: path, clock: { noon.date })
+        #expect(try await queue.read { try $0.count() } == 1)
         await #expect(processExitsWith: .success) { [path = path as String] in
           try Data().write(to: URL(fileURLWithPath: path + "-damage"))
           let queue = try QueueFile(path: path, now: noon)
@@ -164,7 +164,10 @@ import Testing
         let error = #expect(throws: QueueError.self) { try file.enqueue(entry("c"), now: noon) }
         guard case .replaced = error else { Issue.record("\(String(describing: error))"); return }
         try await queue.enqueue(entry("c"))
-        #expect(try await queue.entries(in: .account("alice")).map(\.key.rawValue) == ["a", "b", "c"])
+        #expect(
+          try await queue.read { try $0.entries(in: .account("alice")) }.map(\.key.rawValue) == [
+            "a", "b", "c",
+          ])
         try await queue.close()
         _ = consume file
         #expect(try names(site.open().allEntries()) == ["a", "b", "c"])
@@ -198,7 +201,7 @@ import Testing
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a"])
-      let queue = try await ReceiptQueue.open(path: site.path, clock: { noon })
+      let queue = try await DurableQueue.open(path: site.path, clock: { noon.date })
       try FileManager.default.moveItem(atPath: site.path, toPath: site.path + "-elsewhere")
       try FileManager.default.createDirectory(atPath: site.path, withIntermediateDirectories: false)
       for _ in 1...2 {
@@ -208,7 +211,8 @@ import Testing
       try FileManager.default.removeItem(atPath: site.path)
       try FileManager.default.moveItem(atPath: site.path + "-elsewhere", toPath: site.path)
       try await queue.enqueue(entry("c"))
-      #expect(try await queue.entries(in: .account("alice")).map(\.key.rawValue) == ["a", "c"])
+      #expect(
+        try await queue.read { try $0.entries(in: .account("alice")) }.map(\.key.rawValue) == ["a", "c"])
       try await queue.close()
       await #expect(throws: QueueError.closed(path: site.path)) { try await queue.enqueue(entry("d")) }
     }

@@ -22,11 +22,11 @@ private func everything(in directory: String) throws -> [String: [Data]] {
 
 /// A snapshot in a directory of its own, so that its leftovers are visible.
 private func snapshot(of path: String, below directory: String) throws -> QueueSnapshot {
-  try QueueSnapshot(of: path, temporaryDirectory: directory, now: noon)
+  try QueueSnapshot(of: path, temporaryDirectory: directory, now: noon.date)
 }
 
 private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
-  try snapshot.read { (queue) throws(QueueError) in try queue.allEntries() }.map(\.key.rawValue)
+  try snapshot.inCopy { (queue) throws(QueueError) in try queue.allEntries() }.map(\.key.rawValue)
 }
 
 @Suite struct SnapshotTests {
@@ -72,7 +72,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
         let attributes = try FileManager.default.attributesOfItem(atPath: scratch + "/" + copy)
         #expect(attributes[.posixPermissions] as? Int == 0o700)
         // A change of the copy does not change the queue.
-        try snapshot.read { (copy) throws(QueueError) in
+        try snapshot.inCopy { (copy) throws(QueueError) in
           _ = try copy.discard(EntryKey(rawValue: "a"), by: "test", reason: "test", now: noon)
         }
       }
@@ -118,7 +118,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
       for _ in 0..<40 {
         let snapshot = try QueueSnapshot(of: path)
         #expect(snapshot.isSound)
-        let places = try snapshot.read { (queue) throws(QueueError) in try queue.allEntries() }.map(\.place)
+        let places = try snapshot.inCopy { (queue) throws(QueueError) in try queue.allEntries() }.map(\.place)
         if let first = places.first { #expect(places == Array(first..<first + Int64(places.count))) }
         #expect(places.count <= 6)
       }
@@ -170,16 +170,16 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
 @Suite struct DamagedSnapshotTests {
   /// Kinds of damage, made with another connection or byte by byte.
   enum Damage: CaseIterable {
-    case row, proof, tombstone, page, header, mark
+    case row, payload, tombstone, page, header, mark
 
     func make(at path: String) throws {
       switch self {
       case .row: try Connection(path: path).execute("UPDATE entries SET attempts=77 WHERE key='a'")
-      case .proof: try Connection(path: path).execute("UPDATE proofs SET bytes=zeroblob(100)")
+      case .payload: try Connection(path: path).execute("UPDATE payloads SET bytes=zeroblob(100)")
       case .tombstone: try Connection(path: path).execute("UPDATE tombstones SET outcome='lost'")
       case .page:
         let root = try Connection(path: path).prepare(
-          "SELECT rootpage FROM sqlite_schema WHERE name='proofs'"
+          "SELECT rootpage FROM sqlite_schema WHERE name='payloads'"
         ).first { Int($0.integer(0)) }
         try overwrite(path, at: ((root ?? 0) - 1) * 1024, count: 1024)
       case .header: try overwrite(path, at: 0, count: 64)
@@ -210,7 +210,7 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
       #expect(try keys(snapshot) == ["a", "b"])
       switch damage {
       case .row: #expect(snapshot.check.entries == [1])
-      case .proof: #expect(snapshot.check.proofs.count == 2)
+      case .payload: #expect(snapshot.check.payloads.count == 2)
       case .tombstone: #expect(snapshot.check.tombstones.map(\.rawValue) == ["c"])
       case .page: #expect(!snapshot.check.pages.isEmpty && snapshot.salvage?.entries == 2)
       case .header, .mark: #expect(snapshot.salvage?.entries == 2 && snapshot.salvage?.tombstones == 1)

@@ -22,7 +22,7 @@ func entry(_ key: String, lane: Lane = .account("alice"), order: String? = nil, 
 {
   NewEntry(
     key: EntryKey(rawValue: key), lane: lane, orderNumber: order, details: "details of \(key)",
-    proofs: [Proof(kind: "proof", bytes: Array(repeating: key.utf8.reduce(0, ^), count: bytes))])
+    payloads: [Payload(kind: "payload", bytes: Array(repeating: key.utf8.reduce(0, ^), count: bytes))])
 }
 
 /// Every file of a directory with its bytes.
@@ -36,7 +36,7 @@ func files(in directory: String) throws -> [String: Data] {
   return files
 }
 
-/// Entries in their lanes and bytes of proofs.
+/// Entries in their lanes and bytes of payloads.
 func used(_ queue: QueueFile) throws -> [Int] {
   let health = try queue.health()
   return [health.queued, health.bytes]
@@ -50,4 +50,9 @@ func demand(_ holds: Bool, line: UInt = #line) {
 extension RandomSource {
   /// A number from 0 to `limit - 1`.
   mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+}
+
+extension Lane {
+  static let device: Lane = "device"
+  static func account(_ name: String) -> Lane { Lane(rawValue: "account:" + name) }
 }

@@ -47,23 +47,23 @@ import Testing
       _ = try queue.enqueue(entry("a"), now: noon)
       let long = String(repeating: "x", count: 20_000)
       let before = (try queue.allEntries(), try queue.health().reserved)
-      let kinds = (0..<40).map { Proof(kind: "kind \($0)", bytes: [1]) }
+      let kinds = (0..<40).map { Payload(kind: "kind \($0)", bytes: [1]) }
       #expect(throws: QueueError.self) {
         switch what {
         case "outcome": try queue.acknowledge([Settlement(key: key("a"), outcome: long)], now: noon)
         case "order": try queue.acknowledge([Settlement(key: key("a"), orderNumber: long)], now: noon)
         case "reservation": try queue.reserve(long, until: noon, now: noon)
         case "kinds":
-          _ = try queue.enqueue(NewEntry(key: key("b"), lane: .device, proofs: kinds), now: noon)
+          _ = try queue.enqueue(NewEntry(key: key("b"), lane: .device, payloads: kinds), now: noon)
         default:
-          let all = kinds.prefix(QueueLimits.proofsOfAnEntry - 1)
-          _ = try queue.enqueue(NewEntry(key: key("a"), lane: .device, proofs: Array(all)), now: noon)
+          let all = kinds.prefix(QueueLimits.payloadsOfAnEntry - 1)
+          _ = try queue.enqueue(NewEntry(key: key("a"), lane: .device, payloads: Array(all)), now: noon)
           let one = Array(kinds.suffix(1))
-          _ = try queue.enqueue(NewEntry(key: key("a"), lane: .device, proofs: one), now: noon)
+          _ = try queue.enqueue(NewEntry(key: key("a"), lane: .device, payloads: one), now: noon)
         }
       }
       if what != "kinds one by one" { #expect(try queue.allEntries() == before.0) }
-      #expect(try queue.allEntries().allSatisfy { $0.proofs.count <= QueueLimits.proofsOfAnEntry })
+      #expect(try queue.allEntries().allSatisfy { $0.payloads.count <= QueueLimits.payloadsOfAnEntry })
       #expect(try queue.health().reserved == before.1)
     }
   }

@@ -7,7 +7,7 @@ import Testing
   private let key = EntryKey(rawValue: "Production/1")
 
   private func new(_ details: String, isUpdate: Bool = false) -> NewEntry {
-    var new = NewEntry(key: key, lane: .account("alice"), orderNumber: "A-1", details: details, proofs: [])
+    var new = NewEntry(key: key, lane: .account("alice"), orderNumber: "A-1", details: details, payloads: [])
     new.isUpdate = isUpdate
     return new
   }
@@ -46,7 +46,7 @@ import Testing
       let queue = try QueueFile(path: directory + "/q", now: noon)
       for number in 1...6 {
         let key = EntryKey(rawValue: "\(number)")
-        _ = try queue.enqueue(NewEntry(key: key, lane: .device, proofs: []), now: noon)
+        _ = try queue.enqueue(NewEntry(key: key, lane: .device, payloads: []), now: noon)
         if number <= 4 {
           try queue.postpone(key, until: noon.adding(milliseconds: Int64(number) * 1_000), now: noon)
         }

@@ -8,7 +8,7 @@ import Testing
   /// A column of an entry's row, named by the text in which a byte is flipped. Only in the row are key, lane and state
   /// adjacent and in this order; the indexes separate them.
   enum Column: String, CaseIterable {
-    case key, lane, state, order, proofs, details, reason
+    case key, lane, state, order, payloads, details, reason
 
     var text: (String, Int) {
       switch self {
@@ -16,7 +16,7 @@ import Testing
       case .lane: ("baccount:alicequeued", 10)
       case .state: ("baccount:alicequeued", 15)
       case .order: ("order of b", 0)
-      case .proofs: (" 100 proofdetails of b", 1)
+      case .payloads: (" 100 payloaddetails of b", 1)
       case .details: ("details of b", 3)
       case .reason: ("postponed; not before", 0)
       }
@@ -47,8 +47,8 @@ import Testing
         #expect(try names(queue.entries(in: .account("alice"))) == ["a", "c", "b"])
         // If the key is damaged, the entry of the row is unknown.
         #expect(try queue.health().damaged == (column == .key ? 1 : 0))
-        let reference = try #require(queue.entry(key("b"))?.proofs.first)
-        #expect(try queue.proof(reference) == entry("b").proofs[0])
+        let reference = try #require(queue.entry(key("b"))?.payloads.first)
+        #expect(try queue.payload(reference) == entry("b").payloads[0])
         #expect(try queue.health().bytes == 300)
       }
       #expect(try QueueCheck.run(path: site.path).isClean)
@@ -69,47 +69,47 @@ import Testing
     }
   }
 
-  @Test func `a proof with a flipped byte is by reference in all entries that share it`()
+  @Test func `a payload with a flipped byte is by reference in all entries that share it`()
     async throws
   {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
-      let shared = Proof(kind: "proof", bytes: Array("a receipt that covers two".utf8))
+      let shared = Payload(kind: "payload", bytes: Array("a receipt that covers two".utf8))
       do {
         let queue = try site.open()
         for name in ["a", "b"] {
           var new = entry(name)
-          new.proofs = [shared]
+          new.payloads = [shared]
           _ = try queue.enqueue(new, now: noon)
         }
         _ = try queue.enqueue(entry("c"), now: noon)
       }
       try site.damage.flip("a receipt that covers two", 5)
       let queue = try site.open()
-      #expect(try QueueCheck.run(path: site.path).proofs.count == 1)
-      let reference = try #require(queue.entry(key("a"))?.proofs.first)
+      #expect(try QueueCheck.run(path: site.path).payloads.count == 1)
+      let reference = try #require(queue.entry(key("a"))?.payloads.first)
       #expect(!reference.isByReference)
-      #expect(try queue.proof(reference) == nil)
-      #expect(try queue.allEntries().map { $0.proofs[0].isByReference } == [true, true, false])
+      #expect(try queue.payload(reference) == nil)
+      #expect(try queue.allEntries().map { $0.payloads[0].isByReference } == [true, true, false])
       #expect(try queue.allEntries().allSatisfy { $0.state == .queued })
       #expect(try queue.health().bytes == 100)
       var again = entry("b")
-      again.proofs = [shared]
+      again.payloads = [shared]
       _ = try queue.enqueue(again, now: noon)
-      #expect(try queue.proof(#require(queue.entry(key("b"))?.proofs.first)) == shared)
+      #expect(try queue.payload(#require(queue.entry(key("b"))?.payloads.first)) == shared)
       #expect(try QueueCheck.run(path: site.path).isClean)
     }
   }
 
-  @Test func `a damaged proof that is redelivered before it is read is stored again`() async throws {
+  @Test func `a damaged payload that is redelivered before it is read is stored again`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a"])
-      let bytes = entry("a").proofs[0].bytes
+      let bytes = entry("a").payloads[0].bytes
       try site.damage.flip(at: site.damage.offset(of: bytes) + 50)
       let queue = try site.open()
       _ = try queue.enqueue(entry("a"), now: noon)
-      #expect(try queue.proof(#require(queue.entry(key("a"))?.proofs.first)) == entry("a").proofs[0])
+      #expect(try queue.payload(#require(queue.entry(key("a"))?.payloads.first)) == entry("a").payloads[0])
       #expect(try used(queue) == [1, 100])
       #expect(try QueueCheck.run(path: site.path).isClean)
     }
@@ -193,16 +193,16 @@ import Testing
         try queue.acknowledge([Settlement(key: key("settled"), outcome: "an outcome")], now: noon)
       }
       try site.damage.flip("details of a", 1)
-      try site.damage.flip(at: site.damage.offset(of: entry("b").proofs[0].bytes))
+      try site.damage.flip(at: site.damage.offset(of: entry("b").payloads[0].bytes))
       try site.damage.flip("an outcome", 1)
       let queue = try site.open()
       let report = try QueueCheck.run(path: site.path)
-      #expect(report.entries == [1] && report.proofs.count == 1 && report.tombstones == [key("settled")])
+      #expect(report.entries == [1] && report.payloads.count == 1 && report.tombstones == [key("settled")])
       #expect(report.pages.isEmpty)
       try queue.isolate(report)
       #expect(try QueueCheck.run(path: site.path).isClean)
       #expect(try queue.allEntries().map(\.state) == [.damaged, .queued, .queued])
-      #expect(try queue.allEntries().map { $0.proofs[0].isByReference } == [false, true, false])
+      #expect(try queue.allEntries().map { $0.payloads[0].isByReference } == [false, true, false])
       #expect(try queue.tombstone(key("settled")) == nil)
       #expect(try site.leftovers() == [])
     }

@@ -38,7 +38,7 @@ import Testing
       let vault = FaultyVault(directory: directory + "/vault")
       let reported = Locked<[Diagnostic]>([])
       let queue = try QueueFile(
-        path: directory + "/q", vault: vault, now: noon,
+        path: directory + "/q", vault: vault, now: noon.date,
         diagnostics: { diagnostic in reported.withLock { $0.append(diagnostic) } })
       _ = try queue.enqueue(entry("a"), now: noon)
       #expect(reported.withLock { $0.isEmpty })
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `an entry whose proof does not fit into the vault is restored by reference`()
+  @Test func `an entry whose payload does not fit into the vault is restored by reference`()
     async throws
   {
     try await withTemporaryDirectory { directory in
@@ -114,8 +114,8 @@ import Testing
       let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
       let restored = try fresh.allEntries()
       #expect(restored.map(\.key.rawValue) == ["small", "large"])
-      #expect(restored.map { $0.proofs.map(\.isByReference) } == [[false], [true]])
-      #expect(restored[1].proofs[0].size == 2_500)
+      #expect(restored.map { $0.payloads.map(\.isByReference) } == [[false], [true]])
+      #expect(restored[1].payloads[0].size == 2_500)
     }
   }
 
@@ -124,26 +124,26 @@ import Testing
       let vault = DirectoryVault(directory: directory + "/vault", itemBytes: 1_000, totalBytes: 3_000)
       let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
       for index in 0..<2 {
-        try vault.store(VaultItem(name: "proof.forgotten.\(index)", bytes: Array(repeating: 1, count: 900)))
+        try vault.store(VaultItem(name: "payload.forgotten.\(index)", bytes: Array(repeating: 1, count: 900)))
       }
       _ = try queue.enqueue(entry("a", bytes: 2_000), now: noon)
       #expect(try queue.allEntries().map(\.isUnprotected) == [false])
-      let left = try vault.list().filter { $0.hasPrefix("proof.forgotten") }
+      let left = try vault.list().filter { $0.hasPrefix("payload.forgotten") }
       #expect(left.isEmpty)
     }
   }
 
   @Test(arguments: [0, 1, 999, 1_000, 1_001, 5_000])
-  func `a proof of any size is restored from its chunks`(size: Int) async throws {
+  func `a payload of any size is restored from its chunks`(size: Int) async throws {
     try await withTemporaryDirectory { directory in
       let vault = DirectoryVault(directory: directory + "/vault", itemBytes: 1_000)
       let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
       var new = entry("a")
-      new.proofs = [Proof(kind: "p", bytes: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })]
+      new.payloads = [Payload(kind: "p", bytes: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })]
       _ = try queue.enqueue(new, now: noon)
       let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
-      let reference = try #require(try fresh.allEntries().first?.proofs.first)
-      #expect(try fresh.proof(reference) == new.proofs[0])
+      let reference = try #require(try fresh.allEntries().first?.payloads.first)
+      #expect(try fresh.payload(reference) == new.payloads[0])
       try fresh.acknowledge([Settlement(key: new.key)], now: noon)
       #expect(try vault.list().isEmpty)
     }
@@ -155,7 +155,7 @@ import Testing
       let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
       for key in ["a", "b"] {
         var new = entry(key)
-        new.proofs = [Proof(kind: "p", bytes: Array(repeating: 5, count: 2_500))]
+        new.payloads = [Payload(kind: "p", bytes: Array(repeating: 5, count: 2_500))]
         _ = try queue.enqueue(new, now: noon)
       }
       #expect(try vault.list().count == 5)

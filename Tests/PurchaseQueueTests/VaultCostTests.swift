@@ -7,7 +7,7 @@ import Testing
 /// What a vault costs: syncs for each call, and calls for each opening and each pause.
 @Suite struct VaultCostTests {
   /// Counts the calls, and has no space on demand.
-  private final class CountingVault: ReceiptVault {
+  private final class CountingVault: QueueVault {
     private let base: DirectoryVault
     let calls = Locked<[String: Int]>([:])
     let isFull = Locked(false)
@@ -70,7 +70,7 @@ import Testing
       try queue.maintain(now: noon)
       #expect(try queue.health().unprotected == 0)
       let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
-      #expect(try fresh.allEntries().allSatisfy { !$0.proofs.contains(where: \.isByReference) })
+      #expect(try fresh.allEntries().allSatisfy { !$0.payloads.contains(where: \.isByReference) })
     }
   }
 
@@ -80,7 +80,7 @@ import Testing
       vault.imitate(.locked)
       let reported = Locked(0)
       let queue = try QueueFile(
-        path: directory + "/q", vault: vault, now: noon,
+        path: directory + "/q", vault: vault, now: noon.date,
         diagnostics: { _ in reported.withLock { $0 += 1 } })
       for name in numbered("e", 20) { _ = try queue.enqueue(entry(name), now: noon) }
       #expect(try queue.health().unprotected == 20)
@@ -164,7 +164,7 @@ import Testing
             let fresh = try open(DiskImage.root + "/fresh")
             for (name, from, until) in protected where replay.position >= from && replay.position <= until {
               let restored = try fresh.entry(key(name))
-              demand(restored?.proofs.map(\.isByReference) == [false])
+              demand(restored?.payloads.map(\.isByReference) == [false])
             }
             images += 1
           }

@@ -7,7 +7,7 @@ import Testing
 /// What the queue does with its vault happens under the inter-process lock.
 @Suite struct VaultLockTests {
   /// Notes the calls during which another process could have taken the queue's lock.
-  private final class LockWatch: ReceiptVault {
+  private final class LockWatch: QueueVault {
     private let base: DirectoryVault
     private let lockPath: String
     let unlocked = Locked<[String]>([])
@@ -103,7 +103,7 @@ import Testing
       #expect(opened == 1)
       let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
       let restored = try #require(try fresh.entry(key("paid")))
-      #expect(restored.proofs.map(\.isByReference) == [false])
+      #expect(restored.payloads.map(\.isByReference) == [false])
       #expect(try queue.entry(key("paid"))?.isUnprotected == false)
     }
   }

@@ -33,7 +33,7 @@ import Testing
       #expect(entries.map(\.orderNumber) == ["order-z", "order-x"])
       #expect(entries.allSatisfy { $0.attempts == 0 && $0.lane == .account("alice") })
       for (key, restored) in zip(["z", "x"], entries) {
-        #expect(try second.proof(#require(restored.proofs.first)) == entry(key).proofs[0])
+        #expect(try second.payload(#require(restored.payloads.first)) == entry(key).payloads[0])
       }
     }
   }

@@ -22,8 +22,8 @@ import Testing
     }
   }
 
-  private func open(_ path: String, _ time: VirtualTime) async throws -> ReceiptQueue {
-    try await ReceiptQueue.open(
+  private func open(_ path: String, _ time: VirtualTime) async throws -> DurableQueue {
+    try await DurableQueue.open(
       QueueSetup(path: path, limits: QueueLimits(entries: 1_000)), pause: .seconds(1_000),
       patience: time.patience, clock: { noon })
   }
@@ -64,7 +64,7 @@ import Testing
           for _ in 0..<8 {
             group.addTask {
               do {
-                #expect(try await queue.count() == 1)
+                #expect(try await queue.read { try $0.count() } == 1)
               } catch {
                 Issue.record(error)
               }
@@ -77,7 +77,7 @@ import Testing
         #expect(waits.allSatisfy { (5_000...6_000).contains($0) }, "\(waits)")
       }
       try await queue.enqueue(entry("later"))
-      #expect(try await queue.count() == 2)
+      #expect(try await queue.read { try $0.count() } == 2)
       try await queue.close()
     }
   }
@@ -94,7 +94,7 @@ import Testing
         lock.unlock()
         try await group.waitForAll()
       }
-      #expect(try await queue.count() == 64)
+      #expect(try await queue.read { try $0.count() } == 64)
       try await queue.close()
     }
   }
@@ -117,7 +117,9 @@ import Testing
             }
           }
         }
-        await #expect(throws: QueueError.closed(path: directory + "/q")) { try await queue.count() }
+        await #expect(throws: QueueError.closed(path: directory + "/q")) {
+          try await queue.read { try $0.count() }
+        }
       }
       #expect(try QueueFile(path: directory + "/q", now: noon).allEntries().isEmpty)
     }
@@ -131,7 +133,7 @@ import Testing
       let before = try commits(inLogOf: directory + "/q")
       let errors = queue.groupCommit(
         (0..<64).map { index in
-          // Refused after it has changed something: the row of its proof is written first.
+          // Refused after it has changed something: the row of its payload is written first.
           let new = entry("k\(index)", bytes: index == refused ? 100_001 : 10 + index)
           return operation { (file) throws(QueueError) in _ = try file.enqueue(new, now: noon) }
         })

@@ -35,7 +35,7 @@ import Testing
 
   @Test func `A deleted value is overwritten in the file`() throws {
     try withDatabasePath { path in
-      let secret = Array("a proof that must not stay on the disk".utf8)
+      let secret = Array("a payload that must not stay on the disk".utf8)
       let connection = try Connection(path: path)
       try connection.applyNewFileSettings()
       try connection.applyConnectionSettings()

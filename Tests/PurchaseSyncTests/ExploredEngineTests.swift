@@ -189,7 +189,7 @@ import Testing
   ) async throws {
     try await EngineFixture.with { fixture in
       var fixture = fixture
-      fixture.configuration.limits = QueueLimits(proofBytes: 10)
+      fixture.configuration.limits = QueueLimits(payloadBytes: 10)
       let store = FadingStore(inner: fixture.store, isSilent: isSilent)
       let engine = try await fixture.open(store: store)
       let order = try await engine.begin(product: EngineFixture.product, account: "alice")
@@ -237,7 +237,7 @@ import Testing
   {
     try await EngineFixture.with { fixture in
       var fixture = fixture
-      fixture.configuration.limits = QueueLimits(proofBytes: 10)
+      fixture.configuration.limits = QueueLimits(payloadBytes: 10)
       let engine = try await fixture.open()
       await engine.suspend()
       for _ in 1...3 { try await fixture.buy(engine) }
@@ -259,7 +259,7 @@ import Testing
         _ = try queue.enqueue(
           NewEntry(
             key: unreadable, lane: alice, details: "{}",
-            proofs: [Proof(kind: "signedTransaction", bytes: Array("a.b.c".utf8))]),
+            payloads: [Payload(kind: "signedTransaction", bytes: Array("a.b.c".utf8))]),
           now: Timestamp.wallClock())
       }
       let engine = try await fixture.open()

@@ -45,7 +45,8 @@ import Testing
       _ = try file.save(document, account: "alice", answering: asked, now: midday)
       let details = try TransactionDetails(bought("100")).text()
       _ = try queue.enqueue(
-        NewEntry(key: key("100"), lane: alice, details: details, proofs: [bought("100").proof]), now: midday)
+        NewEntry(key: key("100"), lane: alice, details: details, payloads: [bought("100").proof]), now: midday
+      )
       try queue.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
       let proof = bought("200").proof
       let whole = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -57,7 +58,7 @@ import Testing
         // For any lost page: a purchase can be taken over again, and another one begun.
         try asEngine(damaged) { (file) throws(QueueError) in
           _ = try file.queue.enqueue(
-            NewEntry(key: key("200"), lane: alice, details: details, proofs: [proof]), now: midday)
+            NewEntry(key: key("200"), lane: alice, details: details, payloads: [proof]), now: midday)
           _ = try file.request(
             account: "alice", product: "gems", quantity: 1, proposing: "again", waiting: [], now: midday)
         }

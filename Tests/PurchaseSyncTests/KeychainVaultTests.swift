@@ -134,14 +134,14 @@ import Testing
     }
     let vault = KeychainVault(items: keychain, itemBytes: 64 << 10)
     let noon = Timestamp(milliseconds: 1_780_000_000_000)
-    let proof = Proof(kind: "appReceipt", bytes: (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
-    let new = NewEntry(key: EntryKey(rawValue: "Production/1"), lane: .account("alice"), proofs: [proof])
+    let proof = Payload(kind: "appReceipt", bytes: (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    let new = NewEntry(key: EntryKey(rawValue: "Production/1"), lane: .account("alice"), payloads: [proof])
     let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
     _ = try first.enqueue(new, now: noon)
     #expect(keychain.accounts.count == 5)
     let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
     let restored = try #require(try second.entry(new.key))
     #expect(restored.lane == .account("alice"))
-    #expect(try second.proof(try #require(restored.proofs.first)) == proof)
+    #expect(try second.payload(try #require(restored.payloads.first)) == proof)
   }
 }

@@ -12,7 +12,7 @@ import Testing
 
   private static func entry(_ id: String, readyAt: Int64 = 0) -> Entry {
     var entry = Entry(
-      place: 1, key: key(id), lane: alice, orderNumber: nil, details: "", proofs: [], now: midday)
+      place: 1, key: key(id), lane: alice, orderNumber: nil, details: "", payloads: [], now: midday)
     entry.readyAt = Timestamp(milliseconds: readyAt)
     return entry
   }

@@ -84,7 +84,7 @@ struct MachineRun {
   }
 
   mutating func proofFound(_ bytes: String, for key: EntryKey) throws -> [SyncAction] {
-    took(try machine.proofFound(Proof(kind: "appReceipt", bytes: Array(bytes.utf8)), for: key, now: now))
+    took(try machine.proofFound(Payload(kind: "appReceipt", bytes: Array(bytes.utf8)), for: key, now: now))
   }
 
   mutating func claim(_ account: String) throws -> [SyncAction] {
@@ -188,7 +188,7 @@ extension SyncMachine {
 /// A payment of alice, with a proof of its own unless one is given.
 func bought(_ id: String, token: UInt8? = nil, proof: String? = nil) -> StoreTransaction {
   payment(id, token: token.map { orderToken($0) }) {
-    $0.proof = Proof(kind: "signedTransaction", bytes: Array((proof ?? "jws of \(id)").utf8))
+    $0.proof = Payload(kind: "signedTransaction", bytes: Array((proof ?? "jws of \(id)").utf8))
   }
 }
 

@@ -51,9 +51,9 @@ extension MachineWalk {
     arrive(transaction, from: nil)
   }
 
-  private mutating func proof(own: String) -> Proof {
-    guard chance(1, in: 2) else { return Proof(kind: "signedTransaction", bytes: Array(own.utf8)) }
-    return Proof(kind: "appReceipt", bytes: [UInt8.random(in: 0..<3, using: &random)])
+  private mutating func proof(own: String) -> Payload {
+    guard chance(1, in: 2) else { return Payload(kind: "signedTransaction", bytes: Array(own.utf8)) }
+    return Payload(kind: "appReceipt", bytes: [UInt8.random(in: 0..<3, using: &random)])
   }
 
   mutating func arrive(_ transaction: StoreTransaction, from account: String?) {
@@ -104,7 +104,7 @@ extension MachineWalk {
   mutating func foundReceipt() {
     guard let key = pickKey(reading) else { return }
     reading.remove(key)
-    let proof = Proof(kind: "appReceipt", bytes: [UInt8.random(in: 0..<6, using: &random)])
+    let proof = Payload(kind: "appReceipt", bytes: [UInt8.random(in: 0..<6, using: &random)])
     step("receipt holds \(key.id)") { (machine, now) throws(QueueError) in
       try machine.proofFound(proof, for: key, now: now)
     }
@@ -114,8 +114,9 @@ extension MachineWalk {
 
   mutating func answer() {
     guard
-      let lane = uploads.keys.sorted(by: { $0.text < $1.text }).first(where: { _ in chance(1, in: 2) })
-        ?? uploads.keys.min(by: { $0.text < $1.text }), let sent = uploads[lane]
+      let lane = uploads.keys.sorted(by: { $0.rawValue < $1.rawValue }).first(where: { _ in chance(1, in: 2) }
+      )
+        ?? uploads.keys.min(by: { $0.rawValue < $1.rawValue }), let sent = uploads[lane]
     else { return }
     uploads[lane] = nil
     if isCalm || chance(3, in: 5) { return reply(to: lane, sent) }
@@ -127,7 +128,7 @@ extension MachineWalk {
       .signInNeeded, .proofMissing, .laneTaken, .unprepared(reason: "locked"), .interrupted,
     ])
     observer.failed(failure, lane, sent.map(\.key), at: now)
-    step("\(lane.text): \(failure)") { (machine, now) throws(QueueError) in
+    step("\(lane.rawValue): \(failure)") { (machine, now) throws(QueueError) in
       try machine.uploadFailed(lane: lane, failure, now: now)
     }
   }
@@ -147,7 +148,7 @@ extension MachineWalk {
     let reply = UploadReply(ledgerEpoch: epoch, verdicts: verdicts)
     observer.replied(verdicts, to: lane, sent.map(\.key), at: now)
     let words = verdicts.map { "\($0.transactionID) \($0.verdict.rawValue) \($0.retryAfter ?? 0)" }
-    step("\(lane.text): reply \(words)") { (machine, now) throws(QueueError) in
+    step("\(lane.rawValue): reply \(words)") { (machine, now) throws(QueueError) in
       machine.replyArrived(lane: lane, reply, now: now)
     }
   }

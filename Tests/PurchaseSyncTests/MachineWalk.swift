@@ -100,7 +100,7 @@ struct MachineWalk {
     for action in actions {
       switch action {
       case .send(let lane, let entries):
-        trace.append("  sent \(entries.map(\.key.id)) in \(lane.text)")
+        trace.append("  sent \(entries.map(\.key.id)) in \(lane.rawValue)")
         observer.sends(entries, in: lane, at: now, isOut: uploads[lane] != nil)
         uploads[lane] = entries
       case .finish(let tombstone):

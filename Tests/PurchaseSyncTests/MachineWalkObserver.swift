@@ -179,7 +179,7 @@ struct MachineWalkObserver {
   // MARK: Actions of the machine
 
   mutating func sends(_ sent: [Entry], in lane: Lane, at now: Timestamp, isOut: Bool) {
-    expect(!isOut, "14: a second request of lane \(lane.text)")
+    expect(!isOut, "14: a second request of lane \(lane.rawValue)")
     expect(!sent.isEmpty, "an upload of nothing")
     // Entries that never waited come in the order of their places, the others by the end of their wait. The two groups
     // take turns.
@@ -190,23 +190,24 @@ struct MachineWalkObserver {
     }
     let ready = wasFresh.contains(lane) ? due + fresh : fresh + due
     if ready.first?.readyAt.milliseconds == 0 { wasFresh.insert(lane) } else { wasFresh.remove(lane) }
-    expect(ready.first?.key == sent.first?.key, "5: \(sent[0].key.id) is not the head of \(lane.text)")
+    expect(ready.first?.key == sent.first?.key, "5: \(sent[0].key.id) is not the head of \(lane.rawValue)")
     expect(
       zip(ready, sent).allSatisfy { $0.key == $1.key } && sent.count <= ready.count,
-      "5: not the run behind the head of \(lane.text)")
+      "5: not the run behind the head of \(lane.rawValue)")
     for entry in sent {
       guard let stored = storage.entry(entry.key), stored.state == .queued else {
         broken.append("4: \(entry.key.id) was sent, and is not in the queue")
         continue
       }
-      expect(stored.lane == lane, "6: \(entry.key.id) of \(stored.lane.text) was sent in \(lane.text)")
-      expect(entry.proofs == sent[0].proofs, "5: \(entry.key.id) has another proof than the head")
+      expect(
+        stored.lane == lane, "6: \(entry.key.id) of \(stored.lane.rawValue) was sent in \(lane.rawValue)")
+      expect(entry.payloads == sent[0].payloads, "5: \(entry.key.id) has another proof than the head")
       let before = attempts[stored.place, default: 0]
       expect(stored.attempts > before, "8: attempt \(before + 1) of \(entry.key.id) is not counted")
       expect(now >= floor.byKey[entry.key] ?? now, "17: \(entry.key.id) before its Retry-After")
     }
-    expect(now >= floor.all, "17: lane \(lane.text) before the backend's Retry-After")
-    expect(now >= floor.byLane[lane] ?? now, "17: lane \(lane.text) before its own Retry-After")
+    expect(now >= floor.all, "17: lane \(lane.rawValue) before the backend's Retry-After")
+    expect(now >= floor.byLane[lane] ?? now, "17: lane \(lane.rawValue) before its own Retry-After")
     if isFailing || failing.contains(lane) { spend(at: now) }
   }
 

@@ -55,7 +55,7 @@ import Testing
     let bytes = forge.appReceipt(of: [record(kind)], createdAt: midday.adding(milliseconds: 5_000))
     let receipt = try AppReceipt(decoding: bytes)
     let transaction = try #require(try StoreTransaction.all(in: receipt, bytes: bytes).first)
-    #expect(transaction.proof == Proof(kind: "appReceipt", bytes: bytes))
+    #expect(transaction.proof == Payload(kind: "appReceipt", bytes: bytes))
     #expect(transaction.key.rawValue == "Sandbox/200" && transaction.originalKey?.rawValue == "Sandbox/100")
     #expect(transaction.purchasedAt == midday && transaction.accountToken == nil)
     #expect(transaction.productKind == expected && transaction.quantity == 2)
@@ -86,7 +86,7 @@ import Testing
   @Test func `an old transaction receipt is its own proof`() throws {
     let bytes = forge.transactionReceipt(of: record())
     let transaction = try StoreTransaction(TransactionReceipt(decoding: bytes), bytes: bytes)
-    #expect(transaction.proof == Proof(kind: "transactionReceipt", bytes: bytes))
+    #expect(transaction.proof == Payload(kind: "transactionReceipt", bytes: bytes))
     #expect(transaction.key.rawValue == "Sandbox/200" && transaction.productID == "gold")
     #expect(transaction.purchasedAt == midday.adding(milliseconds: 321) && transaction.quantity == 2)
     #expect(transaction.expiresAt == midday.adding(milliseconds: inDays(30)))

@@ -89,7 +89,7 @@ import Testing
 
     /// An account's lane contains only that account's transactions.
     private func checkAccount(_ match: OrderMatch) {
-      guard case .account(let account) = match.lane else { return }
+      guard let account = match.lane.account else { return }
       for number in match.candidates + [match.orderNumber].compactMap({ $0 }) {
         #expect(fixture.order(number)?.account == account)
       }
@@ -114,7 +114,7 @@ import Testing
           let match = try run.arrive(sale)
           let id = sale.transaction.transactionID
           if !fixture.hasRival(sale) { outcome[id] = [match.orderNumber ?? "-"] + match.candidates }
-          if case .account(let account) = match.lane { accounts[id, default: []].insert(account) }
+          if let account = match.lane.account { accounts[id, default: []].insert(account) }
         }
         outcome["bound orders"] = run.taken.keys.sorted()
         outcomes.insert(outcome)

@@ -25,7 +25,7 @@ func payment(
   var transaction = StoreTransaction(
     environment: .production, transactionID: id, originalTransactionID: original ?? id, productID: product,
     quantity: quantity, purchasedAt: midday.adding(milliseconds: offset), accountToken: token,
-    proof: Proof(kind: "signedTransaction", bytes: Array("x.y.z".utf8)))
+    proof: Payload(kind: "signedTransaction", bytes: Array("x.y.z".utf8)))
   change(&transaction)
   return transaction
 }

@@ -1,3 +1,4 @@
+import PurchaseQueue
 import PurchaseSync
 import Testing
 

@@ -181,7 +181,7 @@ import Testing
     _ = other.begin(try other.started(now: app.now), now: app.now)
     _ = try app.arrive(bought("100", token: 1))
     let ofBob = payment("200", token: orderToken(9), product: "coins") {
-      $0.proof = Proof(kind: "signedTransaction", bytes: Array("jws of 200".utf8))
+      $0.proof = Payload(kind: "signedTransaction", bytes: Array("jws of 200".utf8))
     }
     _ = other.begin(try other.transactionArrived(ofBob, now: app.now), now: app.now)
     _ = try app.fail(alice, .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: 7_200_000))

@@ -67,7 +67,7 @@ import Testing
       let sent = try ["100", "101"].map { try #require(try site.storage.entry(key($0))) }
       // Another process of this installation gets a newer proof of one of them.
       try site.enqueue(bought("100", proof: "newer"))
-      let claims = sent.map { SettledClaim(key: $0.key, verdict: .granted, sent: $0.proofs) }
+      let claims = sent.map { SettledClaim(key: $0.key, verdict: .granted, sent: $0.payloads) }
       let result = try site.storage.settle(claims, now: later)
       #expect(result.tombstones.map(\.key.id) == ["100", "101"] && result.owesUpdates)
       try site.reopen()
@@ -240,7 +240,7 @@ import Testing
       try site.reopen()
       let first = try site.storage.queueOwedUpdates(now: later)
       #expect(first == QueuedUpdates(queued: [key("101"), key("100")], areWaiting: true))
-      #expect(try site.storage.entry(key("101"))?.proofs == [])
+      #expect(try site.storage.entry(key("101"))?.payloads == [])
       #expect(
         try site.storage.queueOwedUpdates(now: later) == QueuedUpdates(queued: [], areWaiting: true))
       let settled = try #require(try site.settle("101", .refunded))

@@ -25,7 +25,7 @@ import Testing
       #expect(entry.attempts == 0)
       #expect(entry.state == .queued)
       #expect(entry.enqueuedAt == midday)
-      #expect(entry.proofs.map(\.kind) == ["signedTransaction"])
+      #expect(entry.payloads.map(\.kind) == ["signedTransaction"])
       try site.reopen()
       #expect(try site.storage.entry(key("100"))?.orderNumber == "1")
       #expect(
@@ -48,7 +48,7 @@ import Testing
       try site.enqueue(bought("100", proof: "old"))
       try site.storage.recordAttempt([key("100")], keeping: nil, now: midday)
       var receipt = bought("100")
-      receipt.proof = Proof(kind: "appReceipt", bytes: [1])
+      receipt.proof = Payload(kind: "appReceipt", bytes: [1])
       try site.enqueue(receipt, at: later)
       guard case .collapsed(let entry) = try site.enqueue(bought("100", proof: "new"), at: later) else {
         Issue.record("not collapsed")
@@ -57,13 +57,13 @@ import Testing
       #expect(entry.place == 1)
       #expect(entry.attempts == 1)
       #expect(entry.enqueuedAt == midday)
-      #expect(entry.proofs.map(\.kind) == ["appReceipt", "signedTransaction"])
-      let before = try site.storage.entry(key("100"))?.proofs
+      #expect(entry.payloads.map(\.kind) == ["appReceipt", "signedTransaction"])
+      let before = try site.storage.entry(key("100"))?.payloads
       guard case .collapsed(let same) = try site.enqueue(bought("100", proof: "new")) else {
         Issue.record("not collapsed")
         return
       }
-      #expect(same.proofs == before)
+      #expect(same.payloads == before)
     }
   }
 
@@ -121,10 +121,10 @@ import Testing
       try site.enqueue(bought("100"))
       let watch = PoisonWatch(failedRounds: 3, failingSince: midday, unknownAnswers: 4)
       try site.storage.keep(RetryState(), [key("100"): watch], now: midday)
-      try site.storage.attach(Proof(kind: "appReceipt", bytes: [1]), to: key("100"), now: later)
-      try site.storage.attach(Proof(kind: "appReceipt", bytes: [1]), to: key("200"), now: later)
+      try site.storage.attach(Payload(kind: "appReceipt", bytes: [1]), to: key("100"), now: later)
+      try site.storage.attach(Payload(kind: "appReceipt", bytes: [1]), to: key("200"), now: later)
       #expect(
-        try site.storage.entry(key("100"))?.proofs.map(\.kind) == ["appReceipt", "signedTransaction"])
+        try site.storage.entry(key("100"))?.payloads.map(\.kind) == ["appReceipt", "signedTransaction"])
       #expect(try site.storage.watch(of: key("100")).failedRounds == 3)
       #expect(try site.storage.watch(of: key("100")).unknownAnswers == 0)
       #expect(try site.storage.entry(key("200")) == nil)

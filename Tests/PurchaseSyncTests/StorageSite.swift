@@ -89,10 +89,11 @@ final class StorageSite {
     var proofs: [Int64: Int] = [:]
     for id in ids {
       if let entry = try storage.entry(key(id)) {
-        var line = "entry \(entry.place) \(id) \(entry.lane.text) \(entry.orderNumber ?? "-") \(entry.state)"
+        var line =
+          "entry \(entry.place) \(id) \(entry.lane.rawValue) \(entry.orderNumber ?? "-") \(entry.state)"
         line += " \(entry.reason ?? "-") \(entry.enqueuedAt) \(entry.attempts) \(entry.readyAt)"
         line += " \(entry.attemptedAt.map(\.description) ?? "-")"
-        for proof in entry.proofs {
+        for proof in entry.payloads {
           // Only equality of the places matters, not their numbers.
           let number = proof.id.map { id in
             if proofs[id] == nil { proofs[id] = proofs.count }
@@ -105,9 +106,10 @@ final class StorageSite {
       let watch = try storage.watch(of: key(id))
       if watch != PoisonWatch() { lines.append("watch \(id) \(watch)") }
       let known = try storage.knownTransaction(key(id))
-      if let known { lines.append("known \(id) \(known.lane.text) \(known.orderNumber ?? "-")") }
+      if let known { lines.append("known \(id) \(known.lane.rawValue) \(known.orderNumber ?? "-")") }
       guard let tombstone = try storage.tombstone(key(id)) else { continue }
-      var line = "tombstone \(id) \(tombstone.lane.text) \(tombstone.orderNumber ?? "-") \(tombstone.outcome)"
+      var line =
+        "tombstone \(id) \(tombstone.lane.rawValue) \(tombstone.orderNumber ?? "-") \(tombstone.outcome)"
       line += " \(tombstone.settledAt) \(tombstone.enqueuedAt) \(tombstone.attempts)"
       line += " \(tombstone.isFinishOwed) \(tombstone.isUnseen)"
       line += " \(try storage.storeAccount(of: tombstone) ?? "-")"
@@ -117,7 +119,8 @@ final class StorageSite {
     lines.append("quarantined \(try storage.quarantined().map(\.id))")
     for lane in try storage.lanes() {
       let next = try storage.nextReadyAt(in: lane)
-      lines.append("lane \(lane.text) \(try readyIDs(lane, at: .distantFuture)) \(next?.description ?? "-")")
+      lines.append(
+        "lane \(lane.rawValue) \(try readyIDs(lane, at: .distantFuture)) \(next?.description ?? "-")")
     }
     for number in orders {
       let facts = try storage.orderFacts(accountToken: orderToken(number))

@@ -132,7 +132,8 @@ import Testing
         }
       case 10:
         return Call(name: "attach \(id)") { site in
-          try site.storage.attach(Proof(kind: "appReceipt", bytes: Array(other.utf8)), to: key(id), now: now)
+          try site.storage.attach(
+            Payload(kind: "appReceipt", bytes: Array(other.utf8)), to: key(id), now: now)
           return ""
         }
       case 11: return Call(name: "claim") { "\(try $0.storage.keepAdoption(of: "alice"))" }

@@ -36,7 +36,7 @@ import Testing
     #expect(transaction.quantity == 3)
     #expect(transaction.purchasedAt == Timestamp(milliseconds: 1_697_679_936_049))
     #expect(transaction.accountToken == Self.token)
-    #expect(transaction.proof == Proof(kind: "signedTransaction", bytes: Array(jws.utf8)))
+    #expect(transaction.proof == Payload(kind: "signedTransaction", bytes: Array(jws.utf8)))
     #expect(transaction.isVerified == isVerified)
   }
 

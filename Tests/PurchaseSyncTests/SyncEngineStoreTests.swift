@@ -96,7 +96,7 @@ import Testing
       try await engine.wake()
       try await until {
         // Both of its proofs are kept.
-        try await engine.caseFile(for: paid.key)?.proofs.count == 2
+        try await engine.caseFile(for: paid.key)?.payloads.count == 2
       }
       #expect(try await engine.snapshot().purchases.map(\.orderNumber) == [order.number])
       gate.open()

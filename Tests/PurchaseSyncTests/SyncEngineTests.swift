@@ -126,7 +126,7 @@ import Testing
   @Test func `a proof too long for the queue is taken from the store when it is sent`() async throws {
     try await withFixture { fixture, configuration, store in
       var configuration = configuration
-      configuration.limits = QueueLimits(proofBytes: 10)
+      configuration.limits = QueueLimits(payloadBytes: 10)
       let engine = try await open(configuration, fixture, store)
       let order = try await engine.begin(product: product, account: "alice")
       try await engine.receive(

@@ -154,7 +154,7 @@ import Testing
     func testing(_ at: Int64) -> StoreTransaction {
       payment("0", at: at) {
         $0.environment = .xcode
-        $0.proof = Proof(kind: "appReceipt", bytes: [1])
+        $0.proof = Payload(kind: "appReceipt", bytes: [1])
       }
     }
     _ = try run.arrive(bought("first"))

@@ -70,7 +70,7 @@ import Testing
     #expect(actions.sent == [])
     let confirmed = try run.confirm(key("100"))
     #expect(confirmed.sent == [["100"]])
-    #expect(run.entry("100")?.proofs == [], "the backend asks the store")
+    #expect(run.entry("100")?.payloads == [], "the backend asks the store")
   }
 
   @Test func `the next run queues the owed updates`() throws {

@@ -70,7 +70,7 @@ import Testing
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1, .unknownTransaction)
     #expect(try run.proofFound("receipt", for: key("100")).sent == [["100"]])
-    #expect(run.entry("100")?.proofs.map(\.kind) == ["appReceipt", "signedTransaction"])
+    #expect(run.entry("100")?.payloads.map(\.kind) == ["appReceipt", "signedTransaction"])
     // The same receipt again changes nothing.
     _ = run.reply(["100": .unknownTransaction])
     #expect(try run.proofFound("receipt", for: key("100")) == [])

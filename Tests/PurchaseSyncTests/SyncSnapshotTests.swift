@@ -93,7 +93,7 @@ import Testing
   @Test func `an entry whose text is damaged is shown nevertheless`() throws {
     let key = EntryKey(rawValue: "Production/100")
     var entry = Entry(
-      place: 1, key: key, lane: alice, orderNumber: "1", details: "{", proofs: [], now: midday)
+      place: 1, key: key, lane: alice, orderNumber: "1", details: "{", payloads: [], now: midday)
     entry.state = .damaged
     let purchase = SyncSnapshot.Purchase(entry)
     #expect(

@@ -8,7 +8,7 @@ import Testing
 @Suite struct TwoProcessTests {
   private func transaction(ofBob id: String) -> StoreTransaction {
     payment(id, token: orderToken(9), product: "coins") {
-      $0.proof = Proof(kind: "signedTransaction", bytes: Array("jws of \(id)".utf8))
+      $0.proof = Payload(kind: "signedTransaction", bytes: Array("jws of \(id)".utf8))
     }
   }
 

@@ -13,7 +13,7 @@ import Testing
     let queue = try QueueFile(path: configuration.path, now: .wallClock())
     let file = try SyncFile(queue: queue)
     _ = try queue.enqueue(
-      NewEntry(key: transaction.key, lane: .device, details: "not JSON", proofs: [transaction.proof]),
+      NewEntry(key: transaction.key, lane: .device, details: "not JSON", payloads: [transaction.proof]),
       now: .wallClock())
     _ = try file.acknowledge([SettledClaim(key: transaction.key, verdict: .granted)], now: .wallClock())
     if !isUnfinished { try file.markFinished(transaction.key) }

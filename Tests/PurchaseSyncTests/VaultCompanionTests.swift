@@ -98,7 +98,7 @@ private final class TemporaryDirectory {
 }
 
 /// A vault in memory.
-private final class MoodyVault: ReceiptVault, @unchecked Sendable {
+private final class MoodyVault: QueueVault, @unchecked Sendable {
   var items: [String: VaultItem] = [:]
   var failsToStore = false
   var beforeStoring: ((String) -> Void)?

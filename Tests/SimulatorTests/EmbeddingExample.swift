@@ -5,7 +5,7 @@ import PurchaseSyncTesting
 
 // The README's example, between the two marks. It has to compile; a test compares the text.
 // MARK: begin
-func runShop(container: String, keychain: any ReceiptVault, store: MockStoreClient, api: URL) async throws {
+func runShop(container: String, keychain: any QueueVault, store: MockStoreClient, api: URL) async throws {
   let engine = try await SyncEngine.open(
     SyncConfiguration(path: container + "/purchases.sqlite", vault: keychain),
     store: store, transport: URLSessionTransport(base: api),

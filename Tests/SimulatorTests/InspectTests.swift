@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSync
 import Testing
 
 @testable import purchase_simulator
@@ -17,7 +18,8 @@ import Testing
     for (number, lane) in [(1, Lane.account("alice")), (2, .device), (3, .account("bob")), (4, .device)] {
       let new = NewEntry(
         key: EntryKey(rawValue: "Sandbox/200\(number)"), lane: lane, orderNumber: "A-\(number)",
-        details: "private details", proofs: [Proof(kind: "signedTransaction", bytes: Array(Self.secret.utf8))]
+        details: "private details",
+        payloads: [Payload(kind: "signedTransaction", bytes: Array(Self.secret.utf8))]
       )
       _ = try queue.enqueue(new, now: now)
     }

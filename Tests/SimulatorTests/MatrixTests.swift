@@ -2,6 +2,7 @@ import FaultInjection
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
+import PurchaseSync
 import PurchaseSyncTesting
 import Testing
 
@@ -84,7 +85,7 @@ import Testing
         let new = NewEntry(
           key: EntryKey(rawValue: "Production/" + name), lane: .account("alice"),
           orderNumber: "order-" + name,
-          details: "details of " + name, proofs: [Proof(kind: "appReceipt", bytes: [1, 2, 3])])
+          details: "details of " + name, payloads: [Payload(kind: "appReceipt", bytes: [1, 2, 3])])
         _ = try queue?.enqueue(new, now: now)
       }
       queue = nil
@@ -92,7 +93,7 @@ import Testing
       let migrated = try QueueFile(path: path, now: now).allEntries()
       #expect(migrated.map(\.key.rawValue) == ["Production/a", "Production/b"])
       #expect(migrated.map(\.orderNumber) == ["order-a", "order-b"])
-      #expect(migrated.allSatisfy { $0.proofs.count == 1 })
+      #expect(migrated.allSatisfy { $0.payloads.count == 1 })
     }
   }
 }

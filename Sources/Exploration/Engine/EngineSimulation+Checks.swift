@@ -149,10 +149,8 @@ extension EngineSimulation {
     }
     checker.expect(.sendAfterEnqueue, true, "")
     let name =
-      switch Lane(text: row.lane) {
-      case .account(let account): "Bearer token-" + account
-      case .device: authorization.hasPrefix("Device ") ? authorization : "Device"
-      }
+      Lane(rawValue: row.lane).account.map { "Bearer token-" + $0 }
+      ?? (authorization.hasPrefix("Device ") ? authorization : "Device")
     checker.expect(.ownName, name == authorization, "\(key) of \(row.lane) is sent in another name")
     sends[sale, default: 0] += 1
     let count = sends[sale] ?? 0

@@ -58,7 +58,7 @@ extension EngineSimulation {
   private func configuration(_ process: EngineProcess) -> SyncConfiguration {
     var configuration = SyncConfiguration(
       path: process.path,
-      limits: QueueLimits(entries: knobs.entries, proofBytes: knobs.isByReference ? 4 : 1 << 20),
+      limits: QueueLimits(entries: knobs.entries, payloadBytes: knobs.isByReference ? 4 : 1 << 20),
       now: { [unowned self] in now })
     configuration.system = system(process)
     configuration.checkpoint = { [unowned self] checkpoint in passed(checkpoint, process) }

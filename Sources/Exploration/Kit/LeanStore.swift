@@ -159,7 +159,7 @@ struct LeanStore {
   /// Signs the transaction anew, as the store does when it delivers it again.
   mutating func resign(_ sale: Int) { sales[sale].version += 1 }
 
-  private static func signature(_ sale: Int, version: Int) -> Proof {
+  private static func signature(_ sale: Int, version: Int) -> Payload {
     var proof = proof("signedTransaction", signedMark, sale)
     proof.bytes.append(UInt8(truncatingIfNeeded: version))
     return proof
@@ -173,12 +173,12 @@ struct LeanStore {
   }
 
   /// The version of a signed transaction.
-  static func version(of proof: Proof) -> Int { Int(proof.bytes.last ?? 0) }
+  static func version(of proof: Payload) -> Int { Int(proof.bytes.last ?? 0) }
 
-  static func receipt(_ number: Int) -> Proof { proof("appReceipt", receiptMark, number) }
+  static func receipt(_ number: Int) -> Payload { proof("appReceipt", receiptMark, number) }
 
-  private static func proof(_ kind: String, _ mark: UInt8, _ number: Int) -> Proof {
-    Proof(
+  private static func proof(_ kind: String, _ mark: UInt8, _ number: Int) -> Payload {
+    Payload(
       kind: kind,
       bytes: [
         mark, UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8),
@@ -190,13 +190,13 @@ struct LeanStore {
   static let secret = UInt8(ascii: "#")
 
   /// The number of the receipt or transaction of a proof.
-  static func number(in proof: Proof) -> Int {
+  static func number(in proof: Payload) -> Int {
     Int(proof.bytes[1]) | Int(proof.bytes[2]) << 8 | Int(proof.bytes[3]) << 16
   }
 
   // MARK: Receipts
 
-  private mutating func receiptProof(of storeAccount: Int, lacking: Int?) -> Proof {
+  private mutating func receiptProof(of storeAccount: Int, lacking: Int?) -> Payload {
     Self.receipt(receipt(of: storeAccount, lacking: lacking))
   }
 

@@ -13,7 +13,7 @@ enum Names {
 
   /// 0 for the device lane, else the account's number plus 1.
   static func lane(_ lane: Lane) -> Int {
-    guard case .account(let name) = lane else { return 0 }
+    guard let name = lane.account else { return 0 }
     return (accounts.firstIndex(of: name) ?? -1) + 1
   }
 

@@ -17,7 +17,7 @@ extension MachineSimulation {
       guard number >= 0 else { continue }
       if uploads[Int(number)].failure != .laneTaken { isOut = true }
     }
-    checker.expect(.oneInFlight, !isOut, "a second request of lane \(Names.lanes[lane].text)")
+    checker.expect(.oneInFlight, !isOut, "a second request of lane \(Names.lanes[lane].rawValue)")
     checkOrder(entries, lane, shadow)
     for entry in entries {
       let sale = Names.transaction(entry.key)
@@ -27,7 +27,7 @@ extension MachineSimulation {
         .sendAfterEnqueue, stored?.state == .queued, "\(entry.key) was sent, and is not in the queue")
       checker.expect(
         .ownName, Names.lane(entry.lane) == lane,
-        "\(entry.key) of \(entry.lane.text) was sent in another lane")
+        "\(entry.key) of \(entry.lane.rawValue) was sent in another lane")
       checker.expect(
         .attempts, stored?.attempts == row.attempts && row.attempts > entry.attempts,
         "attempt \(entry.attempts + 1) of \(entry.key) is not durable")
@@ -36,7 +36,7 @@ extension MachineSimulation {
     let floor = max(process.floorOfAll, process.floorOfLane[lane])
     if floor > 0 {
       checker.expect(
-        .retryAfter, now >= floor, "lane \(Names.lanes[lane].text) is sent \(floor - now) ms too early")
+        .retryAfter, now >= floor, "lane \(Names.lanes[lane].rawValue) is sent \(floor - now) ms too early")
     }
     if process.isFailing || process.failingLanes & 1 << lane != 0 { spend(process, now) }
   }

@@ -196,7 +196,8 @@ extension MachineSimulation {
       figures.queued(behind: process.phone.shadow.queued - 1)
       if case .proposed = match.kind { checker.mark(.proposed) }
       if match.lane == .device { checker.mark(.deviceLane) }
-      tell("phone \(process.phone.number + 1): \(key.rawValue.dropFirst(11)) is queued, \(match.lane.text)")
+      tell(
+        "phone \(process.phone.number + 1): \(key.rawValue.dropFirst(11)) is queued, \(match.lane.rawValue)")
     case .updateQueued: checker.mark(.updateQueued)
     case .signInNeeded: checker.mark(.signInNeeded)
     case .postponed(let key, _, _):

@@ -205,7 +205,8 @@ extension MachineSimulation {
         let wait = row.readyAt - deviceNow(phone).milliseconds
         return Pending(
           invariant: .delivered,
-          description: "\(name) has \(Names.id(sale)) \(row.state) in lane \(Names.lanes[row.lane].text), "
+          description:
+            "\(name) has \(Names.id(sale)) \(row.state) in lane \(Names.lanes[row.lane].rawValue), "
             + "\(row.attempts) attempts" + (wait > 0 ? ", postponed for \(wait / 1_000) s" : "")
             + why(processes[phone.number], Names.lanes[row.lane]))
       }

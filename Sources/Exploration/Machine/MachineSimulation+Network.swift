@@ -17,7 +17,7 @@ extension MachineSimulation {
     if !isTaken {
       checker.expect(
         .ownName, credential == (lane == 0 ? LeanBackend.device(phone.number) : lane - 1),
-        "lane \(Names.lanes[lane].text) was sent in the name of \(credential)")
+        "lane \(Names.lanes[lane].rawValue) was sent in the name of \(credential)")
     }
     let isSignedIn = lane == 0 || phone.isSignedIn(credential)
     // Only what goes out is an attempt.
@@ -30,7 +30,7 @@ extension MachineSimulation {
     tell(
       "phone \(phone.number + 1): sends "
         + entries.map { String($0.key.rawValue.dropFirst(11)) }.joined(separator: ", ")
-        + " in lane \(Names.lanes[lane].text)")
+        + " in lane \(Names.lanes[lane].rawValue)")
     guard !isTaken else {
       checker.mark(.leaseDenied)
       return end(number, .laneTaken, after: 1)
@@ -78,7 +78,7 @@ extension MachineSimulation {
     for claim in claims { process.storage.arrived.remove(claim.sale) }
     let head = shadow.row(claims.first?.sale ?? -1)
     if entries.count > 1 { checker.mark(.sharedRun) }
-    let hasProof = entries.first?.proofs.isEmpty == false
+    let hasProof = entries.first?.payloads.isEmpty == false
     uploads.append(
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,

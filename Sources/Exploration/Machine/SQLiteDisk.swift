@@ -44,7 +44,7 @@ package final class SQLiteDisk: ExplorationDisk {
 }
 
 /// A vault in memory. It outlives the app and can be locked.
-final class MemoryVault: ReceiptVault, Sendable {
+final class MemoryVault: QueueVault, Sendable {
   private let items = Locked<[String: VaultItem]>([:])
   private let fails = Locked(false)
 

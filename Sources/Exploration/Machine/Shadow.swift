@@ -134,7 +134,7 @@ final class Shadow {
     boundTo[order] = Int32(sale)
   }
 
-  func proof(_ proof: borrowing Proof, of sale: Int) {
+  func proof(_ proof: borrowing Payload, of sale: Int) {
     guard sale >= 0, sale < rows.count, rows[sale].state != .none, proof.bytes.count > 3 else { return }
     if proof.bytes[0] == LeanStore.receiptMark {
       rows[sale].receipt = LeanStore.number(in: copy proof)

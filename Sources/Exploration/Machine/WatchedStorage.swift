@@ -127,7 +127,7 @@ final class WatchedStorage: ForwardingStorage {
       })
   }
 
-  func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) throws(QueueError) {
+  func attach(_ proof: Payload, to key: EntryKey, now: Timestamp) throws(QueueError) {
     try write(
       { () throws(QueueError) in try base.attach(proof, to: key, now: now) },
       { _ in shadow.proof(proof, of: Names.transaction(key)) })

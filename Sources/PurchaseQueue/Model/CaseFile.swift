@@ -1,13 +1,13 @@
 /// The redacted history of one entry, queued or settled. It answers "I paid and got nothing".
 ///
-/// It holds kinds and sizes of proofs, but neither their bytes nor the owner's `details`. Free text is redacted.
+/// It holds kinds and sizes of payloads, but neither their bytes nor the owner's `details`. Free text is redacted.
 public struct CaseFile: Hashable, Sendable, Codable {
   /// The entry's name.
   public var key: EntryKey
-  /// The lane: `device`, or `account:` and the account.
+  /// The name of the lane.
   public var lane: String
   /// The number of the order that it fulfils, if known.
-  public var orderNumber: String?
+  package var orderNumber: String?
   /// `queued`, `quarantined`, `damaged` or `settled`.
   public var state: String
   /// The outcome of a settled entry.
@@ -15,23 +15,23 @@ public struct CaseFile: Hashable, Sendable, Codable {
   /// Why it is not sent, if it is quarantined or damaged.
   public var reason: String?
   /// The moment when it was queued on this installation.
-  public var enqueuedAt: Timestamp
+  package var enqueuedAt: Timestamp
   /// The number of attempts that were begun.
   public var attempts: Int
   /// The moment when the last attempt began.
-  public var attemptedAt: Timestamp?
+  package var attemptedAt: Timestamp?
   /// The entry is not sent before this moment; nil if it is not postponed.
-  public var readyAt: Timestamp?
+  package var readyAt: Timestamp?
   /// The moment when it was settled.
-  public var settledAt: Timestamp?
+  package var settledAt: Timestamp?
   /// The source has to be told that the entry is done.
-  public var isFinishOwed: Bool
+  package var isFinishOwed: Bool
   /// The app has not seen the outcome.
-  public var isUnseen: Bool
+  package var isUnseen: Bool
   /// The vault does not hold a complete copy.
   public var isUnprotected: Bool
-  /// Kind and size of each proof, and whether its bytes are in the file.
-  public var proofs: [String]
+  /// Kind and size of each payload, and whether its bytes are in the file.
+  public var payloads: [String]
   /// The last 32 events, oldest first.
   public var history: [HistoryEvent]
   /// The state and the next step, in one or two sentences.
@@ -39,7 +39,7 @@ public struct CaseFile: Hashable, Sendable, Codable {
 
   init(_ entry: Entry) {
     key = entry.key
-    lane = entry.lane.text
+    lane = entry.lane.rawValue
     orderNumber = entry.orderNumber
     state = entry.state.rawValue
     outcome = nil
@@ -52,8 +52,8 @@ public struct CaseFile: Hashable, Sendable, Codable {
     isFinishOwed = false
     isUnseen = false
     isUnprotected = entry.isUnprotected
-    proofs = entry.proofs.map { proof in
-      "\(proof.kind), \(proof.size) bytes" + (proof.isByReference ? ", to be read from its source" : "")
+    payloads = entry.payloads.map { payload in
+      "\(payload.kind), \(payload.size) bytes" + (payload.isByReference ? ", to be read from its source" : "")
     }
     history = entry.history.events
     advice = Self.advice(entry)
@@ -61,7 +61,7 @@ public struct CaseFile: Hashable, Sendable, Codable {
 
   init(_ tombstone: Tombstone) {
     key = tombstone.key
-    lane = tombstone.lane.text
+    lane = tombstone.lane.rawValue
     orderNumber = tombstone.orderNumber
     state = "settled"
     outcome = Redaction.line(tombstone.outcome)
@@ -74,7 +74,7 @@ public struct CaseFile: Hashable, Sendable, Codable {
     isFinishOwed = tombstone.isFinishOwed
     isUnseen = tombstone.isUnseen
     isUnprotected = false
-    proofs = []
+    payloads = []
     history = tombstone.history.events
     advice = Self.advice(tombstone)
   }
@@ -121,7 +121,7 @@ extension CaseFile: CustomStringConvertible {
     add("not before", readyAt?.utc)
     add("settled", settledAt?.utc)
     add("reason", reason)
-    add("proofs", proofs.isEmpty ? nil : proofs.joined(separator: "; "))
+    add("payloads", payloads.isEmpty ? nil : payloads.joined(separator: "; "))
     add("vault", isUnprotected ? "no whole copy" : nil)
     add("advice", advice)
     for event in history { lines.append("  \(event.at.utc)  \(event.what)") }

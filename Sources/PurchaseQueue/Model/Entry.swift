@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// The permanent name of an entry. A second enqueue with the same key updates the first entry.
 public struct EntryKey: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// Any text; the owner of the queue gives it a meaning.
@@ -28,14 +34,14 @@ public struct NewEntry: Sendable {
   /// The lane in which it is delivered.
   public var lane: Lane
   /// The number of the order that it fulfils, if known.
-  public var orderNumber: String?
+  package var orderNumber: String?
   /// Small text of the owner, without secrets. It is stored unchanged.
   public var details: String
-  /// The proofs to deliver, at most one of each kind.
-  public var proofs: [Proof]
-  /// Other entries that these proofs prove as well; only the caller can read a proof and know that. Only if the limit of
-  /// bytes is passed, the new proofs replace the older proofs of the same kind in these entries.
-  public var covers: [EntryKey]
+  /// The payloads to deliver, at most one of each kind.
+  public var payloads: [Payload]
+  /// Other entries whose content is in these payloads as well; only the caller can read a payload and know that. Only if the
+  /// limit of bytes is passed, the new payloads replace the older payloads of the same kind in these entries.
+  package var covers: [EntryKey] = []
   /// The name of the reservation for it, if any (`reserve`).
   public var reservation: String?
   /// True for an update of a settled entry. It is queued although the key has a tombstone. The tombstone stays until
@@ -44,20 +50,27 @@ public struct NewEntry: Sendable {
 
   /// An entry to be queued.
   public init(
-    key: EntryKey, lane: Lane, orderNumber: String? = nil, details: String = "", proofs: [Proof],
-    covers: [EntryKey] = [], reservation: String? = nil
+    key: EntryKey, lane: Lane, details: String = "", payloads: [Payload], reservation: String? = nil
   ) {
     self.key = key
     self.lane = lane
-    self.orderNumber = orderNumber
     self.details = details
-    self.proofs = proofs
-    self.covers = covers
+    self.payloads = payloads
     self.reservation = reservation
+  }
+
+  /// The entry of a purchase.
+  package init(
+    key: EntryKey, lane: Lane, orderNumber: String? = nil, details: String = "", payloads: [Payload],
+    covers: [EntryKey] = [], reservation: String? = nil
+  ) {
+    self.init(key: key, lane: lane, details: details, payloads: payloads, reservation: reservation)
+    self.orderNumber = orderNumber
+    self.covers = covers
   }
 }
 
-/// One entry of the queue, without the bytes of its proofs.
+/// One entry of the queue, without the bytes of its payloads.
 public struct Entry: Hashable, Sendable {
   /// The state of an entry.
   public enum State: String, Hashable, Sendable, Codable {
@@ -77,7 +90,7 @@ public struct Entry: Hashable, Sendable {
   /// The lane in which it is delivered.
   public var lane: Lane
   /// The number of the order that it fulfils, if known.
-  public var orderNumber: String?
+  package var orderNumber: String?
   /// The owner's text, as it was enqueued.
   public var details: String
   /// Whether it is sent.
@@ -85,32 +98,45 @@ public struct Entry: Hashable, Sendable {
   /// Why it is not sent, if it is quarantined or damaged.
   public var reason: String?
   /// When it was first queued on this installation.
-  public var enqueuedAt: Timestamp
+  package var enqueuedAt: Timestamp
   /// Attempts begun; counted before each send.
   public var attempts: Int
   /// When the last attempt began.
-  public var attemptedAt: Timestamp?
+  package var attemptedAt: Timestamp?
   /// The entry is not sent before this moment. 0 ms until it is postponed.
-  public var readyAt: Timestamp
+  package var readyAt: Timestamp
   /// True while the vault does not hold a complete copy. Always false for a queue without a vault.
   public var isUnprotected: Bool
-  /// The proofs, one of each kind, in the order of the kinds.
-  public var proofs: [ProofReference]
+  /// The payloads, one of each kind, in the order of the kinds.
+  public var payloads: [PayloadReference]
   /// The last events of the entry.
   public var history: History
 }
 
 extension Entry {
+  /// An entry as a queue returns it, for the tests of code that sends entries.
+  public init(
+    key: EntryKey, lane: Lane, place: Int64 = 1, details: String = "", state: State = .queued,
+    reason: String? = nil, enqueueDate: Date = Date(), attempts: Int = 0, attemptDate: Date? = nil,
+    readyDate: Date? = nil, payloads: [PayloadReference] = []
+  ) {
+    self.init(
+      place: place, key: key, lane: lane, orderNumber: nil, details: details, state: state, reason: reason,
+      enqueuedAt: Timestamp(enqueueDate), attempts: attempts, attemptedAt: attemptDate.map { Timestamp($0) },
+      readyAt: readyDate.map { Timestamp($0) } ?? Timestamp(milliseconds: 0), isUnprotected: false,
+      payloads: payloads, history: History())
+  }
+
   /// An entry that was just queued.
   package init(
     place: Int64, key: EntryKey, lane: Lane, orderNumber: String?, details: String,
-    proofs: [ProofReference],
+    payloads: [PayloadReference],
     now: Timestamp
   ) {
     self.init(
       place: place, key: key, lane: lane, orderNumber: orderNumber, details: details, state: .queued,
       reason: nil, enqueuedAt: now, attempts: 0, attemptedAt: nil, readyAt: Timestamp(milliseconds: 0),
-      isUnprotected: false, proofs: proofs, history: History())
+      isUnprotected: false, payloads: payloads, history: History())
   }
 }
 

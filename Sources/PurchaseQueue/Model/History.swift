@@ -1,7 +1,7 @@
 /// One event of an entry.
 public struct HistoryEvent: Hashable, Sendable, Codable {
   /// The moment, by the device's clock.
-  public var at: Timestamp
+  package var at: Timestamp
   /// The event in one line.
   public var what: String
 

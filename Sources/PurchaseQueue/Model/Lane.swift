@@ -1,21 +1,13 @@
-/// A sequence of entries that are delivered in order. Lanes do not block each other.
-public enum Lane: Hashable, Sendable {
-  /// Entries without an account: they are sent in the name of the device.
-  case device
-  /// The entries of one account.
-  case account(String)
+/// A sequence of entries that are delivered in order, named by the owner of the queue. Lanes do not block each other.
+///
+/// Any name is fine: one lane for everything, or one for each account or receiver.
+public struct Lane: RawRepresentable, Hashable, Sendable, ExpressibleByStringInterpolation {
+  /// The name, as it is stored.
+  public var rawValue: String
 
-  /// The stored form: `device`, or `account:` and the account.
-  package var text: String {
-    switch self {
-    case .device: "device"
-    case .account(let account): "account:" + account
-    }
-  }
+  /// Takes any text.
+  public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// From the stored form; text without the prefix is the device lane.
-  package init(text: String) {
-    let prefix = "account:"
-    self = text.hasPrefix(prefix) ? .account(String(text.dropFirst(prefix.count))) : .device
-  }
+  /// Takes a literal: `let lane: Lane = "events"`.
+  public init(stringLiteral name: String) { rawValue = name }
 }

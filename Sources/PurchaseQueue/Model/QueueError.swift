@@ -4,7 +4,7 @@ package import PurchaseSQLite
 /// opening may find that the call has happened after all: its sync failed, and its bytes reached the drive. It is never
 /// half done, and repeating it is safe.
 ///
-/// No case carries a proof, a token or a credential. More cases may come with later versions.
+/// No case carries a payload, a token or a credential. More cases may come with later versions.
 @nonexhaustive
 public enum QueueError: Error, Hashable, Sendable {
   /// The call would pass a limit: `needed` entries or bytes, of `allowed`.
@@ -28,7 +28,7 @@ public enum QueueError: Error, Hashable, Sendable {
   case storage(path: String, reason: String)
   /// The key has no entry.
   case unknownEntry(EntryKey)
-  /// A value that cannot be stored, such as a kind of proof with a line break in it.
+  /// A value that cannot be stored, such as a kind of payload with a line break in it.
   case invalid(what: String)
   /// The queue was closed.
   case closed(path: String)

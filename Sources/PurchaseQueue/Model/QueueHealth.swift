@@ -10,22 +10,22 @@ public struct QueueHealth: Hashable, Sendable, Codable {
   public var unprotected: Int
   /// Open reservations.
   public var reserved: Int
-  /// Bytes of all proofs.
+  /// Bytes of all payloads.
   public var bytes: Int
-  /// Bytes reserved for proofs.
+  /// Bytes reserved for payloads.
   public var reservedBytes: Int
   /// The moment when the oldest entry was queued.
-  public var oldestEnqueuedAt: Timestamp?
+  package var oldestEnqueuedAt: Timestamp?
   /// The moment when the next postponed entry becomes ready.
-  public var nextReadyAt: Timestamp?
+  package var nextReadyAt: Timestamp?
   /// The highest number of attempts of one entry.
   public var mostAttempts: Int
   /// Tombstones of settled entries.
   public var tombstones: Int
   /// Tombstones whose source has to be told.
-  public var finishesOwed: Int
+  package var finishesOwed: Int
   /// Tombstones whose outcome the app has not seen.
-  public var unseen: Int
+  package var unseen: Int
   /// Size of the database file in bytes.
   public var fileBytes: Int
   /// Size of its log in bytes.

@@ -7,15 +7,15 @@
 public struct QueueLimits: Hashable, Sendable {
   /// Entries in their lanes, reservations, and settled entries whose outcome is unseen.
   public var entries: Int
-  /// Bytes of all proofs; a shared proof counts once.
+  /// Bytes of all payloads; a shared payload counts once.
   public var totalBytes: Int
-  /// Bytes of a single proof; a longer one is queued by reference.
-  public var proofBytes: Int
+  /// Bytes of a single payload; a longer one is queued by reference.
+  public var payloadBytes: Int
   /// Bytes of an entry's key, lane, order number and details together.
   public var textBytes: Int
   /// Entries in quarantine.
   public var quarantinedEntries: Int
-  /// Bytes of the proofs of quarantined entries; a shared proof counts for each entry. The rest of `totalBytes` stays
+  /// Bytes of the payloads of quarantined entries; a shared payload counts for each entry. The rest of `totalBytes` stays
   /// for entries that can be delivered.
   public var quarantinedBytes: Int
   /// How many tombstones are kept. Those with a duty are kept in any case.
@@ -26,19 +26,19 @@ public struct QueueLimits: Hashable, Sendable {
   /// How long a tombstone without a duty is kept.
   public var tombstoneAge: Duration
 
-  /// The most proofs of one entry, each of another kind.
-  public static let proofsOfAnEntry = 8
+  /// The most payloads of one entry, each of another kind.
+  public static let payloadsOfAnEntry = 8
 
-  /// The defaults: 64 entries, 4 MiB in all, 1 MiB for a proof, 8 KiB of text, a quarantine of 32 entries and 2 MiB,
+  /// The defaults: 64 entries, 4 MiB in all, 1 MiB for a payload, 8 KiB of text, a quarantine of 32 entries and 2 MiB,
   /// and 10,000 tombstones of 4 MiB for 400 days.
   public init(
-    entries: Int = 64, totalBytes: Int = 4 << 20, proofBytes: Int = 1 << 20, textBytes: Int = 8 << 10,
+    entries: Int = 64, totalBytes: Int = 4 << 20, payloadBytes: Int = 1 << 20, textBytes: Int = 8 << 10,
     quarantinedEntries: Int = 32, quarantinedBytes: Int = 2 << 20, tombstones: Int = 10_000,
     tombstoneBytes: Int = 4 << 20, tombstoneAge: Duration = .seconds(400 * 86_400)
   ) {
     self.entries = entries
     self.totalBytes = totalBytes
-    self.proofBytes = proofBytes
+    self.payloadBytes = payloadBytes
     self.textBytes = textBytes
     self.quarantinedEntries = quarantinedEntries
     self.quarantinedBytes = quarantinedBytes
@@ -64,7 +64,7 @@ extension QueueLimits {
     // The key has an index, and the lane another one.
     let index = 2.clampedProduct(Self.pages(textBytes))
     let blobs = totalBytes.clampedSum(totalBytes / page * 4).clampedSum(
-      held.clampedProduct(Self.proofsOfAnEntry * 3 * page))
+      held.clampedProduct(Self.payloadsOfAnEntry * 3 * page))
     // Every entry that is queued when the limit is reached may leave one more.
     let lastTombstone = Self.pages(2.clampedProduct(textBytes).clampedSum(Self.longestTombstoneTexts))
     let buried = 4.clampedProduct(tombstoneBytes).clampedSum(
@@ -76,7 +76,7 @@ extension QueueLimits {
 
   /// The most bytes of an entry's row beside the texts that count as `textBytes`.
   private static var longestEntryTexts: Int {
-    128 + Redaction.longest + History.mostBytes + proofsOfAnEntry * (20 + 1 + 20 + 1 + 64 + 1)
+    128 + Redaction.longest + History.mostBytes + payloadsOfAnEntry * (20 + 1 + 20 + 1 + 64 + 1)
   }
 
   /// The most bytes of a tombstone beside the texts of its entry and its settlement.

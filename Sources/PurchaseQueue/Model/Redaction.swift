@@ -1,4 +1,4 @@
-/// Blanks everything in a free text that could be a proof, a token or a credential. A backend's reason, for example,
+/// Blanks everything in a free text that could be a payload, a token or a credential. A backend's reason, for example,
 /// may repeat a part of the request, so it is redacted before it is stored or shown.
 package enum Redaction {
   /// The length to which a text is cut, in UTF-8 bytes: one character can take megabytes.

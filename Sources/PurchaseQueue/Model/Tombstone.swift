@@ -12,21 +12,21 @@ public struct Tombstone: Hashable, Sendable {
   /// The lane in which it was delivered.
   public var lane: Lane
   /// The number of the order that it fulfilled, if any.
-  public var orderNumber: String?
+  package var orderNumber: String?
   /// The outcome, named by the owner.
   public var outcome: String
   /// The entry's details.
   public var details: String
   /// The moment when the entry was queued.
-  public var enqueuedAt: Timestamp
+  package var enqueuedAt: Timestamp
   /// The number of attempts.
   public var attempts: Int
   /// The moment when it was settled.
-  public var settledAt: Timestamp
+  package var settledAt: Timestamp
   /// A duty: the source of the entry has to be told that it is done.
-  public var isFinishOwed: Bool
+  package var isFinishOwed: Bool
   /// A duty: the app has to see the outcome.
-  public var isUnseen: Bool
+  package var isUnseen: Bool
   /// The last events of the entry.
   public var history: History
 }
@@ -35,34 +35,44 @@ public struct Tombstone: Hashable, Sendable {
 public struct Settlement: Hashable, Sendable {
   /// The entry.
   public var key: EntryKey
-  /// The proofs that were sent. If the entry has got a newer one since, it stays queued with the newer ones, and the
+  /// The payloads that were sent. If the entry has got a newer one since, it stays queued with the newer ones, and the
   /// duties and the outcome come with its next settlement. Nil settles the entry with all that it holds by now.
-  public var proofs: [ProofReference]?
+  public var payloads: [PayloadReference]?
   /// The outcome, named by the owner.
   public var outcome: String
   /// Replaces the entry's order number, if not nil.
-  public var orderNumber: String?
+  package var orderNumber: String?
   /// The source of the entry has to be told that it is done (`markFinished`).
-  public var owesFinish: Bool
+  package var owesFinish: Bool
   /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.entries` until then.
-  public var isUnseen: Bool
+  package var isUnseen: Bool
 
   /// The name of a reservation that ends with it, if there is one of that name.
   public var reservation: String?
 
-  /// Settles what was sent: the entry as it was read for sending. By default without duties.
-  public init(
+  /// Settles what was sent: the entry as it was read for sending.
+  public init(_ sent: Entry, outcome: String = "delivered") {
+    self.init(key: sent.key, outcome: outcome)
+    payloads = sent.payloads
+  }
+
+  /// Settles an entry with all that it holds by now, also with a payload that came after the entry was read.
+  public init(key: EntryKey, outcome: String = "delivered", reservation: String? = nil) {
+    self.init(key: key, outcome: outcome, orderNumber: nil, reservation: reservation)
+  }
+
+  /// The settlement of a purchase, of what was sent.
+  package init(
     _ sent: Entry, outcome: String = "delivered", orderNumber: String? = nil, owesFinish: Bool = false,
     isUnseen: Bool = false
   ) {
     self.init(
       key: sent.key, outcome: outcome, orderNumber: orderNumber, owesFinish: owesFinish, isUnseen: isUnseen)
-    proofs = sent.proofs
+    payloads = sent.payloads
   }
 
-  /// Settles an entry with all that it holds by now, also with a proof that came after the entry was read. By default
-  /// without duties.
-  public init(
+  /// The settlement of a purchase.
+  package init(
     key: EntryKey, outcome: String = "delivered", orderNumber: String? = nil, owesFinish: Bool = false,
     isUnseen: Bool = false, reservation: String? = nil
   ) {

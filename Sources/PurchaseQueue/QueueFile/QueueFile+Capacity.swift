@@ -2,11 +2,11 @@ import PurchaseSQLite
 
 /// Capacity: reserved before a payment, freed without loss, otherwise refused.
 extension QueueFile {
-  /// Reserves capacity for one entry and for `bytes` bytes of proof. The reservation ends when an entry with its name
+  /// Reserves capacity for one entry and for `bytes` bytes of payload. The reservation ends when an entry with its name
   /// is enqueued, when it is cancelled, or at `until`. A second reservation with the same name replaces the first.
   ///
   /// Call it before a payment: it throws `queueFull` while the user has not paid yet.
-  public func reserve(
+  package func reserve(
     _ name: String, bytes: Int = 64 << 10, until: Timestamp, now: Timestamp
   ) throws(QueueError) {
     guard bytes >= 0 else { throw .invalid(what: "a reservation of \(bytes) bytes") }
@@ -36,7 +36,7 @@ extension QueueFile {
   }
 
   /// Cancels a reservation. An unknown name is fine.
-  public func cancelReservation(_ name: String) throws(QueueError) {
+  package func cancelReservation(_ name: String) throws(QueueError) {
     try transaction { () throws(QueueError) in try self.endReservation(name) }
   }
 
@@ -80,26 +80,26 @@ extension QueueFile {
     }
   }
 
-  /// If the limit of bytes is passed, removes expired reservations, then replaces the older proofs of the same kind
-  /// that the new proof covers; throws if the limit is still passed then.
+  /// If the limit of bytes is passed, removes expired reservations, then replaces the older payloads of the same kind
+  /// that the new payload covers; throws if the limit is still passed then.
   func ensureCapacityForBytes(
-    replacing covered: [EntryKey] = [], with new: ProofReference? = nil, _ totals: inout Totals,
+    replacing covered: [EntryKey] = [], with new: PayloadReference? = nil, _ totals: inout Totals,
     now: Timestamp
   ) throws(QueueError) {
     if totals.takenBytes > limits.totalBytes { try dropExpiredReservations(&totals, now: now) }
     for key in covered where totals.takenBytes > limits.totalBytes {
       guard let new, let old = try entry(key), old.state != .damaged else { continue }
-      guard let index = old.proofs.firstIndex(where: { $0.kind == new.kind && $0.id != new.id }) else {
+      guard let index = old.payloads.firstIndex(where: { $0.kind == new.kind && $0.id != new.id }) else {
         continue
       }
       var entry = old
       totals.count(entry, -1)
-      try drop(entry.proofs[index], &totals)
-      entry.proofs[index] = new
-      entry.history.append("a newer proof replaces its own, to free capacity", at: now)
+      try drop(entry.payloads[index], &totals)
+      entry.payloads[index] = new
+      entry.history.append("a newer payload replaces its own, to free capacity", at: now)
       totals.count(entry, 1)
       try read { () throws(SQLiteError) in
-        try statements.proofs.addToUses.run([.integer(1), .integer(new.id)])
+        try statements.payloads.addToUses.run([.integer(1), .integer(new.id)])
       }
       try write(entry)
     }

@@ -11,10 +11,10 @@ extension QueueFile {
 
   /// Isolates the values that a check found: each costs the entries that use it, and no others. Damaged pages are
   /// remembered; open the file again to salvage it.
-  public func isolate(_ report: CheckReport) throws(QueueError) {
+  package func isolate(_ report: CheckReport) throws(QueueError) {
     if !report.pages.isEmpty { markDamage() }
     if !report.entries.isEmpty { try isolate(report.entries) }
-    for id in report.proofs where try storedBytes(id) == nil { try loseProof(id) }
+    for id in report.payloads where try storedBytes(id) == nil { try losePayload(id) }
     for key in report.tombstones { _ = try tombstone(key) }
   }
 
@@ -120,7 +120,7 @@ extension QueueFile {
     return max((counted ?? nil)?.lastPlace ?? 0, salvaged ?? 0)
   }
 
-  /// Counts the totals and the uses of each proof again, inside a transaction. Slow; needed only after damage.
+  /// Counts the totals and the uses of each payload again, inside a transaction. Slow; needed only after damage.
   func recount() throws(QueueError) {
     let entries = try read { () throws(SQLiteError) in
       try statements.entries.all.all { StoredEntry($0).entry }
@@ -131,23 +131,23 @@ extension QueueFile {
     for entry in entries {
       totals.lastPlace = max(totals.lastPlace, entry.place)
       totals.count(entry, 1)
-      for id in entry.proofs.compactMap(\.id) { uses[id, default: 0] += 1 }
+      for id in entry.payloads.compactMap(\.id) { uses[id, default: 0] += 1 }
     }
     do throws(SQLiteError) {
-      let proofs = try connection.prepare("SELECT id, length(bytes), uses FROM proofs").all {
+      let payloads = try connection.prepare("SELECT id, length(bytes), uses FROM payloads").all {
         (id: $0.integer(0), size: Int($0.integer(1)), uses: $0.integer(2))
       }
-      for proof in proofs {
-        let used = uses[proof.id, default: 0]
+      for payload in payloads {
+        let used = uses[payload.id, default: 0]
         if used == 0 {
-          try connection.prepare("DELETE FROM proofs WHERE id=?").run([.integer(proof.id)])
+          try connection.prepare("DELETE FROM payloads WHERE id=?").run([.integer(payload.id)])
           continue
         }
-        totals.bytes += proof.size
-        if used != proof.uses {
+        totals.bytes += payload.size
+        if used != payload.uses {
           // Not as a difference: a count that lies could overflow.
-          try connection.prepare("UPDATE proofs SET uses=? WHERE id=?").run([
-            .integer(used), .integer(proof.id),
+          try connection.prepare("UPDATE payloads SET uses=? WHERE id=?").run([
+            .integer(used), .integer(payload.id),
           ])
         }
       }

@@ -2,11 +2,11 @@ import PurchaseSQLite
 
 extension QueueFile {
   /// Queues an entry at the end of its lane. An entry that is queued already keeps its account, order, attempts and
-  /// place; a missing order is filled in, and a newer proof of a kind replaces the older one.
+  /// place; a missing order is filled in, and a newer payload of a kind replaces the older one.
   ///
-  /// Throws `queueFull` if capacity is missing even after everything was freed that can be freed without loss. A proof
-  /// longer than `QueueLimits.proofBytes` is queued by reference.
-  public func enqueue(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
+  /// Throws `queueFull` if capacity is missing even after everything was freed that can be freed without loss. A payload
+  /// longer than `QueueLimits.payloadBytes` is queued by reference.
+  package func enqueue(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
     try enqueue(new, now: now) { (_) throws(QueueError) in }
   }
 
@@ -34,24 +34,24 @@ extension QueueFile {
 
   private func check(_ new: NewEntry) throws(QueueError) {
     let text =
-      new.key.rawValue.utf8.count + new.lane.text.utf8.count + (new.orderNumber?.utf8.count ?? 0)
+      new.key.rawValue.utf8.count + new.lane.rawValue.utf8.count + (new.orderNumber?.utf8.count ?? 0)
       + new.details.utf8.count
     guard text <= limits.textBytes else {
       throw .queueFull(.textBytes, needed: text, allowed: limits.textBytes)
     }
-    for proof in new.proofs {
-      guard (1...64).contains(proof.kind.utf8.count), !proof.kind.utf8.contains(where: { $0 < 32 }) else {
-        throw .invalid(what: "a proof's kind is not 1 to 64 bytes of text in one line")
+    for payload in new.payloads {
+      guard (1...64).contains(payload.kind.utf8.count), !payload.kind.utf8.contains(where: { $0 < 32 }) else {
+        throw .invalid(what: "a payload's kind is not 1 to 64 bytes of text in one line")
       }
     }
-    guard new.proofs.count <= QueueLimits.proofsOfAnEntry else { throw tooManyProofs(new.key) }
-    guard new.proofs.count < 2 || Set(new.proofs.map(\.kind)).count == new.proofs.count else {
-      throw .invalid(what: "entry \(new.key) has two proofs of one kind")
+    guard new.payloads.count <= QueueLimits.payloadsOfAnEntry else { throw tooManyPayloads(new.key) }
+    guard new.payloads.count < 2 || Set(new.payloads.map(\.kind)).count == new.payloads.count else {
+      throw .invalid(what: "entry \(new.key) has two payloads of one kind")
     }
   }
 
-  func tooManyProofs(_ key: EntryKey) -> QueueError {
-    .invalid(what: "entry \(key) would have more than \(QueueLimits.proofsOfAnEntry) proofs")
+  func tooManyPayloads(_ key: EntryKey) -> QueueError {
+    .invalid(what: "entry \(key) would have more than \(QueueLimits.payloadsOfAnEntry) payloads")
   }
 
   func insertOrCollapse(_ new: NewEntry, now: Timestamp) throws(QueueError) -> Enqueued {
@@ -97,10 +97,10 @@ extension QueueFile {
     // An update replaces its tombstone. What is reserved is paid.
     if !isReserved, !new.isUpdate { try ensureCapacityForDuties(totals) }
     try ensureCapacityForEntry(&totals, now: now)
-    let proofs = try store(new.proofs, covering: new.covers, &totals, now: now)
+    let payloads = try store(new.payloads, covering: new.covers, &totals, now: now)
     let entry = Entry(
       place: totals.lastPlace, key: new.key, lane: new.lane, orderNumber: new.orderNumber,
-      details: new.details, proofs: proofs, now: now)
+      details: new.details, payloads: payloads, now: now)
     try read { () throws(SQLiteError) in
       try statements.entries.insert.run(entry.values)
       try statements.capacity.setTotals.run(totals)
@@ -108,7 +108,7 @@ extension QueueFile {
     return entry
   }
 
-  /// Enqueued again: only missing fields and the proofs of the entry change.
+  /// Enqueued again: only missing fields and the payloads of the entry change.
   private func collapse(_ new: NewEntry, into old: Entry, now: Timestamp) throws(QueueError) -> Entry {
     if old.state == .damaged { return try replace(old, new, now) }
     var entry = old
@@ -120,12 +120,12 @@ extension QueueFile {
       entry.history.append("order \(order) filled in", at: now)
     }
     totals.count(entry, -1)
-    // The entry's own older proofs are replaced in any case.
+    // The entry's own older payloads are replaced in any case.
     let others = new.covers.filter { $0 != new.key }
-    entry.proofs = try exchange(entry.proofs, for: new.proofs, covering: others, &totals, now: now)
+    entry.payloads = try exchange(entry.payloads, for: new.payloads, covering: others, &totals, now: now)
     totals.count(entry, 1)
-    guard entry.proofs.count <= QueueLimits.proofsOfAnEntry else { throw tooManyProofs(entry.key) }
-    if entry.proofs != old.proofs { entry.history.append("newer proof", at: now) }
+    guard entry.payloads.count <= QueueLimits.payloadsOfAnEntry else { throw tooManyPayloads(entry.key) }
+    if entry.payloads != old.payloads { entry.history.append("newer payload", at: now) }
     if entry != old || totals != before { try write(entry, totals) }
     return entry
   }

@@ -34,6 +34,24 @@ extension QueueFile {
     }
   }
 
+  /// Runs the calls of `body` in one commit, or undoes all of them.
+  func together<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+    guard !isGrouping else { return try body() }
+    let result: R
+    do throws(QueueError) {
+      result = try transaction { () throws(QueueError) in
+        self.isGrouping = true
+        defer { self.isGrouping = false }
+        return try body()
+      }
+    } catch {
+      afterGroup = []
+      throw error
+    }
+    runStepsOfGroup()
+    return result
+  }
+
   /// Throws if the transaction cannot begin.
   private func commit(_ operations: [Operation]) throws(QueueError) -> [QueueError?] {
     var errors = [QueueError?](repeating: nil, count: operations.count)

@@ -5,10 +5,10 @@ extension QueueFile {
   // MARK: Health
 
   /// The number of queued entries, without those in quarantine; in constant time.
-  public func count() throws(QueueError) -> Int { try totals().queued }
+  package func count() throws(QueueError) -> Int { try totals().queued }
 
   /// Counts, sizes and ages. Reads every entry; the numbers belong to one moment only if no other process writes.
-  public func health() throws(QueueError) -> QueueHealth {
+  package func health() throws(QueueError) -> QueueHealth {
     let entries = try allEntries()
     let totals = try totals()
     let duties = try tombstonesWithDuties()
@@ -41,13 +41,13 @@ extension QueueFile {
   }
 
   /// The case file of one entry, queued or settled; nil for an unknown key.
-  public func caseFile(for key: EntryKey) throws(QueueError) -> CaseFile? {
+  package func caseFile(for key: EntryKey) throws(QueueError) -> CaseFile? {
     if let entry = try entry(key) { return CaseFile(entry) }
     return try tombstone(key).map(CaseFile.init)
   }
 
   /// The case files of the entries with one order number, queued or settled.
-  public func caseFiles(order number: String) throws(QueueError) -> [CaseFile] {
+  package func caseFiles(order number: String) throws(QueueError) -> [CaseFile] {
     let (live, settled) = try read { () throws(SQLiteError) in
       (
         try connection.prepare("SELECT key FROM entries WHERE order_number=? ORDER BY place")

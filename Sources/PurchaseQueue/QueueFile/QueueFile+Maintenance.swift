@@ -6,7 +6,7 @@ extension QueueFile {
   /// idle; it is cheap if there is nothing to do.
   ///
   /// Other processes may use the file meanwhile: pages that they are reading stay in the log until the next call.
-  public func maintain(now: Timestamp) throws(QueueError) {
+  package func maintain(now: Timestamp) throws(QueueError) {
     try dropOldTombstones(now: now)
     try exclusively { () throws(QueueError) in
       try self.read { () throws(SQLiteError) in

@@ -3,17 +3,17 @@ import PurchaseSQLite
 /// Reading entries. A row that does not match its checksum is isolated; the other rows stay readable.
 extension QueueFile {
   /// The entry with that key, if it is queued, quarantined or damaged.
-  public func entry(_ key: EntryKey) throws(QueueError) -> Entry? {
+  package func entry(_ key: EntryKey) throws(QueueError) -> Entry? {
     guard let stored = try storedEntry(key) else { return nil }
     return try verified(stored)
   }
 
   /// The first queued entry of a lane, postponed or not; in constant time.
-  public func head(of lane: Lane) throws(QueueError) -> Entry? {
+  package func head(of lane: Lane) throws(QueueError) -> Entry? {
     var isolated: Set<Int64> = []
     while true {
       let stored = try read { () throws(SQLiteError) in
-        try statements.turns.head.first([.text(lane.text)]) { StoredEntry($0) }
+        try statements.turns.head.first([.text(lane.rawValue)]) { StoredEntry($0) }
       }
       guard let stored else { return nil }
       if try isolateDamaged([stored], of: lane, &isolated) { continue }
@@ -21,39 +21,39 @@ extension QueueFile {
     }
   }
 
-  /// The first queued entry of a lane with the bytes of its proofs. A proof that is not in the file
-  /// (`ProofReference.isByReference`) is left out.
-  public func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, proofs: [Proof])? {
+  /// The first queued entry of a lane with the bytes of its payloads. A payload that is not in the file
+  /// (`PayloadReference.isByReference`) is left out.
+  package func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, payloads: [Payload])? {
     var isolated: Set<Int64> = []
     while true {
       let stored = try read { () throws(SQLiteError) in
-        try statements.turns.peek.first([.text(lane.text)]) {
+        try statements.turns.peek.first([.text(lane.rawValue)]) {
           (row: StoredEntry($0), checksum: $0.optionalInteger(15), bytes: $0.bytes(16))
         }
       }
       guard let stored else { return nil }
       if try isolateDamaged([stored.row], of: lane, &isolated) { continue }
       var entry = stored.row.entry
-      var proofs: [Proof] = []
-      for (index, reference) in entry.proofs.enumerated() {
-        // The first proof comes with the entry. If it is damaged, `proof` handles the damage.
+      var payloads: [Payload] = []
+      for (index, reference) in entry.payloads.enumerated() {
+        // The first payload comes with the entry. If it is damaged, `payload` handles the damage.
         if index == 0, reference.id != nil, let checksum = stored.checksum,
           Checksum.of(stored.bytes) == checksum
         {
-          proofs.append(Proof(kind: reference.kind, bytes: stored.bytes))
-        } else if let proof = try proof(reference) {
-          proofs.append(proof)
+          payloads.append(Payload(kind: reference.kind, bytes: stored.bytes))
+        } else if let payload = try payload(reference) {
+          payloads.append(payload)
         } else {
-          entry.proofs[index].id = nil
+          entry.payloads[index].id = nil
         }
       }
-      return (entry, proofs)
+      return (entry, payloads)
     }
   }
 
   /// The first queued entries of a lane by place, at most `limit`.
-  public func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
-    try entries(of: lane, statements.turns.first, [.text(lane.text), .integer(Int64(limit))])
+  package func entries(in lane: Lane, limit: Int = 100) throws(QueueError) -> [Entry] {
+    try entries(of: lane, statements.turns.first, [.text(lane.rawValue), .integer(Int64(limit))])
   }
 
   /// The first entries of a lane that may be sent at `moment`, at most `limit`: first the entries that were never
@@ -63,7 +63,7 @@ extension QueueFile {
     in lane: Lane, readyBy moment: Timestamp, limit: Int = 100, dueFirst: Bool = false
   ) throws(QueueError) -> [Entry] {
     let values: [SQLValue] = [
-      .text(lane.text), .integer(Int64(limit)), .integer(moment.milliseconds), .integer(dueFirst ? 1 : 0),
+      .text(lane.rawValue), .integer(Int64(limit)), .integer(moment.milliseconds), .integer(dueFirst ? 1 : 0),
     ]
     return try entries(of: lane, statements.turns.ready, values)
   }
@@ -86,7 +86,7 @@ extension QueueFile {
 
   /// The entry to send now, over all lanes, in constant time: the first that was never postponed, otherwise the
   /// postponed one that has been due longest. Nil if no entry is ready.
-  public func nextReady(now: Timestamp) throws(QueueError) -> Entry? {
+  package func nextReady(now: Timestamp) throws(QueueError) -> Entry? {
     var unfit: Int64?
     var isolated: Set<Int64> = []
     while true {
@@ -110,7 +110,7 @@ extension QueueFile {
   }
 
   /// The moment when the next postponed entry becomes ready; nil if none is postponed.
-  public func nextReadyAt() throws(QueueError) -> Timestamp? {
+  package func nextReadyAt() throws(QueueError) -> Timestamp? {
     try read { () throws(SQLiteError) in
       try statements.turns.firstPostponed.first { Timestamp(milliseconds: $0.integer(1)) }
     }
@@ -119,7 +119,7 @@ extension QueueFile {
   /// The moment when the next postponed entry of a lane becomes ready; nil if none is postponed there.
   package func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? {
     try read { () throws(SQLiteError) in
-      try statements.turns.firstPostponedInLane.first([.text(lane.text)]) {
+      try statements.turns.firstPostponedInLane.first([.text(lane.rawValue)]) {
         $0.optionalInteger(0).map(Timestamp.init(milliseconds:))
       }
     } ?? nil
@@ -129,7 +129,7 @@ extension QueueFile {
   package func lastPlace() throws(QueueError) -> Int64 { try totals().lastPlace }
 
   /// Every entry, in the order of the places.
-  public func allEntries() throws(QueueError) -> [Entry] {
+  package func allEntries() throws(QueueError) -> [Entry] {
     var isolated: Set<Int64> = []
     while true {
       let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }
@@ -138,8 +138,8 @@ extension QueueFile {
   }
 
   /// The lanes that have a queued entry.
-  public func lanes() throws(QueueError) -> [Lane] {
-    try read { () throws(SQLiteError) in try statements.turns.lanes.all { Lane(text: $0.text(0)) } }
+  package func lanes() throws(QueueError) -> [Lane] {
+    try read { () throws(SQLiteError) in try statements.turns.lanes.all { Lane(rawValue: $0.text(0)) } }
   }
 
   func storedEntry(_ key: EntryKey) throws(QueueError) -> StoredEntry? {

@@ -5,10 +5,10 @@ extension QueueFile {
   /// Removes settled entries and leaves a tombstone for each, all in one commit; then removes their mirrors. A key
   /// without an entry is skipped: it was settled before.
   ///
-  /// A settlement that names the proofs that were sent (`Settlement.init(_:)`) settles only these. If the entry has got
-  /// a newer proof since, it stays in its place with the newer proofs, and has no tombstone in the result.
+  /// A settlement that names the payloads that were sent (`Settlement.init(_:)`) settles only these. If the entry has got
+  /// a newer payload since, it stays in its place with the newer payloads, and has no tombstone in the result.
   @discardableResult
-  public func acknowledge(_ settlements: [Settlement], now: Timestamp) throws(QueueError) -> [Tombstone] {
+  package func acknowledge(_ settlements: [Settlement], now: Timestamp) throws(QueueError) -> [Tombstone] {
     try acknowledge(settlements, now: now) { (_, _) throws(QueueError) in }
   }
 
@@ -23,7 +23,7 @@ extension QueueFile {
   /// Gives up an entry that is not delivered. Apart from settling, an entry leaves the queue only this way. The person
   /// and the reason stay in the tombstone and in the case file. Nil if the key has no entry.
   @discardableResult
-  public func discard(
+  package func discard(
     _ key: EntryKey, by person: String, reason: String, now: Timestamp
   ) throws(QueueError) -> Tombstone? {
     let settlement = Settlement(key: key, outcome: Tombstone.discarded)
@@ -46,7 +46,7 @@ extension QueueFile {
         guard let entry = try self.entry(settlement.key) else { continue }
         if let left = settlement.leftover(of: entry, now: now) {
           try self.keep(left, insteadOf: entry, &totals)
-          ended.shortened.append((left.key, entry.proofs))
+          ended.shortened.append((left.key, entry.payloads))
           continue
         }
         let tombstone = try self.bury(
@@ -63,7 +63,7 @@ extension QueueFile {
     afterCommit { [self] in
       checkpoint?(.settleCommitted)
       removeMirrors(of: ended.buried.map(\.entry))
-      for (key, proofs) in ended.shortened { replaceMirror(of: key, without: proofs, now: now) }
+      for (key, payloads) in ended.shortened { replaceMirror(of: key, without: payloads, now: now) }
       checkpoint?(.settleMirrored)
     }
     return ended.buried.map(\.tombstone)
@@ -71,8 +71,8 @@ extension QueueFile {
 
   private struct Ended {
     var buried: [(tombstone: Tombstone, entry: Entry)] = []
-    /// Entries that stay, with the proofs that they had.
-    var shortened: [(key: EntryKey, proofs: [ProofReference])] = []
+    /// Entries that stay, with the payloads that they had.
+    var shortened: [(key: EntryKey, payloads: [PayloadReference])] = []
   }
 
   private func checkTexts(_ settlements: [Settlement]) throws(QueueError) {
@@ -84,10 +84,10 @@ extension QueueFile {
     }
   }
 
-  /// Writes an entry of which a part is settled: the proofs that were sent are dropped.
+  /// Writes an entry of which a part is settled: the payloads that were sent are dropped.
   private func keep(_ left: Entry, insteadOf entry: Entry, _ totals: inout Totals) throws(QueueError) {
     totals.count(entry, -1)
-    for proof in entry.proofs where !left.proofs.contains(proof) { try drop(proof, &totals) }
+    for payload in entry.payloads where !left.payloads.contains(payload) { try drop(payload, &totals) }
     totals.count(left, 1)
     try write(left)
   }
@@ -100,7 +100,7 @@ extension QueueFile {
       try statements.entries.delete.run([.integer(entry.place)])
     }
     let buried = try insert(tombstone, &totals)
-    for proof in entry.proofs { try drop(proof, &totals) }
+    for payload in entry.payloads { try drop(payload, &totals) }
     totals.count(entry, -1)
     try dropTombstonesBeyondLimits(&totals)
     return buried
@@ -187,14 +187,14 @@ extension Tombstone {
 }
 
 extension Settlement {
-  /// The entry as it stays, if it has a proof that was not sent; nil if all of it is settled.
+  /// The entry as it stays, if it has a payload that was not sent; nil if all of it is settled.
   func leftover(of entry: Entry, now: Timestamp) -> Entry? {
-    guard let proofs else { return nil }
+    guard let payloads else { return nil }
     var left = entry
-    left.proofs = entry.proofs.filter { !proofs.contains($0) }
-    guard !left.proofs.isEmpty else { return nil }
+    left.payloads = entry.payloads.filter { !payloads.contains($0) }
+    guard !left.payloads.isEmpty else { return nil }
     left.orderNumber = orderNumber ?? entry.orderNumber
-    left.history.append("acknowledged; a newer proof stays", at: now)
+    left.history.append("acknowledged; a newer payload stays", at: now)
     return left
   }
 }

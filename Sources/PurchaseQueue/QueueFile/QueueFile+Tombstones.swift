@@ -4,7 +4,7 @@ import PurchaseSQLite
 extension QueueFile {
   /// The tombstone of a settled entry. A tombstone that does not match its checksum counts as absent. A source
   /// that was not told yet delivers the entry again. If it was told, an outcome that the app has not seen is lost.
-  public func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
+  package func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
     let stored = try read { () throws(SQLiteError) in
       try statements.tombstones.byKey.first([.text(key.rawValue)]) { StoredTombstone($0) }
     }
@@ -15,7 +15,7 @@ extension QueueFile {
   }
 
   /// Tombstones whose finish is owed or whose outcome is unseen, oldest first.
-  public func tombstonesWithDuties() throws(QueueError) -> [Tombstone] {
+  package func tombstonesWithDuties() throws(QueueError) -> [Tombstone] {
     let stored = try read { () throws(SQLiteError) in
       try statements.tombstones.withDuties.all { StoredTombstone($0) }
     }
@@ -25,7 +25,7 @@ extension QueueFile {
   }
 
   /// Records that the source knows that the entry is done.
-  public func markFinished(_ key: EntryKey) throws(QueueError) {
+  package func markFinished(_ key: EntryKey) throws(QueueError) {
     try markFinished(key, forgetting: false)
   }
 
@@ -36,7 +36,7 @@ extension QueueFile {
   }
 
   /// Records that the app has seen the outcome.
-  public func markSeen(_ key: EntryKey) throws(QueueError) {
+  package func markSeen(_ key: EntryKey) throws(QueueError) {
     try markSeen(key, forgetting: false)
   }
 

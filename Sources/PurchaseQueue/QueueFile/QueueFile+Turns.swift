@@ -3,7 +3,7 @@ import PurchaseSQLite
 /// Changes of an entry between enqueuing and settling: attempts, postponing, quarantine.
 extension QueueFile {
   /// Counts an attempt of each entry. Call it before the send.
-  public func recordAttempt(_ keys: [EntryKey], now: Timestamp) throws(QueueError) {
+  package func recordAttempt(_ keys: [EntryKey], now: Timestamp) throws(QueueError) {
     try change(keys) { entry in
       entry.attempts += 1
       entry.attemptedAt = now
@@ -13,7 +13,7 @@ extension QueueFile {
   }
 
   /// Keeps an entry from being sent before a moment; the other entries of its lane pass it.
-  public func postpone(
+  package func postpone(
     _ key: EntryKey, until: Timestamp, reason: String = "postponed", now: Timestamp
   ) throws(QueueError) {
     try change([key]) { entry in
@@ -24,7 +24,7 @@ extension QueueFile {
 
   /// Moves an entry that cannot be delivered now to quarantine: the others of its lane pass it. Throws `queueFull` if
   /// the quarantine is full; the entry then stays in its lane.
-  public func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) {
+  package func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) {
     try transaction { () throws(QueueError) in
       guard var entry = try self.entry(key) else { throw QueueError.unknownEntry(key) }
       guard entry.state == .queued else { return }
@@ -41,7 +41,7 @@ extension QueueFile {
   }
 
   /// Releases a quarantined entry to its place in its lane. Throws `queueFull` if the lanes have no capacity.
-  public func release(_ key: EntryKey, now: Timestamp) throws(QueueError) {
+  package func release(_ key: EntryKey, now: Timestamp) throws(QueueError) {
     try release(key, until: nil, now: now)
   }
 
@@ -64,7 +64,7 @@ extension QueueFile {
   }
 
   /// The entries that are not sent: quarantined and damaged ones.
-  public func quarantined() throws(QueueError) -> [Entry] {
+  package func quarantined() throws(QueueError) -> [Entry] {
     try allEntries().filter { $0.state != .queued }
   }
 

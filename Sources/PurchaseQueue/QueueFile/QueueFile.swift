@@ -1,5 +1,11 @@
 package import PurchaseSQLite
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A durable FIFO queue in one SQLite file: the synchronous core.
 ///
 /// **What returns is durable.** When a call that changes something returns, the change survives a kill and a power
@@ -8,7 +14,7 @@ package import PurchaseSQLite
 /// `acknowledge` or by an audited `discard`; the queue evicts nothing. Delivery is at least once: a crash between the delivery and `acknowledge`
 /// delivers again.
 ///
-/// Calls block for the disk and belong to one thread or actor at a time; `ReceiptQueue` is the asynchronous form. No
+/// Calls block for the disk and belong to one thread or actor at a time; `DurableQueue` is the asynchronous form. No
 /// lock is held between calls, so several processes can use one file; each call that writes waits for the others.
 public final class QueueFile {
   let setup: QueueSetup
@@ -34,11 +40,18 @@ public final class QueueFile {
   /// Throws without having changed anything if another file is at the path, if a newer version wrote the file, or if
   /// the file is locked, the disk is full, or a permission is missing.
   public convenience init(
-    path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil, now: Timestamp,
+    path: String, limits: QueueLimits = QueueLimits(), vault: (any QueueVault)? = nil, now: Date = Date(),
     diagnostics: (@Sendable (Diagnostic) -> Void)? = nil
   ) throws(QueueError) {
     try self.init(
-      QueueSetup(path: path, limits: limits, vault: vault, diagnostics: diagnostics), now: now)
+      QueueSetup(path: path, limits: limits, vault: vault, diagnostics: diagnostics), now: Timestamp(now))
+  }
+
+  /// As the public initializer, with a whole number of milliseconds.
+  package convenience init(
+    path: String, limits: QueueLimits = QueueLimits(), vault: (any QueueVault)? = nil, now: Timestamp
+  ) throws(QueueError) {
+    try self.init(QueueSetup(path: path, limits: limits, vault: vault), now: now)
   }
 
   /// As the public initializer, with the setup of a test or of another module.
@@ -59,7 +72,7 @@ public final class QueueFile {
   public var path: String { setup.path }
   /// How much the queue holds.
   public var limits: QueueLimits { setup.limits }
-  var vault: (any ReceiptVault)? { setup.vault }
+  var vault: (any QueueVault)? { setup.vault }
   /// Whether entries are mirrored to a vault.
   package var hasVault: Bool { vault != nil }
   package var checkpoint: (@Sendable (Checkpoint) -> Void)? { setup.checkpoint }

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// Where the bytes of each entry are in a file and its log: its row, its proofs, and the pages with the rest of long
+/// Where the bytes of each entry are in a file and its log: its row, its payloads, and the pages with the rest of long
 /// records. For tests of damage, which must not cost an entry whose bytes are not touched.
 package struct EntryBytes: Sendable {
   package var file: [Range<Int>] = []
@@ -9,8 +9,8 @@ package struct EntryBytes: Sendable {
   /// By the key's text.
   package static func all(file: [UInt8], log: [UInt8]) -> [String: EntryBytes] {
     let image = PageImage(file: file, log: LogImage(log))
-    var rows: [(key: String, proofs: [Int64], bytes: EntryBytes)] = []
-    var proofs: [Int64: EntryBytes] = [:]
+    var rows: [(key: String, payloads: [Int64], bytes: EntryBytes)] = []
+    var payloads: [Int64: EntryBytes] = [:]
     for number in 1...max(image.count, 1) {
       guard let page = image.page(number), let read = PageReader(page, number: number),
         read.kind == .tableLeaf
@@ -25,18 +25,18 @@ package struct EntryBytes: Sendable {
         }
         if row.values.count == 15, case .text(let key) = row.values[1], case .text(let list) = row.values[10]
         {
-          rows.append((key, ProofReference.list(list).compactMap(\.id), bytes))
+          rows.append((key, PayloadReference.list(list).compactMap(\.id), bytes))
         } else if row.values.count == 4, case .bytes = row.values[3] {
-          proofs[rowid] = bytes
+          payloads[rowid] = bytes
         }
       }
     }
     var all: [String: EntryBytes] = [:]
     for row in rows {
       var bytes = row.bytes
-      for proof in row.proofs.compactMap({ proofs[$0] }) {
-        bytes.file += proof.file
-        bytes.log += proof.log
+      for payload in row.payloads.compactMap({ payloads[$0] }) {
+        bytes.file += payload.file
+        bytes.log += payload.log
       }
       all[row.key] = bytes
     }

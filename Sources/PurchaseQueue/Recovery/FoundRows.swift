@@ -14,7 +14,7 @@ struct FoundRows {
   private(set) var entries: [Int64: Entry] = [:]
   /// Rows of entries that do not match their checksum, or did not when they were isolated.
   private(set) var damagedEntries: [Entry] = []
-  private(set) var proofs: [Int64: [UInt8]] = [:]
+  private(set) var payloads: [Int64: [UInt8]] = [:]
   private(set) var tombstones: [EntryKey: Tombstone] = [:]
   private(set) var facts: [String: String] = [:]
   private(set) var totals: Totals?
@@ -33,7 +33,7 @@ struct FoundRows {
     let isTaken: Bool
     switch table {
     case "entries": isTaken = try takeEntry(row, .tree)
-    case "proofs": isTaken = takeProof(row)
+    case "payloads": isTaken = takePayload(row)
     case "tombstones": isTaken = try takeTombstone(row)
     case "facts": isTaken = takeFact(row)
     case "totals": isTaken = try takeTotals(row)
@@ -50,7 +50,7 @@ struct FoundRows {
   mutating func takeRemains(_ row: TreeWalk.Row) throws(SQLiteError) -> Bool {
     switch (row.values.count, row.rowid) {
     case (15, _?): try takeEntry(row, .remains)
-    case (4, _?): takeProof(row)
+    case (4, _?): takePayload(row)
     case (12, nil): try takeTombstone(row)
     case (11, _?): try takeTotals(row)
     case (3, nil): takeFact(row)
@@ -76,15 +76,15 @@ struct FoundRows {
     return true
   }
 
-  private mutating func takeProof(_ row: TreeWalk.Row) -> Bool {
+  private mutating func takePayload(_ row: TreeWalk.Row) -> Bool {
     guard let id = row.rowid, row.values.count == 4, case .integer(let checksum) = row.values[1],
       case .bytes(let bytes) = row.values[3]
     else { return false }
     let sum = Checksum.of(bytes)
-    // One of the two is enough: a proof's number is its checksum.
+    // One of the two is enough: a payload's number is its checksum.
     guard sum == checksum || sum == id else { return false }
-    proofs[id] = proofs[id] ?? bytes
-    proofs[sum] = proofs[sum] ?? bytes
+    payloads[id] = payloads[id] ?? bytes
+    payloads[sum] = payloads[sum] ?? bytes
     return true
   }
 

@@ -153,7 +153,7 @@ struct LogImage {
     var isProven = false
     while index < room {
       let isSound = verifies(index, after: seed)
-      // The proof: this frame continues a commit that is behind a broken frame.
+      // The payload: this frame continues a commit that is behind a broken frame.
       if isSound, broken != nil, let last = whole.last, last.size > 0,
         last.offset == start(index) + 24 - Self.frameSize
       {

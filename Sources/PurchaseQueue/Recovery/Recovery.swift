@@ -37,10 +37,13 @@ struct Recovery {
     noteLosses(image)
   }
 
-  /// How much was found: whole entries, their proofs, and tombstones.
+  /// How much was found: whole entries, their payloads, and tombstones.
   var amount: Int {
     rows.entries.values.reduce(rows.tombstones.count) { sum, entry in
-      sum + 1 + entry.proofs.count { proof in proof.id.map { rows.proofs[$0]?.count == proof.size } ?? false }
+      sum + 1
+        + entry.payloads.count { payload in
+          payload.id.map { rows.payloads[$0]?.count == payload.size } ?? false
+        }
     }
   }
 
@@ -84,7 +87,7 @@ struct Recovery {
       return
     }
     var found: [TreeWalk.Row] = []
-    let isTable = ["entries", "proofs", "totals"].contains(table)
+    let isTable = ["entries", "payloads", "totals"].contains(table)
     let broken = walk.brokenRecords
     walk.walk(from: root, isTable: isTable) { found.append($0) }
     for row in found {

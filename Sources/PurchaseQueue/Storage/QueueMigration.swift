@@ -54,17 +54,17 @@ enum QueueMigration {
   private static func copyEntries(_ connection: borrowing Connection) throws(SQLiteError) {
     let select = """
       SELECT place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, unprotected, \
-      proofs, details FROM old_entries ORDER BY place
+      payloads, details FROM old_entries ORDER BY place
       """
     let entries = try connection.prepare(select).all { row in
       Entry(
-        place: row.integer(0), key: EntryKey(rawValue: row.text(1)), lane: Lane(text: row.text(2)),
+        place: row.integer(0), key: EntryKey(rawValue: row.text(1)), lane: Lane(rawValue: row.text(2)),
         orderNumber: row.optionalText(5), details: row.text(11),
         state: Entry.State(rawValue: row.text(3)) ?? .queued, reason: nil,
         enqueuedAt: Timestamp(milliseconds: row.integer(8)), attempts: Int(row.integer(6)),
         attemptedAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)),
         readyAt: Timestamp(milliseconds: row.integer(4)), isUnprotected: row.flag(9),
-        proofs: ProofReference.list(row.text(10)), history: History())
+        payloads: PayloadReference.list(row.text(10)), history: History())
     }
     let insert = try connection.prepare(
       "INSERT INTO entries(\(StoredEntry.columns)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
@@ -78,7 +78,8 @@ enum QueueMigration {
       """
     let tombstones = try connection.prepare(select).all { row in
       Tombstone(
-        key: EntryKey(rawValue: row.text(0)), lane: Lane(text: row.text(1)), orderNumber: row.optionalText(2),
+        key: EntryKey(rawValue: row.text(0)), lane: Lane(rawValue: row.text(1)),
+        orderNumber: row.optionalText(2),
         outcome: row.text(3), details: row.text(4), enqueuedAt: Timestamp(milliseconds: row.integer(5)),
         attempts: Int(row.integer(6)), settledAt: Timestamp(milliseconds: row.integer(7)),
         isFinishOwed: row.flag(8), isUnseen: row.flag(9), history: History())

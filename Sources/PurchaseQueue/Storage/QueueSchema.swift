@@ -9,10 +9,10 @@ enum QueueSchema {
   static let mark = "/* PurchaseQueue */"
 
   /// The tables whose rows are salvaged from a damaged file.
-  static let tables = ["facts", "totals", "entries", "proofs", "tombstones", "reservations", "companions"]
+  static let tables = ["facts", "totals", "entries", "payloads", "tombstones", "reservations", "companions"]
 
   /// The SQL of a new file.
-  static let sql = [entries, proofs, tombstones, reservations, totals, facts, companions, view]
+  static let sql = [entries, payloads, tombstones, reservations, totals, facts, companions, view]
     .joined(separator: "\n")
 
   static let entries = """
@@ -27,7 +27,7 @@ enum QueueSchema {
       attempted_at INTEGER,
       enqueued_at INTEGER NOT NULL,
       unprotected INTEGER NOT NULL,
-      proofs TEXT NOT NULL,
+      payloads TEXT NOT NULL,
       details TEXT NOT NULL,
       reason TEXT,
       history TEXT NOT NULL,
@@ -37,8 +37,8 @@ enum QueueSchema {
     CREATE INDEX entries_postponed ON entries(lane, place, ready_at) WHERE state = 'queued' AND ready_at <> 0;
     CREATE INDEX entries_by_readiness ON entries(ready_at, place) WHERE state = 'queued' AND ready_at <> 0;
     """
-  static let proofs = """
-    CREATE TABLE proofs(
+  static let payloads = """
+    CREATE TABLE payloads(
       id INTEGER PRIMARY KEY,
       checksum INTEGER NOT NULL,
       uses INTEGER NOT NULL,
@@ -106,7 +106,7 @@ enum QueueSchema {
       strftime('%Y-%m-%dT%H:%M:%SZ', enqueued_at / 1000, 'unixepoch') AS enqueued,
       strftime('%Y-%m-%dT%H:%M:%SZ', attempted_at / 1000, 'unixepoch') AS attempted,
       strftime('%Y-%m-%dT%H:%M:%SZ', nullif(ready_at, 0) / 1000, 'unixepoch') AS postponed_until,
-      replace(proofs, char(10), '; ') AS proofs, reason
+      replace(payloads, char(10), '; ') AS payloads, reason
     FROM entries ORDER BY place;
     """
 

@@ -4,7 +4,7 @@ import PurchaseSQLite
 struct QueueStatements {
   let entries: EntryStatements
   let turns: TurnStatements
-  let proofs: ProofStatements
+  let payloads: PayloadStatements
   let tombstones: TombstoneStatements
   let capacity: CapacityStatements
   let facts: FactStatements
@@ -12,7 +12,7 @@ struct QueueStatements {
   init(_ connection: borrowing Connection) {
     entries = EntryStatements(connection)
     turns = TurnStatements(connection)
-    proofs = ProofStatements(connection)
+    payloads = PayloadStatements(connection)
     tombstones = TombstoneStatements(connection)
     capacity = CapacityStatements(connection)
     facts = FactStatements(connection)
@@ -44,7 +44,7 @@ struct EntryStatements {
       connection,
       """
       UPDATE entries SET lane=?3, state=?4, ready_at=?5, order_number=?6, attempts=?7, \
-      attempted_at=?8, enqueued_at=?9, unprotected=?10, proofs=?11, details=?12, reason=?13, history=?14, \
+      attempted_at=?8, enqueued_at=?9, unprotected=?10, payloads=?11, details=?12, reason=?13, history=?14, \
       checksum=?15 WHERE place=?1
       """)
     delete = PreparedStatement(connection, "DELETE FROM entries WHERE place=?")
@@ -57,8 +57,8 @@ struct EntryStatements {
   }
 }
 
-/// Statements of the table `proofs`.
-struct ProofStatements {
+/// Statements of the table `payloads`.
+struct PayloadStatements {
   let byID: PreparedStatement
   let isStored: PreparedStatement
   let insert: PreparedStatement
@@ -66,13 +66,13 @@ struct ProofStatements {
   let deleteUnused: PreparedStatement
 
   init(_ connection: borrowing Connection) {
-    isStored = PreparedStatement(connection, "SELECT 1 FROM proofs WHERE id=?")
-    byID = PreparedStatement(connection, "SELECT checksum, bytes FROM proofs WHERE id=?")
+    isStored = PreparedStatement(connection, "SELECT 1 FROM payloads WHERE id=?")
+    byID = PreparedStatement(connection, "SELECT checksum, bytes FROM payloads WHERE id=?")
     insert = PreparedStatement(
-      connection, "INSERT OR IGNORE INTO proofs(id, checksum, uses, bytes) VALUES(?,?,1,?)")
+      connection, "INSERT OR IGNORE INTO payloads(id, checksum, uses, bytes) VALUES(?,?,1,?)")
     addToUses = PreparedStatement(
-      connection, "UPDATE proofs SET uses=max(0, min(uses, 1 << 40))+? WHERE id=?")
-    deleteUnused = PreparedStatement(connection, "DELETE FROM proofs WHERE id=? AND uses<=1")
+      connection, "UPDATE payloads SET uses=max(0, min(uses, 1 << 40))+? WHERE id=?")
+    deleteUnused = PreparedStatement(connection, "DELETE FROM payloads WHERE id=? AND uses<=1")
   }
 }
 

@@ -4,7 +4,7 @@ import PurchaseSQLite
 public struct SalvageReport: Hashable, Sendable {
   /// The damage that was found.
   public var what: String
-  /// How many entries were saved, damaged ones included; some may have lost their proofs.
+  /// How many entries were saved, damaged ones included; some may have lost their payloads.
   public var entries: Int
   /// How many tombstones were saved.
   public var tombstones: Int

@@ -1,7 +1,7 @@
 import PurchaseSQLite
 
 /// Writes the rows of a recovery into a new file, so that nothing in it contradicts anything else: each entry refers to
-/// proofs that are there, each proof counts its uses, and the totals are counted.
+/// payloads that are there, each payload counts its uses, and the totals are counted.
 struct SalvagedRows {
   private(set) var entries = 0
   private(set) var tombstones = 0
@@ -32,15 +32,15 @@ struct SalvagedRows {
   ) throws(SQLiteError) {
     let statements = QueueStatements(fresh)
     var uses: [Int64: Int64] = [:]
-    var lostProofs = 0
+    var lostPayloads = 0
     for var entry in rows.placed() {
-      for (index, reference) in entry.proofs.enumerated() {
+      for (index, reference) in entry.payloads.enumerated() {
         guard let id = reference.id else { continue }
-        if rows.proofs[id]?.count == reference.size {
+        if rows.payloads[id]?.count == reference.size {
           uses[id, default: 0] += 1
         } else {
-          entry.proofs[index].id = nil
-          lostProofs += 1
+          entry.payloads[index].id = nil
+          lostPayloads += 1
         }
       }
       try statements.entries.insert.run(entry.values)
@@ -48,11 +48,11 @@ struct SalvagedRows {
       totals.lastPlace = max(totals.lastPlace, entry.place)
       entries += 1
     }
-    if lostProofs > 0 { losses.append("\(lostProofs) proofs: their entries have them by reference") }
-    let proof = try fresh.prepare("INSERT INTO proofs(id, checksum, uses, bytes) VALUES(?,?,?,?)")
+    if lostPayloads > 0 { losses.append("\(lostPayloads) payloads: their entries have them by reference") }
+    let payload = try fresh.prepare("INSERT INTO payloads(id, checksum, uses, bytes) VALUES(?,?,?,?)")
     for (id, count) in uses.sorted(by: { $0.key < $1.key }) {
-      guard let bytes = rows.proofs[id] else { continue }
-      try proof.run([.integer(id), .integer(Checksum.of(bytes)), .integer(count), .bytes(bytes)])
+      guard let bytes = rows.payloads[id] else { continue }
+      try payload.run([.integer(id), .integer(Checksum.of(bytes)), .integer(count), .bytes(bytes)])
       totals.bytes += bytes.count
     }
     for tombstone in rows.tombstones.values.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

@@ -3,7 +3,7 @@ import PurchaseSQLite
 /// A row of `entries` as it was read, with the result of its checksum.
 struct StoredEntry {
   static let columns = """
-    place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, unprotected, proofs, \
+    place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, unprotected, payloads, \
     details, reason, history, checksum
     """
 
@@ -12,24 +12,24 @@ struct StoredEntry {
   var isWhole: Bool
 
   init(_ row: borrowing Row) {
-    let (lane, state, proofs) = (row.text(2), row.text(3), row.text(10))
+    let (lane, state, payloads) = (row.text(2), row.text(3), row.text(10))
     let known = Entry.State(rawValue: state)
     entry = Entry(
-      place: row.integer(0), key: EntryKey(rawValue: row.text(1)), lane: Lane(text: lane),
+      place: row.integer(0), key: EntryKey(rawValue: row.text(1)), lane: Lane(rawValue: lane),
       orderNumber: row.optionalText(5), details: row.text(11), state: known ?? .damaged,
       reason: row.optionalText(12), enqueuedAt: Timestamp(milliseconds: row.integer(8)),
       attempts: Int(row.integer(6)),
       attemptedAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)),
       readyAt: Timestamp(milliseconds: row.integer(4)), isUnprotected: row.flag(9),
-      proofs: ProofReference.list(proofs), history: History(text: row.text(13)))
+      payloads: PayloadReference.list(payloads), history: History(text: row.text(13)))
     // Over the stored texts, not over the decoded values.
-    isWhole = known != nil && row.integer(14) == entry.checksum(lane: lane, state: state, proofs: proofs)
+    isWhole = known != nil && row.integer(14) == entry.checksum(lane: lane, state: state, payloads: payloads)
   }
 }
 
 extension Entry {
   /// Over every field that the row stores.
-  fileprivate func checksum(lane: String, state: String, proofs: String) -> Int64 {
+  fileprivate func checksum(lane: String, state: String, payloads: String) -> Int64 {
     var hash = RowHash()
     hash.add(place)
     hash.add(key.rawValue)
@@ -41,7 +41,7 @@ extension Entry {
     hash.add(attemptedAt?.milliseconds)
     hash.add(enqueuedAt.milliseconds)
     hash.add(isUnprotected)
-    hash.add(proofs)
+    hash.add(payloads)
     hash.add(details)
     hash.add(reason)
     hash.add(history.text)
@@ -50,12 +50,12 @@ extension Entry {
 
   /// Every column, the place first.
   var values: [SQLValue] {
-    let (lane, state, proofs) = (lane.text, state.rawValue, ProofReference.text(proofs))
+    let (lane, state, payloads) = (lane.rawValue, state.rawValue, PayloadReference.text(payloads))
     return [
       .integer(place), .text(key.rawValue), .text(lane), .text(state), .integer(readyAt.milliseconds),
       .text(orderNumber), .integer(Int64(attempts)), .integer(attemptedAt?.milliseconds),
-      .integer(enqueuedAt.milliseconds), .flag(isUnprotected), .text(proofs), .text(details), .text(reason),
-      .text(history.text), .integer(checksum(lane: lane, state: state, proofs: proofs)),
+      .integer(enqueuedAt.milliseconds), .flag(isUnprotected), .text(payloads), .text(details), .text(reason),
+      .text(history.text), .integer(checksum(lane: lane, state: state, payloads: payloads)),
     ]
   }
 }
@@ -74,7 +74,7 @@ struct StoredTombstone {
   init(_ row: borrowing Row) {
     let lane = row.text(1)
     tombstone = Tombstone(
-      key: EntryKey(rawValue: row.text(0)), lane: Lane(text: lane), orderNumber: row.optionalText(2),
+      key: EntryKey(rawValue: row.text(0)), lane: Lane(rawValue: lane), orderNumber: row.optionalText(2),
       outcome: row.text(3), details: row.text(4), enqueuedAt: Timestamp(milliseconds: row.integer(5)),
       attempts: Int(row.integer(6)), settledAt: Timestamp(milliseconds: row.integer(7)),
       isFinishOwed: row.flag(8), isUnseen: row.flag(9), history: History(text: row.text(10)))
@@ -84,7 +84,7 @@ struct StoredTombstone {
 
 extension Tombstone {
   /// Over every field that the row stores.
-  var checksum: Int64 { checksum(lane: lane.text) }
+  var checksum: Int64 { checksum(lane: lane.rawValue) }
 
   fileprivate func checksum(lane: String) -> Int64 {
     var hash = RowHash()
@@ -104,7 +104,7 @@ extension Tombstone {
 
   /// Every column.
   var values: [SQLValue] {
-    let lane = lane.text
+    let lane = lane.rawValue
     return [
       .text(key.rawValue), .text(lane), .text(orderNumber), .text(outcome), .text(details),
       .integer(enqueuedAt.milliseconds), .integer(Int64(attempts)), .integer(settledAt.milliseconds),

@@ -5,11 +5,11 @@ struct Totals: Hashable, Sendable {
   var lastPlace: Int64 = 0
   /// Entries in their lanes.
   var queued = 0
-  /// Bytes of all proofs in the file.
+  /// Bytes of all payloads in the file.
   var bytes = 0
   /// Entries in quarantine, and damaged ones.
   var quarantined = 0
-  /// Bytes of their proofs; a shared proof counts for each entry.
+  /// Bytes of their payloads; a shared payload counts for each entry.
   var quarantinedBytes = 0
   var reserved = 0
   var reservedBytes = 0
@@ -86,12 +86,12 @@ extension Tombstone {
 
   /// Bytes of its texts and of its row. The key counts twice: an index has it too.
   var storedBytes: Int {
-    Self.rowBytes + 2 * key.rawValue.utf8.count + lane.text.utf8.count + (orderNumber?.utf8.count ?? 0)
+    Self.rowBytes + 2 * key.rawValue.utf8.count + lane.rawValue.utf8.count + (orderNumber?.utf8.count ?? 0)
       + outcome.utf8.count + details.utf8.count + history.text.utf8.count
   }
 }
 
 extension Entry {
-  /// Bytes of its proofs in the file; shared proofs count fully.
-  var storedBytes: Int { proofs.reduce(0) { $0 + ($1.isByReference ? 0 : $1.size) } }
+  /// Bytes of its payloads in the file; shared payloads count fully.
+  var storedBytes: Int { payloads.reduce(0) { $0 + ($1.isByReference ? 0 : $1.size) } }
 }

@@ -36,13 +36,13 @@ struct TurnStatements {
       SELECT \(columns) FROM \(Self.firstOfLane) LEFT JOIN entries AS row ON row.place=first \
       WHERE first IS NOT NULL
       """)
-    // The text of the proofs begins with the number of the first.
+    // The text of the payloads begins with the number of the first.
     peek = PreparedStatement(
       connection,
       """
-      SELECT \(columns), proofs.checksum, proofs.bytes \
+      SELECT \(columns), payloads.checksum, payloads.bytes \
       FROM \(Self.firstOfLane) LEFT JOIN entries AS row ON row.place=first \
-      LEFT JOIN proofs ON proofs.id=CAST(row.proofs AS INTEGER) WHERE first IS NOT NULL
+      LEFT JOIN payloads ON payloads.id=CAST(row.payloads AS INTEGER) WHERE first IS NOT NULL
       """)
     first = PreparedStatement(
       connection,

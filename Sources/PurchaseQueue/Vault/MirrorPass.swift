@@ -4,14 +4,14 @@ struct MirrorPass {
   private(set) var changes: [(key: EntryKey, isUnprotected: Bool, why: String)] = []
   /// Why no further entry is tried.
   var failure: String?
-  /// A proof did not fit, although unused chunks were removed. No further proof is tried.
+  /// A payload did not fit, although unused chunks were removed. No further payload is tried.
   var isRefused = false
   var hasCleaned = false
 
   /// The items in the vault, once they were needed.
   private var items: Set<String>?
 
-  mutating func hasItem(of entry: Entry, in vault: any ReceiptVault) throws(VaultError) -> Bool {
+  mutating func hasItem(of entry: Entry, in vault: any QueueVault) throws(VaultError) -> Bool {
     if items == nil { items = Set(try vault.list()) }
     return items?.contains(VaultMirror.itemName(entry.key)) ?? false
   }

@@ -38,19 +38,19 @@ extension QueueFile {
   }
 
   /// Call it under the lock.
-  func mirror(_ entries: [Entry], in vault: any ReceiptVault, _ pass: inout MirrorPass) {
+  func mirror(_ entries: [Entry], in vault: any QueueVault, _ pass: inout MirrorPass) {
     for entry in entries.sorted(by: { ($0.storedBytes, $0.place) < ($1.storedBytes, $1.place) }) {
       mirror(entry, in: vault, &pass)
     }
   }
 
-  private func mirror(_ entry: Entry, in vault: any ReceiptVault, _ pass: inout MirrorPass) {
+  private func mirror(_ entry: Entry, in vault: any QueueVault, _ pass: inout MirrorPass) {
     if let why = pass.failure { return pass.note(entry, isUnprotected: true, why: why) }
     do throws(VaultError) {
-      // Its item is there, without the proofs that do not fit.
+      // Its item is there, without the payloads that do not fit.
       if pass.isRefused, entry.isUnprotected, try pass.hasItem(of: entry, in: vault) { return }
       let isWhole = try copy(entry, into: vault, &pass)
-      pass.note(entry, isUnprotected: !isWhole, why: "the vault has no space for its proof")
+      pass.note(entry, isUnprotected: !isWhole, why: "the vault has no space for its payload")
     } catch {
       diagnostics?(Diagnostic(.vaultStore, VaultMirror.itemName(entry.key), error))
       pass.failure = error.description
@@ -58,42 +58,43 @@ extension QueueFile {
     }
   }
 
-  /// False if the vault had no space for a proof.
+  /// False if the vault had no space for a payload.
   private func copy(
-    _ entry: Entry, into vault: any ReceiptVault, _ pass: inout MirrorPass
+    _ entry: Entry, into vault: any QueueVault, _ pass: inout MirrorPass
   ) throws(VaultError) -> Bool {
-    var proofs: [VaultMirror.MirroredProof] = []
-    var missing: [MissingProof] = []
-    for reference in entry.proofs {
-      var proof = VaultMirror.MirroredProof(kind: reference.kind, size: reference.size, name: nil, chunks: 0)
+    var payloads: [VaultMirror.MirroredPayload] = []
+    var missing: [MissingPayload] = []
+    for reference in entry.payloads {
+      var payload = VaultMirror.MirroredPayload(
+        kind: reference.kind, size: reference.size, name: nil, chunks: 0)
       if let bytes = try bytes(reference) {
-        (proof.name, proof.chunks) = (VaultMirror.proofName(bytes), chunkCount(bytes.count, in: vault))
-        if try !holds(proof, vault) { missing.append(MissingProof(index: proofs.count, bytes: bytes)) }
-      } else if let known = try mirrored(entry, in: vault, kind: proof.kind, size: proof.size) {
+        (payload.name, payload.chunks) = (VaultMirror.payloadName(bytes), chunkCount(bytes.count, in: vault))
+        if try !holds(payload, vault) { missing.append(MissingPayload(index: payloads.count, bytes: bytes)) }
+      } else if let known = try mirrored(entry, in: vault, kind: payload.kind, size: payload.size) {
         // The file lost the bytes by damage, or never stored them for their length. Keep the vault's copy.
-        proof = known
+        payload = known
       }
-      proofs.append(proof)
+      payloads.append(payload)
     }
     if !pass.isRefused {
       let chunks = missing.flatMap { self.chunks($0.bytes, in: vault) }
-      if try storeIfTheyFit(chunks + [try VaultMirror(entry, proofs: proofs).item()], in: vault) {
+      if try storeIfTheyFit(chunks + [try VaultMirror(entry, payloads: payloads).item()], in: vault) {
         return true
       }
     }
     var isWhole = true
-    for proof in missing {
-      if !pass.isRefused, try storeAlone(proof.bytes, in: vault, &pass) { continue }
-      // The item without the proof still fits, and the store has the proof as well.
-      (proofs[proof.index].name, proofs[proof.index].chunks) = (nil, 0)
+    for payload in missing {
+      if !pass.isRefused, try storeAlone(payload.bytes, in: vault, &pass) { continue }
+      // The item without the payload still fits, and the store has the payload as well.
+      (payloads[payload.index].name, payloads[payload.index].chunks) = (nil, 0)
       isWhole = false
     }
-    try vault.store(try VaultMirror(entry, proofs: proofs).item())
+    try vault.store(try VaultMirror(entry, payloads: payloads).item())
     return isWhole
   }
 
-  /// A proof whose chunks the vault does not hold.
-  private struct MissingProof {
+  /// A payload whose chunks the vault does not hold.
+  private struct MissingPayload {
     var index: Int
     var bytes: [UInt8]
   }
@@ -101,27 +102,27 @@ extension QueueFile {
   /// Chunks are stored in order and removed from the end, so the last chunk is there only if all are. Entries share
   /// chunks.
   private func holds(
-    _ proof: VaultMirror.MirroredProof, _ vault: any ReceiptVault
+    _ payload: VaultMirror.MirroredPayload, _ vault: any QueueVault
   ) throws(VaultError) -> Bool {
-    guard let name = proof.name else { return false }
-    return try vault.item(named: VaultMirror.chunkName(name, proof.chunks - 1)) != nil
+    guard let name = payload.name else { return false }
+    return try vault.item(named: VaultMirror.chunkName(name, payload.chunks - 1)) != nil
   }
 
   private func mirrored(
-    _ entry: Entry, in vault: any ReceiptVault, kind: String, size: Int
-  ) throws(VaultError) -> VaultMirror.MirroredProof? {
+    _ entry: Entry, in vault: any QueueVault, kind: String, size: Int
+  ) throws(VaultError) -> VaultMirror.MirroredPayload? {
     guard let item = try vault.item(named: VaultMirror.itemName(entry.key)) else { return nil }
-    return VaultMirror(item)?.proofs.first { $0.kind == kind && $0.size == size && $0.name != nil }
+    return VaultMirror(item)?.payloads.first { $0.kind == kind && $0.size == size && $0.name != nil }
   }
 
-  /// Stores one proof after another, because not all of them fit; the first refusal removes unused chunks.
+  /// Stores one payload after another, because not all of them fit; the first refusal removes unused chunks.
   private func storeAlone(
-    _ bytes: [UInt8], in vault: any ReceiptVault, _ pass: inout MirrorPass
+    _ bytes: [UInt8], in vault: any QueueVault, _ pass: inout MirrorPass
   ) throws(VaultError) -> Bool {
     let chunks = chunks(bytes, in: vault)
     while true {
       if try storeIfTheyFit(chunks, in: vault) { return true }
-      removeChunks(of: VaultMirror.proofName(bytes), count: chunks.count, from: vault)
+      removeChunks(of: VaultMirror.payloadName(bytes), count: chunks.count, from: vault)
       guard !pass.hasCleaned else {
         pass.isRefused = true
         return false
@@ -131,7 +132,7 @@ extension QueueFile {
     }
   }
 
-  private func storeIfTheyFit(_ items: [VaultItem], in vault: any ReceiptVault) throws(VaultError) -> Bool {
+  private func storeIfTheyFit(_ items: [VaultItem], in vault: any QueueVault) throws(VaultError) -> Bool {
     do throws(VaultError) {
       if let vault = vault as? any BatchingVault {
         try vault.store(items)
@@ -147,8 +148,8 @@ extension QueueFile {
     }
   }
 
-  private func chunks(_ bytes: [UInt8], in vault: any ReceiptVault) -> [VaultItem] {
-    let name = VaultMirror.proofName(bytes)
+  private func chunks(_ bytes: [UInt8], in vault: any QueueVault) -> [VaultItem] {
+    let name = VaultMirror.payloadName(bytes)
     let size = max(1, vault.itemBytes)
     return (0..<chunkCount(bytes.count, in: vault)).map { index in
       VaultItem(
@@ -157,17 +158,17 @@ extension QueueFile {
     }
   }
 
-  func chunkCount(_ bytes: Int, in vault: any ReceiptVault) -> Int {
+  func chunkCount(_ bytes: Int, in vault: any QueueVault) -> Int {
     let size = max(1, vault.itemBytes)
     return max(1, (bytes + size - 1) / size)
   }
 
-  private func bytes(_ reference: ProofReference) throws(VaultError) -> [UInt8]? {
+  private func bytes(_ reference: PayloadReference) throws(VaultError) -> [UInt8]? {
     guard let id = reference.id else { return nil }
     do throws(QueueError) {
       return try storedBytes(id)
     } catch {
-      throw .failed(reason: "the proof cannot be read: \(error.description)")
+      throw .failed(reason: "the payload cannot be read: \(error.description)")
     }
   }
 

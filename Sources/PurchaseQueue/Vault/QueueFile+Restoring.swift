@@ -16,7 +16,7 @@ extension QueueFile {
   }
 
   /// Asks the vault once for its names, and once for the item of each entry.
-  private func reconcile(with vault: any ReceiptVault, now: Timestamp) throws(QueueError) {
+  private func reconcile(with vault: any QueueVault, now: Timestamp) throws(QueueError) {
     let names = Set(try asking { () throws(VaultError) in try vault.list() })
     let items = names.filter { $0.hasPrefix(VaultMirror.prefix) }
     let entries = try allEntries().filter { $0.state != .damaged }
@@ -48,20 +48,20 @@ extension QueueFile {
   /// The item of the entry, if the vault holds the present state of the entry. Nil after a kill between a commit and its
   /// mirror, and after a change by a process without the vault.
   private func mirror(
-    of entry: Entry, in vault: any ReceiptVault, _ names: Set<String>
+    of entry: Entry, in vault: any QueueVault, _ names: Set<String>
   ) throws(QueueError) -> VaultMirror? {
     let name = VaultMirror.itemName(entry.key)
     guard names.contains(name) else { return nil }
     guard let item = try asking({ () throws(VaultError) in try vault.item(named: name) }),
       let mirror = VaultMirror(item), mirror.orderNumber == entry.orderNumber,
-      mirror.proofs.count == entry.proofs.count
+      mirror.payloads.count == entry.payloads.count
     else { return nil }
-    for (proof, reference) in zip(mirror.proofs, entry.proofs) {
-      guard proof.kind == reference.kind, proof.size == reference.size else { return nil }
-      // The vault may have the bytes of a proof that the file has only by reference.
+    for (payload, reference) in zip(mirror.payloads, entry.payloads) {
+      guard payload.kind == reference.kind, payload.size == reference.size else { return nil }
+      // The vault may have the bytes of a payload that the file has only by reference.
       guard let id = reference.id else { continue }
-      guard let name = proof.name, name == VaultMirror.proofName(checksum: id, size: reference.size),
-        names.contains(VaultMirror.chunkName(name, proof.chunks - 1))
+      guard let name = payload.name, name == VaultMirror.payloadName(checksum: id, size: reference.size),
+        names.contains(VaultMirror.chunkName(name, payload.chunks - 1))
       else { return nil }
     }
     return mirror
@@ -71,33 +71,33 @@ extension QueueFile {
   /// are restored in one commit. If an old vault restores an entry that was settled long ago, that costs one upload,
   /// which the receiver answers as a duplicate.
   private func restore(
-    _ names: Set<String>, from vault: any ReceiptVault, now: Timestamp
+    _ names: Set<String>, from vault: any QueueVault, now: Timestamp
   ) throws(QueueError) {
-    var unknown: [(mirror: VaultMirror, proofs: [Proof])] = []
+    var unknown: [(mirror: VaultMirror, payloads: [Payload])] = []
     for mirror in try mirrors(names.sorted(), in: vault) {
       if try tombstone(EntryKey(rawValue: mirror.key)) != nil {
         unprotect(VaultMirror.prefix + mirror.key)
       } else {
-        unknown.append((mirror, proofs(of: mirror, in: vault)))
+        unknown.append((mirror, payloads(of: mirror, in: vault)))
       }
     }
     guard !unknown.isEmpty else { return }
     unknown.sort { ($0.mirror.enqueuedAt, $0.mirror.place) < ($1.mirror.enqueuedAt, $1.mirror.place) }
     let inOrder = unknown
     try transaction { () throws(QueueError) in
-      for (mirror, proofs) in inOrder { try self.restore(mirror, proofs, now: now) }
+      for (mirror, payloads) in inOrder { try self.restore(mirror, payloads, now: now) }
     }
     checkpoint?(.vaultRestored)
   }
 
-  private func restore(_ mirror: VaultMirror, _ proofs: [Proof], now: Timestamp) throws(QueueError) {
+  private func restore(_ mirror: VaultMirror, _ payloads: [Payload], now: Timestamp) throws(QueueError) {
     let key = EntryKey(rawValue: mirror.key)
     var orderNumber = mirror.orderNumber
     // An order has one entry. If another entry of this install has the order, the receiver decides.
     if let number = orderNumber, let holder = try holder(ofOrder: number), holder != key { orderNumber = nil }
     let new = NewEntry(
-      key: key, lane: Lane(text: mirror.lane), orderNumber: orderNumber, details: mirror.details,
-      proofs: proofs)
+      key: key, lane: Lane(rawValue: mirror.lane), orderNumber: orderNumber, details: mirror.details,
+      payloads: payloads)
     // Another process that opened the file at the same moment may have restored or even settled the entry.
     let known = try storedEntry(new.key)
     if let known, known.isWhole, known.entry.state != .damaged { return }
@@ -112,40 +112,40 @@ extension QueueFile {
     } else {
       entry = try insert(new, now: queuedAt)
     }
-    for proof in mirror.proofs where !entry.proofs.contains(where: { $0.kind == proof.kind }) {
-      entry.proofs.append(ProofReference(kind: proof.kind, id: nil, size: proof.size))
+    for payload in mirror.payloads where !entry.payloads.contains(where: { $0.kind == payload.kind }) {
+      entry.payloads.append(PayloadReference(kind: payload.kind, id: nil, size: payload.size))
     }
-    entry.proofs.sort { $0.kind < $1.kind }
+    entry.payloads.sort { $0.kind < $1.kind }
     entry.history.append("restored from the vault", at: now)
     try write(entry)
   }
 
-  /// Takes from the vault the bytes of proofs that the file has only by reference: they were damaged, or the vault could
+  /// Takes from the vault the bytes of payloads that the file has only by reference: they were damaged, or the vault could
   /// not be read when the entry was restored.
   private func regain(
-    _ entry: Entry, _ mirror: VaultMirror, from vault: any ReceiptVault, now: Timestamp
+    _ entry: Entry, _ mirror: VaultMirror, from vault: any QueueVault, now: Timestamp
   ) throws(QueueError) {
-    let lost = entry.proofs.filter { $0.id == nil && $0.size <= limits.proofBytes }.map(\.kind)
+    let lost = entry.payloads.filter { $0.id == nil && $0.size <= limits.payloadBytes }.map(\.kind)
     guard !lost.isEmpty else { return }
-    let found = proofs(of: mirror, in: vault).filter { lost.contains($0.kind) }
+    let found = payloads(of: mirror, in: vault).filter { lost.contains($0.kind) }
     guard !found.isEmpty else { return }
-    let new = NewEntry(key: entry.key, lane: entry.lane, details: entry.details, proofs: found)
+    let new = NewEntry(key: entry.key, lane: entry.lane, details: entry.details, payloads: found)
     do throws(QueueError) {
       try transaction { () throws(QueueError) in _ = try self.insertOrCollapse(new, now: now) }
     } catch .queueFull {
-      // The proof stays by reference; its source has it too.
+      // The payload stays by reference; its source has it too.
       return
     }
   }
 
   private func hasCapacity(for new: NewEntry) throws(QueueError) -> Bool {
     let held = try totals()
-    let bytes = new.proofs.reduce(0) { $0 + $1.bytes.count }
+    let bytes = new.payloads.reduce(0) { $0 + $1.bytes.count }
     return held.dutyBytes < limits.tombstoneBytes && held.taken < limits.entries
       && held.takenBytes + bytes <= limits.totalBytes
   }
 
-  private func mirrors(_ names: [String], in vault: any ReceiptVault) throws(QueueError) -> [VaultMirror] {
+  private func mirrors(_ names: [String], in vault: any QueueVault) throws(QueueError) -> [VaultMirror] {
     var mirrors: [VaultMirror] = []
     for name in names {
       let item = try asking { () throws(VaultError) in try vault.item(named: name) }
@@ -154,13 +154,13 @@ extension QueueFile {
     return mirrors
   }
 
-  /// The proofs whose chunks are all present and correct. The others stay by reference.
-  private func proofs(of mirror: VaultMirror, in vault: any ReceiptVault) -> [Proof] {
-    mirror.proofs.compactMap { proof in
-      guard let name = proof.name else { return nil }
+  /// The payloads whose chunks are all present and correct. The others stay by reference.
+  private func payloads(of mirror: VaultMirror, in vault: any QueueVault) -> [Payload] {
+    mirror.payloads.compactMap { payload in
+      guard let name = payload.name else { return nil }
       var bytes: [UInt8] = []
       do throws(VaultError) {
-        for index in 0..<max(0, min(proof.chunks, 1 << 16)) {
+        for index in 0..<max(0, min(payload.chunks, 1 << 16)) {
           guard let chunk = try vault.item(named: VaultMirror.chunkName(name, index)) else { return nil }
           bytes += chunk.bytes
         }
@@ -168,7 +168,7 @@ extension QueueFile {
         diagnostics?(Diagnostic(.vaultRead, VaultMirror.chunkPrefix + name, error))
         return nil
       }
-      return VaultMirror.proofName(bytes) == name ? Proof(kind: proof.kind, bytes: bytes) : nil
+      return VaultMirror.payloadName(bytes) == name ? Payload(kind: payload.kind, bytes: bytes) : nil
     }
   }
 }

@@ -15,19 +15,19 @@ extension QueueFile {
     }
   }
 
-  /// Mirrors an entry of which a part was settled, and removes the chunks of the settled proofs.
-  func replaceMirror(of key: EntryKey, without proofs: [ProofReference], now: Timestamp) {
+  /// Mirrors an entry of which a part was settled, and removes the chunks of the settled payloads.
+  func replaceMirror(of key: EntryKey, without payloads: [PayloadReference], now: Timestamp) {
     guard let vault else { return }
     mirror(key, now: now)
     do throws(QueueError) {
-      try exclusively { () throws(QueueError) in try self.removeUnsharedChunks(of: proofs, from: vault) }
+      try exclusively { () throws(QueueError) in try self.removeUnsharedChunks(of: payloads, from: vault) }
     } catch {
       // The next opening removes unused chunks.
       diagnostics?(Diagnostic(.vaultRemove, VaultMirror.itemName(key), error))
     }
   }
 
-  private func removeMirror(of entry: Entry, from vault: any ReceiptVault) throws(QueueError) {
+  private func removeMirror(of entry: Entry, from vault: any QueueVault) throws(QueueError) {
     // Queued again since by another process, which has mirrored it.
     guard try storedEntry(entry.key) == nil else { return }
     do throws(VaultError) {
@@ -37,37 +37,38 @@ extension QueueFile {
       diagnostics?(Diagnostic(.vaultRemove, VaultMirror.itemName(entry.key), error))
       return
     }
-    try removeUnsharedChunks(of: entry.proofs, from: vault)
+    try removeUnsharedChunks(of: entry.payloads, from: vault)
   }
 
-  /// Removes the chunks of proofs that the file does not hold any more.
+  /// Removes the chunks of payloads that the file does not hold any more.
   func removeUnsharedChunks(
-    of proofs: [ProofReference], from vault: any ReceiptVault
+    of payloads: [PayloadReference], from vault: any QueueVault
   ) throws(QueueError) {
-    for reference in proofs {
+    for reference in payloads {
       guard let id = reference.id, try !isStored(id) else { continue }
-      let name = VaultMirror.proofName(checksum: id, size: reference.size)
+      let name = VaultMirror.payloadName(checksum: id, size: reference.size)
       removeChunks(of: name, count: chunkCount(reference.size, in: vault), from: vault)
     }
   }
 
   private func isStored(_ id: Int64) throws(QueueError) -> Bool {
-    try read { () throws(SQLiteError) in try statements.proofs.isStored.first([.integer(id)]) { _ in true } }
+    try read { () throws(SQLiteError) in try statements.payloads.isStored.first([.integer(id)]) { _ in true }
+    }
       ?? false
   }
 
   /// Removes chunks that no item names. The file says what its own entries need; only the items of others are read.
-  func removeUnusedChunks(from vault: any ReceiptVault) {
+  func removeUnusedChunks(from vault: any QueueVault) {
     do throws(VaultError) {
       let names = try vault.list()
       let chunks = names.filter { $0.hasPrefix(VaultMirror.chunkPrefix) }
       guard !chunks.isEmpty else { return }
-      var (used, known) = try proofsInUse()
+      var (used, known) = try payloadsInUse()
       for name in names where name.hasPrefix(VaultMirror.prefix) && !known.contains(name) {
         guard let item = try vault.item(named: name), let mirror = VaultMirror(item) else { continue }
-        used.formUnion(mirror.proofs.compactMap(\.name))
+        used.formUnion(mirror.payloads.compactMap(\.name))
       }
-      for name in chunks where !used.contains(VaultMirror.proofName(ofChunk: name)) {
+      for name in chunks where !used.contains(VaultMirror.payloadName(ofChunk: name)) {
         try vault.remove(named: name)
       }
     } catch {
@@ -76,29 +77,29 @@ extension QueueFile {
     }
   }
 
-  /// The names of the proofs in the file, and the items of the entries that have all of their proofs there.
-  private func proofsInUse() throws(VaultError) -> (proofs: Set<String>, items: Set<String>) {
-    var (proofs, items): (Set<String>, Set<String>) = ([], [])
+  /// The names of the payloads in the file, and the items of the entries that have all of their payloads there.
+  private func payloadsInUse() throws(VaultError) -> (payloads: Set<String>, items: Set<String>) {
+    var (payloads, items): (Set<String>, Set<String>) = ([], [])
     do throws(QueueError) {
       for entry in try allEntries() where entry.state != .damaged {
-        // The vault may hold the bytes of a proof that the file has only by reference.
-        if !entry.proofs.contains(where: \.isByReference) { items.insert(VaultMirror.itemName(entry.key)) }
-        for reference in entry.proofs {
+        // The vault may hold the bytes of a payload that the file has only by reference.
+        if !entry.payloads.contains(where: \.isByReference) { items.insert(VaultMirror.itemName(entry.key)) }
+        for reference in entry.payloads {
           guard let id = reference.id else { continue }
-          proofs.insert(VaultMirror.proofName(checksum: id, size: reference.size))
+          payloads.insert(VaultMirror.payloadName(checksum: id, size: reference.size))
         }
       }
     } catch {
       throw .failed(reason: "the entries cannot be read: \(error.description)")
     }
-    return (proofs, items)
+    return (payloads, items)
   }
 
-  func removeChunks(of proof: String, count: Int, from vault: any ReceiptVault) {
+  func removeChunks(of payload: String, count: Int, from vault: any QueueVault) {
     do throws(VaultError) {
-      for index in (0..<count).reversed() { try vault.remove(named: VaultMirror.chunkName(proof, index)) }
+      for index in (0..<count).reversed() { try vault.remove(named: VaultMirror.chunkName(payload, index)) }
     } catch {
-      diagnostics?(Diagnostic(.vaultRemove, VaultMirror.chunkPrefix + proof, error))
+      diagnostics?(Diagnostic(.vaultRemove, VaultMirror.chunkPrefix + payload, error))
     }
   }
 

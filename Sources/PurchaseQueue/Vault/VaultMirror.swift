@@ -6,13 +6,13 @@ import PurchaseSQLite
   import Foundation
 #endif
 
-/// The item of one entry, as JSON. Proofs are separate items, in chunks, and are stored first: an item names only chunks
+/// The item of one entry, as JSON. Payloads are separate items, in chunks, and are stored first: an item names only chunks
 /// that were stored before it.
 struct VaultMirror: Codable {
-  struct MirroredProof: Codable, Hashable {
+  struct MirroredPayload: Codable, Hashable {
     var kind: String
     var size: Int
-    /// Checksum and size of the bytes: the name of the chunks. Nil for a proof by reference, or one that did not fit.
+    /// Checksum and size of the bytes: the name of the chunks. Nil for a payload by reference, or one that did not fit.
     var name: String?
     var chunks: Int
   }
@@ -24,37 +24,37 @@ struct VaultMirror: Codable {
   var orderNumber: String?
   var details: String
   var enqueuedAt: Int64
-  var proofs: [MirroredProof]
+  var payloads: [MirroredPayload]
 
   static let prefix = "entry."
-  static let chunkPrefix = "proof."
+  static let chunkPrefix = "payload."
 
   static func itemName(_ key: EntryKey) -> String { VaultFileName.short(prefix + key.rawValue) }
 
-  static func proofName(_ bytes: [UInt8]) -> String {
-    proofName(checksum: Checksum.of(bytes), size: bytes.count)
+  static func payloadName(_ bytes: [UInt8]) -> String {
+    payloadName(checksum: Checksum.of(bytes), size: bytes.count)
   }
 
-  static func proofName(checksum: Int64, size: Int) -> String {
+  static func payloadName(checksum: Int64, size: Int) -> String {
     String(UInt64(bitPattern: checksum), radix: 16) + "-\(size)"
   }
 
-  static func chunkName(_ proof: String, _ index: Int) -> String { "\(chunkPrefix)\(proof).\(index)" }
+  static func chunkName(_ payload: String, _ index: Int) -> String { "\(chunkPrefix)\(payload).\(index)" }
 
-  /// The name of the proof of a chunk.
-  static func proofName(ofChunk name: String) -> String {
-    let proof = name.dropFirst(chunkPrefix.count)
-    return String(proof[..<(proof.lastIndex(of: ".") ?? proof.endIndex)])
+  /// The name of the payload of a chunk.
+  static func payloadName(ofChunk name: String) -> String {
+    let payload = name.dropFirst(chunkPrefix.count)
+    return String(payload[..<(payload.lastIndex(of: ".") ?? payload.endIndex)])
   }
 
-  init(_ entry: Entry, proofs: [MirroredProof]) {
+  init(_ entry: Entry, payloads: [MirroredPayload]) {
     key = entry.key.rawValue
     place = entry.place
-    lane = entry.lane.text
+    lane = entry.lane.rawValue
     orderNumber = entry.orderNumber
     details = entry.details
     enqueuedAt = entry.enqueuedAt.milliseconds
-    self.proofs = proofs
+    self.payloads = payloads
   }
 
   /// Nil for bytes that are no entry: the content of a vault is not trusted.

@@ -4,7 +4,7 @@ extension Connection {
   /// Settings that are stored in the file. A new file needs this order: page size and auto-vacuum before the first table
   /// and before WAL, which fixes the page size.
   package func applyNewFileSettings() throws(SQLiteError) {
-    // A proof of 8 KB writes less than half as much in 1 KiB pages as in 4 KiB pages (bench queue).
+    // A payload of 8 KB writes less than half as much in 1 KiB pages as in 4 KiB pages (bench queue).
     try execute("PRAGMA page_size=1024")
     // Auto-vacuum writes one more page (its pointer map) with every commit that takes or frees pages. `vacuum` writes
     // only the used pages, while no call waits.
@@ -22,7 +22,7 @@ extension Connection {
       try execute("PRAGMA checkpoint_fullfsync=ON")
     #endif
     // FAST overwrites deleted content where its page is written anyway. ON would also write free pages, only to blank
-    // them, which doubles the bytes that an acknowledgement writes. The file is for the owner alone (0600), a proof is
+    // them, which doubles the bytes that an acknowledgement writes. The file is for the owner alone (0600), a payload is
     // worthless without the store account, and `vacuum` removes free pages. Set explicitly: the default differs
     // between distributions.
     try execute("PRAGMA secure_delete=FAST")

@@ -2,7 +2,7 @@ import CPurchaseSQLite
 
 /// A failed call of SQLite: code, message and SQL.
 ///
-/// Values are always bound and never part of the SQL text, so no error contains a proof or a token.
+/// Values are always bound and never part of the SQL text, so no error contains a payload or a token.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: ResultCode
   package var message: String

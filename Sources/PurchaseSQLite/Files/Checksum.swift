@@ -11,7 +11,7 @@ package enum Checksum {
 
   /// The checksum as SQLite stores it: the same 64 bits, signed.
   package static func of(_ bytes: [UInt8]) -> Int64 {
-    // Every enqueue and every read hashes a proof, so the loop reads whole words without a bounds check for each byte.
+    // Every enqueue and every read hashes a payload, so the loop reads whole words without a bounds check for each byte.
     unsafe bytes.withUnsafeBytes { unsafe Int64(bitPattern: hash($0)) }
   }
 

@@ -3,7 +3,7 @@ import CPurchaseSQLite
 /// A layer over the system's VFS (<https://sqlite.org/vfs.html>) that coalesces SQLite's writes to the log: one write for
 /// each commit.
 ///
-/// SQLite writes the pages of a commit one by one, each with its own header: forty system calls for a proof of 8 KB, a
+/// SQLite writes the pages of a commit one by one, each with its own header: forty system calls for a payload of 8 KB, a
 /// quarter of the time of an enqueue. This layer writes the pending bytes before every sync. With `synchronous=FULL` a
 /// commit ends with a sync, so a commit that has returned is as durable as without this layer. An error of the coalesced
 /// write is the error of that sync: the commit fails, and SQLite rolls it back. No other connection needs the pending

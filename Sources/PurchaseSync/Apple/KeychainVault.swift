@@ -6,7 +6,7 @@ public import PurchaseQueue
 /// background. Before that, every call throws `locked`. Items stay on this device, because they hold its
 /// name. Keychain items survive an uninstall in practice, but Apple does not promise it: rely on the store's
 /// redelivery.
-public struct KeychainVault: ReceiptVault {
+public struct KeychainVault: QueueVault {
   private let items: any KeychainItems
   /// The greatest number of bytes of one item.
   public let itemBytes: Int

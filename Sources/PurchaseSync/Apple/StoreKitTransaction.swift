@@ -51,7 +51,7 @@ extension StoreTransaction {
       quantity: values.quantity,
       purchasedAt: Timestamp(milliseconds: values.purchaseDate.millisecondsSince1970),
       accountToken: values.accountToken,
-      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: Array(values.jws.utf8)),
+      proof: Payload(kind: ProofKind.signedTransaction.rawValue, bytes: Array(values.jws.utf8)),
       isVerified: values.isVerified)
   }
 

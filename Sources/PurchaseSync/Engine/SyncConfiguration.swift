@@ -5,7 +5,7 @@ public struct SyncConfiguration: Sendable {
   /// The path of the queue's file. The file is created if there is none.
   public var path: String
   /// Keeps copies that outlive an uninstall. Nil relies on the store's redelivery.
-  public var vault: (any ReceiptVault)?
+  public var vault: (any QueueVault)?
   /// How much the queue holds.
   public var limits: QueueLimits
   /// When failed uploads are tried again.
@@ -33,7 +33,7 @@ public struct SyncConfiguration: Sendable {
 
   /// Settings with the documented defaults.
   public init(
-    path: String, vault: (any ReceiptVault)? = nil, limits: QueueLimits = QueueLimits(),
+    path: String, vault: (any QueueVault)? = nil, limits: QueueLimits = QueueLimits(),
     retry: RetryPolicy = RetryPolicy(), appVersion: String = "",
     now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) {

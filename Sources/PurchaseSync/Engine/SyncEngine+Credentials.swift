@@ -29,18 +29,15 @@ extension SyncEngine {
 
   /// The credential of the lane's owner.
   func credential(of lane: Lane) async -> Credential {
-    switch lane {
-    case .account(let account): return await credential(of: account)
-    case .device:
-      do {
-        let device = try withFile { (file) throws(QueueError) in
-          try file.device(proposing: configuration.system.uuid())
-        }
-        return device.map { .authorization("Device " + $0.uuidString) } ?? .late
-      } catch {
-        report(error)
-        return .late
+    if let account = lane.account { return await credential(of: account) }
+    do {
+      let device = try withFile { (file) throws(QueueError) in
+        try file.device(proposing: configuration.system.uuid())
       }
+      return device.map { .authorization("Device " + $0.uuidString) } ?? .late
+    } catch {
+      report(error)
+      return .late
     }
   }
 

@@ -139,7 +139,7 @@ extension SyncEngine {
     var key: EntryKey
     var device: UUID
     /// Nil if its bytes are not here.
-    var proof: Proof?
+    var proof: Payload?
     /// The head never had a proof: the backend asks the store by id.
     var needsNoProof: Bool
     /// All claims are updates of settled transactions. If the store does not list them, the backend asks by id.
@@ -166,10 +166,10 @@ extension SyncEngine {
         return .failure(.unprepared(reason: Self.namelessDevice))
       }
       let proof = try Self.proof(of: head, in: file)
-      let isMissing = proof == nil && !head.proofs.isEmpty
+      let isMissing = proof == nil && !head.payloads.isEmpty
       return .success(
         UploadBody(
-          key: head.key, device: device, proof: proof, needsNoProof: head.proofs.isEmpty,
+          key: head.key, device: device, proof: proof, needsNoProof: head.payloads.isEmpty,
           isUpdate: isMissing ? try Self.areUpdates(entries, in: file) : false, claims: claims))
     }
   }
@@ -180,9 +180,9 @@ extension SyncEngine {
   }
 
   /// An app receipt last: it may lack the transaction that it came with, and stays as it is once its Apple ID is gone.
-  private static func proof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Proof? {
-    for reference in entry.proofs.sorted(by: { !$0.isAppReceipt && $1.isAppReceipt }) {
-      if let proof = try file.queue.proof(reference) { return proof }
+  private static func proof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Payload? {
+    for reference in entry.payloads.sorted(by: { !$0.isAppReceipt && $1.isAppReceipt }) {
+      if let proof = try file.queue.payload(reference) { return proof }
     }
     return nil
   }
@@ -294,7 +294,7 @@ extension SyncEngine {
 
 extension ProofDocument {
   /// A signed transaction goes verbatim, everything else as base64.
-  init(_ proof: Proof) {
+  init(_ proof: Payload) {
     let kind = ProofKind(rawValue: proof.kind)
     let isText = kind == .signedTransaction
     self.init(

@@ -117,7 +117,7 @@ extension SyncEngine {
       guard Self.holds(key, bytes) else { return }
       await engine.feed(generation) { (machine, now) throws(QueueError) in
         try machine.proofFound(
-          Proof(kind: ProofKind.appReceipt.rawValue, bytes: bytes), for: key, now: now)
+          Payload(kind: ProofKind.appReceipt.rawValue, bytes: bytes), for: key, now: now)
       }
     }
   }
@@ -133,7 +133,7 @@ extension SyncEngine {
 
   /// The proofs of listed transactions, for entries that were queued without their bytes. Nil if the store does not
   /// answer.
-  func proofsFromStore() async -> [EntryKey: Proof]? {
+  func proofsFromStore() async -> [EntryKey: Payload]? {
     let store = self.store
     let listed = await storeLimit.answer { try await store.unfinished() }
     return listed.map { listed in

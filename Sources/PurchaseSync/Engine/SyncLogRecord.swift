@@ -78,9 +78,6 @@ public struct SyncLogRecord: Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of lane, without the account's name: that is personal.
   private static func name(_ lane: Lane) -> String {
-    switch lane {
-    case .device: "the device lane"
-    case .account: "an account's lane"
-    }
+    lane.account == nil ? "the device lane" : "an account's lane"
   }
 }

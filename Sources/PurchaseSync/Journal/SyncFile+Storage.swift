@@ -13,7 +13,7 @@ extension SyncFile: SyncStorage {
     details.storeAccount = storeAccount
     let new = NewEntry(
       key: transaction.key, lane: match.lane, orderNumber: match.orderNumber, details: try details.text(),
-      proofs: [transaction.proof], covers: keys(in: transaction.proof),
+      payloads: [transaction.proof], covers: keys(in: transaction.proof),
       reservation: match.orderNumber)
     let journal = self.journal
     let result = try queue.enqueue(new, now: now) { (result) throws(QueueError) in
@@ -33,7 +33,7 @@ extension SyncFile: SyncStorage {
   /// receipts of theirs. A receipt that cannot be decoded here covers nothing; the backend decides about it.
   ///
   /// The result is kept, because the store may redeliver a thousand transactions with one receipt.
-  private func keys(in proof: Proof) -> [EntryKey] {
+  private func keys(in proof: Payload) -> [EntryKey] {
     guard proof.kind == ProofKind.appReceipt.rawValue else { return [] }
     if let decoded = lastReceipt, decoded.proof == proof { return decoded.keys }
     var keys: [EntryKey] = []
@@ -78,11 +78,11 @@ extension SyncFile: SyncStorage {
   }
 
   private func enqueueUpdate(
-    of tombstone: Tombstone, details: String, proofs: [Proof], now: Timestamp
+    of tombstone: Tombstone, details: String, proofs: [Payload], now: Timestamp
   ) throws(QueueError) -> Entry {
     var new = NewEntry(
       key: tombstone.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, details: details,
-      proofs: proofs)
+      payloads: proofs)
     new.isUpdate = true
     switch try queue.enqueue(new, now: now) {
     case .inserted(let entry), .collapsed(let entry): return entry
@@ -90,12 +90,12 @@ extension SyncFile: SyncStorage {
     }
   }
 
-  package func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) throws(QueueError) {
+  package func attach(_ proof: Payload, to key: EntryKey, now: Timestamp) throws(QueueError) {
     guard let entry = try queue.entry(key) else { return }
     var watch = try notes.watch(of: key)
     watch.gotNewProof()
     let (notes, kept) = (self.notes, watch)
-    let new = NewEntry(key: key, lane: entry.lane, details: entry.details, proofs: [proof])
+    let new = NewEntry(key: key, lane: entry.lane, details: entry.details, payloads: [proof])
     _ = try queue.enqueue(new, now: now) { (_) throws(QueueError) in try notes.keep(kept, of: key) }
   }
 

@@ -7,7 +7,7 @@ package final class SyncFile {
   let journal: OrderJournal
   let notes: SyncNotes
   /// The app receipt that was decoded last, and the keys of its transactions.
-  var lastReceipt: (proof: Proof, keys: [EntryKey])?
+  var lastReceipt: (proof: Payload, keys: [EntryKey])?
   /// The retry state that was read last, and its text in the file.
   var lastRetryState: (text: String, state: RetryState)?
 

@@ -141,7 +141,7 @@ struct SyncNotes {
   func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {
     let found = try wrap { () throws(SQLiteError) in
       try statements.heldInLane.first([
-        .text(Lane.device.text), .integer(place),
+        .text(Lane.device.rawValue), .integer(place),
       ]) { $0.integer(0) }
     }
     return found != nil

@@ -18,7 +18,7 @@ extension SyncMachine {
       var claim = try claim(answer, index, besides: settled, &matches)
       // What arrived in this process is looked at below. A newer proof that another process got is owed as an update, in
       // the commit that settles: the backend is asked once more whether it is one.
-      if !request.arrived.contains(claim.key) { claim.sent = answer.sent[index].proofs }
+      if !request.arrived.contains(claim.key) { claim.sent = answer.sent[index].payloads }
       settled.append(claim)
     }
     guard !settled.isEmpty else { return false }
@@ -83,7 +83,7 @@ extension SyncMachine {
       switch verdict.verdict {
       case .rejected, .unknownTransaction:
         // The verdict is about a proof that has been replaced since. The newer one is sent.
-        if let present = try laneStorage.entry(entry.key), present.proofs != entry.proofs {
+        if let present = try laneStorage.entry(entry.key), present.payloads != entry.payloads {
           if verdict.waitMilliseconds != nil { try postpone(entry.key, afterFailures: 1, verdict, now: now) }
           continue
         }

@@ -51,7 +51,7 @@ extension SyncMachine {
     case .queued, .damaged: return actions + sendNext(entry.lane, now: now)
     case .quarantined:
       // A new proof is a reason to try again; the same one is not.
-      guard entry.proofs != before?.proofs,
+      guard entry.payloads != before?.payloads,
         try releaseProven(entry.key, in: entry.lane, now: now)
       else { return actions }
       return actions + sendNext(entry.lane, now: now)
@@ -93,7 +93,7 @@ extension SyncMachine {
 
   /// A receipt was read that holds the transaction.
   package mutating func proofFound(
-    _ proof: Proof, for key: EntryKey, now: Timestamp
+    _ proof: Payload, for key: EntryKey, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
     guard let entry = try transactionStorage.entry(key) else { return [] }
@@ -102,7 +102,7 @@ extension SyncMachine {
       try attemptStorage.watch(of: key).unknownAnswers > 0
       && !state(of: entry.lane).askedToWait.contains(key)
     try transactionStorage.attach(proof, to: key, now: now)
-    guard try transactionStorage.entry(key)?.proofs != entry.proofs else { return [] }
+    guard try transactionStorage.entry(key)?.payloads != entry.payloads else { return [] }
     switch entry.state {
     case .quarantined: guard try releaseProven(key, in: entry.lane, now: now) else { return [] }
     case .queued, .damaged:

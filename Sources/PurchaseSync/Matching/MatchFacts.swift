@@ -140,7 +140,7 @@ package struct MatchFacts: Sendable, Hashable {
     if known?.orderNumber != nil { return }
     if let token = transaction.accountToken { tokenOrder = try source.orderFacts(accountToken: token) }
     if transaction.transactionID != transaction.originalTransactionID, let original = transaction.originalKey,
-      case .account(let account)? = try source.knownTransaction(original)?.lane
+      let account = try source.knownTransaction(original)?.lane.account
     {
       originalOwner = account
     }

@@ -103,7 +103,7 @@ package enum OrderMatcher {
 
   private static func propose(_ match: inout OrderMatch, _ facts: MatchFacts) {
     var candidates = facts.candidates
-    if case .account(let account)? = facts.known?.lane { candidates.removeAll { $0.account != account } }
+    if let account = facts.known?.lane.account { candidates.removeAll { $0.account != account } }
     guard let first = candidates.first else {
       match.evidence = [.noOpenOrder]
       return

@@ -20,7 +20,7 @@ extension StoreTransaction {
       environment: receipt.environment ?? .production, transactionID: purchase.transactionID,
       originalTransactionID: purchase.originalTransactionID, productID: purchase.productID,
       quantity: purchase.quantity, purchasedAt: Timestamp(milliseconds: purchaseDate), accountToken: nil,
-      proof: Proof(kind: ProofKind.appReceipt.rawValue, bytes: bytes), isVerified: isVerified)
+      proof: Payload(kind: ProofKind.appReceipt.rawValue, bytes: bytes), isVerified: isVerified)
     productKind = purchase.productType.flatMap(Self.productKind)
     webOrderLineItemID = purchase.webOrderLineItemID.map(String.init)
     originalPurchasedAt = purchase.originalPurchaseDate.map(Timestamp.init(milliseconds:))
@@ -66,7 +66,7 @@ extension StoreTransaction {
       environment: receipt.environment, transactionID: receipt.transactionID,
       originalTransactionID: receipt.originalTransactionID, productID: productID, quantity: receipt.quantity,
       purchasedAt: Timestamp(milliseconds: purchaseDate), accountToken: nil,
-      proof: Proof(kind: ProofKind.transactionReceipt.rawValue, bytes: bytes), isVerified: isVerified)
+      proof: Payload(kind: ProofKind.transactionReceipt.rawValue, bytes: bytes), isVerified: isVerified)
     subscriptionGroupID = receipt.subscriptionGroupID
     webOrderLineItemID = receipt.webOrderLineItemID
     originalPurchasedAt = receipt.originalPurchaseDate.map(Timestamp.init(milliseconds:))

@@ -22,7 +22,7 @@ public struct StoreTransaction: Sendable, Hashable {
   /// The order's account token, if the payment carried one.
   public var accountToken: UUID?
   /// The bytes that are uploaded to the backend.
-  public var proof: Proof
+  public var proof: Payload
   /// False if the device could not verify the signature. Such a transaction is uploaded with a flag.
   public var isVerified: Bool
   /// The kind of the product.
@@ -56,7 +56,7 @@ public struct StoreTransaction: Sendable, Hashable {
   /// Creates a transaction with the values that every proof states. Set the other properties afterwards.
   public init(
     environment: StoreEnvironment, transactionID: String, originalTransactionID: String, productID: String,
-    quantity: Int, purchasedAt: Timestamp, accountToken: UUID?, proof: Proof, isVerified: Bool = true
+    quantity: Int, purchasedAt: Timestamp, accountToken: UUID?, proof: Payload, isVerified: Bool = true
   ) {
     self.environment = environment
     self.transactionID = transactionID
@@ -78,7 +78,8 @@ public struct StoreTransaction: Sendable, Hashable {
       originalTransactionID: signed.originalTransactionID, productID: signed.productID,
       quantity: signed.quantity, purchasedAt: Timestamp(milliseconds: signed.purchaseDate),
       accountToken: signed.appAccountToken.flatMap(UUID.init(uuidString:)),
-      proof: Proof(kind: ProofKind.signedTransaction.rawValue, bytes: Array(jws.utf8)), isVerified: isVerified
+      proof: Payload(kind: ProofKind.signedTransaction.rawValue, bytes: Array(jws.utf8)),
+      isVerified: isVerified
     )
     productKind = signed.kind
     subscriptionGroupID = signed.subscriptionGroupID

@@ -1,11 +1,11 @@
+import PurchaseQueue
+
 /// The delays that follow from the policy's numbers, in milliseconds. The random numbers come in as an argument.
 extension RetryPolicy {
   /// The widest delay after this many failures in a row.
   package func ceiling(afterFailures failures: Int) -> Int64 {
-    let most = min(max(ceilingMilliseconds, 0), max(horizonMilliseconds, 0))
-    let doublings = min(max(failures, 1) - 1, 62)
-    let (product, overflow) = max(baseMilliseconds, 0).multipliedReportingOverflow(by: 1 << doublings)
-    return overflow ? most : min(most, product)
+    Backoff.widest(
+      base: baseMilliseconds, ceiling: min(ceilingMilliseconds, horizonMilliseconds), afterFailures: failures)
   }
 
   /// The delay after this many failures in a row, at least the backend's Retry-After with its jitter. At most the
@@ -14,7 +14,7 @@ extension RetryPolicy {
     afterFailures failures: Int, retryAfterMilliseconds: Int64? = nil,
     using random: inout some RandomNumberGenerator
   ) -> Int64 {
-    let delay = Self.uniform(0...ceiling(afterFailures: failures), using: &random)
+    let delay = Backoff.uniform(0...ceiling(afterFailures: failures), using: &random)
     guard let asked = retryAfterMilliseconds else { return delay }
     return max(delay, floorMilliseconds(asked: asked, using: &random))
   }
@@ -26,26 +26,18 @@ extension RetryPolicy {
     let percent = min(max(retryAfterJitterPercent, 0), 100)
     // In two steps, since floor · percent may not fit.
     let widest = floor / 100 * percent + floor % 100 * percent / 100
-    let (sum, overflow) = floor.addingReportingOverflow(Self.uniform(0...widest, using: &random))
+    let (sum, overflow) = floor.addingReportingOverflow(Backoff.uniform(0...widest, using: &random))
     return overflow ? horizon : min(sum, horizon)
   }
 
   /// Between half of the ceiling and the ceiling: for a request that will most likely fail again.
   package func ceilingPaceMilliseconds(using random: inout some RandomNumberGenerator) -> Int64 {
     let most = min(max(ceilingMilliseconds, 0), max(horizonMilliseconds, 0))
-    return Self.uniform(most / 2...most, using: &random)
+    return Backoff.uniform(most / 2...most, using: &random)
   }
 
   /// How long a lane that is woken early still waits.
   package func wakeDelayMilliseconds(using random: inout some RandomNumberGenerator) -> Int64 {
-    Self.uniform(0...min(max(wakeJitterMilliseconds, 0), max(horizonMilliseconds, 0)), using: &random)
-  }
-
-  /// One draw. The range is never negative, so its width fits in 64 bits without a sign.
-  private static func uniform(
-    _ range: ClosedRange<Int64>, using random: inout some RandomNumberGenerator
-  ) -> Int64 {
-    let width = UInt64(range.upperBound - range.lowerBound)
-    return range.lowerBound + Int64(random.next(upperBound: width + 1))
+    Backoff.uniform(0...min(max(wakeJitterMilliseconds, 0), max(horizonMilliseconds, 0)), using: &random)
   }
 }

@@ -1,3 +1,5 @@
+import PurchaseQueue
+
 /// The times of the policy.
 extension RetryPolicy {
   /// The widest first delay: 2 s.
@@ -53,16 +55,5 @@ extension RetryPolicy {
   public var quarantineRetry: Duration {
     get { .milliseconds(quarantineRetryMilliseconds) }
     set { quarantineRetryMilliseconds = newValue.wholeMilliseconds }
-  }
-}
-
-extension Duration {
-  /// Without a fraction. The nearest number of 64 bits if it is none.
-  package var wholeMilliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-    let (sum, overflowsAgain) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-    guard overflow || overflowsAgain else { return sum }
-    return seconds < 0 ? .min : .max
   }
 }

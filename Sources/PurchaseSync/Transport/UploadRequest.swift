@@ -51,7 +51,7 @@ public struct ProofKind: RawRepresentable, Hashable, Sendable, Codable {
   public static let signedTransaction = ProofKind(rawValue: "signedTransaction")
 }
 
-extension ProofReference {
+extension PayloadReference {
   /// Whether the proof is an app receipt, which covers all purchases up to its creation, and not one
   /// transaction.
   package var isAppReceipt: Bool { kind == ProofKind.appReceipt.rawValue }

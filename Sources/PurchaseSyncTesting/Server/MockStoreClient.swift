@@ -151,7 +151,7 @@ public struct MockStoreClient: StoreClient {
   }
 }
 
-extension Proof {
+extension Payload {
   fileprivate static func bytes(base64: String) throws -> [UInt8] {
     guard let data = Data(base64Encoded: base64) else {
       throw TransportError(reason: "the store sent invalid base64")
@@ -167,11 +167,11 @@ extension StoreTransaction {
       try self.init(jws: delivered.proof ?? "", isVerified: delivered.isVerified)
       return
     }
-    let bytes = try delivered.proof.map(Proof.bytes(base64:)) ?? receipt
+    let bytes = try delivered.proof.map(Payload.bytes(base64:)) ?? receipt
     self.init(
       environment: delivered.environment, transactionID: delivered.transactionID,
       originalTransactionID: delivered.originalTransactionID, productID: delivered.productID,
       quantity: delivered.quantity, purchasedAt: delivered.purchasedAt, accountToken: delivered.accountToken,
-      proof: Proof(kind: delivered.proofKind.rawValue, bytes: bytes), isVerified: delivered.isVerified)
+      proof: Payload(kind: delivered.proofKind.rawValue, bytes: bytes), isVerified: delivered.isVerified)
   }
 }

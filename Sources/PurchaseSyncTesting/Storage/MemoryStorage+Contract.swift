@@ -22,7 +22,7 @@ extension MemoryStorage: SyncStorage {
           try book.record(match, of: key)
           entry.orderNumber = number
         }
-        entry.proofs = exchange(entry.proofs, for: transaction.proof)
+        entry.payloads = exchange(entry.payloads, for: transaction.proof)
         record.entry = entry
         return .collapsed(entry)
       }
@@ -47,7 +47,7 @@ extension MemoryStorage: SyncStorage {
     _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
   ) throws(QueueError) -> Entry {
     if let record = record(tombstone.key), var entry = record.entry {
-      entry.proofs = exchange(entry.proofs, for: transaction.proof)
+      entry.payloads = exchange(entry.payloads, for: transaction.proof)
       record.entry = entry
       return entry
     }
@@ -56,7 +56,7 @@ extension MemoryStorage: SyncStorage {
   }
 
   private func insertUpdate(
-    of tombstone: Tombstone, _ news: StoreTransaction, proofs: [ProofReference], now: Timestamp
+    of tombstone: Tombstone, _ news: StoreTransaction, proofs: [PayloadReference], now: Timestamp
   ) -> Entry {
     let said = Said(transaction: news, storeAccount: record(tombstone.key)?.settled?.storeAccount)
     return insertEntry(
@@ -64,9 +64,9 @@ extension MemoryStorage: SyncStorage {
       now: now)
   }
 
-  package func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) {
+  package func attach(_ proof: Payload, to key: EntryKey, now: Timestamp) {
     guard let record = record(key), var entry = record.entry else { return }
-    entry.proofs = exchange(entry.proofs, for: proof)
+    entry.payloads = exchange(entry.payloads, for: proof)
     record.entry = entry
     record.watch.gotNewProof()
   }

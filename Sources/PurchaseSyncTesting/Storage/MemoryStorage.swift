@@ -29,7 +29,7 @@ package final class MemoryStorage {
   /// Tombstones with a duty.
   private(set) var dutyCount = 0
   private(set) var lastPlace: Int64 = 0
-  private var proofs: [Proof: Int64] = [:]
+  private var proofs: [Payload: Int64] = [:]
   private var lastProof: Int64 = 0
 
   /// All that is known of one transaction.
@@ -75,7 +75,7 @@ package final class MemoryStorage {
 
     init(_ lane: Lane) {
       self.lane = lane
-      text = lane.text
+      text = lane.rawValue
     }
 
     func isBefore(_ other: Turns) -> Bool { text < other.text }
@@ -176,12 +176,13 @@ package final class MemoryStorage {
 
   /// Adds an entry. The caller has checked the capacity.
   func insertEntry(
-    _ key: EntryKey, lane: Lane, orderNumber: String?, proofs: [ProofReference], said: Said, now: Timestamp
+    _ key: EntryKey, lane: Lane, orderNumber: String?, proofs: [PayloadReference], said: Said, now: Timestamp
   ) -> Entry {
     lastPlace += 1
     queuedCount += 1
     let entry = Entry(
-      place: lastPlace, key: key, lane: lane, orderNumber: orderNumber, details: "", proofs: proofs, now: now)
+      place: lastPlace, key: key, lane: lane, orderNumber: orderNumber, details: "", payloads: proofs,
+      now: now)
     let record = record(key) ?? newRecord(key)
     record.entry = entry
     record.said = said
@@ -205,17 +206,17 @@ package final class MemoryStorage {
     record.entry?.state = state
   }
 
-  func reference(_ proof: Proof) -> ProofReference {
-    if let id = proofs[proof] { return ProofReference(kind: proof.kind, id: id, size: proof.bytes.count) }
+  func reference(_ proof: Payload) -> PayloadReference {
+    if let id = proofs[proof] { return PayloadReference(kind: proof.kind, id: id, size: proof.bytes.count) }
     // A dropped proof only gets a new id when it comes again.
     if proofs.count > 4_096 { proofs.removeAll(keepingCapacity: true) }
     lastProof += 1
     proofs[proof] = lastProof
-    return ProofReference(kind: proof.kind, id: lastProof, size: proof.bytes.count)
+    return PayloadReference(kind: proof.kind, id: lastProof, size: proof.bytes.count)
   }
 
   /// The newest of each kind.
-  func exchange(_ known: [ProofReference], for proof: Proof) -> [ProofReference] {
+  func exchange(_ known: [PayloadReference], for proof: Payload) -> [PayloadReference] {
     (known.filter { $0.kind != proof.kind } + [reference(proof)]).sorted { $0.kind < $1.kind }
   }
 

@@ -62,10 +62,10 @@ extension LaneState {
     if ready.count == 1 { return ready }
     if try goesAlone(head, storage, policy) { return [head] }
     // References to proofs that are not here compare equal by their size alone. Their proofs may differ.
-    if !head.proofs.isEmpty, head.proofs.allSatisfy(\.isByReference) { return [head] }
+    if !head.payloads.isEmpty, head.payloads.allSatisfy(\.isByReference) { return [head] }
     var run = [head]
     for entry in ready.dropFirst() {
-      guard entry.proofs == head.proofs, try !goesAlone(entry, storage, policy) else { break }
+      guard entry.payloads == head.payloads, try !goesAlone(entry, storage, policy) else { break }
       // Two entries with one name on the wire go in two uploads: a verdict could be about either.
       if entry.key.hasDate, run.contains(where: { $0.key.hasSameWireName(as: entry.key) }) { break }
       run.append(entry)

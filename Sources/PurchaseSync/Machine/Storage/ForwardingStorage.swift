@@ -130,7 +130,7 @@ extension ForwardingStorage {
     try write { () throws(QueueError) in try base.enqueueUpdate(transaction, of: tombstone, now: now) }
   }
 
-  package func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) throws(QueueError) {
+  package func attach(_ proof: Payload, to key: EntryKey, now: Timestamp) throws(QueueError) {
     try write { () throws(QueueError) in try base.attach(proof, to: key, now: now) }
   }
 

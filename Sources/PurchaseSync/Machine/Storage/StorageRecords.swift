@@ -8,10 +8,10 @@ package struct SettledClaim: Sendable, Hashable {
   package var orderNumber: String?
   /// The proofs that were sent. If the entry has another one by now, an update is owed to the backend: another process
   /// of this installation got it while the request was in flight. Nil if the caller looks after that itself.
-  package var sent: [ProofReference]?
+  package var sent: [PayloadReference]?
 
   package init(
-    key: EntryKey, verdict: Verdict, orderNumber: String? = nil, sent: [ProofReference]? = nil
+    key: EntryKey, verdict: Verdict, orderNumber: String? = nil, sent: [PayloadReference]? = nil
   ) {
     self.key = key
     self.verdict = verdict
@@ -23,7 +23,7 @@ package struct SettledClaim: Sendable, Hashable {
   /// count: it cannot tell an update.
   package func owesUpdate(of entry: borrowing Entry) -> Bool {
     guard let sent else { return false }
-    return entry.proofs.contains { !$0.isAppReceipt && !sent.contains($0) }
+    return entry.payloads.contains { !$0.isAppReceipt && !sent.contains($0) }
   }
 }
 

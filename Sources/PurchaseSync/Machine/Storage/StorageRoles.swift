@@ -20,7 +20,7 @@ package protocol TransactionStorage: EntryStorage, MatchSource {
     _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
   ) throws(QueueError) -> Entry
   /// Gives an entry a newer proof. The caller has checked that the proof holds the transaction.
-  func attach(_ proof: Proof, to key: EntryKey, now: Timestamp) throws(QueueError)
+  func attach(_ proof: Payload, to key: EntryKey, now: Timestamp) throws(QueueError)
 }
 
 /// The order in which entries are sent.

@@ -7,13 +7,13 @@ struct Writer {
 
   func writeUntilKilled() throws {
     try FileManager.default.createDirectory(atPath: home.container, withIntermediateDirectories: true)
-    let queue = try QueueFile(path: home.path, vault: home.vault, now: .wallClock())
+    let queue = try QueueFile(path: home.path, vault: home.vault)
     for number in 1...queue.limits.entries {
       let card = NewEntry(
-        key: EntryKey(rawValue: "card-\(number)"), lane: .account(number.isMultiple(of: 2) ? "bea" : "ada"),
+        key: EntryKey(rawValue: "card-\(number)"), lane: number.isMultiple(of: 2) ? "bea" : "ada",
         details: "written on a rainy day",
-        proofs: [Proof(kind: "postcard", bytes: Array("Greetings no. \(number)".utf8))])
-      _ = try queue.enqueue(card, now: .wallClock())
+        payloads: [Payload(kind: "postcard", bytes: Array("Greetings no. \(number)".utf8))])
+      _ = try queue.write { try $0.enqueue(card) }
       // After the call has returned: a printed postcard survives every kill.
       FileHandle.standardOutput.write(Data("\(card.key)\n".utf8))
     }

@@ -4,9 +4,9 @@ import PurchaseQueue
 import PurchaseSQLite
 import Testing
 
-@Suite struct ReceiptQueueTests {
-  private func open(_ directory: String, limits: QueueLimits = QueueLimits()) async throws -> ReceiptQueue {
-    try await ReceiptQueue.open(path: directory + "/q", limits: limits, clock: { noon })
+@Suite struct DurableQueueTests {
+  private func open(_ directory: String, limits: QueueLimits = QueueLimits()) async throws -> DurableQueue {
+    try await DurableQueue.open(path: directory + "/q", limits: limits, clock: { noon.date })
   }
 
   @Test func `callers at the same time each have their own result`() async throws {
@@ -29,7 +29,7 @@ import Testing
         return await group.reduce(into: [Bool]()) { $0.append($1) }
       }
       #expect(results.count { $0 } == 20)
-      #expect(try await queue.count() == 20)
+      #expect(try await queue.read { try $0.count() } == 20)
       try await queue.close()
       #expect(try QueueFile(path: directory + "/q", now: noon).allEntries().count == 20)
     }
@@ -47,7 +47,7 @@ import Testing
         Issue.record("not inserted")
         return
       }
-      #expect(try await queue.count() == 1)
+      #expect(try await queue.read { try $0.count() } == 1)
     }
   }
 
@@ -57,35 +57,36 @@ import Testing
       try await queue.enqueue(entry("a"))
       try await queue.close()
       await #expect(throws: QueueError.closed(path: directory + "/q")) { try await queue.enqueue(entry("b")) }
-      await #expect(throws: QueueError.closed(path: directory + "/q")) { try await queue.count() }
+      await #expect(throws: QueueError.closed(path: directory + "/q")) {
+        try await queue.read { try $0.count() }
+      }
     }
   }
 
   @Test func `an entry from enqueuing to its outcome`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try await open(directory)
-      try await queue.reserve("order", until: noon.adding(milliseconds: 1))
-      var new = entry("a", order: "1")
-      new.reservation = "order"
+      try await queue.write { try $0.reserve("order", until: noon.adding(milliseconds: 1).date) }
+      var reserving = entry("a", order: "1")
+      reserving.reservation = "order"
+      let new = reserving
       try await queue.enqueue(new)
-      #expect(try await queue.health().reserved == 0)
-      let next = try #require(try await queue.peek(.account("alice")))
-      #expect(next.proofs == new.proofs)
-      try await queue.recordAttempt([new.key])
-      try await queue.postpone(new.key, until: noon.adding(milliseconds: 5))
-      #expect(try await queue.nextReady() == nil)
-      #expect(try await queue.nextReadyAt() == noon.adding(milliseconds: 5))
-      try await queue.quarantine(new.key, reason: "rejected")
-      #expect(try await queue.head(of: .account("alice")) == nil)
-      #expect(try await queue.quarantined().map(\.reason) == ["rejected"])
-      try await queue.release(new.key)
-      #expect(try await queue.nextReady()?.key == new.key)
-      try await queue.acknowledge([Settlement(key: new.key, owesFinish: true, isUnseen: true)])
-      try await queue.markFinished(new.key)
-      try await queue.markSeen(new.key)
-      #expect(try await queue.tombstonesWithDuties().isEmpty)
-      #expect(try await queue.caseFile(for: new.key)?.attempts == 1)
-      #expect(try await queue.lanes().isEmpty)
+      #expect(try await queue.read { try $0.health() }.reserved == 0)
+      let next = try #require(try await queue.read { try $0.peek(.account("alice")) })
+      #expect(next.payloads == new.payloads)
+      try await queue.write { try $0.recordAttempt([new.key]) }
+      try await queue.write { try $0.postpone(new.key, until: noon.adding(milliseconds: 5).date) }
+      #expect(try await queue.read { try $0.nextReady() } == nil)
+      #expect(try await queue.read { try $0.nextReadyDate() } == noon.adding(milliseconds: 5).date)
+      try await queue.write { try $0.quarantine(new.key, reason: "rejected") }
+      #expect(try await queue.read { try $0.peek(.account("alice")) } == nil)
+      #expect(try await queue.read { try $0.quarantined() }.map(\.reason) == ["rejected"])
+      try await queue.write { try $0.release(new.key) }
+      #expect(try await queue.read { try $0.nextReady() }?.key == new.key)
+      let settled = try await queue.acknowledge([Settlement(next.entry, outcome: "granted")])
+      #expect(settled.map(\.outcome) == ["granted"])
+      #expect(try await queue.read { try $0.caseFile(for: new.key) }?.attempts == 1)
+      #expect(try await queue.read { try $0.lanes() }.isEmpty)
     }
   }
 
@@ -108,7 +109,7 @@ import Testing
   @Test func `the queue runs on the injected executor`() async throws {
     try await withTemporaryDirectory { directory in
       let executor = CountingExecutor()
-      let queue = try await ReceiptQueue.open(path: directory + "/q", executor: executor)
+      let queue = try await DurableQueue.open(path: directory + "/q", executor: executor)
       let before = executor.count
       try await queue.enqueue(entry("a"))
       #expect(executor.count > before)
@@ -121,7 +122,7 @@ import Testing
         path: directory + "/q", limits: QueueLimits(entries: 1_000, totalBytes: 10 << 20), now: noon)
       for index in 0..<400 {
         var new = entry("k\(index)")
-        new.proofs = [Proof(kind: "p", bytes: Array("\(index)".utf8) + Array(repeating: 0, count: 8_000))]
+        new.payloads = [Payload(kind: "p", bytes: Array("\(index)".utf8) + Array(repeating: 0, count: 8_000))]
         _ = try queue.enqueue(new, now: noon)
       }
       let keys = try queue.allEntries().map { Settlement(key: $0.key) }

@@ -1,5 +1,11 @@
 import PurchaseSQLite
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A durable FIFO queue for asynchronous code.
 ///
 /// **What returns is durable.** When a call that changes something returns, the change survives a kill and a power
@@ -13,7 +19,7 @@ import PurchaseSQLite
 /// pool. While another process writes, a call that changes something waits up to five seconds of its own, however many
 /// calls wait, and readers do not wait. A damaged file is archived and salvaged (`QueueFile`), also while the queue is
 /// open.
-public actor ReceiptQueue {
+public actor DurableQueue {
   private let executor: InjectedExecutor
   /// The queue's own executor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned() }
@@ -24,6 +30,7 @@ public actor ReceiptQueue {
   let patience: Patience
   let pause: Duration
 
+  nonisolated let changes = Changes()
   private nonisolated let arrivals = Arrivals()
   private var callers = Callers()
   /// How many callers shared the last commit.
@@ -63,22 +70,22 @@ public actor ReceiptQueue {
   ///   - diagnostics: called on the queue's executor for each failure that no caller waits for; return quickly.
   ///   - clock: the device's time; by default the system's.
   public static func open(
-    path: String, limits: QueueLimits = QueueLimits(), vault: (any ReceiptVault)? = nil,
+    path: String, limits: QueueLimits = QueueLimits(), vault: (any QueueVault)? = nil,
     executor: (any SerialExecutor)? = nil, pause: Duration = .seconds(1),
     diagnostics: (@Sendable (Diagnostic) -> Void)? = nil,
-    clock: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
-  ) async throws(QueueError) -> ReceiptQueue {
+    clock: @escaping @Sendable () -> Date = { Date() }
+  ) async throws(QueueError) -> DurableQueue {
     try await open(
       QueueSetup(path: path, limits: limits, vault: vault, diagnostics: diagnostics), executor: executor,
-      pause: pause, clock: clock)
+      pause: pause, clock: { Timestamp(clock()) })
   }
 
   /// As the public function, with the setup and the patience of a test.
   package static func open(
     _ setup: QueueSetup, executor: (any SerialExecutor)? = nil, pause: Duration = .seconds(1),
     patience: Patience = Patience(), clock: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
-  ) async throws(QueueError) -> ReceiptQueue {
-    let queue = ReceiptQueue(setup, executor: executor, pause: pause, patience: patience, clock: clock)
+  ) async throws(QueueError) -> DurableQueue {
+    let queue = DurableQueue(setup, executor: executor, pause: pause, patience: patience, clock: clock)
     try await queue.start()
     return queue
   }
@@ -101,12 +108,14 @@ public actor ReceiptQueue {
       await patience.pause(500)
     }
     session.close()
+    changes.end()
   }
 
   // MARK: Group commit
 
   /// Adds an operation to the next commit, and waits for that commit.
-  nonisolated func write<R: Sendable>(
+  @discardableResult
+  nonisolated func submit<R: Sendable>(
     _ operation: @escaping @Sendable (QueueFile, Timestamp) throws(QueueError) -> R
   ) async throws(QueueError) -> R {
     arrivals.begin()
@@ -207,6 +216,7 @@ public actor ReceiptQueue {
       guard let errors = try session.current(waits: false).groupCommitUnlessBusy(operations) else {
         return nil
       }
+      changes.tell()
       return zip(operations, errors).map { operation, error in
         error.flatMap { repeatAfterReopening(operation, $0) }
       }
@@ -233,7 +243,7 @@ public actor ReceiptQueue {
 
   /// Reads at once, also while a caller waits for another process. Everything that the caller has written before is
   /// committed already.
-  func read<R>(_ body: (QueueFile, Timestamp) throws(QueueError) -> R) async throws(QueueError) -> R {
+  func serve<R>(_ body: (QueueFile, Timestamp) throws(QueueError) -> R) async throws(QueueError) -> R {
     guard !isClosing else { throw .closed(path: setup.path) }
     noteUse()
     return try await patiently { () throws(QueueError) in

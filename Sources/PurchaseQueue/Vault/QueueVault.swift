@@ -4,8 +4,8 @@
 /// unlock of the device, or hold old items; none of these fails or doubles a purchase. Calls block and come from one
 /// thread at a time. Processes that share a queue call one after the other for its entries: the queue's lock is held.
 /// Keychain items outlive an uninstall by observation only: Apple does not promise it.
-public protocol ReceiptVault: Sendable {
-  /// The limit for one item, in bytes. Longer proofs are stored in chunks.
+public protocol QueueVault: Sendable {
+  /// The limit for one item, in bytes. Longer payloads are stored in chunks.
   var itemBytes: Int { get }
   /// Stores or replaces one item, completely or not at all. After the call has returned, the item survives power loss.
   func store(_ item: VaultItem) throws(VaultError)
@@ -18,7 +18,7 @@ public protocol ReceiptVault: Sendable {
 }
 
 /// A vault that stores several items in one durable step, which saves syncs.
-public protocol BatchingVault: ReceiptVault {
+public protocol BatchingVault: QueueVault {
   /// Stores or replaces the items. When it returns, all of them survive power loss. When it throws, none was stored, or
   /// the first ones.
   func store(_ items: [VaultItem]) throws(VaultError)
@@ -26,9 +26,9 @@ public protocol BatchingVault: ReceiptVault {
 
 /// One item of a vault.
 public struct VaultItem: Hashable, Sendable, CustomStringConvertible {
-  /// The item's name: `device`, `entry.` or `order.` with a key, `proof.` with a number for a chunk.
+  /// The item's name: `device`, `entry.` or `order.` with a key, `payload.` with a number for a chunk.
   public var name: String
-  /// The stored bytes. They hold proofs, so they are never printed.
+  /// The stored bytes. They hold payloads, so they are never printed.
   public var bytes: [UInt8]
 
   /// An item.

@@ -1,11 +1,11 @@
-/// Bytes that prove something, with their kind. The bytes are never printed.
-public struct Proof: Hashable, Sendable, CustomStringConvertible {
-  /// The kind of proof, named by the owner: one line of 1 to 64 bytes. An entry keeps the newest proof of each kind.
+/// Bytes to deliver, with their kind: a receipt, an event, a document. The bytes are never printed.
+public struct Payload: Hashable, Sendable, CustomStringConvertible {
+  /// The kind of payload, named by the owner: one line of 1 to 64 bytes. An entry keeps the newest payload of each kind.
   public var kind: String
-  /// The bytes of the proof.
+  /// The bytes of the payload.
   public var bytes: [UInt8]
 
-  /// A proof of the given kind.
+  /// A payload of the given kind.
   public init(kind: String, bytes: [UInt8]) {
     self.kind = kind
     self.bytes = bytes
@@ -15,12 +15,12 @@ public struct Proof: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(kind), \(bytes.count) bytes" }
 }
 
-/// A reference to a proof, without its bytes. Two entries that share a proof have equal references.
-public struct ProofReference: Hashable, Sendable {
-  /// The kind of proof.
+/// A reference to a payload, without its bytes. Two entries that share a payload have equal references.
+public struct PayloadReference: Hashable, Sendable {
+  /// The kind of payload.
   public var kind: String
-  /// The number of the stored proof, valid in this file only. Nil for a proof by reference: its bytes were longer than
-  /// `QueueLimits.proofBytes` or were damaged, and have to be read from their source when they are sent.
+  /// The number of the stored payload, valid in this file only. Nil for a payload by reference: its bytes were longer than
+  /// `QueueLimits.payloadBytes` or were damaged, and have to be read from their source when they are sent.
   package var id: Int64?
   /// The number of bytes.
   public var size: Int
@@ -31,13 +31,18 @@ public struct ProofReference: Hashable, Sendable {
     self.size = size
   }
 
+  /// A reference as an entry has it, for the tests of code that sends entries.
+  public init(kind: String, size: Int, isByReference: Bool = false) {
+    self.init(kind: kind, id: isByReference ? nil : 1, size: size)
+  }
+
   /// True if the bytes are not in the file.
   public var isByReference: Bool { id == nil }
 }
 
-extension ProofReference {
-  /// The stored form in the row of an entry: a line for each proof, with number, size and kind.
-  static func text(_ references: [ProofReference]) -> String {
+extension PayloadReference {
+  /// The stored form in the row of an entry: a line for each payload, with number, size and kind.
+  static func text(_ references: [PayloadReference]) -> String {
     var text = ""
     for reference in references {
       if !text.isEmpty { text += "\n" }
@@ -48,10 +53,10 @@ extension ProofReference {
   }
 
   /// From the stored form. Malformed lines are skipped: the checksum of the row finds them.
-  static func list(_ text: String) -> [ProofReference] {
+  static func list(_ text: String) -> [PayloadReference] {
     // Byte by byte, because this runs for every entry that is read: splitting a string decodes characters.
     let utf8 = Array(text.utf8)
-    var references: [ProofReference] = []
+    var references: [PayloadReference] = []
     var start = 0
     while start < utf8.count {
       var (end, first, second) = (start, -1, -1)
@@ -64,14 +69,14 @@ extension ProofReference {
       if second >= 0, let size = integer(utf8[(first + 1)..<second]), (0...longest).contains(size) {
         let kind = String(decoding: utf8[(second + 1)..<end], as: UTF8.self)
         references.append(
-          ProofReference(kind: kind, id: integer(utf8[start..<first]), size: Int(size)))
+          PayloadReference(kind: kind, id: integer(utf8[start..<first]), size: Int(size)))
       }
       start = end + 1
     }
     return references
   }
 
-  /// No proof is longer. A size that lies must not make a sum overflow.
+  /// No payload is longer. A size that lies must not make a sum overflow.
   private static var longest: Int64 { 1 << 40 }
   private static var newline: UInt8 { UInt8(ascii: "\n") }
   private static var space: UInt8 { UInt8(ascii: " ") }

@@ -1,7 +1,7 @@
 import PurchaseSQLite
 
 /// The work that no caller waits for.
-extension ReceiptQueue {
+extension DurableQueue {
   /// Notes a call: the next pause begins after it.
   func noteUse() {
     uses += 1

@@ -1,0 +1,210 @@
+import PurchaseQueue
+import PurchaseSQLite
+import Testing
+
+/// The sequence of entries to send, in virtual time: a pause takes none.
+@Suite(.timeLimit(.minutes(1))) struct DeliveriesTests {
+  /// A device's clock that pauses advance.
+  private final class Clock: Sendable {
+    private let microseconds = Locked(0)
+
+    var now: Timestamp { noon.adding(milliseconds: Int64(microseconds.value / 1_000)) }
+
+    func goBack(milliseconds: Int) { microseconds.withLock { $0 -= milliseconds * 1_000 } }
+
+    var patience: Patience {
+      var patience = Patience()
+      patience.pause = { pause in
+        self.microseconds.withLock { $0 += pause }
+        await Task.yield()
+      }
+      return patience
+    }
+  }
+
+  private struct Sent: Equatable {
+    var key: String
+    var attempt: Int
+  }
+
+  private static let short = Backoff(base: .milliseconds(100), ceiling: .milliseconds(100))
+
+  private func withQueue(_ body: (DurableQueue, Clock) async throws -> Void) async throws {
+    try await withTemporaryDirectory { directory in
+      let clock = Clock()
+      let queue = try await DurableQueue.open(
+        QueueSetup(path: directory + "/q"), pause: .seconds(1_000), patience: clock.patience,
+        clock: { clock.now })
+      try await body(queue, clock)
+      try await queue.close()
+    }
+  }
+
+  /// Sends until nothing is ready. `fails` says which send fails.
+  private func drain(_ queue: DurableQueue, fails: (Sent) -> Bool = { _ in false }) async throws -> [Sent] {
+    var sent: [Sent] = []
+    for try await delivery in queue.deliveries(backoff: Self.short, endsWhenIdle: true) {
+      let attempt = Sent(key: delivery.entry.key.rawValue, attempt: delivery.entry.attempts)
+      sent.append(attempt)
+      if fails(attempt) { try await delivery.retryLater() } else { try await delivery.acknowledge() }
+    }
+    return sent
+  }
+
+  @Test func `lanes take turns, and each delivers in its order`() async throws {
+    try await withQueue { queue, _ in
+      for name in ["a1", "a2", "b1", "a3"] {
+        try await queue.enqueue(entry(name, lane: Lane(rawValue: String(name.prefix(1)))))
+      }
+      #expect(try await drain(queue).map(\.key) == ["a1", "b1", "a2", "a3"])
+      #expect(try await queue.read { try $0.count() } == 0)
+    }
+  }
+
+  @Test func `a failed entry holds its lane, and no other, until its back-off is over`() async throws {
+    try await withQueue { queue, _ in
+      for name in ["a1", "a2", "b1"] {
+        try await queue.enqueue(entry(name, lane: Lane(rawValue: String(name.prefix(1)))))
+      }
+      let first = try await drain(queue) { $0.key == "a1" }
+      #expect(first.first == Sent(key: "a1", attempt: 1))
+      #expect(first.contains(Sent(key: "b1", attempt: 1)) && !first.contains { $0.key == "a2" })
+      // Without the end when idle: the sequence waits for the back-off by itself.
+      var later: [String] = []
+      for try await delivery in queue.deliveries(backoff: Self.short) {
+        later.append(delivery.entry.key.rawValue)
+        try await delivery.acknowledge()
+        if later.count == 2 { break }
+      }
+      #expect(later == ["a1", "a2"])
+    }
+  }
+
+  @Test func `an entry that is queued while the sequence waits wakes it`() async throws {
+    try await withQueue { queue, _ in
+      async let first: String? = {
+        for try await delivery in queue.deliveries(lookingEvery: .seconds(3_000_000)) {
+          try await delivery.acknowledge()
+          return delivery.entry.key.rawValue
+        }
+        return nil
+      }()
+      try await queue.enqueue(entry("late"))
+      #expect(try await first == "late")
+    }
+  }
+
+  @Test func `a delivery that is not settled counts as failed when the next is asked for`() async throws {
+    try await withQueue { queue, _ in
+      try await queue.enqueue(entry("a"))
+      var attempts: [Int] = []
+      for try await delivery in queue.deliveries(backoff: Self.short) {
+        attempts.append(delivery.entry.attempts)
+        if attempts.count == 3 {
+          try await delivery.acknowledge()
+          break
+        }
+      }
+      #expect(attempts == [1, 2, 3])
+      #expect(try await queue.read { try $0.tombstone(EntryKey(rawValue: "a")) }?.attempts == 3)
+    }
+  }
+
+  @Test func `a second call of a settled delivery changes nothing`() async throws {
+    try await withQueue { queue, _ in
+      try await queue.enqueue(entry("a"))
+      for try await delivery in queue.deliveries(endsWhenIdle: true) {
+        try await delivery.quarantine(reason: "refused")
+        try await delivery.acknowledge()
+        try await delivery.retryLater()
+      }
+      #expect(try await queue.read { try $0.quarantined() }.map(\.reason) == ["refused"])
+    }
+  }
+
+  @Test func `a payload that comes during the send stays queued`() async throws {
+    try await withQueue { queue, _ in
+      try await queue.enqueue(entry("a", bytes: 10))
+      var sizes: [Int] = []
+      for try await delivery in queue.deliveries(endsWhenIdle: true) {
+        sizes.append(delivery.payloads.map(\.bytes.count).reduce(0, +))
+        if sizes.count == 1 { try await queue.enqueue(entry("a", bytes: 20)) }
+        try await delivery.acknowledge()
+      }
+      #expect(sizes == [10, 20])
+    }
+  }
+
+  @Test func `two senders never send one lane at the same time, and send each entry once`() async throws {
+    try await withQueue { queue, _ in
+      for index in 0..<40 { try await queue.enqueue(entry("k\(index)", lane: "lane \(index % 3)")) }
+      let busy = Locked<Set<Lane>>([])
+      let sent = Locked<[String]>([])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 {
+          group.addTask {
+            for try await delivery in queue.deliveries() {
+              #expect(busy.withLock { $0.insert(delivery.entry.lane).inserted })
+              await Task.yield()
+              sent.withLock { $0.append(delivery.entry.key.rawValue) }
+              busy.withLock { _ = $0.remove(delivery.entry.lane) }
+              try await delivery.acknowledge()
+              if try await queue.read({ try $0.count() }) == 0 { try await queue.close() }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(sent.value.count == 40 && Set(sent.value).count == 40)
+    }
+  }
+
+  @Test func `only the lanes that were asked for are sent`() async throws {
+    try await withQueue { queue, _ in
+      for name in ["a", "b"] { try await queue.enqueue(entry(name, lane: Lane(rawValue: name))) }
+      var sent: [String] = []
+      for try await delivery in queue.deliveries(from: ["b"], endsWhenIdle: true) {
+        sent.append(delivery.entry.key.rawValue)
+        try await delivery.acknowledge()
+      }
+      #expect(sent == ["b"])
+    }
+  }
+
+  @Test func `a clock that goes back makes no entry wait for the old time`() async throws {
+    try await withQueue { queue, clock in
+      try await queue.enqueue(entry("a"))
+      for try await delivery in queue.deliveries(endsWhenIdle: true) {
+        try await delivery.retryLater(after: .seconds(3_600))
+      }
+      #expect(try await drain(queue).isEmpty)
+      clock.goBack(milliseconds: 86_400_000)
+      #expect(try await drain(queue) == [Sent(key: "a", attempt: 2)])
+    }
+  }
+
+  @Test func `closing the queue ends the sequence`() async throws {
+    try await withQueue { queue, _ in
+      async let count: Int = {
+        var count = 0
+        for try await _ in queue.deliveries(lookingEvery: .seconds(3_000_000)) { count += 1 }
+        return count
+      }()
+      try await queue.close()
+      #expect(try await count == 0)
+    }
+  }
+
+  @Test func `cancelling its task ends the sequence and keeps the entry`() async throws {
+    try await withQueue { queue, _ in
+      try await queue.enqueue(entry("a"))
+      let task = Task {
+        for try await _ in queue.deliveries(backoff: Backoff(base: .seconds(3_000_000))) {
+          withUnsafeCurrentTask { unsafe $0?.cancel() }
+        }
+      }
+      try await task.value
+      #expect(try await queue.read { try $0.entry(EntryKey(rawValue: "a")) }?.attempts == 1)
+    }
+  }
+}
