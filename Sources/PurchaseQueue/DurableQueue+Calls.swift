@@ -25,6 +25,7 @@ extension DurableQueue {
   ///
   /// Throws `QueueError`, or what `body` throws. Then the calls of `body` are undone, and only these. `body` runs on the
   /// queue's executor, and runs again if the file was damaged or replaced meanwhile; it must not block.
+  @discardableResult
   public nonisolated func write<R: Sendable>(
     _ body: @escaping @Sendable (QueueWriter) throws -> R
   ) async throws -> R {
@@ -65,6 +66,7 @@ extension QueueFile {
   /// Runs calls that change the queue in one durable commit: `try file.write { try $0.enqueue(entry) }`.
   ///
   /// Throws `QueueError`, or what `body` throws. Then the calls of `body` are undone.
+  @discardableResult
   public func write<R>(now: Date = Date(), _ body: (QueueWriter) throws -> R) throws -> R {
     let thrown = ThrownError()
     do throws(QueueError) {
