@@ -37,6 +37,8 @@ struct LogImage {
   /// A bit that may have been flipped instead, if two explanations are left: the number of a page or a bit of it.
   private var other: (byte: Int, mask: UInt8)?
 
+  /// The first frame that was corrected.
+  private var repaired: Int?
   private var isBigEndian = false
   private var salts: (UInt32, UInt32) = (0, 0)
 
@@ -207,6 +209,13 @@ struct LogImage {
       frames = Array(whole[..<committed])
       doubtful = []
     }
+    guard let repaired else { return }
+    if repaired < frames.count {
+      damage = "a bit of frame \(repaired + 1) of the log was flipped"
+    } else {
+      // Its commit is not complete. A torn write can look like that: one bit was set in what was not written any more.
+      other = nil
+    }
   }
 
   /// True if the numbers of a frame go with those of the others.
@@ -222,7 +231,7 @@ struct LogImage {
     return largest == 0 || (page <= largest + 16 && frame(index).size <= largest + 16)
   }
 
-  /// Corrects a frame of which one bit was flipped. A torn write does not look like that.
+  /// Corrects a frame of which one bit was flipped.
   private mutating func repair(_ index: Int, after seed: LogChecksum) -> Bool {
     let offset = start(index)
     let computed = sum(index, after: seed)
@@ -251,7 +260,7 @@ struct LogImage {
     } else {
       return false
     }
-    damage = damage ?? "a bit of frame \(index + 1) of the log was flipped"
+    repaired = repaired ?? index
     return true
   }
 }
