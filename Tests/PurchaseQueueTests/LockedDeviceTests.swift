@@ -1,0 +1,48 @@
+import FaultInjection
+import PurchaseSQLite
+import Testing
+
+@testable import PurchaseQueue
+
+/// A disk that refuses for a while: the device is locked and its files are protected (every call fails), or the file
+/// system takes no more writes.
+@Suite struct LockedDeviceTests {
+  #if os(Linux) || os(macOS)
+    @Test(arguments: ["ioerr", "full"], [true, false])
+    func `a refusing disk is a typed error, loses nothing, and the queue works when it is back`(
+      kind: String, isOpen: Bool
+    ) async {
+      await #expect(processExitsWith: .success) { [kind = kind as String, isOpen = isOpen as Bool] in
+        demand(FaultVFS.install())
+        let disk = FaultDisk()
+        FaultVFS.begin(on: disk, seed: 1)
+        func open() throws(QueueError) -> QueueFile {
+          try QueueFile(QueueSetup(path: DiskImage.root + "/q", disk: .inMemory), now: noon)
+        }
+        var queue: QueueFile? = try open()
+        _ = try queue?.enqueue(entry("old"), now: noon)
+        if !isOpen { queue = nil }
+        guard let fault = DiskFault.Kind(rawValue: kind) else { preconditionFailure() }
+        disk.fail(DiskFault(fault, at: 1, lasts: true))
+        var refusals = 0
+        for _ in 0..<3 {
+          do throws(QueueError) {
+            if queue == nil { queue = try open() }
+            _ = try queue?.enqueue(entry("new"), now: noon)
+          } catch {
+            switch error {
+            case .cannotOpen, .diskFull, .storage: refusals += 1
+            default: preconditionFailure("\(error)")
+            }
+          }
+        }
+        demand(refusals == 3 && disk.failures > 0)
+        disk.fail(nil)
+        let back = try queue ?? open()
+        demand(back.salvage == nil)
+        _ = try back.enqueue(entry("new"), now: noon)
+        try demand(back.allEntries().map(\.key.rawValue) == ["old", "new"])
+      }
+    }
+  #endif
+}
