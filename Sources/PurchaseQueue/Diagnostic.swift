@@ -13,6 +13,8 @@ public struct Diagnostic: Hashable, Sendable {
     case vaultRemove
     /// The file did not store whether an entry is mirrored. The next opening finds out again.
     case vaultFlag
+    /// A sequence of deliveries could not read or postpone an entry. It tries again; the entry stays queued.
+    case delivery
     /// Maintenance failed. It is tried again after the next commits.
     case maintenance
     /// The background check could not run, or could not isolate what it found. The next read of a damaged value

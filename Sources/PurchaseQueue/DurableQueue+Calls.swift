@@ -32,7 +32,10 @@ extension DurableQueue {
     let thrown = ThrownError()
     do throws(QueueError) {
       return try await submit { (file, now) throws(QueueError) in
-        try thrown.undoing { try body(QueueWriter(file: file, now: now)) }
+        // Also where the queue repeats a call outside of the shared commit, the calls of a body are one commit.
+        try file.together { () throws(QueueError) in
+          try thrown.undoing { try body(QueueWriter(file: file, now: now)) }
+        }
       }
     } catch {
       throw thrown.error ?? error
@@ -43,7 +46,7 @@ extension DurableQueue {
   /// change the queue.
   ///
   /// Throws `QueueError`, or what `body` throws. `body` runs on the queue's executor, and runs again if the file was
-  /// damaged or replaced meanwhile; it must not block.
+  /// damaged, replaced or busy meanwhile; it must not block.
   public func read<R: Sendable>(_ body: @Sendable (QueueReader) throws -> R) async throws -> R {
     let thrown = ThrownError()
     do throws(QueueError) {

@@ -43,20 +43,24 @@ import Testing
   /// Sends until nothing is ready. `fails` says which send fails.
   private func drain(_ queue: DurableQueue, fails: (Sent) -> Bool = { _ in false }) async throws -> [Sent] {
     var sent: [Sent] = []
-    for try await delivery in queue.deliveries(backoff: Self.short, endsWhenIdle: true) {
+    for await delivery in queue.deliveries(backoff: Self.short, endsWhenIdle: true) {
       let attempt = Sent(key: delivery.entry.key.rawValue, attempt: delivery.entry.attempts)
       sent.append(attempt)
-      if fails(attempt) { try await delivery.retryLater() } else { try await delivery.acknowledge() }
+      if fails(attempt) {
+        await delivery.retryLater()
+      } else {
+        try await delivery.acknowledge()
+      }
     }
     return sent
   }
 
   @Test func `lanes take turns, and each delivers in its order`() async throws {
     try await withQueue { queue, _ in
-      for name in ["a1", "a2", "b1", "a3"] {
+      for name in ["a1", "a2", "b1", "a3", "c1", "c2", "b2", "d1"] {
         try await queue.enqueue(entry(name, lane: Lane(rawValue: String(name.prefix(1)))))
       }
-      #expect(try await drain(queue).map(\.key) == ["a1", "b1", "a2", "a3"])
+      #expect(try await drain(queue).map(\.key) == ["a1", "b1", "c1", "d1", "a2", "b2", "c2", "a3"])
       #expect(try await queue.read { try $0.count() } == 0)
     }
   }
@@ -71,7 +75,7 @@ import Testing
       #expect(first.contains(Sent(key: "b1", attempt: 1)) && !first.contains { $0.key == "a2" })
       // Without the end when idle: the sequence waits for the back-off by itself.
       var later: [String] = []
-      for try await delivery in queue.deliveries(backoff: Self.short) {
+      for await delivery in queue.deliveries(backoff: Self.short) {
         later.append(delivery.entry.key.rawValue)
         try await delivery.acknowledge()
         if later.count == 2 { break }
@@ -83,7 +87,7 @@ import Testing
   @Test func `an entry that is queued while the sequence waits wakes it`() async throws {
     try await withQueue { queue, _ in
       async let first: String? = {
-        for try await delivery in queue.deliveries(lookingEvery: .seconds(3_000_000)) {
+        for await delivery in queue.deliveries(lookingEvery: .seconds(3_000_000)) {
           try await delivery.acknowledge()
           return delivery.entry.key.rawValue
         }
@@ -94,11 +98,11 @@ import Testing
     }
   }
 
-  @Test func `a delivery that is not settled counts as failed when the next is asked for`() async throws {
+  @Test func `a delivery that is dropped unsettled is sent again later`() async throws {
     try await withQueue { queue, _ in
       try await queue.enqueue(entry("a"))
       var attempts: [Int] = []
-      for try await delivery in queue.deliveries(backoff: Self.short) {
+      for await delivery in queue.deliveries(backoff: Self.short) {
         attempts.append(delivery.entry.attempts)
         if attempts.count == 3 {
           try await delivery.acknowledge()
@@ -113,10 +117,10 @@ import Testing
   @Test func `a second call of a settled delivery changes nothing`() async throws {
     try await withQueue { queue, _ in
       try await queue.enqueue(entry("a"))
-      for try await delivery in queue.deliveries(endsWhenIdle: true) {
+      for await delivery in queue.deliveries(endsWhenIdle: true) {
         try await delivery.quarantine(reason: "refused")
         try await delivery.acknowledge()
-        try await delivery.retryLater()
+        await delivery.retryLater()
       }
       #expect(try await queue.read { try $0.quarantined() }.map(\.reason) == ["refused"])
     }
@@ -126,7 +130,7 @@ import Testing
     try await withQueue { queue, _ in
       try await queue.enqueue(entry("a", bytes: 10))
       var sizes: [Int] = []
-      for try await delivery in queue.deliveries(endsWhenIdle: true) {
+      for await delivery in queue.deliveries(endsWhenIdle: true) {
         sizes.append(delivery.payloads.map(\.bytes.count).reduce(0, +))
         if sizes.count == 1 { try await queue.enqueue(entry("a", bytes: 20)) }
         try await delivery.acknowledge()
@@ -143,7 +147,7 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<4 {
           group.addTask {
-            for try await delivery in queue.deliveries() {
+            for await delivery in queue.deliveries() {
               #expect(busy.withLock { $0.insert(delivery.entry.lane).inserted })
               await Task.yield()
               sent.withLock { $0.append(delivery.entry.key.rawValue) }
@@ -163,7 +167,7 @@ import Testing
     try await withQueue { queue, _ in
       for name in ["a", "b"] { try await queue.enqueue(entry(name, lane: Lane(rawValue: name))) }
       var sent: [String] = []
-      for try await delivery in queue.deliveries(from: ["b"], endsWhenIdle: true) {
+      for await delivery in queue.deliveries(from: ["b"], endsWhenIdle: true) {
         sent.append(delivery.entry.key.rawValue)
         try await delivery.acknowledge()
       }
@@ -174,8 +178,8 @@ import Testing
   @Test func `a clock that goes back makes no entry wait for the old time`() async throws {
     try await withQueue { queue, clock in
       try await queue.enqueue(entry("a"))
-      for try await delivery in queue.deliveries(endsWhenIdle: true) {
-        try await delivery.retryLater(after: .seconds(3_600))
+      for await delivery in queue.deliveries(endsWhenIdle: true) {
+        await delivery.retryLater(after: .seconds(3_600))
       }
       #expect(try await drain(queue).isEmpty)
       clock.goBack(milliseconds: 86_400_000)
@@ -187,7 +191,7 @@ import Testing
     try await withQueue { queue, _ in
       async let count: Int = {
         var count = 0
-        for try await _ in queue.deliveries(lookingEvery: .seconds(3_000_000)) { count += 1 }
+        for await _ in queue.deliveries(lookingEvery: .seconds(3_000_000)) { count += 1 }
         return count
       }()
       try await queue.close()
@@ -199,12 +203,117 @@ import Testing
     try await withQueue { queue, _ in
       try await queue.enqueue(entry("a"))
       let task = Task {
-        for try await _ in queue.deliveries(backoff: Backoff(base: .seconds(3_000_000))) {
+        for await _ in queue.deliveries(backoff: Backoff(base: .seconds(3_000_000))) {
           withUnsafeCurrentTask { unsafe $0?.cancel() }
         }
       }
       try await task.value
       #expect(try await queue.read { try $0.entry(EntryKey(rawValue: "a")) }?.attempts == 1)
+    }
+  }
+
+  @Test func `a sequence that waits does not look again and again`() async throws {
+    try await withTemporaryDirectory { directory in
+      let pauses = Locked(0)
+      var patience = Patience()
+      patience.pause = { _ in
+        pauses.withLock { $0 += 1 }
+        while !Task.isCancelled { await Task.yield() }
+      }
+      let queue = try await DurableQueue.open(
+        QueueSetup(path: directory + "/q"), pause: .seconds(1_000), patience: patience, clock: { noon })
+      let sender = Task {
+        for await delivery in queue.deliveries() { try await delivery.acknowledge() }
+      }
+      try await queue.enqueue(entry("a"))
+      while try await queue.read({ try $0.count() }) > 0 { await Task.yield() }
+      for _ in 0..<500 { _ = try await queue.read { try $0.count() } }
+      // One for each commit: the enqueue, the attempt, the acknowledgement, and the release of the lane.
+      #expect(pauses.value <= 5)
+      sender.cancel()
+      try await sender.value
+    }
+  }
+
+  @Test func `deliveries that are settled by tasks of their own are each sent once`() async throws {
+    try await withQueue { queue, _ in
+      for index in 0..<12 { try await queue.enqueue(entry("k\(index)", lane: "lane \(index % 4)")) }
+      let sent = Locked<[String]>([])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var begun = 0
+        for await delivery in queue.deliveries() {
+          group.addTask {
+            for _ in 0..<20 { await Task.yield() }
+            sent.withLock { $0.append(delivery.entry.key.rawValue) }
+            try await delivery.acknowledge()
+          }
+          begun += 1
+          if begun == 12 { break }
+        }
+        try await group.waitForAll()
+      }
+      #expect(Set(sent.value).count == 12 && sent.value.count == 12)
+      #expect(try await queue.read { try $0.count() } == 0)
+    }
+  }
+
+  @Test func `an entry whose payload is lost goes to quarantine instead of being sent empty`() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/q"
+      try Self.damage(path)
+      let queue = try await DurableQueue.open(path: path)
+      for await _ in queue.deliveries(endsWhenIdle: true) { Issue.record("sent without its payload") }
+      #expect(try await queue.read { try $0.quarantined() }.count == 1)
+      try await queue.close()
+    }
+  }
+
+  /// A queue with one entry, of whose payload one byte is changed.
+  private static func damage(_ path: String) throws {
+    try QueueFile(path: path, now: noon).write { try $0.enqueue(entry("a")) }
+    let connection = try Connection(path: path)
+    try connection.execute("UPDATE payloads SET bytes=x'00'")
+  }
+
+  @Test func `a payload that is too long is refused, because it has no other source`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", limits: QueueLimits(payloadBytes: 10))
+      let new = NewEntry(
+        key: EntryKey(rawValue: "a"), lane: "l",
+        payloads: [Payload(kind: "p", bytes: [UInt8](repeating: 1, count: 11))])
+      #expect(throws: QueueError.self) { try queue.write { try $0.enqueue(new) } }
+      #expect(try queue.count() == 0)
+    }
+  }
+
+  @Test func `a postponement by a clock that was wrong does not last`() async throws {
+    try await withQueue { queue, clock in
+      try await queue.enqueue(entry("a"))
+      for await delivery in queue.deliveries(endsWhenIdle: true) {
+        clock.goBack(milliseconds: -365 * 86_400_000)
+        await delivery.retryLater(after: .seconds(1))
+      }
+      clock.goBack(milliseconds: 365 * 86_400_000)
+      #expect(try await drain(queue).map(\.key) == ["a"])
+    }
+  }
+
+  @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1), .zero])
+  func `no duration traps`(duration: Duration) async throws {
+    try await withQueue { queue, _ in
+      try await queue.enqueue(entry("a"))
+      let backoff = Backoff(base: duration, ceiling: duration)
+      var sent = 0
+      for await delivery in queue.deliveries(backoff: backoff, lookingEvery: duration) {
+        sent += 1
+        if sent == 1 {
+          await delivery.retryLater(after: duration > .zero ? .zero : duration)
+        } else {
+          try await delivery.acknowledge()
+          break
+        }
+      }
+      #expect(sent == 2)
     }
   }
 }

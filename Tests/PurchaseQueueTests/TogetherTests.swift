@@ -54,6 +54,57 @@ import Testing
     }
   }
 
+  @Test func `a call whose error the body catches has changed nothing`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", limits: QueueLimits(totalBytes: 10_000))
+      try queue.write { writer in
+        try writer.enqueue(entry("a", bytes: 4_000))
+        #expect(throws: QueueError.self) { try writer.enqueue(entry("a", bytes: 20_000)) }
+        #expect(throws: QueueError.self) {
+          try writer.recordAttempt([EntryKey(rawValue: "a"), EntryKey(rawValue: "absent")])
+        }
+        #expect(throws: QueueError.self) { try writer.enqueue(entry("b", bytes: 20_000)) }
+      }
+      let left = try #require(try queue.read { try $0.peek(.account("alice")) })
+      #expect(left.payloads.map(\.bytes.count) == [4_000] && left.entry.attempts == 0)
+      #expect(try queue.health().bytes == 4_000 && queue.count() == 1)
+    }
+  }
+
+  @Test func `a commit inside a commit is undone alone`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q")
+      try queue.write { writer in
+        try writer.enqueue(entry("outer"))
+        #expect(throws: Mistake()) {
+          try queue.write { inner in
+            try inner.enqueue(entry("inner"))
+            throw Mistake()
+          }
+        }
+      }
+      #expect(try queue.allEntries().map(\.key.rawValue) == ["outer"])
+    }
+  }
+
+  @Test func `a body is undone as a whole when the queue repeats it in another file`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try await DurableQueue.open(path: directory + "/q", pause: .seconds(1_000))
+      try await queue.enqueue(entry("old"))
+      for name in ["q", "q-wal", "q-shm"] {
+        try FileManager.default.moveItem(atPath: directory + "/" + name, toPath: directory + "/away-" + name)
+      }
+      await #expect(throws: Mistake()) {
+        try await queue.write { writer in
+          try writer.enqueue(entry("new"))
+          throw Mistake()
+        }
+      }
+      #expect(try await queue.read { try $0.count() } == 0)
+      try await queue.close()
+    }
+  }
+
   @Test(arguments: [
     (0.0, Int64(0)), (1_700_000_000.123, 1_700_000_000_123), (-0.001, -1), (1e300, .max), (-1e300, .min),
     (.infinity, .max), (.nan, 0),

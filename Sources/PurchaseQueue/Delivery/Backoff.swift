@@ -1,6 +1,6 @@
-/// How long to wait after failures in a row: exponential, with full jitter.
+/// How long to wait after failures: exponential, with full jitter.
 ///
-/// The delay after the n-th failure is uniform in 0…min(ceiling, base · 2^(n-1)). It spreads senders that failed together.
+/// The delay after the n-th attempt is uniform in 0…min(ceiling, base · 2^(n-1)). It spreads senders that failed together.
 public struct Backoff: Hashable, Sendable {
   /// The widest delay after the first failure.
   public var base: Duration

@@ -2,10 +2,9 @@
 ///
 /// Entries of a lane come in their order: while the first one waits, its lane waits. The lanes take turns. The sequence
 /// waits for entries that are queued later. It ends when its task is cancelled or the queue is closed, and throws
-/// `QueueError`; entries and their order are kept then, and a new sequence goes on. Several tasks and processes can
-/// send from one queue at the same time: each lane is sent by one.
-///
-/// A delivery that is not settled when the next one is asked for counts as failed.
+/// nothing: while the file cannot be used, it waits and tries again (`Diagnostic.Operation.delivery`). Several tasks and
+/// processes can send from one queue at the same time: each lane is sent by one. An entry whose payload is lost to damage
+/// goes to quarantine.
 public struct Deliveries: AsyncSequence, Sendable {
   /// One claimed entry.
   public typealias Element = Delivery
@@ -27,7 +26,6 @@ public struct Deliveries: AsyncSequence, Sendable {
     let deliveries: Deliveries
     let changes: AsyncStream<Void>
     let wake: AsyncStream<Void>.Continuation
-    private var last: Delivery?
     /// The lane of the last delivery: the others go first.
     private var lastLane: Lane?
 
@@ -41,33 +39,28 @@ public struct Deliveries: AsyncSequence, Sendable {
 
     /// Waits for the next entry that can be sent, counts its attempt, and claims its lane. Nil when the task is
     /// cancelled or the queue is closed.
-    public mutating func next() async throws -> Delivery? {
-      do throws(QueueError) {
-        try await last?.retryLater(reason: "the send was not finished")
-        last = nil
-        while !Task.isCancelled {
-          switch try await deliveries.queue.claimNext(deliveries, after: lastLane) {
-          case .delivery(let delivery):
-            last = delivery
-            lastLane = delivery.entry.lane
-            return delivery
-          case .nothing where deliveries.endsWhenIdle: return nil
-          case .nothing(let milliseconds), .busy(let milliseconds):
-            guard await wait(milliseconds) else { return nil }
-          }
+    public mutating func next() async -> Delivery? {
+      while !Task.isCancelled {
+        switch await deliveries.queue.claimNext(deliveries, after: lastLane) {
+        case .delivery(let delivery):
+          lastLane = delivery.entry.lane
+          return delivery
+        case .nothing where deliveries.endsWhenIdle: return nil
+        case .nothing(let milliseconds), .failed(let milliseconds):
+          guard await wait(milliseconds) else { return nil }
+        case .closed: return nil
         }
-        return nil
-      } catch .closed {
-        return nil
       }
+      return nil
     }
 
     /// Waits for a change or for the time to pass. False when the sequence is over.
     private func wait(_ milliseconds: Int64) async -> Bool {
-      let (pause, wake) = (deliveries.queue.patience.pause, wake)
+      let (queue, wake) = (deliveries.queue, wake)
       let timer = Task {
-        await pause(Int(clamping: milliseconds.multipliedReportingOverflow(by: 1_000).partialValue))
-        wake.yield()
+        await queue.pause(milliseconds: milliseconds)
+        // A pause that was ended early must not end the next one.
+        if !Task.isCancelled { wake.yield() }
       }
       defer { timer.cancel() }
       var iterator = changes.makeAsyncIterator()
@@ -80,12 +73,12 @@ extension DurableQueue {
   /// The entries to send, one after the other. Twenty lines make a reliable outbox:
   ///
   /// ```swift
-  /// for try await delivery in queue.deliveries() {
+  /// for await delivery in queue.deliveries() {
   ///   do {
   ///     try await send(delivery.payloads, key: delivery.entry.key)
   ///     try await delivery.acknowledge()
   ///   } catch {
-  ///     try await delivery.retryLater()
+  ///     await delivery.retryLater()
   ///   }
   /// }
   /// ```
@@ -93,8 +86,8 @@ extension DurableQueue {
   /// - Parameters:
   ///   - lanes: the lanes to send; by default all.
   ///   - backoff: how long a lane waits after a failure.
-  ///   - interval: how long after nothing was ready the sequence looks again for entries of other processes. Entries of
-  ///     this process are seen at once.
+  ///   - interval: how long after nothing was ready the sequence looks again for entries of other processes, and of other
+  ///     queues on the same file. Entries of this `DurableQueue` are seen at once.
   ///   - endsWhenIdle: true to end the sequence when no entry can be sent now, for a background task.
   public nonisolated func deliveries(
     from lanes: [Lane]? = nil, backoff: Backoff = Backoff(), lookingEvery interval: Duration = .seconds(30),
@@ -107,12 +100,13 @@ extension DurableQueue {
     case delivery(Delivery)
     /// No entry can be sent. Look again after so many milliseconds.
     case nothing(Int64)
-    /// Another process writes. Try again after so many milliseconds.
-    case busy(Int64)
+    /// The file cannot be used now. Try again after so many milliseconds.
+    case failed(Int64)
+    case closed
   }
 
-  /// Claims the first lane whose first entry can be sent.
-  func claimNext(_ deliveries: Deliveries, after lastLane: Lane?) async throws(QueueError) -> NextDelivery {
+  /// Claims a lane whose first entry can be sent: the first one behind the lane of the last delivery.
+  func claimNext(_ deliveries: Deliveries, after lastLane: Lane?) async -> NextDelivery {
     let interval = max(deliveries.interval.wholeMilliseconds, 1)
     do throws(QueueError) {
       let (ready, wait) = try await serve { (file, now) throws(QueueError) in
@@ -126,18 +120,31 @@ extension DurableQueue {
           try Self.begin(lane, in: file, now: now)
         }
         guard let (entry, payloads) = claimed else { continue }
-        return .delivery(
-          Delivery(
-            entry: entry, payloads: payloads, queue: self, claim: Claim(lease), backoff: deliveries.backoff))
+        let claim = Claim(lease, entry, self, deliveries.backoff)
+        return .delivery(Delivery(entry: entry, payloads: payloads, claim: claim))
       }
       return .nothing(min(interval, wait ?? interval))
+    } catch .closed {
+      return .closed
     } catch .busy {
-      return .busy(min(interval, 1_000))
+      return .failed(min(interval, 1_000))
+    } catch {
+      reportDelivery(error)
+      return .failed(min(interval, 10_000))
     }
   }
 
-  /// The lanes whose first entry can be sent, the one of the last delivery at the end; and how many milliseconds to wait
-  /// for the first of the others.
+  nonisolated func reportDelivery(_ error: QueueError) {
+    setup.diagnostics?(Diagnostic(.delivery, setup.path, error))
+  }
+
+  /// Waits without holding a thread, for a day at most.
+  nonisolated func pause(milliseconds: Int64) async {
+    await patience.pause(Int(min(max(milliseconds, 0), 86_400_000)) * 1_000)
+  }
+
+  /// The lanes whose first entry can be sent, beginning behind the one of the last delivery; and how many milliseconds to
+  /// wait for the first of the others.
   private static func readyLanes(
     of file: QueueFile, among wanted: [Lane]?, after lastLane: Lane?, now: Timestamp
   ) throws(QueueError) -> (ready: [Lane], wait: Int64?) {
@@ -148,25 +155,40 @@ extension DurableQueue {
       let left = head.wait(at: now)
       if left > 0 { wait = min(wait ?? left, left) } else { ready.append(lane) }
     }
-    if let index = ready.firstIndex(where: { $0 == lastLane }) { ready.append(ready.remove(at: index)) }
-    return (ready, wait)
+    ready.sort { $0.rawValue.utf8.lexicographicallyPrecedes($1.rawValue.utf8) }
+    guard let lastLane else { return (ready, wait) }
+    let next = ready.firstIndex { lastLane.rawValue.utf8.lexicographicallyPrecedes($0.rawValue.utf8) } ?? 0
+    return (Array(ready[next...] + ready[..<next]), wait)
   }
 
   /// Counts an attempt of the lane's first entry. Nil if it cannot be sent now.
   private static func begin(
     _ lane: Lane, in file: QueueFile, now: Timestamp
   ) throws(QueueError) -> (Entry, [Payload])? {
-    guard let (entry, _) = try file.peek(lane), entry.wait(at: now) <= 0 else { return nil }
+    guard let (entry, payloads) = try file.peek(lane), entry.wait(at: now) <= 0 else { return nil }
+    guard payloads.count == entry.payloads.count else {
+      let reason = "a payload was lost to damage. Enqueue the entry again, then release it"
+      do throws(QueueError) {
+        try file.quarantine(entry.key, reason: reason, now: now)
+      } catch .queueFull {
+        try file.postpone(entry.key, until: now.adding(milliseconds: 3_600_000), reason: reason, now: now)
+      }
+      return nil
+    }
     try file.recordAttempt([entry.key], now: now)
-    return try file.peek(lane)
+    guard let counted = try file.entry(entry.key) else { return nil }
+    return (counted, payloads)
   }
 }
 
 extension Entry {
-  /// How many milliseconds the entry is still not to be sent. None after the clock went back to before its last attempt.
+  /// How many milliseconds the entry is still not to be sent. None if its last event lies ahead: then the clock has gone
+  /// back since, and the moment until which it was postponed is a wrong one.
   fileprivate func wait(at now: Timestamp) -> Int64 {
+    guard readyAt > now else { return 0 }
     if let attemptedAt, attemptedAt > now { return 0 }
+    if let last = history.events.last, last.at > now { return 0 }
     let (left, overflow) = readyAt.milliseconds.subtractingReportingOverflow(now.milliseconds)
-    return overflow ? (readyAt > now ? .max : 0) : left
+    return overflow ? .max : left
   }
 }

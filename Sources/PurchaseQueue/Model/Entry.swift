@@ -4,7 +4,8 @@
   public import Foundation
 #endif
 
-/// The permanent name of an entry. A second enqueue with the same key updates the first entry.
+/// The permanent name of an entry. A second enqueue with the same key updates the first entry while it is queued, and
+/// changes nothing once it is settled.
 public struct EntryKey: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// Any text; the owner of the queue gives it a meaning.
   public var rawValue: String
@@ -48,6 +49,9 @@ public struct NewEntry: Sendable {
   /// this entry is settled and hands its duties on. An update is not mirrored to the vault.
   package var isUpdate = false
 
+  /// True if a payload that is too long is queued by reference, because its source has it. Otherwise it is refused.
+  package var hasSource = false
+
   /// An entry to be queued.
   public init(
     key: EntryKey, lane: Lane, details: String = "", payloads: [Payload], reservation: String? = nil
@@ -67,6 +71,7 @@ public struct NewEntry: Sendable {
     self.init(key: key, lane: lane, details: details, payloads: payloads, reservation: reservation)
     self.orderNumber = orderNumber
     self.covers = covers
+    hasSource = true
   }
 }
 
@@ -144,7 +149,7 @@ extension Entry {
 public enum Enqueued: Hashable, Sendable {
   /// A new entry, at the end of its lane.
   case inserted(Entry)
-  /// The entry was queued already; its account, order, attempts and place stay.
+  /// The entry was queued already; its lane, details, attempts and place stay.
   case collapsed(Entry)
   /// The entry was settled before; nothing was queued.
   case settled(Tombstone)

@@ -40,7 +40,7 @@ extension QueueError: CustomStringConvertible {
     switch self {
     case .queueFull(.tombstoneBytes, let needed, let allowed):
       "the queue is full: settled entries with a duty take \(needed) bytes of \(allowed). Tell their sources "
-        + "(`markFinished`) or confirm their outcomes first"
+        + "or confirm their outcomes first"
     case .queueFull(let limit, let needed, let allowed):
       "the queue is full: \(limit.rawValue) would be \(needed), \(needed - allowed) more than the \(allowed) "
         + "allowed. Deliver or discard entries first"

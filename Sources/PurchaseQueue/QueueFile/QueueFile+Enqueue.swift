@@ -43,6 +43,12 @@ extension QueueFile {
       guard (1...64).contains(payload.kind.utf8.count), !payload.kind.utf8.contains(where: { $0 < 32 }) else {
         throw .invalid(what: "a payload's kind is not 1 to 64 bytes of text in one line")
       }
+      guard new.hasSource || payload.bytes.count <= limits.payloadBytes else {
+        throw .invalid(
+          what:
+            "a payload of \(payload.bytes.count) bytes. The limit is \(limits.payloadBytes); store it elsewhere and "
+            + "queue its name")
+      }
     }
     guard new.payloads.count <= QueueLimits.payloadsOfAnEntry else { throw tooManyPayloads(new.key) }
     guard new.payloads.count < 2 || Set(new.payloads.map(\.kind)).count == new.payloads.count else {

@@ -36,7 +36,7 @@ extension QueueFile {
 
   /// Runs the calls of `body` in one commit, or undoes all of them.
   func together<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
-    guard !isGrouping else { return try body() }
+    guard !isGrouping else { return try undoable(body) }
     let result: R
     do throws(QueueError) {
       result = try transaction { () throws(QueueError) in
@@ -86,16 +86,26 @@ extension QueueFile {
 
   /// Runs an operation as a part of the group. Its error undoes this part alone.
   private func part(_ operation: Operation) -> QueueError? {
+    do throws(QueueError) {
+      try undoable { () throws(QueueError) in try operation(self) }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Runs a part of the open commit. Its error undoes this part alone, so the rest can be committed.
+  func undoable<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+    guard connection.isInTransaction else {
+      throw .storage(path: path, reason: "an earlier call of this commit failed and undid it. Call again")
+    }
     let steps = afterGroup.count
     do throws(QueueError) {
-      try connection.part(failing: { QueueError($0, path: self.path) }) { () throws(QueueError) in
-        try operation(self)
-      }
-      return nil
+      return try connection.part(failing: { QueueError($0, path: self.path) }, body)
     } catch {
       statements.capacity.cache.forget()
       afterGroup.removeLast(afterGroup.count - steps)
-      return error
+      throw error
     }
   }
 

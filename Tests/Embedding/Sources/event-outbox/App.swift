@@ -14,7 +14,7 @@ struct App {
     guard launch != "last" else {
       receiver.isReliable = true
       while try await queue.read({ try $0.count() }) > 0 {
-        for try await delivery in queue.deliveries(endsWhenIdle: true) {
+        for await delivery in queue.deliveries(endsWhenIdle: true) {
           for payload in delivery.payloads { try receiver.take(payload.bytes, delivery.entry.key.rawValue) }
           try await delivery.acknowledge()
         }
@@ -23,7 +23,7 @@ struct App {
       return try await queue.close()
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await outbox.run { try receiver.take($0, $1) } }
+      group.addTask { await outbox.run { try receiver.take($0, $1) } }
       var number = 1
       while true {
         let id = "\(launch)-\(number)"

@@ -14,13 +14,13 @@ struct Outbox: Sendable {
   }
 
   /// Sends events in the order in which they were recorded, for as long as the app runs.
-  func run(sending send: ([UInt8], String) async throws -> Void) async throws {
-    for try await delivery in queue.deliveries(backoff: backoff) {
+  func run(sending send: ([UInt8], String) async throws -> Void) async {
+    for await delivery in queue.deliveries(backoff: backoff) {
       do {
         for payload in delivery.payloads { try await send(payload.bytes, delivery.entry.key.rawValue) }
         try await delivery.acknowledge()
       } catch {
-        try await delivery.retryLater(reason: "the receiver did not answer")
+        await delivery.retryLater(reason: "the receiver did not answer")
       }
     }
   }
