@@ -27,7 +27,7 @@ struct EngineClient: AppClient {
     let directory = DirectoryVault(directory: options.vault)
     var configuration = SyncConfiguration(
       path: Device.queue(in: options.container),
-      vault: options.isVaultLocked ? LockedVault(directory) : directory,
+      vault: Keychain(directory, isLocked: options.isVaultLocked),
       retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
     if let entries = options.entries { configuration.limits.entries = entries }
     configuration.checkpoint = { checkpoints.pass($0) }
@@ -91,17 +91,4 @@ extension SyncEvent {
     default: .change
     }
   }
-}
-
-/// A keychain before the first unlock of the device.
-struct LockedVault: QueueVault {
-  private let base: DirectoryVault
-
-  init(_ base: DirectoryVault) { self.base = base }
-
-  var itemBytes: Int { base.itemBytes }
-  func store(_ item: VaultItem) throws(VaultError) { throw .locked }
-  func remove(named name: String) throws(VaultError) { throw .locked }
-  func list() throws(VaultError) -> [String] { throw .locked }
-  func item(named name: String) throws(VaultError) -> VaultItem? { throw .locked }
 }

@@ -63,7 +63,7 @@ import Testing
       let queue = try await DurableQueue.open(path: directory + "/q")
       var delivered: [String] = []
       try await queue.enqueue(new([("body", "v1")]))
-      while let entry = try await queue.read { try $0.nextReady() } {
+      while let entry = try await queue.read({ try $0.nextReady() }) {
         try await queue.write { try $0.recordAttempt([entry.key]) }
         let payload = try #require(try await queue.read { try $0.payload(entry.payloads[0]) })
         delivered.append(String(decoding: payload.bytes, as: UTF8.self))
