@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `100,000 hostile answers do not grow the file beyond what the limits say`() async throws {
+  @Test func `hostile answers do not grow the file beyond what the limits say`() async throws {
     try await withTemporaryDirectory { directory in
       let limits = QueueLimits(
         entries: 12, totalBytes: 40_000, payloadBytes: 9_000, textBytes: 1_600, quarantinedEntries: 6,
@@ -52,7 +52,9 @@ import Testing
       try queue.connection.execute("PRAGMA synchronous=OFF")
       var largest = 0
       var known: [EntryKey] = []
-      let answers = LongTests.count(short: 3_000, long: 100_000)
+      // The whole run: PURCHASE_SYNC_ANSWERS=100000.
+      let answers =
+        LongTests.number("PURCHASE_SYNC_ANSWERS") ?? LongTests.count(short: 2_000, long: 20_000)
       for number in 0..<answers {
         let now = noon.adding(milliseconds: Int64(number))
         var new = hostile.entry(number)

@@ -6,6 +6,11 @@ public enum LongTests {
   /// Whether the environment asks for the long run.
   public static let areOn = ProcessInfo.processInfo.environment["PURCHASE_SYNC_LONG_TESTS"] != nil
 
+  /// A number that the environment asks for, for a run that is too long for CI.
+  public static func number(_ variable: String) -> Int? {
+    ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
+  }
+
   /// The number of seeds, rounds or cases of a test.
   public static func count(short: Int, long: Int) -> Int { areOn ? long : short }
 
