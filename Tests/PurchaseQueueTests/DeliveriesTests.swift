@@ -3,7 +3,7 @@ import PurchaseSQLite
 import Testing
 
 /// The sequence of entries to send, in virtual time: a pause takes none.
-@Suite(.timeLimit(.minutes(1))) struct DeliveriesTests {
+@Suite struct DeliveriesTests {
   /// A device's clock that pauses advance.
   private final class Clock: Sendable {
     private let microseconds = Locked(0)

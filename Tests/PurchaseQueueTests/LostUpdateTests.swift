@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `the asynchronous queue delivers both versions, whoever comes in between`() async throws {
+  @Test func `the asynchronous queue delivers both versions of a changed entry`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try await DurableQueue.open(path: directory + "/q")
       var delivered: [String] = []

@@ -4,7 +4,7 @@ import PurchaseSQLite
 import Testing
 
 /// Waiting for another process, in virtual time: a pause takes none.
-@Suite(.timeLimit(.minutes(1))) struct WaitingTests {
+@Suite struct WaitingTests {
   /// A clock that only pauses advance, in microseconds.
   final class VirtualTime: Sendable {
     private let microseconds = Locked(0)

@@ -17,8 +17,8 @@ struct Writer {
       // After the call has returned: a printed postcard survives every kill.
       FileHandle.standardOutput.write(Data("\(card.key)\n".utf8))
     }
-    // The queue is full. Wait for the kill.
-    Thread.sleep(forTimeInterval: 60)
+    // The queue is full. Wait for the kill: the parent keeps this pipe open and writes nothing.
+    _ = FileHandle.standardInput.readDataToEndOfFile()
     throw BrokenPromise(description: "the writer was not killed")
   }
 }
@@ -30,9 +30,10 @@ extension Writer {
       throw BrokenPromise(description: "this process does not know its own executable")
     }
     let child = Process()
-    let output = Pipe()
+    let (input, output) = (Pipe(), Pipe())
     child.executableURL = executable
     child.arguments = ["write", home.directory]
+    child.standardInput = input
     child.standardOutput = output
     try child.run()
     var told = Data()
@@ -44,6 +45,7 @@ extension Writer {
     kill(child.processIdentifier, SIGKILL)
     told += output.fileHandleForReading.readDataToEndOfFile()
     child.waitUntilExit()
+    try input.fileHandleForWriting.close()
     try require(
       child.terminationReason == .uncaughtSignal && child.terminationStatus == SIGKILL,
       "the writer was killed in the middle")
