@@ -131,6 +131,18 @@ import Testing
     }
   }
 
+  /// The storage in memory has no limit for one payload.
+  @Test func `a newer receipt that is too long for the queue is attached without an error`() throws {
+    try StorageSite.with(.file, limits: QueueLimits(payloadBytes: 50)) { site in
+      try site.enqueue(bought("100"))
+      let long = Payload(kind: "appReceipt", bytes: [UInt8](repeating: 1, count: 51))
+      try site.storage.attach(long, to: key("100"), now: later)
+      let held = try #require(try site.storage.entry(key("100")))
+      #expect(held.payloads.first { $0.kind == "appReceipt" }?.isByReference == true)
+      #expect(held.payloads.contains { $0.kind == "signedTransaction" && !$0.isByReference })
+    }
+  }
+
   // MARK: Lanes
 
   @Test(arguments: StorageKind.allCases)

@@ -95,7 +95,9 @@ extension SyncFile: SyncStorage {
     var watch = try notes.watch(of: key)
     watch.gotNewProof()
     let (notes, kept) = (self.notes, watch)
-    let new = NewEntry(key: key, lane: entry.lane, details: entry.details, payloads: [proof])
+    // With an order number, even none, it is the entry of a purchase: the store has a proof that is too long for the queue.
+    let new = NewEntry(
+      key: key, lane: entry.lane, orderNumber: nil, details: entry.details, payloads: [proof])
     _ = try queue.enqueue(new, now: now) { (_) throws(QueueError) in try notes.keep(kept, of: key) }
   }
 
