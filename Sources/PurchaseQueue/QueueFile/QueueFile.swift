@@ -135,10 +135,7 @@ public final class QueueFile {
   /// Checks the pages before the first commit. Other processes cannot write meanwhile.
   private func checkStructure() throws(QueueError) {
     guard !isChecked else { return }
-    let image = try QueueError.wrapFile(path) { () throws(FileError) in
-      try PageImage(of: path, on: setup.disk)
-    }
-    if let what = StructureCheck.problem(image) {
+    if let what = try PageImage.inPieces(of: path, on: setup.disk, StructureCheck.problem) {
       markDamage()
       throw .damaged(path: path, what: what)
     }

@@ -20,7 +20,7 @@ package struct EntryBytes: Sendable {
         guard let row = walk.row(cell, of: page, claiming: true), let rowid = row.rowid else { continue }
         var bytes = EntryBytes()
         bytes.add(page, page.start + cell.range.lowerBound..<page.start + cell.range.upperBound)
-        for overflow in walk.known {
+        for overflow in 1...image.count where walk.known.contains(overflow) {
           if let page = image.page(overflow) { bytes.add(page, page.start..<page.start + PageImage.pageSize) }
         }
         if row.values.count == 15, case .text(let key) = row.values[1], case .text(let list) = row.values[10]

@@ -2,7 +2,7 @@
 struct PageImage {
   static let pageSize = LogImage.pageSize
 
-  private let file: [UInt8]
+  private let file: PageFile
   private let log: LogImage
   /// Where the newest frame of a page is in the log.
   private let newest: [Int: Int]
@@ -14,12 +14,16 @@ struct PageImage {
     let bytes: [UInt8]
     let start: Int
     var isInLog = false
+
+    var content: ArraySlice<UInt8> { bytes[start..<start + PageImage.pageSize] }
   }
 
-  init(file: [UInt8], log: LogImage) {
+  init(file: [UInt8], log: LogImage) { self.init(PageFile(file), log: log) }
+
+  init(_ file: PageFile, log: LogImage) {
     self.file = file
     self.log = log
-    let stored = file.count / Self.pageSize
+    let stored = file.size / Self.pageSize
     // Not more than there is: the file may be cut off, or gone.
     let most = log.frames.reduce(stored) { max($0, $1.page) }
     count = min(log.frames.last?.size ?? stored, most)
@@ -32,9 +36,7 @@ struct PageImage {
   func page(_ number: Int) -> Page? {
     guard number > 0, number <= count else { return nil }
     if let offset = newest[number] { return Page(bytes: log.bytes, start: offset, isInLog: true) }
-    let start = (number - 1) * Self.pageSize
-    guard start + Self.pageSize <= file.count else { return nil }
-    return Page(bytes: file, start: start)
+    return file.page(number)
   }
 
   /// Pages of frames that do not match their checksum. A row in them that matches its own is still good.
@@ -43,9 +45,8 @@ struct PageImage {
   /// True if the log holds a page that the file does not hold.
   var addsToFile: Bool {
     newest.contains { number, offset in
-      let start = (number - 1) * Self.pageSize
-      guard start + Self.pageSize <= file.count else { return true }
-      return !file[start..<start + Self.pageSize].elementsEqual(log.bytes[offset..<offset + Self.pageSize])
+      guard let page = file.page(number) else { return true }
+      return !page.content.elementsEqual(log.bytes[offset..<offset + Self.pageSize])
     }
   }
 }

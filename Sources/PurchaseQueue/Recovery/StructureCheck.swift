@@ -22,7 +22,7 @@ enum StructureCheck {
     if let page = walk.damaged.min() { return "page \(page) is not as it was written" }
     if let page = walk.contested.min() { return "page \(page) has two uses" }
     if walk.brokenRecords > 0 { return "\(walk.brokenRecords) records are not whole" }
-    if let page = walk.orphans.first { return "page \(page) has no use" }
+    if let page = walk.firstOrphan { return "page \(page) has no use" }
     return nil
   }
 }

@@ -12,7 +12,7 @@ struct TreeWalk {
 
   let image: PageImage
   /// Pages that a tree, a long record or the list of free pages holds.
-  private(set) var known: Set<Int> = []
+  private(set) var known: PageSet
   /// Pages of trees whose cells are not as they should be.
   private(set) var damaged: Set<Int> = []
   /// Pages that two places claim. SQLite would write the one and destroy the other.
@@ -20,10 +20,13 @@ struct TreeWalk {
   /// Records whose rest could not be read.
   private(set) var brokenRecords = 0
 
-  init(_ image: PageImage) { self.image = image }
+  init(_ image: PageImage) {
+    self.image = image
+    known = PageSet(upTo: image.count)
+  }
 
   private mutating func claim(_ page: Int) {
-    if !known.insert(page).inserted { contested.insert(page) }
+    if !known.insert(page) { contested.insert(page) }
   }
 
   /// A page to be read, and the numbers that its rows may have.
@@ -38,10 +41,10 @@ struct TreeWalk {
   /// - Parameter columns: how many values each record has, if that is known.
   mutating func walk(from root: Int, isTable: Bool, columns: Int? = nil, _ take: ((Row) -> Void)? = nil) {
     var waiting = [Waiting(page: root, low: .min, high: .max)]
-    var seen: Set<Int> = []
+    var seen = PageSet(upTo: image.count)
     while let next = waiting.popLast() {
       let number = next.page
-      guard seen.insert(number).inserted else {
+      guard seen.insert(number) else {
         contested.insert(number)
         continue
       }
@@ -109,9 +112,9 @@ struct TreeWalk {
     guard let first = image.page(1) else { return }
     var trunk = Int(first.bytes.bigEndian32(first.start + 32))
     var total = 0
-    var seen: Set<Int> = []
+    var seen = PageSet(upTo: image.count)
     while trunk != 0 {
-      guard let page = image.page(trunk), seen.insert(trunk).inserted else {
+      guard let page = image.page(trunk), seen.insert(trunk) else {
         damaged.insert(1)
         return
       }
@@ -133,6 +136,9 @@ struct TreeWalk {
 
   /// Pages that belong to nothing, in an undamaged file none.
   var orphans: [Int] { image.count < 2 ? [] : (2...image.count).filter { !known.contains($0) } }
+
+  /// The first of them.
+  var firstOrphan: Int? { image.count < 2 ? nil : (2...image.count).first { !known.contains($0) } }
 
   /// The row in a cell; nil if its record is not whole.
   mutating func row(_ cell: PageReader.Cell, of page: PageImage.Page, claiming isClaiming: Bool) -> Row? {

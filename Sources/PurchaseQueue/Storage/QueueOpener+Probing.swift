@@ -97,13 +97,14 @@ extension QueueOpener {
 
   /// True if every text of this version's schema is in the file. Every version has texts of its own.
   private func hasOurSchema() throws(QueueError) -> Bool {
-    let image = try QueueError.wrapFile(path) { () throws(FileError) in try PageImage(of: path, on: disk) }
-    var walk = TreeWalk(image)
-    var texts: Set<String> = []
-    walk.walk(from: 1, isTable: true) { row in
-      if let sql = SchemaText.item(row.values)?.sql { texts.insert(sql) }
+    try PageImage.inPieces(of: path, on: disk) { image in
+      var walk = TreeWalk(image)
+      var texts: Set<String> = []
+      walk.walk(from: 1, isTable: true) { row in
+        if let sql = SchemaText.item(row.values)?.sql { texts.insert(sql) }
+      }
+      return texts.isSuperset(of: SchemaText.own.values)
     }
-    return texts.isSuperset(of: SchemaText.own.values)
   }
 
   /// What is wrong with the log, so that SQLite would drop commits from it without a word; nil for nothing.
@@ -115,10 +116,8 @@ extension QueueOpener {
     let log = LogImage(bytes)
     if let damage = log.damage { return damage }
     guard log.isHeaderDamaged, !log.frames.isEmpty else { return nil }
-    let image = try QueueError.wrapFile(path) { () throws(FileError) in
-      PageImage(file: try DatabaseImage.read(path, on: disk), log: log)
-    }
-    return image.addsToFile ? "the header of the log is damaged" : nil
+    let addsToFile = try PageImage.inPieces(of: path, on: disk, log: log) { $0.addsToFile }
+    return addsToFile ? "the header of the log is damaged" : nil
   }
 
   /// True if the power failed while the first page was written: a part of a page is no database. SQLite's journal was
