@@ -286,6 +286,25 @@ import Testing
     }
   }
 
+  @Test func `a newer payload that is too long takes the place of a shorter one by reference`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", limits: QueueLimits(payloadBytes: 10), now: noon)
+      func enqueue(_ count: Int) throws {
+        _ = try queue.enqueue(
+          NewEntry(
+            key: EntryKey(rawValue: "a"), lane: "l", orderNumber: nil,
+            payloads: [Payload(kind: "p", bytes: [UInt8](repeating: 1, count: count))]), now: noon)
+      }
+      try enqueue(10)
+      try enqueue(11)
+      let entry = try #require(try queue.head(of: "l"))
+      // The older bytes would go up, and the backend would not find what was bought since.
+      #expect(entry.payloads.map(\.isByReference) == [true])
+      #expect(entry.payloads.map(\.size) == [11])
+      #expect(try queue.health().bytes == 0)
+    }
+  }
+
   @Test func `a postponement by a clock that was wrong does not last`() async throws {
     try await withQueue { queue, clock in
       try await queue.enqueue(entry("a"))

@@ -51,7 +51,7 @@ struct QueueModel {
     let old = items[index].payloads[payload.kind]
     if old == .some(payload.bytes) { return }
     if payload.bytes.count > limits.payloadBytes {
-      if old == nil { items[index].payloads[payload.kind] = .some(nil) }
+      items[index].payloads[payload.kind] = .some(nil)
       return
     }
     let isNew = !items.contains { $0.payloads.values.contains(payload.bytes) }

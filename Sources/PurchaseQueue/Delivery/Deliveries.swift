@@ -109,21 +109,20 @@ extension DurableQueue {
   func claimNext(_ deliveries: Deliveries, after lastLane: Lane?) async -> NextDelivery {
     let interval = max(deliveries.interval.wholeMilliseconds, 1)
     do throws(QueueError) {
-      let (ready, wait) = try await serve { (file, now) throws(QueueError) in
-        try Self.readyLanes(of: file, among: deliveries.lanes, after: lastLane, now: now)
-      }
-      for lane in ready {
-        let lease = try await serve { (file, _) throws(QueueError) in try file.lease(lane) }
-        guard let lease else { continue }
+      while !Task.isCancelled {
+        let found = try await serve { (file, now) throws(QueueError) in
+          try Self.leaseReadyLane(of: file, among: deliveries.lanes, after: lastLane, now: now)
+        }
+        guard let lease = found.lease else { return .nothing(min(interval, found.wait ?? interval)) }
         // Another sender may have settled the entry before the lane was claimed.
         let claimed = try await submit { (file, now) throws(QueueError) in
-          try Self.begin(lane, in: file, now: now)
+          try Self.begin(lease.lane, in: file, now: now)
         }
         guard let (entry, payloads) = claimed else { continue }
         let claim = Claim(lease, entry, self, deliveries.backoff)
         return .delivery(Delivery(entry: entry, payloads: payloads, claim: claim))
       }
-      return .nothing(min(interval, wait ?? interval))
+      return .nothing(interval)
     } catch .closed {
       return .closed
     } catch .busy {
@@ -143,22 +142,27 @@ extension DurableQueue {
     await patience.pause(Int(min(max(milliseconds, 0), 86_400_000)) * 1_000)
   }
 
-  /// The lanes whose first entry can be sent, beginning behind the one of the last delivery; and how many milliseconds to
-  /// wait for the first of the others.
-  private static func readyLanes(
+  /// Leases the first lane behind the one of the last delivery whose first entry can be sent. Without one: how many
+  /// milliseconds to wait for the first of the others.
+  private static func leaseReadyLane(
     of file: QueueFile, among wanted: [Lane]?, after lastLane: Lane?, now: Timestamp
-  ) throws(QueueError) -> (ready: [Lane], wait: Int64?) {
-    var ready: [Lane] = []
+  ) throws(QueueError) -> (lease: LaneLease?, wait: Int64?) {
+    func isBefore(_ one: Lane, _ other: Lane) -> Bool {
+      one.rawValue.utf8.lexicographicallyPrecedes(other.rawValue.utf8)
+    }
+    let lanes = try file.lanes().filter { wanted?.contains($0) ?? true }.sorted(by: isBefore)
+    let next = lastLane.flatMap { last in lanes.firstIndex { isBefore(last, $0) } } ?? 0
     var wait: Int64?
-    for lane in try file.lanes() where wanted?.contains(lane) ?? true {
+    for lane in lanes[next...] + lanes[..<next] {
       guard let head = try file.head(of: lane) else { continue }
       let left = head.wait(at: now)
-      if left > 0 { wait = min(wait ?? left, left) } else { ready.append(lane) }
+      if left > 0 {
+        wait = min(wait ?? left, left)
+      } else if let lease = try file.lease(lane) {
+        return (lease, nil)
+      }
     }
-    ready.sort { $0.rawValue.utf8.lexicographicallyPrecedes($1.rawValue.utf8) }
-    guard let lastLane else { return (ready, wait) }
-    let next = ready.firstIndex { lastLane.rawValue.utf8.lexicographicallyPrecedes($0.rawValue.utf8) } ?? 0
-    return (Array(ready[next...] + ready[..<next]), wait)
+    return (nil, wait)
   }
 
   /// Counts an attempt of the lane's first entry. Nil if it cannot be sent now.

@@ -81,9 +81,14 @@ extension QueueFile {
     for payload in new {
       if let index = references.firstIndex(where: { $0.kind == payload.kind }) {
         let older = references[index]
-        // Nothing changes for equal bytes, as at every redelivery, and for a payload that is too long to store.
-        if older.size == payload.bytes.count, let id = older.id, try stored(id) == payload.bytes { continue }
-        guard payload.bytes.count <= limits.payloadBytes else { continue }
+        // Nothing changes for equal bytes, as at every redelivery. Of a payload by reference only the size is known.
+        if older.size == payload.bytes.count {
+          if let id = older.id {
+            if try stored(id) == payload.bytes { continue }
+          } else if payload.bytes.count > limits.payloadBytes {
+            continue
+          }
+        }
         // The old payload goes first: at the limit, the new one takes its capacity.
         try drop(older, &totals)
         references.remove(at: index)
