@@ -45,6 +45,8 @@ struct InspectReport: Encodable {
     var what: String
     var entries: Int
     var tombstones: Int
+    /// What cannot be saved, a line each.
+    var losses: [String]
   }
 
   var file: String
@@ -68,7 +70,7 @@ struct InspectReport: Encodable {
       isClean: found.isClean, entries: found.entries, payloads: found.payloads.count,
       tombstones: found.tombstones, pages: found.pages)
     salvage = snapshot.salvage.map {
-      Salvage(what: $0.what, entries: $0.entries, tombstones: $0.tombstones)
+      Salvage(what: $0.what, entries: $0.entries, tombstones: $0.tombstones, losses: $0.losses)
     }
   }
 

@@ -88,7 +88,10 @@ struct InspectText {
     lines.append("  vault: not read; \(health.unprotected) entries are marked as unprotected")
     lines += health.archived.map { "  archived: \(safe($0))" }
     lines.append("  thorough check: " + (report.check.isClean ? "clean" : "damage found"))
-    if let salvage = report.salvage { lines.append("  to be salvaged: \(safe(salvage.what))") }
+    if let salvage = report.salvage {
+      lines.append("  to be salvaged: \(safe(salvage.what))")
+      lines += salvage.losses.map { "  will be lost: \(safe($0))" }
+    }
     return lines
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSync
 import Testing
 
@@ -121,6 +122,16 @@ import Testing
       let damaged = try inspect([queue.path])
       #expect(damaged.status == 65 && damaged.errors.contains("is damaged"))
       #expect(damaged.output.contains("Sandbox/2001"))
+    }
+  }
+
+  @Test func `the report on a damaged file names what the next opening cannot save`() throws {
+    try withQueue { queue in
+      try queue.connection.execute("DELETE FROM entries WHERE key='Sandbox/2001'")
+      try Data().write(to: URL(fileURLWithPath: queue.path + "-damage"))
+      let damaged = try inspect([queue.path])
+      #expect(damaged.status == 65 && damaged.output.contains("  will be lost: 1 entries of 3\n"))
+      #expect(try inspect([queue.path, "--json"]).output.contains(#""losses" : ["#))
     }
   }
 
