@@ -37,6 +37,10 @@ protocol AppClient: Sendable {
   func order(product: String, account: String) async throws -> UUID?
   /// The store handed over a transaction that has just been paid. `account` is the buyer's; nil if unknown.
   func took(_ transaction: StoreTransaction, account: String?) async throws
+  /// The store answered the payment sheet that was opened with this token.
+  func answered(_ result: PurchaseResult, token: UUID?, account: String?) async throws
+  /// From now on the app confirms no outcome.
+  func confirmNothing() async
   /// The account has signed in to the app.
   func signedIn(_ account: String) async throws
   /// The account adopts the purchases that the device made before sign-in.
@@ -52,6 +56,14 @@ protocol AppClient: Sendable {
 extension AppClient {
   /// Most apps know no purchases of the device.
   func adopt(for account: String) async throws {}
+
+  /// Most apps look at nothing but the transaction.
+  func answered(_ result: PurchaseResult, token: UUID?, account: String?) async throws {
+    if case .purchased(let transaction) = result { try await took(transaction, account: account) }
+  }
+
+  /// Most apps have nothing to confirm.
+  func confirmNothing() async {}
 }
 
 /// The parts that every client needs.

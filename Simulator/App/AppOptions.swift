@@ -27,6 +27,8 @@ struct AppOptions: Equatable, CommandOptions {
   /// How far the phone's clock is ahead, in milliseconds.
   var clockShift: Int64 = 0
   var isVaultLocked = false
+  /// Whether the device makes an order if the backend does not.
+  var makesOrders = false
   /// Where the app is killed.
   var crash: Checkpoints.Moment?
   /// Every delay of the retry policy is divided by this.
@@ -46,7 +48,7 @@ struct AppOptions: Equatable, CommandOptions {
       .value("--steps") { $0.steps = try steps($1) },
       .number("--entries", \.entries), .flag("--verbose", \.verbose), .flag("--trace", \.isTraced),
       .text("--counts", \.counts), .number("--clock-shift", \.clockShift),
-      .flag("--vault-locked", \.isVaultLocked),
+      .flag("--vault-locked", \.isVaultLocked), .flag("--makes-orders", \.makesOrders),
       Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
       Row(name: "--crash-at-passage") { $0.crash = .any(hit: try $1.number(of: "--crash-at-passage")) },
       .number("--time-scale", \.timeScale), .number("--seconds", \.seconds),

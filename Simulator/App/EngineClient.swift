@@ -1,6 +1,7 @@
 import FaultInjection
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
 
@@ -10,6 +11,9 @@ struct EngineClient: AppClient {
   private let store: MockStoreClient
   private let engine: SyncEngine
   private let listener: Task<Void, Never>
+  /// The orders of this launch, by their tokens.
+  private let orders = Locked<[UUID: PurchaseOrder]>([:])
+  private let confirms: Locked<Bool>
 
   init(_ parts: AppParts, _ store: MockStoreClient) async throws {
     self.parts = parts
@@ -19,7 +23,8 @@ struct EngineClient: AppClient {
       Self.configuration(parts), store: CheckpointStore(store, parts.checkpoints),
       transport: CheckpointTransport(URLSessionTransport(base: parts.options.server), parts.checkpoints),
       credentials: { phone.credential(of: $0) })
-    listener = try await Self.listen(engine, parts)
+    confirms = Locked(true)
+    listener = try await Self.listen(engine, parts, confirms)
   }
 
   private static func configuration(_ parts: AppParts) -> SyncConfiguration {
@@ -30,12 +35,15 @@ struct EngineClient: AppClient {
       vault: Keychain(directory, isLocked: options.isVaultLocked),
       retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
     if let entries = options.entries { configuration.limits.entries = entries }
+    if options.makesOrders { configuration.orderPolicy = .backendFirst(timeLimit: .seconds(5)) }
     configuration.checkpoint = { checkpoints.pass($0) }
     if options.verbose { configuration.log = { Terminal.error("app: \($0)") } }
     return configuration
   }
 
-  private static func listen(_ engine: SyncEngine, _ parts: AppParts) async throws -> Task<Void, Never> {
+  private static func listen(
+    _ engine: SyncEngine, _ parts: AppParts, _ confirms: Locked<Bool>
+  ) async throws -> Task<Void, Never> {
     let events = try await engine.eventStream()
     return Task {
       for await event in events {
@@ -43,7 +51,7 @@ struct EngineClient: AppClient {
         parts.trace.note(
           .app, event.kind, record.name,
           detail: ([record.text] + record.keys.map(\.rawValue)).joined(separator: " "))
-        guard case .delivered(let outcome) = event else { continue }
+        guard case .delivered(let outcome) = event, confirms.value else { continue }
         do {
           try await engine.confirm(outcome)
         } catch {
@@ -57,8 +65,17 @@ struct EngineClient: AppClient {
   func launched() async throws {}
 
   func order(product: String, account: String) async throws -> UUID? {
-    try await engine.begin(product: product, account: account).accountToken
+    let order = try await engine.begin(product: product, account: account)
+    orders.withLock { $0[order.accountToken] = order }
+    return order.accountToken
   }
+
+  func answered(_ result: PurchaseResult, token: UUID?, account: String?) async throws {
+    if let token, let order = orders.value[token] { return try await engine.receive(result, for: order) }
+    if case .purchased(let transaction) = result { try await took(transaction, account: account) }
+  }
+
+  func confirmNothing() async { confirms.withLock { $0 = false } }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
     // If it fails, the store keeps it unfinished, and delivers it again.
@@ -71,7 +88,8 @@ struct EngineClient: AppClient {
 
   func workLeft() async throws -> Int {
     let state = try await engine.snapshot()
-    let left = state.unsettled - state.quarantined + state.unseen + state.adoptionsOwed
+    let unseen = confirms.value ? state.unseen : 0
+    let left = state.unsettled - state.quarantined + unseen + state.adoptionsOwed
     return left > 0 ? left : try await store.unfinished().transactions.count
   }
 

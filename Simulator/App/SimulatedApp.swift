@@ -173,18 +173,29 @@ struct AppLaunch {
       try await client.settingsChanged()
     case .fillDisk: try DiskSpace.end()
     case .use: break
+    case .dismissSheets(let product, let account, let count):
+      phone.signIn(account)
+      for _ in 0..<count { _ = try await client.order(product: product, account: account) }
+    case .buyHeardFirst(let product, let account):
+      phone.signIn(account)
+      let token = try await client.order(product: product, account: account)
+      try await pay(product, token: token, account: account, isHeardFirst: true)
+    case .neverConfirm: await client.confirmNothing()
     }
   }
 
-  private func pay(_ product: String, token: UUID?, account: String?) async throws {
+  private func pay(
+    _ product: String, token: UUID?, account: String?, isHeardFirst: Bool = false
+  ) async throws {
     parts.checkpoints.pass(.paymentBefore)
     let result = try await store.purchase(product: product, accountToken: token)
     parts.checkpoints.pass(.paymentAfter)
     switch result {
-    case .purchased(let transaction): try await client.took(transaction, account: account)
+    case .purchased(let transaction): if isHeardFirst { try await client.took(transaction, account: account) }
     case .pending: parts.trace.note(.store, to: .app, .answer, "pending: another person has to approve")
     case .cancelled: parts.trace.note(.store, to: .app, .answer, "cancelled")
     }
+    try await client.answered(result, token: token, account: account)
   }
 
   private func buyPromoted(_ account: String) async throws {
@@ -215,6 +226,10 @@ extension AppStep {
     case .jumpClock(let milliseconds): "sets the clock by \(milliseconds / 3_600_000) h"
     case .fillDisk: "fills the disk"
     case .use(let milliseconds): "uses the app, \(milliseconds) ms at most"
+    case .dismissSheets(let product, let account, let count):
+      "\(account) closes the sheet for \(product) \(count) times"
+    case .buyHeardFirst(let product, let account): "\(account) buys \(product), and the update comes first"
+    case .neverConfirm: "the app confirms no outcome any more"
     }
   }
 }

@@ -51,6 +51,7 @@ struct AppRun {
       "--signed-in", launch.signedIn.joined(separator: ","), "--clock-shift", "\(clockShift)",
     ]
     if let entries = scenario.entries { arguments += ["--entries", "\(entries)"] }
+    if scenario.makesOrders { arguments.append("--makes-orders") }
     if launch.isVaultLocked { arguments.append("--vault-locked") }
     return arguments
   }

@@ -85,6 +85,7 @@ final class ScenarioEnvironment {
       case .receiptLacks(let purchases, let readings):
         store.faults.lackedPurchases = purchases
         store.faults.lackingReadings = readings
+      case .repeatsTransactions: store.faults.repeatsTransactions = true
       case .storeAccount(let account): store.signIn(device: Scenario.phone, storeAccount: account)
       default: break
       }
@@ -176,6 +177,7 @@ extension EnvironmentStep {
       )
     case .receiptLacks(let purchases, let readings):
       return (.store, "the app receipt lacks \(purchases) purchases for \(readings) readings")
+    case .repeatsTransactions: return (.store, "answers with earlier transactions")
     case .backendBackedUp: return (.backend, "a backup is made")
     case .backendRestored: return (.backend, "restored from its backup")
     case .storeAccount(let account): return (.person, "signs in to the store as \(account)")

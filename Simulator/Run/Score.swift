@@ -110,6 +110,10 @@ extension Scenario.Expectation {
       let count = environment.verdicts.count { $0.verdict.rawValue == name }
       if count < least { missed.append("\(count) verdicts \(name), not \(least)") }
     }
+    for (name, wanted) in orders.sorted(by: { $0.key < $1.key }) {
+      let count = environment.orders.count { $0.state.rawValue == name }
+      if count != wanted { missed.append("\(count) orders \(name), not \(wanted)") }
+    }
     return missed
   }
 }

@@ -18,10 +18,16 @@ enum AppStep: Hashable, Sendable {
   case fillDisk
   /// Uses the app for so long, or until nothing is left to do.
   case use(milliseconds: Int64)
+  /// Opens so many payment sheets under this account and closes each; the app tells nobody.
+  case dismissSheets(product: String, account: String, count: Int)
+  /// Buys under this account. The store's update comes before the answer of the sheet.
+  case buyHeardFirst(product: String, account: String)
+  /// The app confirms no outcome in this launch from now on.
+  case neverConfirm
 
   var isPurchase: Bool {
     switch self {
-    case .buy, .buyWithoutOrder, .buyPromoted: true
+    case .buy, .buyWithoutOrder, .buyPromoted, .buyHeardFirst: true
     default: false
     }
   }

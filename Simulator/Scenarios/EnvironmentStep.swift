@@ -32,6 +32,9 @@ enum EnvironmentStep: Hashable {
   case delivery(proofs: [String], forgetsToken: Bool)
   /// The app receipt lacks so many of the next purchases, each until it was read so many times.
   case receiptLacks(purchases: Int, readings: Int)
+  /// From now on the store answers the payment of an unfinished consumable, and of a present subscription, with the
+  /// earlier transaction.
+  case repeatsTransactions
 
   // MARK: The backend
 

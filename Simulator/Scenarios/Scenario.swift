@@ -28,6 +28,8 @@ struct Scenario: Hashable {
     var paid: Int?
     /// The least number of verdicts of a kind, such as `refunded`.
     var verdicts: [String: Int] = [:]
+    /// How many orders the backend has in these states in the end, such as `delivered`.
+    var orders: [String: Int] = [:]
   }
 
   /// In words with hyphens.
@@ -47,6 +49,8 @@ struct Scenario: Hashable {
   var expects = Expectation()
   /// The most entries of the queue; nil for the documented number.
   var entries: Int?
+  /// Whether the device makes an order if the backend does not.
+  var makesOrders = false
   /// How long the app waits without progress for its work to be done; see `AppPatience`.
   var seconds: Int64 = 10
   /// How much faster than in production the delays of the retry policy pass.
@@ -70,6 +74,7 @@ struct Scenario: Hashable {
 
   static let all: [Scenario] =
     crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
+    + buying
 }
 
 /// When the app is killed, in terms that fit every client.

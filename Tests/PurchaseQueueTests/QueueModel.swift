@@ -123,7 +123,7 @@ struct QueueModel {
   // MARK: Capacity
 
   private mutating func ensureCapacityForEntry(extra: Int = 0, now: Int64) throws(QueueError) {
-    func taken() -> Int { queued + reservations.count + unseen.count + extra }
+    func taken() -> Int { queued + reservations.count + extra }
     if taken() > limits.entries { dropExpired(now: now) }
     guard taken() <= limits.entries else {
       throw .queueFull(.entries, needed: taken(), allowed: limits.entries)

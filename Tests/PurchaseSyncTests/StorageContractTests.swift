@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `an unseen outcome takes capacity until it is seen`(kind: StorageKind) throws {
+  func `an outcome that is never confirmed takes no capacity from a purchase`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 2)) { site in
       try site.enqueue(bought("100"))
       try site.enqueue(bought("101"))
@@ -109,9 +109,22 @@ import Testing
       #expect(throws: full) { try site.enqueue(bought("102")) }
       #expect(try site.snapshot(["100", "101", "102"]) == before)
       try site.settle("100")
-      #expect(throws: full) { try site.enqueue(bought("102")) }
-      try site.storage.markSeen(key("100"))
       try site.enqueue(bought("102"))
+      #expect(try site.storage.tombstone(key("100"))?.isUnseen == true)
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `of too many unseen outcomes the oldest count as seen, and their tombstones stay`(
+    kind: StorageKind
+  ) throws {
+    try StorageSite.with(kind, limits: QueueLimits(unseenOutcomes: 2)) { site in
+      for id in ["100", "101", "102", "103"] {
+        try site.enqueue(bought(id))
+        try site.settle(id)
+      }
+      let seen = try ["100", "101", "102", "103"].map { try site.storage.tombstone(key($0))?.isUnseen }
+      #expect(seen == [false, false, true, true])
     }
   }
 

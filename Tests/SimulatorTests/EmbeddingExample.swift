@@ -21,10 +21,10 @@ func runShop(container: String, keychain: any QueueVault, store: MockStoreClient
     }
   }
 
-  // A purchase: the order first, then the payment, then the transaction to the engine, which finishes it.
+  // A purchase: the order first, then the payment, then the store's answer to the engine, whatever it is.
   let order = try await engine.begin(product: "gems.100", account: "alice")
-  let transaction = try await store.pay(
+  let result = try await store.purchase(
     product: order.productID, quantity: order.quantity, accountToken: order.accountToken)
-  try await engine.receive(transaction)
+  try await engine.receive(result, for: order)
 }
 // MARK: end

@@ -4,6 +4,7 @@ import AppStoreReceipts
 extension AppStep {
   private enum Word: String, CaseIterable {
     case buy, buyWithoutOrder, buyPromoted, signIn, signOut, adopt, useStoreAccount, jumpClock, fillDisk, use
+    case dismissSheets, buyHeardFirst, neverConfirm
   }
 
   init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -19,6 +20,13 @@ extension AppStep {
     case .jumpClock: self = .jumpClock(milliseconds: try fields.duration(mayGoBack: true))
     case .fillDisk: self = .fillDisk
     case .use: self = .use(milliseconds: try fields.whole("milliseconds", in: 0...60_000))
+    case .dismissSheets:
+      self = .dismissSheets(
+        product: try fields.product(), account: try fields.text("account"),
+        count: try fields.whole("count", in: 1...10_000))
+    case .buyHeardFirst:
+      self = .buyHeardFirst(product: try fields.product(), account: try fields.text("account"))
+    case .neverConfirm: self = .neverConfirm
     }
     try fields.end()
   }
@@ -36,6 +44,13 @@ extension AppStep {
     case .jumpClock(let milliseconds): .step("do", Word.jumpClock, .duration(milliseconds))
     case .fillDisk: .step("do", Word.fillDisk)
     case .use(let milliseconds): .step("do", Word.use, ["milliseconds": .integer(milliseconds)])
+    case .dismissSheets(let product, let account, let count):
+      .step(
+        "do", Word.dismissSheets,
+        ["product": .string(product), "account": .string(account), "count": .whole(count)])
+    case .buyHeardFirst(let product, let account):
+      .step("do", Word.buyHeardFirst, ["product": .string(product), "account": .string(account)])
+    case .neverConfirm: .step("do", Word.neverConfirm)
     }
   }
 }

@@ -8,7 +8,7 @@ extension EnvironmentStep {
   private enum Word: String, CaseIterable {
     case faults, wait, boughtOutside, promoted, payment, approved, refunded, family, planChanged, renewal
     case billing, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount, phoneBackedUp
-    case phoneRestored, damaged, earlierVersion
+    case phoneRestored, damaged, earlierVersion, repeatsTransactions
   }
 
   init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -23,6 +23,7 @@ extension EnvironmentStep {
     case .phoneBackedUp: self = .phoneBackedUp
     case .phoneRestored: self = .phoneRestored
     case .earlierVersion: self = .earlierVersion
+    case .repeatsTransactions: self = .repeatsTransactions
     case .damaged: self = .damaged(try fields.word("where", of: Damage.self).rawValue)
     default: self = try Self.storeStep(word, &fields)
     }
@@ -104,6 +105,7 @@ extension EnvironmentStep {
     case .phoneBackedUp: return .step("happens", Word.phoneBackedUp)
     case .phoneRestored: return .step("happens", Word.phoneRestored)
     case .earlierVersion: return .step("happens", Word.earlierVersion)
+    case .repeatsTransactions: return .step("happens", Word.repeatsTransactions)
     case .damaged(let place): return .step("happens", Word.damaged, ["where": .string(place)])
     default: return storeValue
     }

@@ -18,6 +18,7 @@ extension Scenario {
     timeScale = try fields.whole("timeScale", in: 1...1_000_000, default: 1_000)
     isSandbox = try fields.flag("isSandbox")
     verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
+    makesOrders = try fields.flag("makesOrders")
     _ = try fields.value("launches", "a list of launches of the app, of one at least")
     launches = try fields.list("launches", least: 1, Launch.init(file:at:))
     try checkBackups()
@@ -59,6 +60,7 @@ extension Scenario {
     if timeScale != 1_000 { members["timeScale"] = .integer(timeScale) }
     if isSandbox { members["isSandbox"] = true }
     if verifiesOverHTTP { members["verifiesOverHTTP"] = true }
+    if makesOrders { members["makesOrders"] = true }
     members["launches"] = .array(try launches.map { try $0.fileValue() })
     if expects != Expectation() { members["expects"] = expects.fileValue }
     return .object(members)
@@ -101,6 +103,10 @@ extension Scenario.Expectation {
       var counts = try ScenarioFields(try fields.value("verdicts"), at: path + [.member("verdicts")])
       for name in counts.names { verdicts[name] = try counts.whole(name, in: 0...1_000_000) }
     }
+    if fields.has("orders") {
+      var counts = try ScenarioFields(try fields.value("orders"), at: path + [.member("orders")])
+      for name in counts.names { orders[name] = try counts.whole(name, in: 0...1_000_000) }
+    }
     try fields.end()
   }
 
@@ -108,6 +114,7 @@ extension Scenario.Expectation {
     var members: [String: JSONValue] = [:]
     if let paid { members["paid"] = .whole(paid) }
     if !verdicts.isEmpty { members["verdicts"] = .object(verdicts.mapValues { .whole($0) }) }
+    if !orders.isEmpty { members["orders"] = .object(orders.mapValues { .whole($0) }) }
     return .object(members)
   }
 }

@@ -8,13 +8,15 @@ enum ScenarioSchema {
       description, attacks, proves   for readers; proves is a list
       launches         the launches of the app, in order; after the last one the app
                        is opened again until nothing is left to do
-      expects          {"paid": N, "verdicts": {"refunded": N, …}}; nothing may ever
+      expects          {"paid": N, "verdicts": {"refunded": N, …},
+                       "orders": {"cancelled": N, …}}; nothing may ever
                        be lost, doubled, stuck or granted to another account
       entries          the most entries of the queue (default: 64)
       timeScale        how much faster retry delays are (default: 1000)
       seconds          how long a launch that does not end in "use" may make no
                        progress (default: 10); a longer retryAfter is not waited for
       isSandbox, verifiesOverHTTP   true or false
+      makesOrders      true: the device makes an order if the backend does not
 
     A LAUNCH
       before           what happens outside of the app before it, see below
@@ -35,7 +37,8 @@ enum ScenarioSchema {
       buy (product, account)      buyWithoutOrder (product)   buyPromoted (account)
       signIn (account)            signOut (account)           adopt (account)
       useStoreAccount (storeAccount)   jumpClock (a time, also negative)
-      fillDisk                    use (milliseconds)
+      fillDisk                    use (milliseconds)      neverConfirm
+      dismissSheets (product, account, count)   buyHeardFirst (product, account)
 
     WHAT HAPPENS: {"happens": WORD, …}
       faults (rules, see below; no rules end them)   wait (a time)
@@ -46,7 +49,7 @@ enum ScenarioSchema {
       family (storeAccount, members)   storeAccount (storeAccount)
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
       backendBackedUp   backendRestored   phoneBackedUp   phoneRestored
-      damaged (where: page or header)     earlierVersion
+      damaged (where: page or header)     earlierVersion    repeatsTransactions
 
     A RULE OF FAULTS: {"path": "/v1/receipts", "fault": WORD, …}
       path is the beginning of the path: / is everything, /v1 the backend, /store

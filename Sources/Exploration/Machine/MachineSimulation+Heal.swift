@@ -104,7 +104,7 @@ extension MachineSimulation {
   }
 
   private func isFull(_ phone: Phone) -> Bool {
-    phone.shadow.queued + phone.shadow.unseen >= knobs.entries
+    phone.shadow.queued >= knobs.entries
   }
 
   /// Invariant 25: poison entries are out of the way by now. Then they are repaired.

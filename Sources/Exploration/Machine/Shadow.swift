@@ -210,7 +210,9 @@ final class Shadow {
 
   private func checkLimits() {
     checker.expect(
-      .limit, queued + unseen <= limits.entries && quarantined <= limits.quarantinedEntries,
+      .limit,
+      queued <= limits.entries && unseen <= limits.unseenOutcomes
+        && quarantined <= limits.quarantinedEntries,
       "\(queued) queued, \(unseen) unseen, \(quarantined) quarantined")
   }
 

@@ -5,7 +5,7 @@
 /// An app receipt has 5 to 100 KB and is shared by the entries that it covers, so 4 MiB hold 40 different large ones.
 /// And all of it has to fit into the vault, which is storage for passwords.
 public struct QueueLimits: Hashable, Sendable {
-  /// Entries in their lanes, reservations, and settled entries whose outcome is unseen.
+  /// Entries in their lanes, and reservations.
   public var entries: Int
   /// Bytes of all payloads; a shared payload counts once.
   public var totalBytes: Int
@@ -25,16 +25,21 @@ public struct QueueLimits: Hashable, Sendable {
   public var tombstoneBytes: Int
   /// How long a tombstone without a duty is kept.
   public var tombstoneAge: Duration
+  /// How many settled entries wait for the app to see their outcome. Beyond it, or if they fill half of
+  /// `tombstoneBytes`, the oldest outcomes count as seen: their tombstones stay, and the queue counts them. So an app that
+  /// never confirms an outcome can still buy.
+  public var unseenOutcomes: Int
 
   /// The most payloads of one entry, each of another kind.
   public static let payloadsOfAnEntry = 8
 
   /// The defaults: 64 entries, 4 MiB in all, 1 MiB for a payload, 8 KiB of text, a quarantine of 32 entries and 2 MiB,
-  /// and 10,000 tombstones of 4 MiB for 400 days.
+  /// 10,000 tombstones of 4 MiB for 400 days, and 512 unseen outcomes.
   public init(
     entries: Int = 64, totalBytes: Int = 4 << 20, payloadBytes: Int = 1 << 20, textBytes: Int = 8 << 10,
     quarantinedEntries: Int = 32, quarantinedBytes: Int = 2 << 20, tombstones: Int = 10_000,
-    tombstoneBytes: Int = 4 << 20, tombstoneAge: Duration = .seconds(400 * 86_400)
+    tombstoneBytes: Int = 4 << 20, tombstoneAge: Duration = .seconds(400 * 86_400),
+    unseenOutcomes: Int = 512
   ) {
     self.entries = entries
     self.totalBytes = totalBytes
@@ -45,6 +50,7 @@ public struct QueueLimits: Hashable, Sendable {
     self.tombstones = tombstones
     self.tombstoneBytes = tombstoneBytes
     self.tombstoneAge = tombstoneAge
+    self.unseenOutcomes = unseenOutcomes
   }
 }
 

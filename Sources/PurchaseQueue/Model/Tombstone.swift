@@ -44,7 +44,7 @@ public struct Settlement: Hashable, Sendable {
   package var orderNumber: String?
   /// The source of the entry has to be told that it is done (`markFinished`).
   package var owesFinish: Bool
-  /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.entries` until then.
+  /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.unseenOutcomes` until then.
   package var isUnseen: Bool
 
   /// The name of a reservation that ends with it, if there is one of that name.

@@ -5,9 +5,10 @@ extension QueueFile {
   /// Reserves capacity for one entry and for `bytes` bytes of payload. The reservation ends when an entry with its name
   /// is enqueued, when it is cancelled, or at `until`. A second reservation with the same name replaces the first.
   ///
-  /// Call it before a payment: it throws `queueFull` while the user has not paid yet.
+  /// Call it before a payment: it throws `queueFull` while the user has not paid yet. With `displacing`, other
+  /// reservations make room for it, the one that ends first before the others.
   package func reserve(
-    _ name: String, bytes: Int = 64 << 10, until: Timestamp, now: Timestamp
+    _ name: String, bytes: Int = 64 << 10, until: Timestamp, displacing: Bool = false, now: Timestamp
   ) throws(QueueError) {
     guard bytes >= 0 else { throw .invalid(what: "a reservation of \(bytes) bytes") }
     // Checked before it is added to anything: a sum could overflow.
@@ -23,6 +24,7 @@ extension QueueFile {
       totals.reserved += 1
       totals.reservedBytes += bytes
       try self.ensureCapacityForDuties(totals)
+      if displacing { try self.displaceReservations(&totals) }
       try self.ensureCapacityForEntry(&totals, now: now)
       try self.ensureCapacityForBytes(&totals, now: now)
       let row = totals
@@ -108,6 +110,19 @@ extension QueueFile {
     }
   }
 
+  /// Ends reservations until one more fits, the one that ends first before the others. The new one is counted, and has no
+  /// row yet.
+  private func displaceReservations(_ totals: inout Totals) throws(QueueError) {
+    func lacksCapacity() -> Bool {
+      totals.taken > limits.entries || totals.takenBytes > limits.totalBytes
+    }
+    guard lacksCapacity() else { return }
+    let names = try read { () throws(SQLiteError) in
+      try connection.prepare("SELECT name FROM reservations ORDER BY until, name").all { $0.text(0) }
+    }
+    for name in names where lacksCapacity() { try consume(name, &totals) }
+  }
+
   private func dropExpiredReservations(_ totals: inout Totals, now: Timestamp) throws(QueueError) {
     guard totals.reserved > 0 else { return }
     let expired = try read { () throws(SQLiteError) in
@@ -122,7 +137,7 @@ extension QueueFile {
 
 extension Totals {
   /// Entries and reservations that count against `QueueLimits.entries`.
-  var taken: Int { queued + reserved + unseen }
+  var taken: Int { queued + reserved }
   /// Bytes that count against `QueueLimits.totalBytes`.
   var takenBytes: Int { bytes + reservedBytes }
 }

@@ -54,6 +54,7 @@ extension QueueFile {
         try companion(tombstone, entry)
         ended.buried.append((tombstone, entry))
       }
+      try self.forgetOldOutcomes(&totals)
       let row = totals
       if row != before {
         try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row) }

@@ -14,7 +14,7 @@ struct Totals: Hashable, Sendable {
   var reserved = 0
   var reservedBytes = 0
   var tombstones = 0
-  /// Tombstones whose outcome is unseen.
+  /// Tombstones whose outcome is unseen. They take no capacity of entries.
   var unseen = 0
   /// Tombstones with a duty.
   var duties = 0

@@ -119,11 +119,15 @@ extension QueueFile {
     }
   }
 
-  /// The items whose name begins with `prefix`.
-  package func protected(prefix: String) throws(VaultError) -> [VaultItem] {
+  /// The items whose name begins with `prefix`: at most `limit`, and none of those that the caller knows.
+  package func protected(
+    prefix: String, except known: [String] = [], limit: Int = .max
+  ) throws(VaultError) -> [VaultItem] {
     guard let vault else { return [] }
+    let names = Set(known.map(VaultFileName.short))
     var items: [VaultItem] = []
-    for name in try vault.list() where name.hasPrefix(prefix) {
+    for name in try vault.list() where name.hasPrefix(prefix) && !names.contains(name) {
+      if items.count == limit { break }
       if let item = try vault.item(named: name) { items.append(item) }
     }
     return items

@@ -19,6 +19,8 @@ public struct SyncConfiguration: Sendable {
   /// How long a request may take in all, whatever the transport does: 5 minutes. The transport's own limit should be
   /// shorter.
   public var requestTimeLimit: Duration = .seconds(300)
+  /// Where orders are made: at the backend.
+  public var orderPolicy = OrderPolicy.backendOnly
   /// The wall clock. Tests replace it.
   public var now: @Sendable () -> Timestamp
   /// Gets a line for every event, without secrets; nil logs nothing. Called on the engine's thread: return quickly.

@@ -7,6 +7,7 @@ extension SyncEngine {
     try openFile()
     listStore()
     checkFile()
+    sendNotices()
   }
 
   /// Opens the file and starts a machine, which takes up everything that an earlier one left undone.
@@ -167,7 +168,25 @@ extension SyncEngine {
     }
   }
 
+  /// An outcome goes out with the context of its order, and is followed by the outcomes of orders that the store answered
+  /// with the same transaction.
   func emit(_ event: SyncEvent) {
+    guard case .delivered(let outcome) = event, !outcome.isAlreadyOwned, let file = opened?.file else {
+      return send(event)
+    }
+    do throws(QueueError) {
+      var told = outcome
+      if let number = told.orderNumber { told.context = try file.orderNotes.extras(of: number).context }
+      send(.delivered(told))
+      for owned in try file.ownedOutcomes(of: outcome.key) { send(.delivered(owned)) }
+    } catch {
+      // The outcome itself is in the tombstone. The others are in the file, and come with the next stream.
+      send(event)
+      send(.failed(.queue(error)))
+    }
+  }
+
+  private func send(_ event: SyncEvent) {
     if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
     configuration.log?(SyncLogRecord(event))
     events.send(event)

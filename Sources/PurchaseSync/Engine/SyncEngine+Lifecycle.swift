@@ -11,6 +11,7 @@ extension SyncEngine {
     }
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
     listStore()
+    sendNotices()
   }
 
   /// The app goes to the background. Nothing new is sent. Requests in flight get this many seconds for their answers and

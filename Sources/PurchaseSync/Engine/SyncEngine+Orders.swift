@@ -3,18 +3,67 @@ import PurchaseQueue
 
 /// Orders: made before the payment.
 extension SyncEngine {
-  /// Makes an order, durable here and at the backend, *before* the payment. Pass `order.accountToken` to the store
-  /// with the payment. Called again after an error, it continues the same request: no order is made twice.
+  /// Makes an order, durable *before* the payment. Pass `order.accountToken` to the store with the payment, and the
+  /// store's answer to ``receive(_:for:)``. Called again after an error, it continues the same request: no order is made
+  /// twice. Where the order is made, ``SyncConfiguration/orderPolicy`` says.
   ///
-  /// Throws `queueFull` before anything has happened, if there is no capacity for one more purchase.
-  public func begin(product: String, quantity: Int = 1, account: String) async throws(SyncError)
-    -> PurchaseOrder
-  {
+  /// `context` comes back with the order's outcome, also after a deferred payment and a reinstall; it stays on the device.
+  ///
+  /// Throws `queueFull` before anything has happened, if there is no capacity for one more purchase. Orders that were not
+  /// paid take no capacity from it.
+  public func begin(
+    product: String, quantity: Int = 1, account: String, context: PurchaseContext? = nil
+  ) async throws(SyncError) -> PurchaseOrder {
+    if let bytes = context?.text.utf8.count, bytes > PurchaseContext.longest {
+      throw .encoding(what: "a context of \(bytes) bytes, of \(PurchaseContext.longest) at most,")
+    }
+    let wish = OrderWish(account: account, product: product, quantity: quantity)
+    let order = try await anOrder(for: wish, context)
+    handedOut.insert(order.number)
+    return order
+  }
+
+  private func anOrder(
+    for wish: OrderWish, _ context: PurchaseContext?
+  ) async throws(SyncError) -> PurchaseOrder {
+    let known = try withFile { (file) throws(QueueError) in
+      try file.reuse(wish, context: context, excluding: handedOut, now: configuration.now())
+    }
+    if let known { return known }
+    switch configuration.orderPolicy {
+    case .backendOnly: return try await requestedOrder(for: wish, context, within: nil)
+    case .deviceOnly: return try makeOrder(for: wish, context)
+    case .backendFirst(let limit):
+      do throws(SyncError) {
+        return try await requestedOrder(for: wish, context, within: limit)
+      } catch {
+        // A person who gave up buys nothing, and a backend that refuses is obeyed.
+        guard case .backendUnreachable = error, !Task.isCancelled, !isShutDown else { throw error }
+        return try makeOrder(for: wish, context)
+      }
+    }
+  }
+
+  /// The backend is out of reach, or is not to be asked.
+  private func makeOrder(
+    for wish: OrderWish, _ context: PurchaseContext?
+  ) throws(SyncError) -> PurchaseOrder {
+    let now = configuration.now()
+    let order = PurchaseOrder(
+      number: DeviceOrder.number(configuration.system.uuid()), accountToken: configuration.system.uuid(),
+      account: wish.account, productID: wish.product, quantity: wish.quantity, state: .open, createdAt: now,
+      context: context)
+    try withFile { (file) throws(QueueError) in try file.make(order, now: now) }
+    sendNotices()
+    return order
+  }
+
+  private func requestedOrder(
+    for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
+  ) async throws(SyncError) -> PurchaseOrder {
     // Another process may take the order of a request that both found unanswered: then this one asks for another.
     for _ in 0..<Self.requestsPerOrder {
-      if let order = try await beginOnce(product: product, quantity: quantity, account: account) {
-        return order
-      }
+      if let order = try await requestOnce(for: wish, context, within: limit) { return order }
     }
     throw .backendUnreachable(reason: "other processes took each order that was made")
   }
@@ -22,45 +71,61 @@ extension SyncEngine {
   private static var requestsPerOrder: Int { 8 }
 
   /// Nil if another process has taken the order meanwhile.
-  private func beginOnce(product: String, quantity: Int, account: String) async throws(SyncError)
-    -> PurchaseOrder?
-  {
+  private func requestOnce(
+    for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
+  ) async throws(SyncError) -> PurchaseOrder? {
     let proposed = configuration.system.uuid().uuidString
     let key = try withFile { (file) throws(QueueError) in
       try file.request(
-        account: account, product: product, quantity: quantity, proposing: proposed, waiting: requesting,
-        now: configuration.now())
+        account: wish.account, product: wish.product, quantity: wish.quantity, proposing: proposed,
+        waiting: requesting, now: configuration.now())
     }
     requesting.insert(key)
     defer { requesting.remove(key) }
     configuration.checkpoint?(.orderRequesting)
     do throws(SyncError) {
-      let document = try await call { engine in
-        do throws(SyncError) {
-          return .success(
-            try await engine.requestOrder(product: product, quantity: quantity, account: account, key: key))
-        } catch {
-          return .failure(error)
-        }
-      }
+      let document = try await call { engine in await engine.documented(wish, key: key, within: limit) }
       guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
       configuration.checkpoint?(.orderReceived)
       return try withFile { (file) throws(QueueError) in
-        try file.save(document, account: account, answering: key, now: configuration.now())
+        try file.save(
+          document, account: wish.account, context: context, answering: key, now: configuration.now())
       }
     } catch {
-      // There will be no payment, so the capacity is free again. The request stays, and the next call continues it.
-      release(key)
+      // There will be no payment, so the capacity is free again. The request stays, and the next call continues it;
+      // after a final answer the next call is another request.
+      release(key, isFinal: error.isFinalRefusal)
       throw error
+    }
+  }
+
+  private func documented(
+    _ wish: OrderWish, key: String, within limit: Duration?
+  ) async -> Result<OrderDocument, SyncError> {
+    guard let limit else { return await asked(wish, key: key) }
+    let time = TimeLimit(milliseconds: limit.wholeMilliseconds, patience: configuration.system.patience)
+    let answer = await time.answer { () async -> Result<OrderDocument, SyncError>? in
+      await self.asked(wish, key: key)
+    }
+    return answer ?? .failure(.backendUnreachable(reason: "no order came in time"))
+  }
+
+  private func asked(_ wish: OrderWish, key: String) async -> Result<OrderDocument, SyncError> {
+    do throws(SyncError) {
+      return .success(
+        try await requestOrder(
+          product: wish.product, quantity: wish.quantity, account: wish.account, key: key))
+    } catch {
+      return .failure(error)
     }
   }
 
   /// The app gets the error of the request; an error here is only reported, and a reservation that stays ends by its
   /// time. The freed capacity is for transactions that the store keeps.
-  private func release(_ key: String) {
+  private func release(_ key: String, isFinal: Bool) {
     do throws(QueueError) {
       // Also while the engine ends: the next one is to have the capacity.
-      try opened?.file.queue.cancelReservation(key)
+      if isFinal { try opened?.file.endRequest(key) } else { try opened?.file.queue.cancelReservation(key) }
     } catch {
       return report(failed(error))
     }
@@ -81,24 +146,66 @@ extension SyncEngine {
     }
   }
 
-  /// The user cancelled the payment. The order still binds by its token if it was paid after all.
+  /// The sheet was closed, and no payment is known. That is no proof that nothing was charged: some payments complete
+  /// later, in another app of the bank. The order stays matchable by its token. The backend is told, durably.
   @discardableResult
   public func cancel(order number: String) throws(SyncError) -> PurchaseOrder? {
     let order = try withFile { (file) throws(QueueError) in try file.set(.cancelled, of: number) }
-    // The freed capacity is for transactions that the store keeps.
-    perform(try step { (machine, now) throws(QueueError) in machine.capacityFreed(now: now) })
+    freed()
     return order
   }
 
-  /// The payment waits for an approval (Ask to Buy), perhaps for days.
+  /// The payment waits for an approval (Ask to Buy, a slow bank), perhaps for days. The backend is told, durably.
   @discardableResult
   public func deferPayment(of number: String) throws(SyncError) -> PurchaseOrder? {
-    try withFile { (file) throws(QueueError) in try file.set(.deferred, of: number) }
+    let order = try withFile { (file) throws(QueueError) in try file.set(.deferred, of: number) }
+    freed()
+    return order
   }
 
-  /// The orders of the journal, by the time they were made.
+  /// A reservation has ended: its capacity is for transactions that the store keeps.
+  private func freed() {
+    do throws(SyncError) {
+      perform(try step { (machine, now) throws(QueueError) in machine.capacityFreed(now: now) })
+    } catch {
+      // The order is done. What the store keeps is asked for again later.
+      report(error)
+    }
+    sendNotices()
+  }
+
+  /// Takes the store's answer to the payment of an order: a transaction (``receive(_:for:)-(StoreTransaction,_)``), a
+  /// payment that waits, or a closed sheet.
+  public func receive(_ result: PurchaseResult, for order: PurchaseOrder) throws(SyncError) {
+    switch result {
+    case .purchased(let transaction): try receive(transaction, for: order)
+    case .pending: try deferPayment(of: order.number)
+    case .cancelled: try cancel(order: order.number)
+    }
+  }
+
+  /// Takes the transaction with which the store answered the payment of an order. As ``receive(_:)``, and more: if the
+  /// user owned the product already, the store answers with the *earlier* transaction and charges nothing. Then its
+  /// outcome is reported for this order too (`isAlreadyOwned`), now or when it is known, and the order is closed.
+  public func receive(_ transaction: StoreTransaction, for order: PurchaseOrder) throws(SyncError) {
+    let number = order.number
+    let isExisting = try withFile { (file) throws(QueueError) in
+      try file.isExisting(transaction, for: number)
+    }
+    try receive(transaction)
+    guard isExisting else { return }
+    let outcomes = try withFile { (file) throws(QueueError) in
+      try file.close(number, as: transaction.key)
+      return try file.ownedOutcomes(of: transaction.key)
+    }
+    for outcome in outcomes where outcome.orderNumber == number { emit(.delivered(outcome)) }
+    freed()
+  }
+
+  /// The orders of the journal, by the time they were made. Old ones are removed: those without a payment after 60 days,
+  /// and all but the newest 200 of them.
   public func orders() throws(SyncError) -> [PurchaseOrder] {
-    try withFile { (file) throws(QueueError) in try file.journal.orders().map(\.order) }
+    try withFile { (file) throws(QueueError) in try file.orders() }
   }
 
   /// Fetches the account's open orders from the backend into the journal: after a reinstall without a vault, or on a
@@ -112,5 +219,12 @@ extension SyncEngine {
       }
     }
     try withFile { (file) throws(QueueError) in try file.take(documents, account: account) }
+  }
+}
+
+extension SyncError {
+  /// Whether the backend has answered an order's request, and the answer will stay the same.
+  fileprivate var isFinalRefusal: Bool {
+    if case .backendRefused = self { true } else { false }
   }
 }

@@ -120,6 +120,8 @@ extension SyncEngine {
       }
     }
     if result == .failure(.interrupted) { interrupted(generation) }
+    // The backend answers, so it can hear the rest.
+    if case .verdicts = result { sendNotices() }
   }
 
   /// The file failed before the attempt was recorded. The lane is free again; it is looked at again in a while.
@@ -162,6 +164,10 @@ extension SyncEngine {
       claims.append(details.claim(orderNumber: entry.orderNumber))
     }
     return try withFile { (file) throws(QueueError) in
+      for index in claims.indices {
+        guard let number = claims[index].orderNumber else { continue }
+        claims[index].order = try file.deviceOrder(number)
+      }
       guard let device = try file.device(proposing: configuration.system.uuid()) else {
         return .failure(.unprepared(reason: Self.namelessDevice))
       }
@@ -228,62 +234,9 @@ extension SyncEngine {
     }
   }
 
-  // MARK: Orders
-
-  func requestOrder(
-    product: String, quantity: Int, account: String, key: String
-  ) async throws(SyncError) -> OrderDocument {
-    let authorization = try await authorization(of: account)
-    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-    let body: Data
-    do {
-      body = try JSONEncoder().encode(OrderRequest(productID: product, quantity: quantity))
-    } catch {
-      throw .encoding(what: "an order of \(product)")
-    }
-    let request = BackendRequest(
-      method: "POST", path: "v1/orders",
-      headers: ["Authorization": authorization, "Idempotency-Key": key], body: body)
-    return try Self.document(await answer(to: request), account: account, as: OrderDocument.self)
-  }
-
-  func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
-    let authorization = try await authorization(of: account)
-    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-    let request = BackendRequest(
-      method: "GET", path: "v1/orders?state=open", headers: ["Authorization": authorization], body: Data())
-    return try Self.document(await answer(to: request), account: account, as: OrderListDocument.self).orders
-  }
-
-  private static func document<Document: Decodable>(
-    _ result: Result<BackendResponse, TransportError>, account: String, as: Document.Type
-  ) throws(SyncError) -> Document {
-    let response: BackendResponse
-    switch result {
-    case .failure(let error): throw .backendUnreachable(reason: error.reason)
-    case .success(let answer): response = answer
-    }
-    guard response.status == 200 || response.status == 201 else {
-      // A captive portal answers 403 as well: only our own problem is a refusal.
-      let problem = ReplyReading.problem(in: response)
-      if response.status == 401 || response.status == 403 && problem?.type == ProblemDocument.auth {
-        throw .signInNeeded(account: account)
-      }
-      if response.status >= 500 || response.status < 400 || problem == nil {
-        throw .backendUnreachable(reason: "HTTP \(response.status)")
-      }
-      throw .backendRefused(status: response.status, reason: "an order was not made")
-    }
-    do {
-      return try JSONDecoder().decode(Document.self, from: response.body)
-    } catch {
-      throw .backendUnreachable(reason: "HTTP \(response.status) with a body that is not the backend's")
-    }
-  }
-
   // MARK: Common
 
-  private func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
+  func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
     do throws(TransportError) {
       return .success(try await transport.send(request))
     } catch {

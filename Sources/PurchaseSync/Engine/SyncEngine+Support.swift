@@ -74,7 +74,7 @@ extension SyncEngine {
       var snapshot = SyncSnapshot(
         purchases: entries.map { SyncSnapshot.Purchase($0) },
         finishesOwed: duties.count(where: \.isFinishOwed),
-        outcomes: duties.filter(\.isUnseen).map { Outcome($0) })
+        outcomes: try file.unconfirmedOutcomes(), outcomesForgotten: try file.queue.outcomesForgotten())
       guard let machine = opened?.machine else { return snapshot }
       for lane in try file.lanes() {
         let count = entries.count { $0.lane == lane && $0.state == .queued }

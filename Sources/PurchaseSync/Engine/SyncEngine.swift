@@ -44,6 +44,10 @@ public actor SyncEngine {
   var overflow: Set<EntryKey> = []
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
+  /// The numbers of the orders that this process made: their sheets may be open.
+  var handedOut: Set<String> = []
+  /// Notices about orders are being sent.
+  var isSendingNotices = false
 
   /// The open file and its machine.
   struct Opened {
@@ -118,6 +122,9 @@ public actor SyncEngine {
 
   /// The app has fulfilled, or shown, this outcome: it is not reported again.
   public func confirm(_ outcome: Outcome) throws(SyncError) {
+    if outcome.isAlreadyOwned, let number = outcome.orderNumber {
+      return try withFile { (file) throws(QueueError) in try file.confirmOwned(number) }
+    }
     perform(
       try step { (machine, now) throws(QueueError) in
         try machine.outcomeConfirmed(outcome.key, now: now)
@@ -128,8 +135,8 @@ public actor SyncEngine {
   /// The events from now on, after the outcomes that are still unconfirmed. Several streams can be open; each gets every
   /// event. The first one begins with the latest 64 events from before it, the start included.
   public func eventStream() throws(SyncError) -> AsyncStream<SyncEvent> {
-    let duties = try withFile { (file) throws(QueueError) in try file.tombstonesWithDuties() }
-    let missed = duties.filter(\.isUnseen).map { SyncEvent.delivered(Outcome($0)) }
+    let outcomes = try withFile { (file) throws(QueueError) in try file.unconfirmedOutcomes() }
+    let missed = outcomes.map { SyncEvent.delivered($0) }
     return events.open(replaying: missed) { [weak self] number in
       Task { await self?.closeStream(number) }
     }

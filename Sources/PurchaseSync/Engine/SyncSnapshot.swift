@@ -11,6 +11,8 @@ public struct SyncSnapshot: Sendable, Hashable {
   public var finishesOwed: Int
   /// Outcomes that the app has not confirmed, oldest first.
   public var outcomes: [Outcome]
+  /// Outcomes that the app never confirmed, and that are not reported any more: newer ones needed their place.
+  public var outcomesForgotten: Int
   /// Adoptions of the device's purchases that the backend has not taken for all that they cover, by account.
   public var deviceAdoptions: [DeviceAdoption]
   /// Whether the store keeps purchases for lack of capacity. It is asked for them when there is capacity.
@@ -19,12 +21,13 @@ public struct SyncSnapshot: Sendable, Hashable {
   /// A state, for an app's own previews and tests.
   public init(
     purchases: [Purchase] = [], lanes: [LaneStatus] = [], finishesOwed: Int = 0, outcomes: [Outcome] = [],
-    deviceAdoptions: [DeviceAdoption] = [], isStoreHoldingMore: Bool = false
+    outcomesForgotten: Int = 0, deviceAdoptions: [DeviceAdoption] = [], isStoreHoldingMore: Bool = false
   ) {
     self.purchases = purchases
     self.lanes = lanes
     self.finishesOwed = finishesOwed
     self.outcomes = outcomes
+    self.outcomesForgotten = outcomesForgotten
     self.deviceAdoptions = deviceAdoptions
     self.isStoreHoldingMore = isStoreHoldingMore
   }

@@ -11,11 +11,14 @@ import PurchaseSQLite
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
 /// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details owes everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases |
+/// | `order_extras` | the app's context of an order, and whether this device made it |
+/// | `order_notices` | orders whose state the backend has not heard yet |
+/// | `owned_orders` | orders that the store answered with an earlier transaction, until the app confirms their outcome |
 package enum JournalSchema {
   static let name = "orders"
   static let version: Int64 = 1
   /// The SQL of all tables.
-  package static let schemas = [orders, others]
+  package static let schemas = [orders, others, orderNotes]
 
   static let orders = """
     CREATE TABLE IF NOT EXISTS orders(
@@ -56,6 +59,25 @@ package enum JournalSchema {
     ) STRICT, WITHOUT ROWID;
     """
 
+  static let orderNotes = """
+    CREATE TABLE IF NOT EXISTS order_extras(
+      number TEXT PRIMARY KEY,
+      context TEXT,
+      is_device_made INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS order_notices(
+      number TEXT PRIMARY KEY,
+      account TEXT NOT NULL,
+      state TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS owned_orders(
+      number TEXT PRIMARY KEY,
+      account TEXT NOT NULL,
+      key TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS owned_orders_by_key ON owned_orders(key);
+    """
+
   /// Makes the tables that are missing, in one commit. Tables of a newer version are refused.
   static func prepare(_ file: QueueFile) throws(QueueError) {
     try file.transaction { () throws(QueueError) in
@@ -68,6 +90,7 @@ package enum JournalSchema {
         // Also if the version is right: a salvage may lose a table and keep the row with the version.
         try file.connection.execute(orders)
         try file.connection.execute(others)
+        try file.connection.execute(orderNotes)
         guard try noted(in: file.connection) != version else { return }
         try file.connection.prepare("INSERT OR REPLACE INTO companions VALUES(?,?)").run([
           .text(name), .integer(version),

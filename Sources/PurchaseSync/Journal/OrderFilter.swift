@@ -20,8 +20,8 @@ struct OrderFilter: Hashable {
   var sql: String {
     let condition =
       switch which {
-      case .unbound: "bound_to IS NULL AND state NOT IN ('cancelled', 'paid', 'delivered')"
-      case .counted: "(bound_to IS NOT NULL OR state<>'cancelled')"
+      case .unbound: "bound_to IS NULL AND state NOT IN ('cancelled', 'alreadyOwned', 'paid', 'delivered')"
+      case .counted: "(bound_to IS NOT NULL OR state NOT IN ('cancelled', 'alreadyOwned'))"
       }
     let direction = isLatestFirst ? "DESC" : "ASC"
     return """

@@ -91,17 +91,57 @@ struct OrderJournal {
     try write(row)
   }
 
-  /// Removes orders that ended long ago (delivered, cancelled or expired): those made before `moment`, and
-  /// all but the `count` newest orders. Returns the removed numbers.
-  func prune(keeping count: Int, madeAfter moment: Timestamp) throws(QueueError) -> [String] {
-    try wrap { () throws(SQLiteError) in
+  /// The newest order that was made for the same purchase in the span, is open, and stays open until `expiry`. None
+  /// whose number is in `excluding`, and none with a reservation.
+  func openOrder(
+    _ wanted: OrderWish, madeFrom: Timestamp, through: Timestamp, openUntil expiry: Timestamp,
+    excluding: Set<String>, now: Timestamp
+  ) throws(QueueError) -> PurchaseOrder? {
+    let rows = try wrap { () throws(SQLiteError) in
       try file.connection.prepare(
         """
-        DELETE FROM orders WHERE state IN ('delivered', 'cancelled', 'expired') AND (created_at<? OR number IN (
-          SELECT number FROM orders ORDER BY created_at DESC LIMIT -1 OFFSET ?))
+        SELECT \(JournalRow.columns) FROM orders
+        WHERE product=? AND quantity=? AND created_at BETWEEN ? AND ? AND account=? AND state='open'
+          AND bound_to IS NULL AND ifnull(expires_at, ?)>=?
+          AND NOT EXISTS (SELECT 1 FROM reservations WHERE name=number AND until>?)
+        ORDER BY created_at DESC, number DESC
+        """
+      ).all([
+        .text(wanted.product), .integer(Int64(wanted.quantity)), .integer(madeFrom.milliseconds),
+        .integer(through.milliseconds), .text(wanted.account), .integer(.max), .integer(expiry.milliseconds),
+        .integer(now.milliseconds),
+      ]) { JournalRow($0) }
+    }
+    return rows.lazy.compactMap { $0 }.first { $0.isWhole && !excluding.contains($0.order.number) }?.order
+  }
+
+  /// Removes old orders, and returns their numbers.
+  ///
+  /// An order with a transaction is kept as long as an entry or a tombstone of the transaction, and for `age.bound`. Of
+  /// the others the newest 20 are kept in any case, at most 200, and none for longer than `age.unpaid`: a payment that
+  /// comes later is credited by its account token all the same.
+  func prune(keeping count: Int, _ age: (bound: Timestamp, unpaid: Timestamp)) throws(QueueError) -> [String] {
+    try wrap { () throws(SQLiteError) in
+      let unpaid = try file.connection.prepare(
+        """
+        DELETE FROM orders WHERE bound_to IS NULL AND number IN (
+          SELECT number FROM orders WHERE bound_to IS NULL ORDER BY created_at DESC, number DESC LIMIT -1 OFFSET ?)
+          AND (created_at<? OR number IN (
+            SELECT number FROM orders WHERE bound_to IS NULL ORDER BY created_at DESC, number DESC
+            LIMIT -1 OFFSET ?))
         RETURNING number
         """
-      ).all([.integer(moment.milliseconds), .integer(Int64(count))]) { $0.text(0) }
+      ).all([.integer(20), .integer(age.unpaid.milliseconds), .integer(200)]) { $0.text(0) }
+      let paid = try file.connection.prepare(
+        """
+        DELETE FROM orders WHERE bound_to IS NOT NULL AND (created_at<? OR number IN (
+          SELECT number FROM orders ORDER BY created_at DESC LIMIT -1 OFFSET ?))
+          AND NOT EXISTS (SELECT 1 FROM entries WHERE key=bound_to)
+          AND NOT EXISTS (SELECT 1 FROM tombstones WHERE key=bound_to)
+        RETURNING number
+        """
+      ).all([.integer(age.bound.milliseconds), .integer(Int64(count))]) { $0.text(0) }
+      return unpaid + paid
     }
   }
 
@@ -127,7 +167,7 @@ struct OrderJournal {
     }
   }
 
-  /// Returns false if the request has already ended.
+  /// Ends a request: answered, or refused for good. Returns false if it has already ended.
   func endRequest(_ key: String) throws(QueueError) -> Bool {
     try wrap { () throws(SQLiteError) in
       try file.connection.prepare("DELETE FROM order_requests WHERE idempotency_key=?").run([.text(key)])
@@ -138,4 +178,11 @@ struct OrderJournal {
   func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
     try file.read(body)
   }
+}
+
+/// What a person wants to buy.
+struct OrderWish: Hashable, Sendable {
+  var account: String
+  var product: String
+  var quantity: Int
 }

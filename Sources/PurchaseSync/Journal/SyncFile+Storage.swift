@@ -222,6 +222,7 @@ extension SyncFile: SyncStorage {
         try notes.oweUpdate(buried.key, details: nil)
         owesUpdates = true
       }
+      try self.closeOwned(by: buried.key)
       guard let number = buried.orderNumber else { return }
       try journal.bind(buried.key, to: number)
       let verdict = Verdict(rawValue: buried.outcome)

@@ -7,43 +7,70 @@ extension SyncFile {
   private struct MirroredOrder: Codable {
     var account: String
     var document: OrderDocument
+    var context: PurchaseContext?
+    /// True if the device made the order; absent otherwise.
+    var isDeviceMade: Bool?
   }
 
-  func mirror(_ document: OrderDocument, account: String) {
+  func mirror(_ order: PurchaseOrder, _ extras: OrderExtras) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
+    let document = OrderDocument(
+      number: order.number, accountToken: order.accountToken, productID: order.productID,
+      quantity: order.quantity, state: order.state, createdAt: order.createdAt, expiresAt: order.expiresAt)
+    let mirrored = MirroredOrder(
+      account: order.account, document: document, context: extras.context,
+      isDeviceMade: extras.isDeviceMade ? true : nil)
     do {
-      let bytes = Array(try encoder.encode(MirroredOrder(account: account, document: document)))
-      try queue.protect(bytes, named: "order." + document.number)
+      try queue.protect(Array(try encoder.encode(mirrored)), named: Self.orderPrefix + order.number)
     } catch {
-      queue.diagnostics?(Diagnostic(.vaultStore, "order." + document.number, error))
+      queue.diagnostics?(Diagnostic(.vaultStore, Self.orderPrefix + order.number, error))
     }
   }
+
+  private static var orderPrefix: String { "order." }
+  /// The most orders that one opening reads from the vault. An installation keeps fewer unpaid ones.
+  private static var mostRestored: Int { 512 }
 
   /// Restores orders of an earlier install that are in the vault and not in the journal. If the vault failed
   /// at the first opening, an entry may come back at a later one; its order is bound then.
+  ///
+  /// Reads only the items of orders that the journal lacks, so that an opening costs one list of names.
   func restoreOrders() throws(QueueError) {
+    guard queue.hasVault else { return }
+    let known = try journal.orders().map(\.order.number)
     let items: [VaultItem]
     do throws(VaultError) {
-      items = try queue.protected(prefix: "order.")
+      items = try queue.protected(
+        prefix: Self.orderPrefix, except: known.map { Self.orderPrefix + $0 }, limit: Self.mostRestored)
     } catch {
-      queue.diagnostics?(Diagnostic(.vaultRead, "order.", error))
+      queue.diagnostics?(Diagnostic(.vaultRead, Self.orderPrefix, error))
       return
     }
-    guard !items.isEmpty else { return }
-    // An entry that the queue restored from the vault names its order.
-    let owners = Dictionary(grouping: try queue.allEntries(), by: \.orderNumber)
     for item in items {
       guard let mirrored = Self.decode(item) else { continue }
       let order = PurchaseOrder(mirrored.document, account: mirrored.account)
-      let known = try journal.row(number: order.number)
-      guard known?.boundTo == nil else { continue }
-      let owners = owners[order.number, default: []]
-      guard known == nil || !owners.isEmpty else { continue }
+      guard try journal.row(number: order.number) == nil else { continue }
+      let extras = OrderExtras(context: mirrored.context, isDeviceMade: mirrored.isDeviceMade == true)
       try queue.transaction { () throws(QueueError) in
-        if known == nil { try self.merge(order) }
-        for entry in owners { try self.journal.bind(entry.key, to: order.number) }
+        try self.merge(order)
+        try self.orderNotes.keep(extras, of: order.number)
+        guard extras.isDeviceMade else { return }
+        // Whether the backend knows it is not in the vault. To register it again changes nothing.
+        try self.orderNotes.owe(
+          OrderNotice(number: order.number, account: order.account, state: order.state))
       }
+    }
+    try bindRestoredEntries()
+  }
+
+  /// An entry that the queue restored from the vault names its order.
+  private func bindRestoredEntries() throws(QueueError) {
+    for entry in try queue.allEntries() {
+      guard let number = entry.orderNumber, let row = try journal.row(number: number), row.boundTo == nil else {
+        continue
+      }
+      try queue.transaction { () throws(QueueError) in try self.journal.bind(entry.key, to: number) }
     }
   }
 

@@ -113,13 +113,13 @@ extension SyncMachine {
     return sendNext(entry.lane, now: now)
   }
 
-  /// The app saw the outcome; one that is not known any more is ignored. An unseen outcome takes capacity.
+  /// The app saw the outcome; one that is not known any more is ignored.
   package mutating func outcomeConfirmed(
     _ key: EntryKey, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
     guard try settlementStorage.tombstone(key)?.isUnseen == true else { return [] }
     try settlementStorage.markSeen(key)
-    return capacityFreed(now: now)
+    return []
   }
 }

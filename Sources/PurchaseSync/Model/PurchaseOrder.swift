@@ -19,6 +19,8 @@ public struct PurchaseOrder: Sendable, Hashable {
   public var createdAt: Timestamp
   /// When the backend stops waiting for a payment, by its clock; nil if the backend gave no end.
   public var expiresAt: Timestamp?
+  /// The value that the app gave at `begin`.
+  public var context: PurchaseContext?
 }
 
 extension PurchaseOrder {
@@ -27,5 +29,19 @@ extension PurchaseOrder {
       number: document.number, accountToken: document.accountToken, account: account,
       productID: document.productID, quantity: document.quantity, state: document.state,
       createdAt: document.createdAt, expiresAt: document.expiresAt)
+  }
+
+  /// The order as its device registers it.
+  var asDeviceOrder: DeviceOrder {
+    let told: OrderState =
+      switch state {
+      case .cancelled, .alreadyOwned: .cancelled
+      case .deferred: .deferred
+      // Whether it was paid is for the claim of its transaction to say.
+      default: .open
+      }
+    return DeviceOrder(
+      number: number, accountToken: accountToken, account: account, productID: productID, quantity: quantity,
+      state: told, createdAt: createdAt)
   }
 }

@@ -51,6 +51,11 @@ public struct Outcome: Sendable, Hashable {
   public var verdict: Verdict
   /// When it was settled on this device, by the device's clock.
   public var settledAt: Timestamp
+  /// Whether the transaction is older than the order: the store answered the payment with a purchase that the user owns
+  /// already, and charged nothing. The order is closed.
+  public var isAlreadyOwned = false
+  /// The value that the app gave at `begin` of the order.
+  public var context: PurchaseContext?
   /// The product and how many units; nil if the details in the file are damaged.
   public var purchase: (productID: String, quantity: Int)? {
     details.known.map { ($0.productID, $0.quantity) }
@@ -65,5 +70,17 @@ public struct Outcome: Sendable, Hashable {
     verdict = Verdict(rawValue: tombstone.outcome)
     settledAt = tombstone.settledAt
     details = EntryDetails(of: tombstone)
+  }
+
+  /// The outcome of an earlier purchase, for an order that the store answered with it. Another account's purchase is
+  /// reported as such.
+  init(_ tombstone: borrowing Tombstone, closing order: OwnedOrder, context: PurchaseContext?) {
+    self.init(tombstone)
+    let owner = lane
+    lane = .account(order.account)
+    orderNumber = order.number
+    isAlreadyOwned = true
+    self.context = context
+    if owner != lane, owner != .device, verdict == .granted || verdict == .duplicate { verdict = .otherOwner }
   }
 }

@@ -47,6 +47,24 @@ extension Claim {
     }
     if let evidence { writer.string("evidence", evidence) }
     if let unverified { writer.literal("unverified", unverified ? "true" : "false") }
+    if let order {
+      writer.key("order")
+      order.write(to: &writer)
+    }
+    writer.close("}")
+  }
+}
+
+extension DeviceOrder {
+  fileprivate func write(to writer: inout JSONObjectWriter) {
+    writer.open("{")
+    writer.string("number", number)
+    writer.string("accountToken", accountToken.uuidString)
+    writer.string("account", account)
+    writer.string("productID", productID)
+    writer.literal("quantity", "\(quantity)")
+    writer.string("state", state.rawValue)
+    writer.literal("createdAt", "\(createdAt.milliseconds)")
     writer.close("}")
   }
 }

@@ -95,12 +95,14 @@ public struct Claim: Codable, Sendable, Hashable {
   public var evidence: String?
   /// True if the device could not verify the transaction's signature.
   public var unverified: Bool?
+  /// The order itself, if this device made it: the backend registers it if it does not know it yet.
+  public var order: DeviceOrder?
 
   /// Creates a claim; omit the values that do not apply.
   public init(
     transactionID: String, originalTransactionID: String? = nil, environment: String, productID: String,
     quantity: Int, purchasedAt: Timestamp, match: Match, orderNumber: String? = nil,
-    candidates: [String]? = nil, evidence: String? = nil, unverified: Bool? = nil
+    candidates: [String]? = nil, evidence: String? = nil, unverified: Bool? = nil, order: DeviceOrder? = nil
   ) {
     self.transactionID = transactionID
     self.originalTransactionID = originalTransactionID
@@ -113,5 +115,6 @@ public struct Claim: Codable, Sendable, Hashable {
     self.candidates = candidates
     self.evidence = evidence
     self.unverified = unverified
+    self.order = order
   }
 }

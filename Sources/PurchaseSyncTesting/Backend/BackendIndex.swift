@@ -44,6 +44,12 @@ struct BackendIndex: Sendable, Hashable {
     return true
   }
 
+  /// Orders were removed.
+  mutating func reindex(_ all: [BackendOrder]) {
+    (orders, tokens, accountOrders, keys) = ([:], [:], [:], [:])
+    for (position, order) in all.enumerated() { _ = insert(order, at: position) }
+  }
+
   mutating func insert(_ credit: Credit, at position: Int) {
     credits[credit.transaction, default: []].append(position)
     owners[credit.owner, default: []].append(position)

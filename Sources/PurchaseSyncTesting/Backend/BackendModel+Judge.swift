@@ -47,7 +47,8 @@ extension BackendModel {
       if answer == nil, let report = said.report {
         touched.formUnion(absorb(report, into: &log, now: now))
       }
-      let ruling = rule(on: claim, said, isProven: answer != nil, from: uploader, now: now)
+      let refusal = register(claim, from: uploader, into: &log, now: now)
+      let ruling = rule(on: claim, said, isProven: answer != nil, from: uploader, refusal, now: now)
       for write in ruling.writes { make(write, into: &log) }
       if let transaction = ruling.transaction {
         let owner = credits(for: transaction.grantKey).first.map(owner(of:))
@@ -65,10 +66,30 @@ extension BackendModel {
     return Judgement(verdicts: verdicts, writes: log.writes)
   }
 
+  /// Registers the order that a claim brings along. Returns the ruling on the claim if that is not possible.
+  private mutating func register(
+    _ claim: Claim, from uploader: Uploader, into log: inout WriteLog, now: Timestamp
+  ) -> Ruling? {
+    guard let order = claim.order else { return nil }
+    guard claim.orderNumber == order.number else { return .rejected("the claim is for another order") }
+    guard case .account(let account) = uploader else {
+      // Only its account may register an order. Its device does that as soon as the account is signed in.
+      return self.order(number: order.number) == nil
+        ? Ruling(.pending, reason: "the order is not registered", retryAfter: Self.storeRetrySeconds) : nil
+    }
+    do throws(BackendModelError) {
+      for write in try register(order, from: account, now: now).writes { log.append(write) }
+      return nil
+    } catch {
+      return .rejected("order: \(error.description)")
+    }
+  }
+
   private func rule(
-    on claim: Claim, _ answer: StoreAnswer, isProven: Bool, from uploader: Uploader, now: Timestamp
+    on claim: Claim, _ answer: StoreAnswer, isProven: Bool, from uploader: Uploader, _ refusal: Ruling?,
+    now: Timestamp
   ) -> Ruling {
-    var ruling = judge(claim, answer, isProven: isProven, from: uploader, now: now)
+    var ruling = refusal ?? judge(claim, answer, isProven: isProven, from: uploader, now: now)
     let environment = ruling.transaction?.environment.rawValue ?? claim.environment
     ruling.verdict.environment = claim.environment
     ruling.verdict.transactionID = claim.transactionID

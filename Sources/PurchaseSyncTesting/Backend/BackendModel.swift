@@ -26,7 +26,11 @@ package struct BackendModel: Sendable, Hashable {
   /// The last run of the job, if it ever ran.
   package private(set) var lastJob: JobRun?
 
-  private var index = BackendIndex()
+  /// The last number that this backend gave to an order. Orders are removed, and numbers are never given again: the
+  /// newest orders always stay.
+  private(set) var lastOrder = 0
+
+  private(set) var index = BackendIndex()
 
   package init(bundleID: String, seed: UInt64, restorations: Int = 0) {
     self.bundleID = bundleID
@@ -46,6 +50,10 @@ package struct BackendModel: Sendable, Hashable {
     switch write {
     case .order(let order):
       if index.insert(order, at: orders.count) { orders.append(order) } else { replace(order) }
+      lastOrder = max(lastOrder, order.ownNumber)
+    case .orderRemoved(let number):
+      orders.removeAll { $0.number == number }
+      index.reindex(orders)
     case .credit(let credit):
       index.insert(credit, at: credits.count)
       credits.append(credit)

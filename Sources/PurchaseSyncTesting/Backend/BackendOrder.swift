@@ -31,6 +31,18 @@ public struct BackendOrder: Sendable, Hashable, Codable {
     return .expired
   }
 
+  /// Its place among the orders to which this backend gave numbers; 0 for an order that a device made.
+  var ownNumber: Int {
+    guard number.hasPrefix("order-") else { return 0 }
+    return number.split(separator: "-").last.flatMap { Int($0) } ?? 0
+  }
+
+  /// Whether the device means this order. States and times may differ.
+  func isSame(as order: DeviceOrder) -> Bool {
+    number == order.number && accountToken == order.accountToken && account == order.account
+      && productID == order.productID && quantity == order.quantity
+  }
+
   /// The order in the wire protocol at a moment.
   package func document(at now: Timestamp) -> OrderDocument {
     OrderDocument(

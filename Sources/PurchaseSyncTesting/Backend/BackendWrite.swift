@@ -3,6 +3,8 @@
 package enum BackendWrite: Sendable, Hashable {
   /// A new order, or a new state of the order with this number.
   case order(BackendOrder)
+  /// An old order that was never paid is forgotten.
+  case orderRemoved(String)
   /// A line at the end of the ledger.
   case credit(Credit)
   /// A reversal of a credit, or its end.

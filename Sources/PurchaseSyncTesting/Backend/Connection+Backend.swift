@@ -10,6 +10,8 @@ extension Connection {
   func insert(_ write: BackendWrite, _ statements: StatementCache) throws(SQLiteError) {
     switch write {
     case .order(let order): try BackendTables.orders.insert(order, self, statements)
+    case .orderRemoved(let number):
+      try statements.prepare(self, "DELETE FROM orders WHERE number = ?").run([.text(number)])
     case .credit(let credit): try BackendTables.credits.insert(credit, self, statements)
     case .reversal(let reversal): try BackendTables.reversals.insert(reversal, self, statements)
     case .renewal(let renewal): try BackendTables.renewals.insert(renewal, self, statements)

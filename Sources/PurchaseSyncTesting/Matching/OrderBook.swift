@@ -189,9 +189,9 @@ extension OrderFacts {
   /// Whether the order is unbound and a transaction may be bound to it: `MatchSource.unboundOrders`. An
   /// unknown state counts as open.
   fileprivate var canBeProposed: Bool {
-    boundTo == nil && state != .cancelled && state != .paid && state != .delivered
+    boundTo == nil && state != .cancelled && state != .alreadyOwned && state != .paid && state != .delivered
   }
 
   /// Whether the order counts for `MatchSource.hasSeveralAccounts`.
-  fileprivate var isCounted: Bool { boundTo != nil || state != .cancelled }
+  fileprivate var isCounted: Bool { boundTo != nil || state != .cancelled && state != .alreadyOwned }
 }

@@ -24,11 +24,49 @@ extension MockState {
     return try JSONBody.response(outcome.order.document(at: call.now), status: outcome.isNew ? 201 : 200)
   }
 
-  static func listOrders(_ mock: inout MockState, _ call: Route.Call) throws -> OrderList {
+  /// At most so many orders are in a page.
+  private static var ordersOfPage: Int { 100 }
+
+  static func listOrders(_ mock: inout MockState, _ call: Route.Call) throws -> OrderListDocument {
     let account = try mock.credentials.account(of: call.request)
-    let state = call.request.query["state"].map(OrderState.init(rawValue:))
-    let orders = try mock.backend.model().orders(account: account, state: state, at: call.now)
-    return OrderList(orders: orders.map { $0.document(at: call.now) })
+    let query = call.request.query
+    let limit = query["limit"].flatMap { Int($0) } ?? ordersOfPage
+    guard limit > 0 else { throw HTTPProblem.invalid("limit: it has to be 1 or more") }
+    let page = try mock.backend.model().orderPage(
+      account: account, state: query["state"].map(OrderState.init(rawValue:)), after: query["after"],
+      limit: min(limit, ordersOfPage), at: call.now)
+    return OrderListDocument(orders: page.orders.map { $0.document(at: call.now) }, next: page.next)
+  }
+
+  static func registerOrder(_ mock: inout MockState, _ call: Route.Call) throws -> HTTPResponse {
+    let account = try mock.credentials.account(of: call.request)
+    let order = try JSONBody.decode(DeviceOrder.self, from: call.request)
+    guard order.number == call.parameter else { throw HTTPProblem.invalid("number: not the one of the path") }
+    guard mock.store.products[order.productID] != nil else {
+      throw HTTPProblem.invalid("productID: no such product is sold")
+    }
+    let outcome = try mock.backend.perform { model in
+      let outcome = try model.register(order, from: account, now: call.now)
+      return (outcome, outcome.writes)
+    }
+    return try JSONBody.response(outcome.order.document(at: call.now), status: outcome.isNew ? 201 : 200)
+  }
+
+  static func cancelOrder(_ mock: inout MockState, _ call: Route.Call) throws -> OrderDocument {
+    try move(&mock, call, on: .cancelled)
+  }
+
+  static func deferOrder(_ mock: inout MockState, _ call: Route.Call) throws -> OrderDocument {
+    try move(&mock, call, on: .deferred)
+  }
+
+  /// Answers with the order as it is then: a fulfilled one does not change.
+  private static func move(
+    _ mock: inout MockState, _ call: Route.Call, on state: OrderState
+  ) throws -> OrderDocument {
+    let order = try readOrder(&mock, call)
+    try mock.backend.change { $0.move(order: order.number, on: state) }
+    return try readOrder(&mock, call)
   }
 
   static func readOrder(_ mock: inout MockState, _ call: Route.Call) throws -> OrderDocument {

@@ -4,8 +4,6 @@ import PurchaseSync
 
 // The JSON of the routes that have no type in the library. Field names are those of the wire.
 
-struct OrderList: Encodable { var orders: [OrderDocument] }
-
 struct EntitlementList: Encodable { var entitlements: [Entitlement] }
 
 struct AdoptionRequest: Decodable { var device: UUID }

@@ -55,6 +55,15 @@ extension HTTPProblem {
     switch error {
     case let problem as HTTPProblem: self = problem
     case let error as StoreModelError: self.init(error)
+    case BackendModelError.orderConflict:
+      self.init(
+        status: 409, type: "order-conflict", title: "Another order has this number or token",
+        detail: BackendModelError.orderConflict.description)
+    case BackendModelError.orderOfAnotherAccount:
+      // Not of type `auth`: the credentials are valid, so another sign-in would not help.
+      self.init(
+        status: 403, type: "forbidden", title: "The order is another account's",
+        detail: BackendModelError.orderOfAnotherAccount.description)
     case let error as BackendModelError:
       self = .invalid(error.description, type: error == .idempotencyConflict ? "idempotency" : "invalid")
     default:

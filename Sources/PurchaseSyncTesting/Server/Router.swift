@@ -16,7 +16,7 @@ struct Route: Sendable {
   typealias Handler = @Sendable (inout MockState, Call) throws -> HTTPResponse
 
   let method: String
-  /// A path; `*` at its end stands for one segment.
+  /// A path; `*` stands for one segment.
   let path: String
   let handle: Handler
 
@@ -45,11 +45,12 @@ struct Route: Sendable {
 
   /// The parameter of a path that this route takes, or nil.
   func parameter(in path: String) -> String? {
-    guard self.path.hasSuffix("*") else { return path == self.path ? "" : nil }
-    let prefix = self.path.dropLast()
-    guard path.hasPrefix(prefix) else { return nil }
-    let rest = path.dropFirst(prefix.count)
-    return rest.isEmpty || rest.contains("/") ? nil : String(rest)
+    let parts = self.path.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return path == self.path ? "" : nil }
+    guard path.count > parts[0].count + parts[1].count, path.hasPrefix(parts[0]), path.hasSuffix(parts[1])
+    else { return nil }
+    let rest = path.dropFirst(parts[0].count).dropLast(parts[1].count)
+    return rest.contains("/") ? nil : String(rest)
   }
 }
 
@@ -86,6 +87,9 @@ extension MockState {
     Route("POST", "/v1/orders", response: createOrder),
     Route("GET", "/v1/orders", listOrders),
     Route("GET", "/v1/orders/*", readOrder),
+    Route("PUT", "/v1/orders/*", response: registerOrder),
+    Route("POST", "/v1/orders/*/cancel", cancelOrder),
+    Route("POST", "/v1/orders/*/defer", deferOrder),
     Route("POST", uploadPath, upload),
     Route("POST", "/v1/adoptions", adoptDevice),
     Route("GET", "/v1/entitlements", entitlements),

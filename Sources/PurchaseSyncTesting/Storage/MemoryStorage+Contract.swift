@@ -160,7 +160,7 @@ extension MemoryStorage: SyncStorage {
   ) throws(QueueError) -> Bool {
     let record = try recordOfEntry(key)
     guard record.entry?.state == .quarantined else { return true }
-    guard queuedCount + unseenCount < limits.entries else { return false }
+    guard queuedCount < limits.entries else { return false }
     set(.queued, of: record)
     record.entry?.reason = nil
     record.entry?.readyAt = until ?? Timestamp(milliseconds: 0)
@@ -219,6 +219,7 @@ extension MemoryStorage: SyncStorage {
       }
       ended.append(tombstone)
     }
+    try forgetOldOutcomes()
     return SettledClaims(ended, owesUpdates: owesUpdates)
   }
 
@@ -267,7 +268,7 @@ extension MemoryStorage: SyncStorage {
       // Its tombstone may be dropped by now, or its update may be queued already.
       if let record = record(first.key), let tombstone = record.tombstone, let settled = record.settled {
         if record.entry == nil {
-          guard queuedCount + unseenCount < limits.entries else { break }
+          guard queuedCount < limits.entries else { break }
           _ = insertUpdate(of: tombstone, first.news ?? settled.transaction, proofs: [], now: now)
         }
         queued.append(first.key)

@@ -168,7 +168,7 @@ package final class MemoryStorage {
 
   /// Throws if there is no capacity for one more entry.
   func checkCapacity() throws(QueueError) {
-    let needed = queuedCount + unseenCount + 1
+    let needed = queuedCount + 1
     guard needed <= limits.entries else {
       throw .queueFull(.entries, needed: needed, allowed: limits.entries)
     }
@@ -262,6 +262,14 @@ package final class MemoryStorage {
     guard record.entry == nil else { return }
     records[record.key] = nil
     book.forget(record.key)
+  }
+
+  /// The oldest unseen outcomes count as seen while there are too many.
+  func forgetOldOutcomes() throws(QueueError) {
+    guard unseenCount > limits.unseenOutcomes else { return }
+    for record in buried where unseenCount > limits.unseenOutcomes && record.tombstone?.isUnseen == true {
+      try changeDuties(record.key) { $0.isUnseen = false }
+    }
   }
 
   func changeDuties(_ key: EntryKey, _ change: (inout Tombstone) -> Void) throws(QueueError) {

@@ -15,6 +15,9 @@ public struct StoreFaults: Sendable, Hashable {
   public var listingCopies = 1
   /// Whether a second finish answers `notListed`, as with an adapter that searches the present list.
   public var forgetsFinished = false
+  /// Whether the payment of a consumable whose last transaction is not finished returns that transaction, and the payment
+  /// of a subscription that renews its present one. StoreKit 2 does, and charges nothing.
+  public var repeatsTransactions = false
   /// The answers of `verifyReceipt` to the next requests, in this order. Later requests are answered correctly.
   public var verifyReceiptAnswers: [ScriptedAnswer] = []
 

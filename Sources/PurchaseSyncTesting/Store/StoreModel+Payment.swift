@@ -59,6 +59,11 @@ extension StoreModel {
     if product.kind == .nonConsumable, let owned = owned(product.id, by: payment.storeAccount) {
       return owned
     }
+    if faults.repeatsTransactions, product.kind == .consumable,
+      let earlier = unfinished(storeAccount: payment.storeAccount).last(where: { $0.productID == product.id })
+    {
+      return earlier
+    }
     guard account(payment.storeAccount).billingWorks else { throw .paymentDeclined }
     var draft = draft(of: product, payment, now: now)
     draft.offerCode = offerCode

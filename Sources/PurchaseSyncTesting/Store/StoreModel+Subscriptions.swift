@@ -138,7 +138,9 @@ extension StoreModel {
     }
     if subscription.isEntitled {
       let effect = try changePlan(of: original, to: plan, draft, payment, now: now)
-      if effect == .unchanged, subscription.willRenew { throw .alreadySubscribed(payment.productID) }
+      if effect == .unchanged, subscription.willRenew, !faults.repeatsTransactions {
+        throw .alreadySubscribed(payment.productID)
+      }
       if effect == .unchanged { turnRenewal(on: true, of: original, now: now) }
       guard let record = latest(of: original) else { throw .unknownTransaction(original) }
       return record

@@ -23,10 +23,12 @@ import StoreKit
 
   func buy(_ productID: String, account: String) async throws {
     let order = try await engine.begin(product: productID, account: account)
-    switch try await store.purchase(order) {
-    case .purchased(let transaction): try await engine.receive(transaction)
-    case .pending: print("The payment waits for approval. The order stays open.")
-    case .cancelled: print("Nothing was charged.")
+    let result = try await store.purchase(order)
+    try await engine.receive(result, for: order)
+    switch result {
+    case .purchased: print("On its way. The outcome comes with the events.")
+    case .pending: print("The payment waits for approval.")
+    case .cancelled: print("No payment is known. One that completes later is delivered all the same.")
     }
   }
 

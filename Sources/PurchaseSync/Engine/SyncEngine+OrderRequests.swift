@@ -1,0 +1,179 @@
+import Foundation
+import PurchaseQueue
+
+/// The requests about orders.
+extension SyncEngine {
+  func requestOrder(
+    product: String, quantity: Int, account: String, key: String
+  ) async throws(SyncError) -> OrderDocument {
+    let authorization = try await authorization(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    let request = BackendRequest(
+      method: "POST", path: "v1/orders",
+      headers: ["Authorization": authorization, "Idempotency-Key": key],
+      body: try Self.json(
+        OrderRequest(productID: product, quantity: quantity), what: "an order of \(product)"))
+    return try Self.document(await answer(to: request), account: account, as: OrderDocument.self)
+  }
+
+  /// The account's open orders, page by page.
+  func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
+    var orders: [OrderDocument] = []
+    var path = "v1/orders?state=open"
+    var cursors: Set<String> = []
+    while true {
+      let authorization = try await authorization(of: account)
+      guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+      let request = BackendRequest(
+        method: "GET", path: path, headers: ["Authorization": authorization], body: Data())
+      let page = try Self.document(await answer(to: request), account: account, as: OrderListDocument.self)
+      orders += page.orders
+      // A backend that repeats a page would be asked for ever.
+      guard let next = page.next, cursors.insert(next).inserted, cursors.count < Self.mostPages else {
+        return orders
+      }
+      path = "v1/orders?state=open&after=" + Self.escaped(next)
+    }
+  }
+
+  private static var mostPages: Int { 100 }
+
+  /// One segment of a path, or one value of a query.
+  private static func escaped(_ text: String) -> String {
+    var allowed = CharacterSet.alphanumerics
+    allowed.insert(charactersIn: "-._~")
+    return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+  }
+
+  private static func json(_ value: some Encodable, what: String) throws(SyncError) -> Data {
+    do {
+      return try JSONEncoder().encode(value)
+    } catch {
+      throw .encoding(what: what)
+    }
+  }
+
+  static func document<Document: Decodable>(
+    _ result: Result<BackendResponse, TransportError>, account: String, as: Document.Type
+  ) throws(SyncError) -> Document {
+    let response: BackendResponse
+    switch result {
+    case .failure(let error): throw .backendUnreachable(reason: error.reason)
+    case .success(let answer): response = answer
+    }
+    guard response.status == 200 || response.status == 201 else {
+      // A captive portal answers 403 as well: only our own problem is a refusal.
+      let problem = ReplyReading.problem(in: response)
+      if response.status == 401 || response.status == 403 && problem?.type == ProblemDocument.auth {
+        throw .signInNeeded(account: account)
+      }
+      // 408, 425 and 429 are about the moment, not about the order.
+      let isAboutNow = [408, 425, 429].contains(response.status)
+      if response.status >= 500 || response.status < 400 || problem == nil || isAboutNow {
+        throw .backendUnreachable(reason: "HTTP \(response.status)")
+      }
+      throw .backendRefused(status: response.status, reason: "an order was not made")
+    }
+    do {
+      return try JSONDecoder().decode(Document.self, from: response.body)
+    } catch {
+      throw .backendUnreachable(reason: "HTTP \(response.status) with a body that is not the backend's")
+    }
+  }
+
+  // MARK: Notices
+
+  /// Tells the backend the states of orders that it has not heard: cancelled, deferred, made on this device. They are
+  /// owed in the file. Without an answer they are sent at the next start, wake or answered upload: no timer is set for
+  /// them, because no purchase waits for them.
+  func sendNotices() {
+    guard !isShutDown, !isSuspended, !isSendingNotices, mayAskBackend else { return }
+    do throws(SyncError) {
+      let isOwed = try withFile { (file) throws(QueueError) in
+        try !file.orderNotes.notices(after: "", limit: 1).isEmpty
+      }
+      guard isOwed else { return }
+    } catch {
+      return report(error)
+    }
+    isSendingNotices = true
+    run { engine in
+      await engine.sendAllNotices()
+      await engine.endNotices()
+    }
+  }
+
+  private func endNotices() { isSendingNotices = false }
+
+  /// Whether the backend did not ask for a pause.
+  private var mayAskBackend: Bool {
+    guard let pause = opened?.machine.retryState.pace.notBefore else { return true }
+    return pause <= configuration.now()
+  }
+
+  private func sendAllNotices() async {
+    var last = ""
+    do throws(SyncError) {
+      while !isShutDown, !isSuspended, !Task.isCancelled, mayAskBackend {
+        let after = last
+        let next = try withFile { (file) throws(QueueError) in
+          try file.orderNotes.notices(after: after, limit: 1).first
+        }
+        guard let notice = next, try await send(notice) else { return }
+        last = notice.number
+      }
+    } catch {
+      report(error)
+    }
+  }
+
+  /// False if the backend cannot be reached: the others have to wait, too.
+  private func send(_ notice: OrderNotice) async throws(SyncError) -> Bool {
+    guard case .authorization(let authorization) = await credential(of: notice.account) else { return true }
+    guard !isShutDown, !isSuspended, !Task.isCancelled else { return false }
+    let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(notice.number) }
+    guard let request = try Self.request(for: notice, made, authorization) else {
+      try withFile { (file) throws(QueueError) in try file.heard(notice) }
+      return true
+    }
+    let result = await answer(to: request)
+    guard !isShutDown, opened != nil else { return false }
+    do throws(SyncError) {
+      _ = try Self.document(result, account: notice.account, as: OrderDocument.self)
+    } catch {
+      switch error {
+      case .signInNeeded: return true
+      case .backendRefused(let status, _):
+        // Final. The order's own transaction is judged by its claim.
+        if made != nil { emit(.backendFault(reason: "order \(notice.number) was refused with \(status)")) }
+      default: return false
+      }
+    }
+    try withFile { (file) throws(QueueError) in try file.heard(notice) }
+    return true
+  }
+
+  /// Nil for a state that is not the backend's business.
+  private static func request(
+    for notice: OrderNotice, _ made: DeviceOrder?, _ authorization: String
+  ) throws(SyncError) -> BackendRequest? {
+    let path = "v1/orders/" + escaped(notice.number)
+    let headers = ["Authorization": authorization]
+    if let made {
+      return BackendRequest(
+        method: "PUT", path: path, headers: headers, body: try json(made, what: "order \(made.number)"))
+    }
+    switch notice.state {
+    case .cancelled: return BackendRequest(method: "POST", path: path + "/cancel", headers: headers, body: Data())
+    case .deferred: return BackendRequest(method: "POST", path: path + "/defer", headers: headers, body: Data())
+    default: return nil
+    }
+  }
+}
+
+extension SyncFile {
+  /// The backend heard it.
+  func heard(_ notice: OrderNotice) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in try self.orderNotes.end(notice) }
+  }
+}

@@ -1,0 +1,138 @@
+import PurchaseQueue
+import PurchaseSQLite
+
+/// What is kept of an order beside its row in the journal.
+struct OrderExtras: Hashable {
+  /// The value that the app gave at `begin`.
+  var context: PurchaseContext?
+  /// This installation, or an earlier one, made the order.
+  var isDeviceMade = false
+}
+
+/// The state of an order, which the backend has not heard yet.
+struct OrderNotice: Hashable {
+  var number: String
+  var account: String
+  /// The order's state when the notice was written.
+  var state: OrderState
+}
+
+/// An order that the store answered with an earlier transaction.
+struct OwnedOrder: Hashable {
+  var number: String
+  var account: String
+  /// The earlier transaction. Its outcome is the order's, too.
+  var key: EntryKey
+}
+
+/// The tables beside the order journal (`JournalSchema.orderNotes`). All writes are for the inside of a transaction.
+struct OrderNotes {
+  let file: QueueFile
+  private let readExtras: PreparedStatement
+  private let writeExtras: PreparedStatement
+  private let readNotices: PreparedStatement
+  private let ownedByKey: PreparedStatement
+
+  init(_ file: QueueFile) {
+    self.file = file
+    readExtras = PreparedStatement(file.connection, "SELECT context, is_device_made FROM order_extras WHERE number=?")
+    writeExtras = PreparedStatement(file.connection, "INSERT OR REPLACE INTO order_extras VALUES(?,?,?)")
+    readNotices = PreparedStatement(
+      file.connection, "SELECT number, account, state FROM order_notices WHERE number>? ORDER BY number LIMIT ?")
+    ownedByKey = PreparedStatement(file.connection, "SELECT number, account, key FROM owned_orders WHERE key=?")
+  }
+
+  // MARK: Extras
+
+  func extras(of number: String) throws(QueueError) -> OrderExtras {
+    let found = try file.read { () throws(SQLiteError) in
+      try readExtras.first([.text(number)]) {
+        OrderExtras(context: $0.optionalText(0).map(PurchaseContext.init(_:)), isDeviceMade: $0.flag(1))
+      }
+    }
+    return found ?? OrderExtras()
+  }
+
+  func keep(_ extras: OrderExtras, of number: String) throws(QueueError) {
+    guard try extras != self.extras(of: number) else { return }
+    try file.read { () throws(SQLiteError) in
+      try writeExtras.run([.text(number), .text(extras.context?.text), .flag(extras.isDeviceMade)])
+    }
+  }
+
+  // MARK: Notices
+
+  /// The notices of the orders whose numbers come after `number`.
+  func notices(after number: String, limit: Int) throws(QueueError) -> [OrderNotice] {
+    try file.read { () throws(SQLiteError) in
+      try readNotices.all([.text(number), .integer(Int64(limit))]) {
+        OrderNotice(number: $0.text(0), account: $0.text(1), state: OrderState(rawValue: $0.text(2)))
+      }
+    }
+  }
+
+  func owe(_ notice: OrderNotice) throws(QueueError) {
+    try run(
+      "INSERT OR REPLACE INTO order_notices VALUES(?,?,?)",
+      [.text(notice.number), .text(notice.account), .text(notice.state.rawValue)])
+  }
+
+  /// The backend heard it. A newer state of the order stays owed.
+  func end(_ notice: OrderNotice) throws(QueueError) {
+    try run(
+      "DELETE FROM order_notices WHERE number=? AND state=?",
+      [.text(notice.number), .text(notice.state.rawValue)])
+  }
+
+  func owes(noticeOf number: String) throws(QueueError) -> Bool {
+    let found = try file.read { () throws(SQLiteError) in
+      try file.connection.prepare("SELECT 1 FROM order_notices WHERE number=?").first([.text(number)]) {
+        $0.integer(0)
+      }
+    }
+    return found != nil
+  }
+
+  // MARK: Orders that were answered with an earlier transaction
+
+  func ownedOrders(by key: EntryKey) throws(QueueError) -> [OwnedOrder] {
+    try file.read { () throws(SQLiteError) in
+      try ownedByKey.all([.text(key.rawValue)]) {
+        OwnedOrder(number: $0.text(0), account: $0.text(1), key: EntryKey(rawValue: $0.text(2)))
+      }
+    }
+  }
+
+  func ownedOrders() throws(QueueError) -> [OwnedOrder] {
+    try file.read { () throws(SQLiteError) in
+      try file.connection.prepare("SELECT number, account, key FROM owned_orders ORDER BY number").all {
+        OwnedOrder(number: $0.text(0), account: $0.text(1), key: EntryKey(rawValue: $0.text(2)))
+      }
+    }
+  }
+
+  func keep(_ owned: OwnedOrder) throws(QueueError) {
+    try run(
+      "INSERT OR REPLACE INTO owned_orders VALUES(?,?,?)",
+      [.text(owned.number), .text(owned.account), .text(owned.key.rawValue)])
+  }
+
+  func endOwned(_ number: String) throws(QueueError) {
+    try run("DELETE FROM owned_orders WHERE number=?", [.text(number)])
+  }
+
+  // MARK: The end
+
+  /// Forgets all of these orders.
+  func forget(_ numbers: [String]) throws(QueueError) {
+    for number in numbers {
+      for table in ["order_extras", "order_notices", "owned_orders"] {
+        try run("DELETE FROM \(table) WHERE number=?", [.text(number)])
+      }
+    }
+  }
+
+  private func run(_ sql: String, _ values: [SQLValue]) throws(QueueError) {
+    try file.read { () throws(SQLiteError) in try file.connection.prepare(sql).run(values) }
+  }
+}

@@ -1,0 +1,225 @@
+import Foundation
+package import PurchaseQueue
+
+/// The orders of the journal, with the capacity that is reserved for their payments.
+extension SyncFile {
+  /// How long capacity is reserved for a payment, in milliseconds: longer than a sheet is open. A payment that comes
+  /// later, such as an approved one, stays with the store until there is capacity.
+  private static var reservationTime: Int64 { 3_600_000 }
+  /// For how long an order of an earlier process is used for the same purchase, in milliseconds.
+  private static var reuseTime: Int64 { 86_400_000 }
+
+  private func reserve(_ name: String, now: Timestamp) throws(QueueError) {
+    // An order that was not paid never blocks the next one: the oldest reservation gives way.
+    try queue.reserve(
+      name, until: now.adding(milliseconds: Self.reservationTime), displacing: true, now: now)
+  }
+
+  // MARK: Making
+
+  /// Reserves capacity for a purchase and commits the key of its order request, before the user pays.
+  package func request(
+    account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>,
+    now: Timestamp
+  ) throws(QueueError) -> String {
+    try queue.transaction { () throws(QueueError) in
+      let key = try self.journal.request(
+        account: account, product: product, quantity: quantity, proposing: key, waiting: waiting)
+      try self.reserve(key, now: now)
+      return key
+    }
+  }
+
+  /// The backend refused the request for good: the next order is another request.
+  func endRequest(_ key: String) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      try self.queue.cancelReservation(key)
+      _ = try self.journal.endRequest(key)
+    }
+  }
+
+  /// Commits a requested order, then copies it to the vault. If the vault fails, a reinstall loses the
+  /// binding, not the purchase. Returns nil and changes nothing if another process found the request
+  /// unanswered too and already has the answer.
+  package func save(
+    _ document: OrderDocument, account: String, context: PurchaseContext? = nil, answering key: String,
+    now: Timestamp
+  ) throws(QueueError) -> PurchaseOrder? {
+    var order = PurchaseOrder(document, account: account)
+    order.context = context
+    let made = order
+    let isMine = try queue.transaction { () throws(QueueError) in
+      try self.queue.cancelReservation(key)
+      guard try self.journal.endRequest(key) else { return false }
+      try self.reserve(made.number, now: now)
+      try self.merge(made)
+      try self.orderNotes.keep(OrderExtras(context: context), of: made.number)
+      return true
+    }
+    guard isMine else { return nil }
+    queue.checkpoint?(.orderCommitted)
+    mirror(made, OrderExtras(context: context))
+    return made
+  }
+
+  /// Commits an order that the device makes, with its registration that is owed to the backend.
+  func make(_ order: PurchaseOrder, now: Timestamp) throws(QueueError) {
+    let extras = OrderExtras(context: order.context, isDeviceMade: true)
+    try queue.transaction { () throws(QueueError) in
+      try self.reserve(order.number, now: now)
+      try self.journal.write(JournalRow(order, boundTo: nil))
+      try self.orderNotes.keep(extras, of: order.number)
+      try self.orderNotes.owe(
+        OrderNotice(number: order.number, account: order.account, state: order.state))
+    }
+    queue.checkpoint?(.orderCommitted)
+    mirror(order, extras)
+  }
+
+  /// An order of an earlier process for the same purchase, if its sheet cannot be open any more: it was made more than
+  /// an hour and less than a day ago. A cancelled order is never used again: its payment may still complete, and two
+  /// purchases would share one order.
+  func reuse(
+    _ wish: OrderWish, context: PurchaseContext?, excluding handedOut: Set<String>, now: Timestamp
+  ) throws(QueueError) -> PurchaseOrder? {
+    let hour = Self.reservationTime
+    let found = try queue.transaction { () throws(QueueError) -> PurchaseOrder? in
+      var order = try self.journal.openOrder(
+        wish, madeFrom: now.adding(milliseconds: -Self.reuseTime), through: now.adding(milliseconds: -hour),
+        openUntil: now.adding(milliseconds: hour), excluding: handedOut, now: now)
+      guard let number = order?.number else { return nil }
+      try self.reserve(number, now: now)
+      var extras = try self.orderNotes.extras(of: number)
+      extras.context = context
+      try self.orderNotes.keep(extras, of: number)
+      order?.context = context
+      return order
+    }
+    if let found { mirror(found, try orderNotes.extras(of: found.number)) }
+    return found
+  }
+
+  /// Takes over orders for which the backend still waits: those of another device or install.
+  package func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      for document in documents { try self.merge(PurchaseOrder(document, account: account)) }
+    }
+  }
+
+  /// Merges an order from the backend. A known order keeps its binding and its account; only its state and
+  /// its expiry may change, and its state only if the backend has heard the device's.
+  func merge(_ order: PurchaseOrder) throws(QueueError) {
+    guard var known = try journal.row(number: order.number) else {
+      return try journal.write(JournalRow(order, boundTo: nil))
+    }
+    guard known.boundTo == nil, known.order.state != .alreadyOwned else { return }
+    if try !orderNotes.owes(noticeOf: order.number) { known.order.state = order.state }
+    known.order.expiresAt = order.expiresAt
+    try journal.write(known)
+  }
+
+  // MARK: States
+
+  /// Sets the state that the app gives an unpaid order, and owes it to the backend. A paid order keeps its state. The
+  /// reserved capacity is free again: a payment that is approved later stays with the store until it fits.
+  func set(_ state: OrderState, of number: String) throws(QueueError) -> PurchaseOrder? {
+    try queue.transaction { () throws(QueueError) in
+      guard var row = try self.journal.row(number: number) else { return nil }
+      guard row.boundTo == nil, row.order.state != .delivered, row.order.state != .alreadyOwned else {
+        return row.order
+      }
+      try self.queue.cancelReservation(number)
+      guard row.order.state != state else { return row.order }
+      row.order.state = state
+      try self.journal.write(row)
+      try self.orderNotes.owe(OrderNotice(number: number, account: row.order.account, state: state))
+      return row.order
+    }
+  }
+
+  // MARK: Owned already
+
+  /// Whether the store answered the payment of this order with a transaction that was made before it.
+  func isExisting(_ transaction: StoreTransaction, for number: String) throws(QueueError) -> Bool {
+    let key = transaction.key
+    guard let row = try journal.row(number: number), row.boundTo != key else { return false }
+    if let bound = try knownTransaction(key)?.orderNumber { return bound != number }
+    if let token = transaction.accountToken { return token != row.order.accountToken }
+    // Without a token only the times tell. The store's clock and the backend's differ by less than a minute.
+    return transaction.purchasedAt.adding(milliseconds: 60_000) < row.order.createdAt
+  }
+
+  /// Keeps that the order's outcome is that of an earlier transaction. If that is settled, the order is closed now,
+  /// otherwise by the transaction's verdict.
+  func close(_ number: String, as key: EntryKey) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      guard let row = try self.journal.row(number: number), row.boundTo == nil else { return }
+      try self.orderNotes.keep(OwnedOrder(number: number, account: row.order.account, key: key))
+      try self.queue.cancelReservation(number)
+      guard try self.queue.entry(key) == nil else { return }
+      try self.closeOwned(by: key)
+    }
+  }
+
+  /// Closes the orders whose outcome is that of a transaction that is settled now. Inside a transaction.
+  func closeOwned(by key: EntryKey) throws(QueueError) {
+    for owned in try orderNotes.ownedOrders(by: key) {
+      guard let row = try journal.row(number: owned.number), row.boundTo == nil else { continue }
+      guard row.order.state != .alreadyOwned else { continue }
+      try journal.set(.alreadyOwned, of: owned.number)
+      try orderNotes.owe(OrderNotice(number: owned.number, account: owned.account, state: .cancelled))
+    }
+  }
+
+  /// The outcomes of orders that the store answered with this settled transaction; with all of them if `key` is nil.
+  func ownedOutcomes(of key: EntryKey? = nil) throws(QueueError) -> [Outcome] {
+    let orders: [OwnedOrder]
+    if let key { orders = try orderNotes.ownedOrders(by: key) } else { orders = try orderNotes.ownedOrders() }
+    var outcomes: [Outcome] = []
+    for order in orders {
+      guard try queue.entry(order.key) == nil, let tombstone = try queue.tombstone(order.key) else { continue }
+      let context = try orderNotes.extras(of: order.number).context
+      outcomes.append(Outcome(tombstone, closing: order, context: context))
+    }
+    return outcomes
+  }
+
+  /// The app has seen the outcome of such an order.
+  func confirmOwned(_ number: String) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in try self.orderNotes.endOwned(number) }
+  }
+
+  // MARK: With their contexts
+
+  /// The outcome of a tombstone, with the context of its order.
+  func outcome(_ tombstone: Tombstone) throws(QueueError) -> Outcome {
+    var outcome = Outcome(tombstone)
+    if let number = outcome.orderNumber { outcome.context = try orderNotes.extras(of: number).context }
+    return outcome
+  }
+
+  /// The outcomes that the app has not confirmed, oldest first, then those of orders that the user owned already.
+  func unconfirmedOutcomes() throws(QueueError) -> [Outcome] {
+    var outcomes: [Outcome] = []
+    for tombstone in try tombstonesWithDuties() where tombstone.isUnseen {
+      outcomes.append(try outcome(tombstone))
+    }
+    return outcomes + (try ownedOutcomes())
+  }
+
+  /// The orders of the journal, by the time they were made.
+  func orders() throws(QueueError) -> [PurchaseOrder] {
+    var orders: [PurchaseOrder] = []
+    for var order in try journal.orders().map(\.order) {
+      order.context = try orderNotes.extras(of: order.number).context
+      orders.append(order)
+    }
+    return orders
+  }
+
+  /// The document that registers an order which this device made; nil for an order of the backend.
+  func deviceOrder(_ number: String) throws(QueueError) -> DeviceOrder? {
+    guard try orderNotes.extras(of: number).isDeviceMade else { return nil }
+    return try journal.row(number: number)?.order.asDeviceOrder
+  }
+}
