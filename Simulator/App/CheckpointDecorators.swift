@@ -47,10 +47,10 @@ struct CheckpointStore: StoreClient {
   func refreshReceipt() async throws -> [UInt8]? { try await base.refreshReceipt() }
 
   /// Passes `store.finish`, finishes, passes `store.finished`.
-  func finish(transactionID: String) async throws -> FinishResult {
+  func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
     checkpoints.pass(.storeFinish)
-    let result = try await base.finish(transactionID: transactionID)
+    let results = try await base.finish(transactionIDs: transactionIDs)
     checkpoints.pass(.storeFinished)
-    return result
+    return results
   }
 }

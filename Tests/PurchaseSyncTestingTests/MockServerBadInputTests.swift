@@ -135,7 +135,7 @@ struct MockServerBadInputTests {
 
   @Test func `the store refuses unknown products and transactions`() async throws {
     let fixture = try MockServerFixture()
-    let unknown = #"{"transactionID":"1"}"#
+    let unknown = #"{"transactionID":"1","transactionIDs":["1"]}"#
     #expect(try await fixture.send("POST", "/store/finish", json: unknown).status == 404)
     #expect(try await fixture.send("POST", "/store/refunds", json: unknown).status == 404)
     #expect(try await fixture.send("GET", "/store/unfinished").status == 400)

@@ -32,7 +32,7 @@ struct MockServerRouteTests {
     let pending = try await fixture.send("GET", "/store/unfinished?storeAccount=apple")
     #expect(try pending.decode(Transactions.self).transactions.map(\.proof) == [payment.signedTransaction])
     let finish = try await fixture.send(
-      "POST", "/store/finish", json: #"{"transactionID":"\#(payment.transactionID)"}"#)
+      "POST", "/store/finish", json: #"{"transactionIDs":["\#(payment.transactionID)"]}"#)
     #expect(finish.status == 200)
     let after = try await fixture.send("GET", "/store/unfinished?storeAccount=apple")
     #expect(try after.decode(Transactions.self).transactions.isEmpty)

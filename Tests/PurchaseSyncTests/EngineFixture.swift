@@ -213,8 +213,8 @@ struct GatedStore: StoreClient {
   func receipt() async throws -> [UInt8]? { try await inner.receipt() }
   func refreshReceipt() async throws -> [UInt8]? { try await inner.refreshReceipt() }
 
-  func finish(transactionID: String) async throws -> FinishResult {
+  func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
     await finishing.pass()
-    return try await inner.finish(transactionID: transactionID)
+    return try await inner.finish(transactionIDs: transactionIDs)
   }
 }

@@ -177,8 +177,8 @@ import Testing
       return StoreListing(account: listing.account, transactions: [])
     }
 
-    func finish(transactionID: String) async throws -> FinishResult {
-      try await inner.finish(transactionID: transactionID)
+    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+      try await inner.finish(transactionIDs: transactionIDs)
     }
   }
 

@@ -89,9 +89,13 @@ import Testing
     #expect(other.failedRounds == 0 && other.failingSince == nil)
   }
 
-  @Test func `an entry that failed twice with others is sent alone`() {
-    #expect(!failing(rounds: 1).goesAlone(policy: policy))
-    #expect(failing(rounds: 2).goesAlone(policy: policy))
+  @Test func `after each failure an entry goes with half as many others, and alone in the end`() {
+    let most = (0...8).map { $0 == 0 ? 100 : failing(rounds: $0).claimsPerUpload }
+    #expect(most == [100, 50, 25, 12, 6, 3, 1, 1, 1])
+    for rounds in [Int.min, -1, .max] {
+      let damaged = PoisonWatch(failedRounds: rounds, failingSince: nil, unknownAnswers: 0)
+      #expect((1...100).contains(damaged.claimsPerUpload))
+    }
   }
 
   @Test func `a clock that goes back does not delay the postponement`() throws {

@@ -55,8 +55,8 @@ import Testing
     }
     func receipt() async throws -> [UInt8]? { try await inner.receipt() }
     func refreshReceipt() async throws -> [UInt8]? { try await inner.refreshReceipt() }
-    func finish(transactionID: String) async throws -> FinishResult {
-      try await inner.finish(transactionID: transactionID)
+    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+      try await inner.finish(transactionIDs: transactionIDs)
     }
   }
 

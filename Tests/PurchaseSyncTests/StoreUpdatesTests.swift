@@ -9,7 +9,7 @@ import Testing
   /// A store that lists nothing and finishes nothing.
   private struct EmptyStore: StoreClient {
     func unfinished() async throws -> StoreListing { StoreListing(transactions: []) }
-    func finish(transactionID: String) async throws -> FinishResult { .notListed }
+    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] { [:] }
   }
 
   private struct NoBackend: BackendTransport {

@@ -93,7 +93,7 @@ import Testing
     #expect(policy.budgetPerWindow == 60 && policy.budgetReserved == 20)
     #expect(policy.budgetWindowMilliseconds == 3_600_000)
     #expect(policy.paceMilliseconds == 1_000 && policy.pacedSends == 60)
-    #expect(policy.sharedRounds == 2 && policy.poisonRounds == 8)
+    #expect(policy.poisonRounds == 8)
     #expect(policy.poisonBlockingMilliseconds == 600_000 && policy.quarantineAfterMilliseconds == 86_400_000)
     #expect(policy.unknownTransactionTries == 10 && policy.quarantineRetryMilliseconds == 86_400_000)
   }

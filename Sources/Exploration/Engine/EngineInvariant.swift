@@ -79,6 +79,7 @@ package enum EngineMark: Int, Mark {
   case finishFailed, finishTookEffectAndFailed, staleListing, signInNeeded, adoptionTaken, queueFull
   case discardedInFlight, refundedVerdict, duplicateVerdict, confirmedTwice, streamsOpenedLate
   case listedWhileListing, beginTwice
+  case finishedTogether
 
   package var sentence: String {
     switch self {
@@ -117,6 +118,7 @@ package enum EngineMark: Int, Mark {
     case .confirmedTwice: "the app confirmed an outcome twice"
     case .streamsOpenedLate: "the app opened a further event stream"
     case .listedWhileListing: "a listing began while another was running"
+    case .finishedTogether: "one call of the store finished several transactions"
     case .beginTwice: "the app asked for two orders at once"
     }
   }

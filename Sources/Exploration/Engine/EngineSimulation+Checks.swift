@@ -124,7 +124,7 @@ extension EngineSimulation {
       for claim in upload.claims {
         check(claim, authorization)
         let key = claim.environment + "/" + claim.transactionID
-        if let proof = upload.proof {
+        if let proof = upload.proof(of: claim) {
           checker.expect(
             .sendAfterEnqueue, store.hasSigned(proof.data, as: Names.order(claim.transactionID)),
             "\(key) is sent with the proof of another")

@@ -17,8 +17,8 @@ struct EngineStore: StoreClient {
     return nil
   }
 
-  func finish(transactionID: String) async throws -> FinishResult {
-    try await simulation.finish(transactionID, process)
+  func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+    try await simulation.finish(transactionIDs, process)
   }
 }
 
@@ -66,6 +66,20 @@ extension EngineSimulation {
   func transaction(_ sale: Int) -> StoreTransaction {
     store.transaction(
       sale, bySignature: true, isPaying: true, lacksNewest: false, at: Self.beginning + queue.now)
+  }
+
+  /// Each finish has a fate of its own. One that hangs holds up the others of its call.
+  func finish(_ ids: [String], _ process: EngineProcess) async throws -> [String: FinishResult] {
+    if ids.count > 1 { checker.mark(.finishedTogether) }
+    var results: [String: FinishResult] = [:]
+    for id in ids {
+      do {
+        results[id] = try await finish(id, process)
+      } catch {
+        if Task.isCancelled || !process.isAlive { throw error }
+      }
+    }
+    return results
   }
 
   func finish(_ id: String, _ process: EngineProcess) async throws -> FinishResult {

@@ -20,6 +20,7 @@ package enum MachineBug: String, PlantedBug {
   case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
+  case batchFailureForgotten, firstProofForAll
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
 
@@ -73,6 +74,8 @@ package enum MachineBug: String, PlantedBug {
       "the retry state is read at launch only, so other processes' requests are not counted"
     case .newerProofForgotten:
       "an acknowledgement does not say which proofs were sent, so a newer one goes with it"
+    case .batchFailureForgotten: "the failure of an upload is not stored for entries that went together"
+    case .firstProofForAll: "every claim of an upload rests on the first one's proof"
     case .releasedNeverAgain: "quarantine is permanent"
     case .backendForgetsTransactions: "the backend grants a transaction again"
     case .keysByInstallation: "the backend's idempotency key belongs to the installation"

@@ -72,4 +72,5 @@ package enum MachineMark: Int, Mark {
   case deviceLane, vaultRestored, budgetSpent, busy, powerLost, suspended, extensionRan, poisonQuarantined,
     openFailed
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
+  case severalProofs, smallerUpload
 }

@@ -38,6 +38,8 @@ extension MachineMark {
     case .finishNotListed: "the store no longer listed a finished transaction"
     case .askedToBuy: "a purchase had to be approved first"
     case .sharedRun: "several entries were sent with one proof"
+    case .severalProofs: "one upload carried several proofs"
+    case .smallerUpload: "an upload that failed was sent again with fewer claims"
     case .deviceLane: "a purchase went to the device lane"
     case .vaultRestored: "a fresh install restored entries from the vault"
     case .budgetSpent: "the hour's budget was almost used up"

@@ -76,16 +76,34 @@ extension MachineSimulation {
     }
     let versions = claims.map { shadow.row($0.sale).version }
     for claim in claims { process.storage.arrived.remove(claim.sale) }
-    let head = shadow.row(claims.first?.sale ?? -1)
-    if entries.count > 1 { checker.mark(.sharedRun) }
-    let hasProof = entries.first?.payloads.isEmpty == false
+    var proofs = zip(entries, claims).map { Self.proof(of: $0, shadow.row($1.sale), $1.sale) }
+    note(proofs)
+    let before = process.failedUploads[lane]
+    if before >= 0, claims.count < uploads[before].claims.count,
+      uploads[before].claims.contains(where: { $0.sale == claims.first?.sale })
+    {
+      checker.mark(.smallerUpload)
+    }
+    if bug == .firstProofForAll, let first = proofs.first {
+      proofs = Array(repeating: first, count: proofs.count)
+    }
     uploads.append(
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
-        claims: claims, credential: credential, receipt: hasProof && !head.isSigned ? head.receipt : -1,
-        isSigned: hasProof && (head.isSigned || head.receipt < 0), places: places, versions: versions,
-        attempt: head.attempts))
+        claims: claims, credential: credential, proofs: proofs, places: places, versions: versions,
+        attempt: shadow.row(claims.first?.sale ?? -1).attempts))
     return uploads.count - 1
+  }
+
+  private static func proof(of entry: Entry, _ row: Shadow.Row, _ sale: Int) -> SentProof {
+    guard !entry.payloads.isEmpty else { return .none }
+    return row.isSigned || row.receipt < 0 ? .signed(sale) : .receipt(row.receipt)
+  }
+
+  private func note(_ proofs: [SentProof]) {
+    guard proofs.count > 1 else { return }
+    if Set(proofs).count > 1 { checker.mark(.severalProofs) }
+    if Set(proofs.filter(\.isReceipt)).count < proofs.count(where: \.isReceipt) { checker.mark(.sharedRun) }
   }
 
   /// Sends the request, with the fault that strikes it.
@@ -165,10 +183,10 @@ extension MachineSimulation {
     let isAsleep = strikes(.storeUnavailable, phone, &answers)
     var verdicts: [ClaimVerdict] = []
     verdicts.reserveCapacity(upload.claims.count)
-    for claim in upload.claims {
+    for (claim, proof) in zip(upload.claims, upload.proofs) {
       let poison = isCured ? .none : store.sales[claim.sale].poison
       if poison == .unanswered { continue }
-      verdicts.append(verdict(about: claim, upload, isAsleep: isAsleep, poison))
+      verdicts.append(verdict(about: claim, resting: proof, upload, isAsleep: isAsleep, poison))
     }
     guard uploads[number].reply == nil else { return }
     if faultBits != 0 { distort(&verdicts, phone) }
@@ -183,7 +201,8 @@ extension MachineSimulation {
   private static let epochs = (0..<10).map { "epoch-\($0)" }
 
   private func verdict(
-    about claim: LeanBackend.LeanClaim, _ upload: Upload, isAsleep: Bool, _ poison: Buying.Poison
+    about claim: LeanBackend.LeanClaim, resting proof: SentProof, _ upload: Upload, isAsleep: Bool,
+    _ poison: Buying.Poison
   ) -> ClaimVerdict {
     var told = ClaimVerdict(
       environment: Names.environment, transactionID: Names.id(claim.sale), verdict: .pending)
@@ -198,11 +217,17 @@ extension MachineSimulation {
       told.retryAfter = claim.sale % 3 == 0 ? 7_200 : nil
       return told
     }
-    if upload.receipt >= 0, !store.holds(receipt: upload.receipt, claim.sale) {
+    let isProven =
+      switch proof {
+      case .none: true
+      case .receipt(let receipt): store.holds(receipt: receipt, claim.sale)
+      case .signed(let sale): sale == claim.sale
+      }
+    guard isProven else {
       told.verdict = .unknownTransaction
       return told
     }
-    let (ruling, order) = ruling(on: claim, upload)
+    let (ruling, order) = ruling(on: claim, resting: proof, upload)
     told.orderNumber = order.map { String($0 + 1) }
     told.verdict = ruling.verdict
     if case .rejected(let reason) = ruling { told.reason = reason }
@@ -210,7 +235,7 @@ extension MachineSimulation {
   }
 
   private func ruling(
-    on claim: LeanBackend.LeanClaim, _ upload: Upload
+    on claim: LeanBackend.LeanClaim, resting proof: SentProof, _ upload: Upload
   ) -> (ruling: LeanBackend.Ruling, order: Int?) {
     // A planted bug: the backend replies before it commits, and then crashes.
     if bug == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] { return (.granted, nil) }
@@ -219,8 +244,8 @@ extension MachineSimulation {
       bug == .backendForgetsTransactions && before > 0
       || bug == .keysByInstallation && phones[upload.phone].shadow.ofImage
     let result = backend.rule(
-      on: claim, tokenIsTold: upload.receipt < 0, isProven: upload.isSigned, from: upload.credential, store,
-      at: storeNow)
+      on: claim, tokenIsTold: !proof.isReceipt, isProven: proof == .signed(claim.sale),
+      from: upload.credential, store, at: storeNow)
     if result.ruling.isSettled { isOnRecord[claim.sale] = true }
     checkCredit(claim, before: before, upload)
     return result
@@ -257,6 +282,7 @@ extension MachineSimulation {
       return
     }
     process.uploads[upload.lane] = -1
+    process.failedUploads[upload.lane] = upload.failure == nil ? -1 : number
     if process.phone.leases[upload.lane] == process.number { process.phone.leases[upload.lane] = -1 }
     var reply = upload.failure == nil ? upload.reply : nil
     if let failure = upload.failure, let planted = bug?.reply(to: upload, failure) {

@@ -70,6 +70,8 @@ final class Process {
   /// `floorOfAll` and may obey this one.
   var floorAsSaid = Int64(0)
   var floorOfLane = [Int64](repeating: 0, count: Names.lanes.count)
+  /// Of each lane: the last upload, if it failed; -1 for none.
+  var failedUploads = [Int](repeating: -1, count: Names.lanes.count)
   /// Purchases that this launch paid.
   var paid: [Int32] = []
 
@@ -96,6 +98,7 @@ final class Process {
     for lane in uploads.indices {
       uploads[lane] = -1
       floorOfLane[lane] = 0
+      failedUploads[lane] = -1
     }
     finishing.removeAll(keepingCapacity: true)
     paid.removeAll(keepingCapacity: true)
@@ -103,6 +106,17 @@ final class Process {
     (failingLanes, waitingLanes) = (0, 0)
     for lane in phone.leases.indices where phone.leases[lane] == number { phone.leases[lane] = -1 }
   }
+}
+
+/// What a claim of a request rests on.
+enum SentProof: Hashable {
+  /// Nothing: the backend asks the store.
+  case none
+  case receipt(Int)
+  /// The signed transaction of a sale.
+  case signed(Int)
+
+  var isReceipt: Bool { if case .receipt = self { true } else { false } }
 }
 
 /// One request with claims, on its way and back.
@@ -114,10 +128,8 @@ struct Upload {
   var claims: [LeanBackend.LeanClaim]
   /// The sender: a device or an account.
   var credential: Int
-  /// The app receipt of the request; -1 for none.
-  var receipt: Int
-  /// Whether the request holds the first claim's signed transaction.
-  var isSigned: Bool
+  /// What each claim rests on.
+  var proofs: [SentProof]
   var fate: Fault?
   var reply: UploadReply?
   /// The verdicts before a planted bug changed them; nil without one.

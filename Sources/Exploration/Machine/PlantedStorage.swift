@@ -106,7 +106,9 @@ final class PlantedStorage: ForwardingStorage {
 
   func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) throws(QueueError) {
     flush()
-    try base.keep(bug == .budgetNotStored ? try base.retryState() : state, watches, now: now)
+    let isForgotten = bug == .batchFailureForgotten && watches.count > 1
+    try base.keep(
+      bug == .budgetNotStored ? try base.retryState() : state, isForgotten ? [:] : watches, now: now)
     known = state
   }
 

@@ -8,6 +8,8 @@
   public struct StoreKitStore: StoreClient {
     /// How long a listing waits for the store account's name, in milliseconds.
     private let accountLimit: Int64
+    /// How long one finish may take, in milliseconds.
+    private let finishLimit: Int64 = 5_000
 
     /// Creates the store of this app.
     ///
@@ -36,16 +38,28 @@
       return try await receipt()
     }
 
-    /// Finishes the transaction through `Transaction.unfinished`, the only source of the object to finish.
-    @concurrent public func finish(transactionID: String) async throws -> FinishResult {
+    /// Finishes transactions through one reading of `Transaction.unfinished`, the only source of the objects to finish.
+    ///
+    /// `Transaction.finish()` may never return. Each call has a time limit of its own, and its id then has no result.
+    @concurrent public func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+      var results: [String: FinishResult] = [:]
+      var wanted = Set(transactionIDs)
       for await result in StoreKit.Transaction.unfinished {
         let transaction = result.signedValue
-        guard String(transaction.id) == transactionID else { continue }
-        await transaction.finish()
-        return .finished
+        let id = String(transaction.id)
+        guard wanted.contains(id) else { continue }
+        wanted.remove(id)
+        let isDone = await TimeLimit.answer(withinMilliseconds: finishLimit) {
+          await transaction.finish()
+          return true
+        }
+        if isDone == true { results[id] = .finished }
+        if wanted.isEmpty { return results }
       }
-      try Task.checkCancellation()
-      return .notListed
+      // A cancelled sequence ends early: what was not reached is not known.
+      guard !Task.isCancelled else { return results }
+      for id in wanted { results[id] = .notListed }
+      return results
     }
 
     /// The stable name of an Apple Account in this app. Nil without an account, without an answer, or if the

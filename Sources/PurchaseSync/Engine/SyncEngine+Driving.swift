@@ -50,6 +50,8 @@ extension SyncEngine {
   /// Closes the file; the next call opens it again.
   func closeFile() {
     opened = nil
+    // Those that are owed are found again by the next machine.
+    finishCalls = FinishCalls()
     session.drop()
   }
 
@@ -146,6 +148,7 @@ extension SyncEngine {
       next += 1
     }
     worklist.removeAll(keepingCapacity: true)
+    beginFinishes()
   }
 
   private func perform(_ action: SyncAction, of generation: Int) {
@@ -157,7 +160,7 @@ extension SyncEngine {
     switch action {
     case .emit(let event): emit(event)
     case .wake(let due): setTimer(due)
-    case .finish(let tombstone): finish(tombstone)
+    case .finish(let tombstone): finishCalls.add(tombstone)
     case .send(let lane, let entries): upload(lane, entries)
     case .readReceipt(let key): readReceipt(for: key)
     case .listStore: listStore()

@@ -83,7 +83,7 @@ extension SyncEngine {
   }
 
   private func prepare(_ entries: [Entry], in lane: Lane) async -> Preparation {
-    let body: UploadBody
+    let body: StoredUpload
     do throws(SyncError) {
       switch try readBody(entries) {
       case .success(let read): body = read
@@ -96,18 +96,18 @@ extension SyncEngine {
     guard case .authorization(let authorization) = credential else {
       return .failure(Self.failure(of: credential, in: lane))
     }
-    var proof = body.proof
-    if proof == nil, !body.needsNoProof {
+    var request = UploadRequest(device: body.device, proofs: body.proofs, claims: body.claims)
+    if let missing = body.missing {
       let listed = await proofsFromStore()
-      proof = listed?[body.key]
+      let proof = listed?[missing.key]
       // The store was already told that an update is finished and will not list it again: the backend asks the store by
       // id. If the store did not answer, conclude nothing.
-      guard proof != nil || body.isUpdate && listed != nil && !Task.isCancelled else {
+      guard proof != nil || missing.isUpdate && listed != nil && !Task.isCancelled else {
         return .failure(Task.isCancelled ? .interrupted : .proofMissing)
       }
+      request = UploadRequest(
+        device: body.device, proof: proof.map { ProofDocument($0) }, claims: body.claims)
     }
-    let request = UploadRequest(
-      device: body.device, proof: proof.map { ProofDocument($0) }, claims: body.claims)
     return .success(PreparedUpload(request: request, authorization: authorization))
   }
 
@@ -135,27 +135,12 @@ extension SyncEngine {
 
   private static let namelessDevice = "the vault that names this device is locked"
 
-  /// The stored part of one upload: the claims of a head and its run, and their common proof.
-  private struct UploadBody {
-    /// The head's key.
-    var key: EntryKey
-    var device: UUID
-    /// Nil if its bytes are not here.
-    var proof: Payload?
-    /// The head never had a proof: the backend asks the store by id.
-    var needsNoProof: Bool
-    /// All claims are updates of settled transactions. If the store does not list them, the backend asks by id.
-    var isUpdate: Bool
-    var claims: [Claim]
-  }
-
   private enum Reading {
-    case success(UploadBody)
+    case success(StoredUpload)
     case failure(UploadFailure)
   }
 
   private func readBody(_ entries: [Entry]) throws(SyncError) -> Reading {
-    guard let head = entries.first else { throw .queue(.invalid(what: "an upload of nothing")) }
     var claims: [Claim] = []
     for entry in entries {
       guard let details = EntryDetails(of: entry).known else {
@@ -171,26 +156,12 @@ extension SyncEngine {
       guard let device = try file.device(proposing: configuration.system.uuid()) else {
         return .failure(.unprepared(reason: Self.namelessDevice))
       }
-      let proof = try Self.proof(of: head, in: file)
-      let isMissing = proof == nil && !head.payloads.isEmpty
-      return .success(
-        UploadBody(
-          key: head.key, device: device, proof: proof, needsNoProof: head.payloads.isEmpty,
-          isUpdate: isMissing ? try Self.areUpdates(entries, in: file) : false, claims: claims))
+      // A damaged proof has become one by reference. The entry goes alone from now on: choose anew.
+      guard let stored = try StoredUpload(of: entries, claims, device: device, in: file) else {
+        return .failure(.interrupted)
+      }
+      return .success(stored)
     }
-  }
-
-  private static func areUpdates(_ entries: [Entry], in file: SyncFile) throws(QueueError) -> Bool {
-    for entry in entries where try file.queue.tombstone(entry.key) == nil { return false }
-    return true
-  }
-
-  /// An app receipt last: it may lack the transaction that it came with, and stays as it is once its Apple ID is gone.
-  private static func proof(of entry: Entry, in file: SyncFile) throws(QueueError) -> Payload? {
-    for reference in entry.payloads.sorted(by: { !$0.isAppReceipt && $1.isAppReceipt }) {
-      if let proof = try file.queue.payload(reference) { return proof }
-    }
-    return nil
   }
 
   // MARK: Adoptions

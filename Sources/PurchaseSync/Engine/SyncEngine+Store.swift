@@ -81,31 +81,43 @@ extension SyncEngine {
     if overflow.insert(key).inserted { emit(.queueFull(key, error)) }
   }
 
-  func finish(_ tombstone: Tombstone) {
-    configuration.checkpoint?(.finishCalling)
-    let (store, limit, generation) = (self.store, storeLimit, self.generation)
-    run { engine in
-      let end = await Self.finish(tombstone, in: store, within: limit)
-      await engine.finishEnded(tombstone.key, end, generation)
+  /// Begins calls for the finishes that wait.
+  func beginFinishes() {
+    while !isShutDown, let call = finishCalls.next() {
+      configuration.checkpoint?(.finishCalling)
+      let (store, limit, generation) = (self.store, storeLimit, self.generation)
+      run { engine in
+        let ends = await Self.finish(call, in: store, within: limit)
+        await engine.finishesEnded(call, ends, generation)
+      }
     }
   }
 
   private static func finish(
-    _ tombstone: Tombstone, in store: any StoreClient, within limit: TimeLimit
-  ) async -> FinishEnd {
-    let id = EntryDetails(of: tombstone).known?.transactionID ?? tombstone.key.transactionID
-    switch await limit.answer(of: { try await store.finish(transactionID: id) }) {
-    case .finished: return .finished
-    case .notListed: return .notListed
-    case nil: return .failed
+    _ call: [Tombstone], in store: any StoreClient, within limit: TimeLimit
+  ) async -> [FinishEnd] {
+    let ids = call.map { EntryDetails(of: $0).known?.transactionID ?? $0.key.transactionID }
+    let results = await limit.answer { try await store.finish(transactionIDs: ids) } ?? [:]
+    return ids.map { id in
+      switch results[id] {
+      case .finished: .finished
+      case .notListed: .notListed
+      case nil: .failed
+      }
     }
   }
 
-  private func finishEnded(_ key: EntryKey, _ end: FinishEnd, _ generation: Int) {
+  private func finishesEnded(_ call: [Tombstone], _ ends: [FinishEnd], _ generation: Int) {
     configuration.checkpoint?(.finishCalled)
-    feed(generation) { (machine, now) throws(QueueError) in
-      try machine.finishEnded(key, end, now: now)
+    guard generation == self.generation else { return }
+    let failed = zip(call, ends).filter { $1 == .failed }.map(\.0.key)
+    finishCalls.ended(call, failed: Set(failed))
+    for (tombstone, end) in zip(call, ends) {
+      feed(generation) { (machine, now) throws(QueueError) in
+        try machine.finishEnded(tombstone.key, end, now: now)
+      }
     }
+    beginFinishes()
   }
 
   /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.

@@ -2,7 +2,7 @@ package import PurchaseQueue
 
 /// One thing for the driver to do. Everything that has to be durable before it is durable.
 package enum SyncAction: Sendable, Hashable {
-  /// Upload these entries of one lane; they share the first one's proof. The lane is reserved, and nothing is recorded
+  /// Upload these entries of one lane. The lane is reserved, and nothing is recorded
   /// yet: prepare the request, take the lane's lease, then → `attemptBegins`, or `uploadFailed` if that is not possible.
   case send(lane: Lane, entries: [Entry])
   /// Tell the store that the transaction is done. → `finishEnded`

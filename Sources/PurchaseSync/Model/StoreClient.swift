@@ -15,11 +15,23 @@ public protocol StoreClient: Sendable {
   /// after the app said that the user asked for it.
   func refreshReceipt() async throws -> [UInt8]?
 
-  /// Tells the store that a transaction is done. A transaction that is already finished is not an error.
-  func finish(transactionID: String) async throws -> FinishResult
+  /// Tells the store that these transactions are done, with one look at its list. A transaction that is already finished
+  /// is not an error.
+  ///
+  /// The answer has a result for each id. An id without a result counts as failed, and is told again. Leave out an id
+  /// whose call does not return in time: the engine then tells it alone, so that it does not hold up the others.
+  func finish(transactionIDs: [String]) async throws -> [String: FinishResult]
 }
 
 extension StoreClient {
+  /// Tells the store of one transaction. Throws if the store did not answer about it.
+  public func finish(transactionID: String) async throws -> FinishResult {
+    guard let result = try await finish(transactionIDs: [transactionID])[transactionID] else {
+      throw StoreError.unknownAnswer
+    }
+    return result
+  }
+
   /// A store without an app receipt.
   public func receipt() async throws -> [UInt8]? { nil }
   /// A store without an app receipt.

@@ -52,8 +52,9 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
   /// A new proof came: verdicts about the old one no longer count.
   package mutating func gotNewProof() { unknownAnswers = 0 }
 
-  /// Whether it is sent without those that share its proof: one of them may be what fails.
-  package func goesAlone(policy: RetryPolicy) -> Bool { failedRounds >= policy.sharedRounds }
+  /// The most claims of an upload with this entry: half as many after each failure, since one of them may be what fails,
+  /// and in the end the entry alone. After an outage a backlog of 100 entries takes about ten uploads.
+  package var claimsPerUpload: Int { max(1, UploadRequest.mostClaims >> min(max(failedRounds, 0), 31)) }
 
   /// Decides after `failed` what to do with the entry.
   ///

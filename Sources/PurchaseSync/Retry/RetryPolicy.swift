@@ -23,8 +23,6 @@ public struct RetryPolicy: Sendable, Hashable {
   /// An outage is over after this many successful requests, and requests are no longer paced: 60.
   public var pacedSends: Int = 60
 
-  /// An entry that failed this often together with others is sent alone, to find out which of them fails: 2.
-  public var sharedRounds: Int = 2
   /// An entry is postponed after this many failed uploads: 8.
   public var poisonRounds: Int = 8
   package var poisonBlockingMilliseconds: Int64 = 600_000

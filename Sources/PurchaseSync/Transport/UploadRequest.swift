@@ -1,20 +1,46 @@
 public import Foundation
 public import PurchaseQueue
 
-/// Body of `POST /v1/receipts`: a proof and the claims based on it.
+/// Body of `POST /v1/receipts`: claims, and the proofs they rest on.
 public struct UploadRequest: Codable, Sendable {
+  /// The most claims of one upload.
+  package static let mostClaims = 100
+
   /// The installation's device.
   public var device: UUID
-  /// The proof; nil if the backend should ask the store by transaction id.
-  public var proof: ProofDocument?
-  /// 1…100 claims, all of one lane.
+  /// The proofs, each once. Several claims can rest on one proof, such as an app receipt.
+  public var proofs: [ProofDocument]
+  /// 1…100 claims, all of one lane. `Claim.proof` says on which proof a claim rests.
   public var claims: [Claim]
 
   /// Creates an upload.
-  public init(device: UUID, proof: ProofDocument?, claims: [Claim]) {
+  public init(device: UUID, proofs: [ProofDocument], claims: [Claim]) {
     self.device = device
-    self.proof = proof
+    self.proofs = proofs
     self.claims = claims
+  }
+
+  /// An upload whose claims all rest on one proof; without a proof, the backend asks the store by transaction id.
+  package init(device: UUID, proof: ProofDocument?, claims: [Claim]) {
+    let rested = claims.map { claim in
+      var claim = claim
+      claim.proof = proof == nil ? nil : 0
+      return claim
+    }
+    self.init(device: device, proofs: proof.map { [$0] } ?? [], claims: rested)
+  }
+
+  /// An absent list of proofs is an empty one.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    device = try fields.decode(UUID.self, forKey: .device)
+    proofs = try fields.decodeIfPresent([ProofDocument].self, forKey: .proofs) ?? []
+    claims = try fields.decode([Claim].self, forKey: .claims)
+  }
+
+  /// The proof that the claim rests on; nil for a claim without one, and for an index that is not in the list.
+  package func proof(of claim: Claim) -> ProofDocument? {
+    claim.proof.flatMap { proofs.indices.contains($0) ? proofs[$0] : nil }
   }
 }
 
@@ -97,12 +123,15 @@ public struct Claim: Codable, Sendable, Hashable {
   public var unverified: Bool?
   /// The order itself, if this device made it: the backend registers it if it does not know it yet.
   public var order: DeviceOrder?
+  /// The index of its proof in the upload's list; nil if the backend should ask the store by transaction id.
+  public var proof: Int?
 
   /// Creates a claim; omit the values that do not apply.
   public init(
     transactionID: String, originalTransactionID: String? = nil, environment: String, productID: String,
     quantity: Int, purchasedAt: Timestamp, match: Match, orderNumber: String? = nil,
-    candidates: [String]? = nil, evidence: String? = nil, unverified: Bool? = nil, order: DeviceOrder? = nil
+    candidates: [String]? = nil, evidence: String? = nil, unverified: Bool? = nil, order: DeviceOrder? = nil,
+    proof: Int? = nil
   ) {
     self.transactionID = transactionID
     self.originalTransactionID = originalTransactionID
@@ -116,5 +145,6 @@ public struct Claim: Codable, Sendable, Hashable {
     self.evidence = evidence
     self.unverified = unverified
     self.order = order
+    self.proof = proof
   }
 }

@@ -11,15 +11,15 @@ extension BackendModel {
     package var writes: [BackendWrite]
   }
 
-  /// The questions of an upload to the store: one about the proof or, without one, one per transaction by id. A caller
-  /// can ask them before it takes a lock.
+  /// The questions of an upload to the store, each once: about each proof that a claim rests on, and about each
+  /// transaction without a proof by id. A caller can ask them before it takes a lock.
   package static func queries(of request: UploadRequest) -> [VerificationQuery] {
-    if let proof = request.proof { return [.proof(proof)] }
-    return request.claims.map(query)
+    var asked: Set<VerificationQuery> = []
+    return request.claims.map { query($0, request.proof(of: $0)) }.filter { asked.insert($0).inserted }
   }
 
-  private static func query(_ claim: Claim) -> VerificationQuery {
-    .transaction(environment: claim.environment, id: claim.transactionID)
+  private static func query(_ claim: Claim, _ proof: ProofDocument?) -> VerificationQuery {
+    proof.map { .proof($0) } ?? .transaction(environment: claim.environment, id: claim.transactionID)
   }
 
   /// Judges each claim of an upload and grants what is to be granted. `verify` is a store in process.
@@ -40,15 +40,23 @@ extension BackendModel {
     var log = WriteLog()
     var verdicts: [ClaimVerdict] = []
     var touched: Set<ChainKey> = []
-    let answer = request.proof.map { answers(.proof($0)) }
-    if let report = answer?.report { touched.formUnion(absorb(report, into: &log, now: now)) }
+    // The proofs, each with its first claim.
+    var used: [(ProofDocument, Claim, StoreAnswer)] = []
+    var said: [VerificationQuery: StoreAnswer] = [:]
     for claim in request.claims {
-      let said = answer ?? answers(Self.query(claim))
-      if answer == nil, let report = said.report {
-        touched.formUnion(absorb(report, into: &log, now: now))
+      let proof = request.proof(of: claim)
+      let query = Self.query(claim, proof)
+      let answer: StoreAnswer
+      if let known = said[query] {
+        answer = known
+      } else {
+        answer = answers(query)
+        said[query] = answer
+        if let report = answer.report { touched.formUnion(absorb(report, into: &log, now: now)) }
+        if let proof { used.append((proof, claim, answer)) }
       }
       let refusal = register(claim, from: uploader, into: &log, now: now)
-      let ruling = rule(on: claim, said, isProven: answer != nil, from: uploader, refusal, now: now)
+      let ruling = rule(on: claim, answer, isProven: proof != nil, from: uploader, refusal, now: now)
       for write in ruling.writes { make(write, into: &log) }
       if let transaction = ruling.transaction {
         let owner = credits(for: transaction.grantKey).first.map(owner(of:))
@@ -57,11 +65,10 @@ extension BackendModel {
       verdicts.append(ruling.verdict)
     }
     creditRenewals(of: touched, into: &log, now: now)
-    if let proof = request.proof, let answer {
-      let subject = request.claims.first.map { ($0.transactionID, $0.originalTransactionID) }
+    for (proof, claim, answer) in used {
       keep(
-        proof, about: subject, answer, from: uploader, device: request.device, source: .upload, into: &log,
-        now: now)
+        proof, about: (claim.transactionID, claim.originalTransactionID), answer, from: uploader,
+        device: request.device, source: .upload, into: &log, now: now)
     }
     return Judgement(verdicts: verdicts, writes: log.writes)
   }

@@ -42,6 +42,16 @@ extension ConformanceCheck {
         try problem(reply)
       }
     },
+    ConformanceCheck(name: "no-such-proof", promise: "a claim that names a proof beyond the list is a 4xx") {
+      lab in
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      for index in [1, -1] as [Int64] {
+        let claim = ConformanceLab.claim(ConformanceLab.claim(paid), on: index)
+        let reply = try await lab.upload([claim], proofs: [ConformanceLab.signed(paid)])
+        try expect((400..<500).contains(reply.status), "a 4xx")
+        try problem(reply)
+      }
+    },
     ConformanceCheck(name: "too-large", promise: "more than 16 MiB is refused") { lab in
       let body = Data(repeating: 0x20, count: 16 << 20 | 1)
       let reply = try await lab.send("POST", "v1/receipts", body: body)

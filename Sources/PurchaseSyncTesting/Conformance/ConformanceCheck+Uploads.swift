@@ -66,6 +66,35 @@ extension ConformanceCheck {
         try expect(end == (word == "granted" ? "duplicate" : "granted"), "granted, once")
       }
     },
+    ConformanceCheck(
+      name: "proof-per-claim", promise: "claims of one upload rest on proofs of their own, or on none"
+    ) { lab in
+      let (first, one) = try await lab.paidOrder()
+      let (second, two) = try await lab.paidOrder()
+      let (third, byID) = try await lab.paidOrder()
+      let claims = [
+        ConformanceLab.claim(ConformanceLab.claim(one, order: first.number), on: 1),
+        ConformanceLab.claim(ConformanceLab.claim(two, order: second.number), on: 0),
+        ConformanceLab.claim(byID, order: third.number),
+      ]
+      let proofs = [ConformanceLab.signed(two), ConformanceLab.signed(one)]
+      let reply = try await lab.upload(claims, proofs: proofs)
+      for paid in [one, two, byID] {
+        let word = try await lab.verdict(reply, about: paid.transactionID)
+        try expect(word == "granted" || word == "pending", "granted, or pending")
+      }
+    },
+    ConformanceCheck(
+      name: "other-proof", promise: "a proof in the list counts only for the claims that name it"
+    ) { lab in
+      let (order, paid) = try await lab.paidOrder()
+      let (_, other) = try await lab.paidOrder()
+      let claim = ConformanceLab.claim(ConformanceLab.claim(paid, order: order.number), on: 0)
+      let proofs = [ConformanceLab.signed(other), ConformanceLab.signed(paid)]
+      let word = try await lab.verdict(
+        try await lab.upload([claim], proofs: proofs), about: paid.transactionID)
+      try expect(word == "unknownTransaction" || word == "pending", "unknownTransaction, or pending")
+    },
     ConformanceCheck(name: "partial", promise: "a claim that is not in the proof does not affect the others")
     { lab in
       let (order, paid) = try await lab.paidOrder()

@@ -57,12 +57,28 @@ extension ConformanceLab {
 
   private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
+  /// Uploads claims that all rest on one proof, or on none.
   package func upload(
     _ claims: [JSONValue], proof: JSONValue?, as caller: Caller = .alice, device: UUID = UUID()
   ) async throws -> Reply {
+    guard let proof else { return try await upload(claims, proofs: [], as: caller, device: device) }
+    return try await upload(claims.map { Self.claim($0, on: 0) }, proofs: [proof], as: caller, device: device)
+  }
+
+  /// Uploads claims that name their proofs themselves.
+  package func upload(
+    _ claims: [JSONValue], proofs: [JSONValue], as caller: Caller = .alice, device: UUID = UUID()
+  ) async throws -> Reply {
     var upload: [String: JSONValue] = ["device": .string(device.uuidString), "claims": .array(claims)]
-    if let proof { upload["proof"] = proof }
+    if !proofs.isEmpty { upload["proofs"] = .array(proofs) }
     return try await send("POST", "v1/receipts", as: caller, json: .object(upload))
+  }
+
+  /// The claim with the number of its proof in the list.
+  package static func claim(_ claim: JSONValue, on proof: Int64) -> JSONValue {
+    var members = claim.object ?? [:]
+    members["proof"] = .integer(proof)
+    return .object(members)
   }
 
   package static func signed(_ paid: Paid) -> JSONValue {

@@ -39,7 +39,7 @@ struct PaymentReply: Encodable {
 struct ReceiptReply: Codable { var receipt: Data? }
 
 struct FinishRequest: Codable {
-  var transactionID: String
+  var transactionIDs: [String]
   var storeAccount: String?
   var device: String?
 }
@@ -47,10 +47,11 @@ struct FinishRequest: Codable {
 struct FinishReply: Codable {
   enum Result: String, Codable { case finished, notListed }
 
-  var result: Result
+  /// By transaction id.
+  var results: [String: Result]
 
-  init(result: FinishResult) {
-    self.result = result == .finished ? .finished : .notListed
+  init(_ results: [String: FinishResult]) {
+    self.results = results.mapValues { $0 == .finished ? .finished : .notListed }
   }
 }
 

@@ -109,12 +109,12 @@ public struct MockStoreClient: StoreClient {
       in: try await call("POST", "store/receipt/refresh", try JSONEncoder().encode(document)))
   }
 
-  /// Finishes a transaction; `notListed` for one of another store account.
-  public func finish(transactionID: String) async throws -> FinishResult {
-    let request = FinishRequest(transactionID: transactionID, storeAccount: storeAccount, device: device)
+  /// Finishes transactions; `notListed` for one of another store account.
+  public func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+    let request = FinishRequest(transactionIDs: transactionIDs, storeAccount: storeAccount, device: device)
     let body = try await call("POST", "store/finish", try JSONEncoder().encode(request))
-    let result = try JSONDecoder().decode(FinishReply.self, from: body).result
-    return result == .notListed ? .notListed : .finished
+    let results = try JSONDecoder().decode(FinishReply.self, from: body).results
+    return results.mapValues { $0 == .notListed ? .notListed : .finished }
   }
 
   private var caller: String {

@@ -39,11 +39,13 @@ extension MockState {
     _ mock: inout MockState, _ target: FinishRequest, _ call: Route.Call
   ) throws -> FinishReply {
     guard target.storeAccount != nil || target.device != nil else {
-      try mock.store.finish(transactionID: target.transactionID)
-      return FinishReply(result: .finished)
+      for id in target.transactionIDs { try mock.store.finish(transactionID: id) }
+      return FinishReply(Dictionary(target.transactionIDs.map { ($0, .finished) }) { first, _ in first })
     }
     let account = mock.account(target.storeAccount, device: target.device)
-    return FinishReply(result: mock.store.finish(transactionID: target.transactionID, as: account))
+    var results: [String: FinishResult] = [:]
+    for id in target.transactionIDs { results[id] = mock.store.finish(transactionID: id, as: account) }
+    return FinishReply(results)
   }
 
   static func receipt(_ mock: inout MockState, _ call: Route.Call) throws -> ReceiptReply {

@@ -76,7 +76,7 @@ enum UploadBody: Decodable {
   }
 
   private static func problem(in upload: UploadRequest, from uploader: Uploader) -> String? {
-    guard (1...100).contains(upload.claims.count) else {
+    guard (1...UploadRequest.mostClaims).contains(upload.claims.count) else {
       return "claims: \(upload.claims.count) of them; it has to be 1 to 100"
     }
     if case .device(let device) = uploader, device != upload.device {
@@ -88,6 +88,9 @@ enum UploadBody: Decodable {
       if claim.quantity < 1 { return "claims.\(index).quantity: less than 1" }
       if claim.match == .bound, claim.orderNumber == nil {
         return "claims.\(index).orderNumber: missing in a bound claim"
+      }
+      if let proof = claim.proof, !upload.proofs.indices.contains(proof) {
+        return "claims.\(index).proof: there is no such proof in the list"
       }
     }
     return nil

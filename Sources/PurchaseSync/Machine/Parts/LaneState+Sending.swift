@@ -2,10 +2,7 @@ import PurchaseQueue
 
 /// Which entries a lane sends next, and when.
 extension LaneState {
-  /// The most entries that one upload carries (wire protocol).
-  static var claimsPerUpload: Int { 100 }
-
-  /// Reserves the lane for its head and the entries behind it with the same proof, if the lane is idle and would be
+  /// Reserves the lane for its head and the entries behind it that fit into one upload, if the lane is idle and would be
   /// admitted. Else asks for a wake-up. Throws before anything has changed.
   mutating func sendNext(
     _ lane: Lane, from storage: some LaneStorage & AttemptStorage, _ retry: inout RetryLedger, now: Timestamp,
@@ -13,7 +10,7 @@ extension LaneState {
   ) throws(QueueError) {
     guard activity == .idle else { return }
     let ready = try storage.readyEntries(
-      in: lane, now: now, limit: Self.claimsPerUpload, dueFirst: sendsDueFirst)
+      in: lane, now: now, limit: UploadRequest.mostClaims, dueFirst: sendsDueFirst)
     guard let head = ready.first else {
       guard let next = try storage.nextReadyAt(in: lane) else { return }
       let due = policy.bounded(next, after: now)
@@ -25,7 +22,7 @@ extension LaneState {
     switch retry.admission(of: backoff, for: purpose, now: now, policy: policy) {
     case .wait(let until): actions.append(.wake(at: policy.bounded(until, after: now)))
     case .send:
-      let run = try Self.run(headedBy: head, ready, storage, policy)
+      let run = try Self.run(headedBy: head, ready, storage)
       reserve(run)
       actions.append(.send(lane: lane, entries: run))
     }
@@ -55,17 +52,20 @@ extension LaneState {
     return true
   }
 
-  /// The head and the entries behind it that have the same proof. Alone, if the head has failed together with others.
+  /// The head and the entries behind it that go into one upload. An entry that failed together with others goes with
+  /// fewer of them each time, until it goes alone (`PoisonWatch.claimsPerUpload`).
   private static func run(
-    headedBy head: Entry, _ ready: [Entry], _ storage: some AttemptStorage, _ policy: RetryPolicy
+    headedBy head: Entry, _ ready: [Entry], _ storage: some AttemptStorage
   ) throws(QueueError) -> [Entry] {
-    if ready.count == 1 { return ready }
-    if try goesAlone(head, storage, policy) { return [head] }
-    // References to proofs that are not here compare equal by their size alone. Their proofs may differ.
-    if !head.payloads.isEmpty, head.payloads.allSatisfy(\.isByReference) { return [head] }
-    var run = [head]
-    for entry in ready.dropFirst() {
-      guard entry.payloads == head.payloads, try !goesAlone(entry, storage, policy) else { break }
+    // References to proofs that are not here compare equal by their size alone, and one that the store does not list
+    // would hold up the others.
+    guard ready.count > 1, !head.isByReference else { return [head] }
+    var load = UploadLoad()
+    var most = UploadRequest.mostClaims
+    var run: [Entry] = []
+    for entry in ready {
+      most = min(most, try claimsPerUpload(with: entry, storage))
+      guard run.count < most, !entry.isByReference, load.takes(entry) || run.isEmpty else { break }
       // Two entries with one name on the wire go in two uploads: a verdict could be about either.
       if entry.key.hasDate, run.contains(where: { $0.key.hasSameWireName(as: entry.key) }) { break }
       run.append(entry)
@@ -73,11 +73,11 @@ extension LaneState {
     return run
   }
 
-  private static func goesAlone(
-    _ entry: Entry, _ storage: some AttemptStorage, _ policy: RetryPolicy
-  ) throws(QueueError) -> Bool {
-    guard entry.attempts > 0 else { return false }
-    return try storage.watch(of: entry.key).goesAlone(policy: policy)
+  private static func claimsPerUpload(
+    with entry: Entry, _ storage: some AttemptStorage
+  ) throws(QueueError) -> Int {
+    guard entry.attempts > 0 else { return UploadRequest.mostClaims }
+    return try storage.watch(of: entry.key).claimsPerUpload
   }
 
   /// The activity of the lane, for a screen. `reason` is the last reported reason to wait, if there was one. Changes

@@ -132,11 +132,17 @@ struct LaneState: Hashable {
   /// The request ended without verdicts, or did not begin: the lane is idle.
   mutating func stopped() { activity = .idle }
 
-  /// Updates the backoff of this lane and the pace of all lanes.
+  /// Updates the backoff of this lane and the pace of all lanes. A request that was refused with several claims is not
+  /// sent again as it is: the next one has fewer claims, so it need not wait for long.
   mutating func failed(
-    _ failure: UploadFailure, _ retry: inout RetryLedger, now: Timestamp, _ delays: inout Delays
+    _ failure: UploadFailure, claims: Int, _ retry: inout RetryLedger, now: Timestamp,
+    _ delays: inout Delays
   ) {
-    retry.failed(failure, &backoff, now: now, &delays)
+    if case .backendFault = failure, claims > 1 {
+      backoff.failed(now: now, policy: delays.policy, using: &delays.random)
+    } else {
+      retry.failed(failure, &backoff, now: now, &delays)
+    }
   }
 
   /// The credentials are missing or were refused.
