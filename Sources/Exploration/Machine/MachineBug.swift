@@ -20,6 +20,7 @@ package enum MachineBug: String, PlantedBug {
   case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
+  case unconfirmedBlock, reservationsBlock
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
 
@@ -73,6 +74,8 @@ package enum MachineBug: String, PlantedBug {
       "the retry state is read at launch only, so other processes' requests are not counted"
     case .newerProofForgotten:
       "an acknowledgement does not say which proofs were sent, so a newer one goes with it"
+    case .unconfirmedBlock: "an outcome that the app has not confirmed takes capacity"
+    case .reservationsBlock: "an order that was not paid keeps its capacity"
     case .releasedNeverAgain: "quarantine is permanent"
     case .backendForgetsTransactions: "the backend grants a transaction again"
     case .keysByInstallation: "the backend's idempotency key belongs to the installation"
