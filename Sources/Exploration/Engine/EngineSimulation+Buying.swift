@@ -48,7 +48,8 @@ extension EngineSimulation {
     }
     guard let before, let after = standing, before == after.withoutRefusals(of: before) else { return }
     checker.expect(
-      .neverBlocked, after.refused == before.refused, "nothing is queued, and there is no capacity for an order")
+      .neverBlocked, after.refused == before.refused,
+      "nothing is queued, and there is no capacity for an order")
   }
 
   /// What has to stay as it is while an empty queue is to have capacity; nil if something is queued.

@@ -105,7 +105,8 @@ package struct Schedule: Sendable {
     case "redeliver": add(.redeliver(phone: phone), knobs, &random)
     case "wake": add(.wake(phone: phone, reason: random.below(3)), knobs, &random)
     case "dismiss":
-      add(.dismissSheets(phone: phone, product: random.below(2), count: random.between(1, 12)), knobs, &random)
+      add(
+        .dismissSheets(phone: phone, product: random.below(2), count: random.between(1, 12)), knobs, &random)
     case "cancelled":
       var buying = Self.buying(phone, knobs, &random)
       (buying.hasOrder, buying.isCancelled) = (true, true)

@@ -172,8 +172,10 @@ extension SyncEngine {
         method: "PUT", path: path, headers: headers, body: try json(made, what: "order \(made.number)"))
     }
     switch notice.state {
-    case .cancelled: return BackendRequest(method: "POST", path: path + "/cancel", headers: headers, body: Data())
-    case .deferred: return BackendRequest(method: "POST", path: path + "/defer", headers: headers, body: Data())
+    case .cancelled:
+      return BackendRequest(method: "POST", path: path + "/cancel", headers: headers, body: Data())
+    case .deferred:
+      return BackendRequest(method: "POST", path: path + "/defer", headers: headers, body: Data())
     default: return nil
     }
   }
