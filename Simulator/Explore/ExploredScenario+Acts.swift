@@ -28,6 +28,13 @@ extension ExploredScenario {
       close()
     case .takeImage: takeImage()
     case .restoreImage: restoreImage()
+    case .dismissSheets(_, let product, let count):
+      guard user >= 0 else { return }
+      launch.does.append(
+        .dismissSheets(
+          product: product == 0 ? Scenario.gems : Scenario.coins, account: ScenarioCharges.account(user),
+          count: count))
+    case .neverConfirm: launch.does.append(.neverConfirm)
     case .claim: if user >= 0 { launch.does.append(.adopt(account: ScenarioCharges.account(user))) }
     case .backup: backUp()
     case .restoreBackup: restoreBackup()
@@ -79,7 +86,8 @@ extension Act {
     case .fault(_, let phone, _, _), .storageFault(_, let phone, _, _), .kill(let phone, _, _),
       .powerLoss(let phone, _), .clock(let phone, _), .user(let phone, _, _), .appleID(let phone, _),
       .reinstall(let phone), .takeImage(let phone), .restoreImage(let phone), .claim(let phone),
-      .redeliver(let phone), .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _):
+      .redeliver(let phone), .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _),
+      .dismissSheets(let phone, _, _), .neverConfirm(let phone):
       phone
     }
   }

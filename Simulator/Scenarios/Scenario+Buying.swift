@@ -7,7 +7,8 @@ extension Scenario {
 
   static let buying: [Scenario] = [
     Scenario(
-      name: "owned-bought-again", summary: "an owned product is bought again: the store answers with the old purchase",
+      name: "owned-bought-again",
+      summary: "an owned product is bought again: the store answers with the old purchase",
       description: """
         Alice owns the product. StoreKit answers her second payment with the first transaction and charges \
         nothing. The second order is closed (purchases-ios#6357, purchases-ios#2148).
@@ -19,7 +20,8 @@ extension Scenario {
         Launch(does: [.buy(product: unlock, account: alice)]),
       ], expects: .init(paid: 1, orders: ["delivered": 1, "cancelled": 1, "open": 0])),
     Scenario(
-      name: "unfinished-bought-again", summary: "a consumable is bought again before its first purchase is finished",
+      name: "unfinished-bought-again",
+      summary: "a consumable is bought again before its first purchase is finished",
       description: """
         The backend is down. StoreKit answers the second payment with the first, unfinished transaction. Its \
         outcome is that of both orders (purchases-ios#2148).
@@ -30,7 +32,8 @@ extension Scenario {
         Launch(before: [.repeatsTransactions, .outage(4)], does: [buyGems, buyGems])
       ], expects: .init(paid: 1, orders: ["delivered": 1, "cancelled": 1, "open": 0])),
     Scenario(
-      name: "cancelled-then-charged", summary: "the sheet says cancelled, and the bank completes the payment later",
+      name: "cancelled-then-charged",
+      summary: "the sheet says cancelled, and the bank completes the payment later",
       description: """
         Alice pays with a bank that confirms in another app. The sheet ends as cancelled; the charge comes \
         while the app is closed (react-native-purchases#1570, purchases-ios#6207).
@@ -43,7 +46,8 @@ extension Scenario {
         Launch(before: [.approved]),
       ], expects: .init(paid: 1, orders: ["delivered": 1])),
     Scenario(
-      name: "dismissed-sheets", summary: "more sheets are closed than the queue has entries; then one is paid",
+      name: "dismissed-sheets",
+      summary: "more sheets are closed than the queue has entries; then one is paid",
       description: "Alice opens the sheet twelve times and closes it. The queue has three entries.",
       attacks: "queues whose reservations block the next purchase",
       proves: ["R5.5", "invariant 37"],
@@ -61,7 +65,8 @@ extension Scenario {
         Launch(does: [buyCoins]),
       ], expects: .init(paid: 7, orders: ["delivered": 7]), entries: 3),
     Scenario(
-      name: "backend-down-at-purchase", summary: "the backend is down when alice buys: the device makes the order",
+      name: "backend-down-at-purchase",
+      summary: "the backend is down when alice buys: the device makes the order",
       description: """
         No order can be made at the backend. The device gives number and token, and the upload registers the \
         order.
@@ -73,7 +78,8 @@ extension Scenario {
         Launch(before: [.noFaults]),
       ], expects: .init(paid: 1, orders: ["delivered": 1]), makesOrders: true),
     Scenario(
-      name: "order-refused", summary: "the backend refuses an order for good; the next one is another request",
+      name: "order-refused",
+      summary: "the backend refuses an order for good; the next one is another request",
       description: "The product is not for sale for a moment. The next request has another Idempotency-Key.",
       attacks: "apps that repeat a refused request under its key, whose answer a backend repeats for ever",
       proves: ["R4.5", "invariant 37"],
@@ -85,7 +91,8 @@ extension Scenario {
           ], does: [buyGems, buyGems])
       ], expects: .init(paid: 1, orders: ["delivered": 1])),
     Scenario(
-      name: "cancelled-order-told-later", summary: "the backend is down when the sheet is closed, and hears it later",
+      name: "cancelled-order-told-later",
+      summary: "the backend is down when the sheet is closed, and hears it later",
       description: "The order stays owed to the backend until it has heard that its sheet was cancelled.",
       attacks: "apps whose backends keep every order that nobody paid open",
       proves: ["R5.3"],
@@ -98,7 +105,8 @@ extension Scenario {
         Launch(), Launch(does: [buyCoins]),
       ], expects: .init(paid: 1, orders: ["delivered": 1, "cancelled": 1])),
     Scenario(
-      name: "sign-out-while-pending", summary: "alice asks to buy and signs out; bob is signed in when it is approved",
+      name: "sign-out-while-pending",
+      summary: "alice asks to buy and signs out; bob is signed in when it is approved",
       description: """
         The payment waits for a parent. Alice signs out, and bob uses the app when the purchase is approved. \
         It is hers (purchases-android#1907).
@@ -107,13 +115,15 @@ extension Scenario {
       proves: ["R4.5", "invariant 6"],
       launches: [
         Launch(
-          before: [.payment(storeAccount: storeAccount, asksToBuy: true, interruptions: 0)], signedIn: [alice],
+          before: [.payment(storeAccount: storeAccount, asksToBuy: true, interruptions: 0)],
+          signedIn: [alice],
           does: [buyGems, .signOut(account: alice), .signIn(account: "bob"), .use(milliseconds: 50)]),
         Launch(before: [.approved], signedIn: ["bob"], does: [.use(milliseconds: 100)]),
         Launch(signedIn: [alice]),
       ], expects: .init(paid: 1, orders: ["delivered": 1])),
     Scenario(
-      name: "subscribed-already", summary: "alice buys what she is subscribed to: one entitlement, one outcome",
+      name: "subscribed-already",
+      summary: "alice buys what she is subscribed to: one entitlement, one outcome",
       description: """
         The store answers the second payment with the transaction of the present period \
         (flutter#171941).
@@ -126,7 +136,8 @@ extension Scenario {
         Launch(does: [.buy(product: "basic.monthly", account: alice)]),
       ], expects: .init(paid: 1, orders: ["delivered": 1, "cancelled": 1, "open": 0])),
     Scenario(
-      name: "update-before-answer", summary: "the store's update comes before the answer of the payment sheet",
+      name: "update-before-answer",
+      summary: "the store's update comes before the answer of the payment sheet",
       description: "Since iOS 26 the update can be faster than `purchase()` (purchases-ios#7072).",
       attacks: "apps that handle both as purchases",
       proves: ["R4.5", "invariant 18"],

@@ -119,7 +119,8 @@ struct RecordingTransport: BackendTransport {
   var answer: @Sendable (BackendRequest) -> BackendResponse? = { _ in nil }
 
   init(
-    _ inner: any BackendTransport, answer: @escaping @Sendable (BackendRequest) -> BackendResponse? = { _ in nil }
+    _ inner: any BackendTransport,
+    answer: @escaping @Sendable (BackendRequest) -> BackendResponse? = { _ in nil }
   ) {
     (self.inner, self.answer) = (inner, answer)
   }

@@ -85,7 +85,8 @@ import Testing
     }
   }
 
-  @Test func `B10 a subscription bought again is one entitlement, and the order has an outcome`() async throws {
+  @Test func `B10 a subscription bought again is one entitlement, and the order has an outcome`() async throws
+  {
     try await BuyingFixture.with { shop in
       shop.server.withStore { $0.faults.repeatsTransactions = true }
       let engine = try await shop.open()
@@ -152,7 +153,8 @@ import Testing
     }
   }
 
-  @Test func `B8 a pending purchase is hers although she has signed out before it is approved`() async throws {
+  @Test func `B8 a pending purchase is hers although she has signed out before it is approved`() async throws
+  {
     try await BuyingFixture.with { shop in
       let engine = try await shop.open()
       let order = try await engine.begin(product: "gems", account: "alice", context: "gift")
@@ -221,7 +223,8 @@ import Testing
     }
   }
 
-  @Test func `an order of an earlier process is used again after an hour, and never within it`() async throws {
+  @Test func `an order of an earlier process is used again after an hour, and never within it`() async throws
+  {
     try await BuyingFixture.with { shop in
       let engine = try await shop.open()
       let first = try await engine.begin(product: "gems", account: "alice", context: "before")

@@ -121,7 +121,8 @@ import Testing
 
   // MARK: What is kept
 
-  @Test func `P5 two years later few unpaid orders are left, and an opening reads none of them`() async throws {
+  @Test func `P5 two years later few unpaid orders are left, and an opening reads none of them`() async throws
+  {
     try await BuyingFixture.with { shop in
       shop.server.setOrderLifetime(.seconds(3_600))
       let vault = CountingVault(shop.directory + "/vault")

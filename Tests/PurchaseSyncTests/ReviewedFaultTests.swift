@@ -37,8 +37,6 @@ import Testing
     // The other process delivers it, and tells no other process.
     if app.isSending(alice) { _ = try app.fail(alice, .laneTaken) }
     _ = try app.storage.acknowledge([SettledClaim(key: key("101"), verdict: .granted)], now: app.now)
-    _ = app.letPass(10_000)
-    try app.storage.markSeen(key("101"))
     #expect(app.letPass(2 * 3_600_000).sent == [["100"]])
   }
 

@@ -187,7 +187,7 @@ import Testing
 
   @Test(arguments: StorageKind.allCases)
   func `an update is stored beside its tombstone, in its lane and for its order`(kind: StorageKind) throws {
-    try StorageSite.with(kind, limits: QueueLimits(entries: 2)) { site in
+    try StorageSite.with(kind, limits: QueueLimits(entries: 1)) { site in
       try site.addOrder(1)
       try site.enqueue(bought("100", token: 1), from: "apple-id")
       let tombstone = try #require(try site.settle("100"))
@@ -203,7 +203,7 @@ import Testing
       }
       let twice = try site.storage.enqueueUpdate(refund(of: "100"), of: tombstone, now: later)
       #expect(twice.place == entry.place)
-      #expect(throws: QueueError.queueFull(.entries, needed: 3, allowed: 2)) {
+      #expect(throws: QueueError.queueFull(.entries, needed: 2, allowed: 1)) {
         try site.enqueue(bought("101"))
       }
       let settled = try #require(try site.settle("100", .refunded, at: later))

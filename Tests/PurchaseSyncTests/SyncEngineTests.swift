@@ -116,6 +116,11 @@ import Testing
       let engine = try await open(configuration, fixture, store)
       await #expect(throws: SyncError.self) { try await engine.begin(product: "other", account: "alice") }
       _ = try await engine.begin(product: product, account: "alice")
+      // Neither does an order that nobody has paid: only what is queued takes the capacity of the next one.
+      let his = try await engine.begin(product: product, account: "bob")
+      fixture.setFaults(.outage(path: "/v1/receipts", requests: 10_000))
+      try await engine.receive(
+        try await store.pay(product: product, quantity: 1, accountToken: his.accountToken), for: his)
       await #expect(throws: SyncError.queue(.queueFull(.entries, needed: 2, allowed: 1))) {
         try await engine.begin(product: product, account: "bob")
       }

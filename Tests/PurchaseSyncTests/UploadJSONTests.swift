@@ -22,7 +22,14 @@ import Testing
       productID: text(&random), quantity: Int(truncatingIfNeeded: random.next()),
       purchasedAt: Timestamp(milliseconds: Int64(bitPattern: random.next())),
       match: Claim.Match(rawValue: text(&random)), orderNumber: maybe(&random), candidates: candidates,
-      evidence: maybe(&random), unverified: [nil, true, false][Int(random.below(3))])
+      evidence: maybe(&random), unverified: [nil, true, false][Int(random.below(3))],
+      order: random.below(3) > 0
+        ? nil
+        : DeviceOrder(
+          number: text(&random), accountToken: random.nextUUID(), account: text(&random),
+          productID: text(&random), quantity: Int(random.below(9)),
+          state: OrderState(rawValue: text(&random)),
+          createdAt: Timestamp(milliseconds: 7)))
   }
 
   @Test(arguments: 0..<50) func `every request is read back unchanged`(seed: Int) throws {
@@ -43,7 +50,7 @@ import Testing
     let claim = Claim(
       transactionID: "", environment: "", productID: "", quantity: 1, purchasedAt: Timestamp(milliseconds: 0),
       match: .none)
-    #expect(Mirror(reflecting: claim).children.count == 11)
+    #expect(Mirror(reflecting: claim).children.count == 12)
     let request = UploadRequest(device: UUID(), proof: ProofDocument(kind: .appReceipt, data: ""), claims: [])
     #expect(Mirror(reflecting: request).children.count == 3)
   }

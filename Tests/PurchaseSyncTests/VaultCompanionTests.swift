@@ -72,9 +72,9 @@ import Testing
       now = now.adding(milliseconds: inDays(60))
       try file.maintain(now: now)
     }
-    // Five years later; the journal keeps 400 days.
+    // Five years later; the journal keeps the newest 20.
     let kept = try vault.list().filter { $0.hasPrefix("order.") }.count
-    #expect(kept <= 8, "\(kept) orders in the vault")
+    #expect(kept <= 20, "\(kept) orders in the vault")
     let file = try SyncFile(
       queue: QueueFile(path: directory.path + "/q", limits: QueueLimits(), vault: vault, now: now))
     let open = try file.journal.orders().map(\.order.state)

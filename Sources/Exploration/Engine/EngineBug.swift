@@ -9,6 +9,8 @@ package enum EngineBug: String, PlantedBug {
   case leaseFreedEarly, leaseKept
   // MARK: The app around the engine
   case wrongAccountAfterAwait, finishInADefer, outcomeToldEarly, confirmedForTheApp, streamNeverEnds
+  // MARK: Orders
+  case ownedWithoutOrder, cancelledIsUnpaid, oneKeyForAll, deviceOrderNotSent
 
   package var summary: String {
     switch self {
@@ -25,6 +27,11 @@ package enum EngineBug: String, PlantedBug {
     case .finishInADefer: "the app finishes a transaction whether or not the engine took it"
     case .outcomeToldEarly: "the app hears of a reply before it is committed"
     case .confirmedForTheApp: "an outcome is confirmed when it is delivered, not when the app has seen it"
+    case .ownedWithoutOrder:
+      "a transaction that the store repeats is handed over without the order that it answers"
+    case .cancelledIsUnpaid: "the app clears away the transaction of an order whose sheet said cancelled"
+    case .oneKeyForAll: "every request for an order has the first one's Idempotency-Key"
+    case .deviceOrderNotSent: "an order that the device made is not sent to the backend"
     case .streamNeverEnds: "the app's copy of the event stream never ends"
     }
   }

@@ -22,6 +22,8 @@ package enum EngineInvariant: String, Invariant {
   case finished = "23"
   case delivered = "24"
   case quiet = "26"
+  case eachOrderEnds = "36"
+  case neverBlocked = "37"
   case shutdownReturns = "S1"
   case nothingAfterShutdown = "S2"
   case streamsEnd = "S3"
@@ -55,6 +57,8 @@ package enum EngineInvariant: String, Invariant {
       "suspend returns in time; then no lease is held, and nothing is sent until the foreground"
     case .cancelReturns: "a call returns when its task is cancelled"
     case .oneThread: "every job of the engine goes through the run queue"
+    case .eachOrderEnds:
+      "an order that the store answered with an earlier transaction gets that transaction's outcome"
     default: Int(rawValue).flatMap(MachineInvariant.init(rawValue:))?.sentence ?? ""
     }
   }
@@ -62,6 +66,7 @@ package enum EngineInvariant: String, Invariant {
   package var minimum: Int {
     switch self {
     case .failedEnqueue: 5
+    case .eachOrderEnds, .neverBlocked: 5
     case .retryAfter: 50
     case .prefix, .refunds, .suspensionHolds, .cancelReturns: 60
     default: 500
@@ -80,6 +85,7 @@ package enum EngineMark: Int, Mark {
   case discardedInFlight, refundedVerdict, duplicateVerdict, confirmedTwice, streamsOpenedLate
   case listedWhileListing, beginTwice
   case finishedTogether
+  case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
 
   package var sentence: String {
     switch self {
@@ -119,6 +125,12 @@ package enum EngineMark: Int, Mark {
     case .streamsOpenedLate: "the app opened a further event stream"
     case .listedWhileListing: "a listing began while another was running"
     case .finishedTogether: "one call of the store finished several transactions"
+    case .sheetsDismissed: "payment sheets were closed without a payment"
+    case .chargedAfterCancel: "a purchase was charged after its sheet had said cancelled"
+    case .ownedReturned: "the store answered an order with an earlier transaction"
+    case .pendingSignedOut: "an account signed out while its payment waited"
+    case .neverConfirmed: "an app confirmed no outcome"
+    case .deviceMadeOrder: "the device made an order"
     case .beginTwice: "the app asked for two orders at once"
     }
   }

@@ -19,6 +19,8 @@ struct EngineKnobs {
   /// Whether proofs are too long for the queue: the engine reads them from the store when it sends them.
   var isByReference: Bool
   var withoutOrder: Int
+  /// Whether the device makes an order if the backend does not.
+  var makesOrders = false
   /// How many of each act.
   var acts: [(act: EngineAct, count: Int)] = []
 
@@ -42,6 +44,7 @@ struct EngineKnobs {
     for act in EngineAct.allCases where random.chance(act.permille) {
       acts.append((act, random.between(1, act.most)))
     }
+    makesOrders = random.chance(300)
     // Another process cannot close a file that was replaced.
     if acts.contains(where: { $0.act == .secondEngine }) { acts.removeAll { $0.act == .replaceFile } }
     if profile != .swarm { restrict() }
@@ -62,6 +65,7 @@ struct EngineKnobs {
       KnobValue("stalls, permille", stalls), KnobValue("network faults, permille", network),
       KnobValue("store faults, permille", store), KnobValue("credential faults, permille", credentials),
       KnobValue("limit of entries", entries),
+      KnobValue("the device makes orders", makesOrders ? 1 : 0, makesOrders ? "yes" : "no"),
       KnobValue("proofs by reference", isByReference ? 1 : 0, isByReference ? "yes" : "no"),
     ]
     for (order, act) in EngineAct.allCases.enumerated() where acts.contains(where: { $0.act == act }) {
@@ -77,7 +81,8 @@ struct EngineKnobs {
       "\(purchases) purchases of \(accounts) accounts in \(length) ms, latency up to \(latency) ms",
       "permille: network \(network), store \(store), credentials \(credentials), deaf \(deaf), stalls \(stalls), "
         + "without order \(withoutOrder)",
-      "limit: \(entries) entries" + (isByReference ? ", proofs by reference" : ""),
+      "limit: \(entries) entries" + (isByReference ? ", proofs by reference" : "")
+        + (makesOrders ? ", orders of the device" : ""),
       acts.map { "\($0.act) \($0.count)" }.joined(separator: ", "),
     ].filter { !$0.isEmpty }
   }
@@ -89,6 +94,7 @@ enum EngineAct: CaseIterable, Sendable {
   case signOut, claim, discard, wake, redeliver, refund, replaceFile, stream, confirmTwice, fetchOrders,
     snapshot
   case beginTwice, refresh
+  case dismissSheets, chargeCancelled, buyOwned, pendingSignOut, neverConfirm
 
   var permille: Int {
     switch self {
@@ -111,7 +117,8 @@ enum EngineAct: CaseIterable, Sendable {
     case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice, .replaceFile: [.crash]
     case .secondEngine: [.crash, .accounts]
     case .suspend, .suspendTwice, .wake: [.network, .crash]
-    case .signOut, .claim, .fetchOrders, .beginTwice: [.accounts]
+    case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut: [.accounts]
+    case .dismissSheets, .chargeCancelled, .buyOwned, .neverConfirm: [.store]
     case .redeliver, .refresh, .discard, .confirmTwice, .stream, .snapshot: [.store]
     case .refund: [.subscriptions, .store]
     }
@@ -127,6 +134,8 @@ enum EngineAct: CaseIterable, Sendable {
     case .claim: .claim(phone: 0)
     case .wake: .wake(phone: 0, reason: 0)
     case .redeliver: .redeliver(phone: 0)
+    case .dismissSheets: .dismissSheets(phone: 0, product: 0, count: 3)
+    case .neverConfirm: .neverConfirm(phone: 0)
     default: .other("\(self)")
     }
   }

@@ -36,6 +36,10 @@ final class EngineProcess: @unchecked Sendable {
   var begun = 0
   /// Timers that were set, for the planted bug that loses some.
   var timersSet = 0
+  /// Whether its app confirms outcomes.
+  var confirms = true
+  /// The first Idempotency-Key, for the planted bug that repeats it.
+  var firstKey: String?
   /// The first reply to an upload, for the planted cache.
   var cached: BackendResponse?
 

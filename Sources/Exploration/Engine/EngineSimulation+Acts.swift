@@ -94,6 +94,8 @@ extension EngineSimulation {
         try await engine.cancel(order: one.number)
         try await engine.cancel(order: other.number)
       case .refresh: try await engine.refreshReceipt()
+      case .dismissSheets, .chargeCancelled, .buyOwned, .pendingSignOut, .neverConfirm:
+        try await buy(act, process, engine)
       default: _ = try await engine.snapshot()
       }
     } catch {
@@ -183,8 +185,9 @@ extension EngineSimulation {
     }
   }
 
-  private func signOut() {
-    let account = Names.accounts[people.below(knobs.accounts)]
+  private func signOut() { signOut(Names.accounts[people.below(knobs.accounts)]) }
+
+  func signOut(_ account: String) {
     signedOut.insert(account)
     checker.mark(.signInNeeded)
     tell(nil, "\(account) signs out")

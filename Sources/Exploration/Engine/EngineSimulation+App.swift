@@ -40,7 +40,7 @@ extension EngineSimulation {
       let order = await begin(product, account, process, engine)
       process.begins[number] = nil
       guard let order, process.isAlive else { return }
-      await pay(product, order, process, engine)
+      await pay(product, slot(of: order), process, engine)
     }
     queue.owner = before
     // The user may lose patience.
@@ -57,9 +57,9 @@ extension EngineSimulation {
       (.cancelReturns, "a cancelled begin never returned", process.number, { process.begins[number] == nil }))
   }
 
-  private func begin(
+  func begin(
     _ product: Int, _ account: String, _ process: EngineProcess, _ engine: SyncEngine
-  ) async -> Int? {
+  ) async -> PurchaseOrder? {
     do {
       let order = try await engine.begin(product: Names.products[product], account: account)
       guard process.isAlive else { return nil }
@@ -67,10 +67,13 @@ extension EngineSimulation {
       ordersHandedOut[order.number, default: 0] += 1
       checker.expect(
         .binding, ordersHandedOut[order.number] == 1, "order \(order.number) was handed out twice")
-      return Task.isCancelled ? nil : Names.order(order.number)
+      return Task.isCancelled ? nil : order
     } catch {
       if process.isAlive { tell(process, "has no order: \(error)") }
-      if case .queue(.queueFull) = error { checker.mark(.queueFull) }
+      if case .queue(.queueFull) = error {
+        checker.mark(.queueFull)
+        refusedOrders += 1
+      }
       return nil
     }
   }
@@ -94,7 +97,7 @@ extension EngineSimulation {
     await handOver(sale, process, engine)
   }
 
-  private func charge(_ product: Int, _ order: Int?) -> Int {
+  func charge(_ product: Int, _ order: Int?) -> Int {
     let sale = store.charge(
       LeanStore.Sale(
         buyer: 0, product: product, paidAt: now.milliseconds, order: order ?? -1,
@@ -108,6 +111,11 @@ extension EngineSimulation {
   func handOver(_ sale: Int, _ process: EngineProcess, _ engine: SyncEngine) async {
     guard process.isAlive else { return }
     if process.isOpening { checker.mark(.deliveryInOpening) }
+    if bug == .cancelledIsUnpaid, cancelled.contains(store.sales[sale].order) {
+      // The app believes that nothing was charged, and clears the transaction away.
+      do { _ = try await finish(Names.id(sale), process) } catch { return }
+      return
+    }
     do {
       try await engine.receive(transaction(sale))
       guard process.isAlive else { return }
@@ -137,8 +145,15 @@ extension EngineSimulation {
       for await event in bug == .streamNeverEnds ? Self.copy(of: events) : events {
         guard process.isAlive else { return }
         guard case .delivered(let outcome) = event else { continue }
+        if outcome.isAlreadyOwned {
+          toldOwned.insert(outcome.orderNumber ?? "")
+          tell(process, "is told that \(outcome.orderNumber ?? "") is owned already")
+          start(process) { await self.confirmOwned(outcome, process, engine) }
+          continue
+        }
         tell(outcome.key.rawValue, process)
         if bug == .confirmedForTheApp { try await engine.confirm(outcome) }
+        guard process.confirms || isHealed else { continue }
         start(process) { await self.confirm(outcome, process, engine) }
       }
       process.streamsEnded += 1
@@ -172,6 +187,17 @@ extension EngineSimulation {
     if people.chance(100), process.isAlive {
       checker.mark(.confirmedTwice)
       await confirmNow(outcome, process, engine)
+    }
+  }
+
+  private func confirmOwned(_ outcome: Outcome, _ process: EngineProcess, _ engine: SyncEngine) async {
+    await queue.pause(Int64(people.pick([0, 100, 5_000])))
+    guard process.isAlive else { return }
+    do {
+      try await engine.confirm(outcome)
+    } catch {
+      // The next start delivers it again.
+      if process.isAlive { tell(process, "cannot confirm: \(error)") }
     }
   }
 

@@ -10,6 +10,8 @@ extension EngineSimulation {
     if let account, signedOut.contains(account) { return BackendResponse(status: 401, body: Data()) }
     switch (request.method, request.path) {
     case ("POST", "v1/orders"): return try makeOrder(request, for: account ?? "")
+    case ("PUT", _): return try register(request, account ?? "")
+    case ("POST", _) where request.path.hasPrefix("v1/orders/"): return try note(request, account ?? "")
     case ("POST", "v1/receipts"): return try rule(on: request, account)
     case ("POST", "v1/adoptions"):
       backend.adoptDevice(0, for: Names.account(account ?? ""), at: now.milliseconds)
@@ -47,6 +49,7 @@ extension EngineSimulation {
   private func openOrders(of account: String) throws -> BackendResponse {
     let open = backend.orders.indices.filter {
       backend.orders[$0].account == Names.account(account) && backend.orders[$0].fulfilledBy == nil
+        && store.tokens[$0] == nil
     }
     return json(200, try JSONEncoder().encode(["orders": open.map(document)]))
   }
@@ -57,6 +60,9 @@ extension EngineSimulation {
     let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
     let uploader = account.map(Names.account) ?? LeanBackend.device(0)
     var verdicts: [ClaimVerdict] = []
+    for order in upload.claims.compactMap(\.order) where order.account == account {
+      registered.insert(slot(of: order))
+    }
     for claim in upload.claims { verdicts.append(rule(on: claim, from: uploader)) }
     return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts)))
   }
@@ -79,17 +85,23 @@ extension EngineSimulation {
     }
     let match: LeanBackend.LeanClaim.Match =
       switch claim.match {
-      case .bound: .bound(Names.order(claim.orderNumber ?? ""))
+      case .bound: .bound(slot(of: claim.orderNumber ?? ""))
       case .proposed: .proposed((claim.candidates ?? []).map(Names.order))
       default: .none
       }
+    if case .bound(let order) = match, claim.orderNumber?.hasPrefix("device-") == true,
+      !registered.contains(order)
+    {
+      (told.verdict, told.reason) = (.rejected, "there is no such order")
+      return told
+    }
     let before = backend.count(of: sale)
     let (ruling, order) = backend.rule(
       on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: true, isProven: true, from: uploader,
       store, at: now.milliseconds)
     if ruling.isSettled { isOnRecord[sale] = true }
     checkCredit(sale, before: before)
-    told.orderNumber = order.map { String($0 + 1) }
+    told.orderNumber = order.map { number(of: $0) }
     told.verdict = ruling.verdict
     if case .rejected(let reason) = ruling { told.reason = reason }
     return told

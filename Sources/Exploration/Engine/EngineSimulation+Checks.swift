@@ -71,7 +71,7 @@ extension EngineSimulation {
       keys[number] = key
       guard store.sales.indices.contains(sale), store.sales[sale].order >= 0 else { continue }
       checker.expect(
-        .binding, Names.order(number) == store.sales[sale].order, "\(key) has the order of another purchase")
+        .binding, slot(of: number) == store.sales[sale].order, "\(key) has the order of another purchase")
     }
   }
 

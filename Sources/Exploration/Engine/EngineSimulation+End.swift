@@ -16,6 +16,8 @@ extension EngineSimulation {
     for account in signedOut.sorted() { signIn(account) }
     for process in processes where process.isRunning {
       if let engine = process.engine { wake(.foreground, process, engine) }
+      // An app that confirmed nothing does now, beginning with what it was told.
+      if !process.confirms { start(process) { await self.listen(process) } }
     }
     let floor = processes.map(\.floor).max() ?? 0
     try run(until: max(queue.now, floor + floor / 5) + 3 * Self.hour) { [self] in isOver }
@@ -23,6 +25,7 @@ extension EngineSimulation {
     guard checker.violation == nil else { return }
     let left = pending()
     checker.expect(.delivered, left == nil, "in time: \(left?.what ?? "")")
+    checkOwned()
     try beQuiet()
   }
 

@@ -69,6 +69,16 @@ final class EngineSimulation: @unchecked Sendable {
   var neverOpened: String?
   /// Purchases that have begun and not ended.
   var buyers = 0
+  /// The orders that devices made, by their numbers, and those of them that the backend knows.
+  var deviceOrders: [String: Int] = [:]
+  var registered: Set<Int> = []
+  /// Orders whose sheets said cancelled.
+  var cancelled: Set<Int> = []
+  /// Orders that the store answered with an earlier transaction, and the transaction; and those that the app was told of.
+  var owned: [String: Int] = [:]
+  var toldOwned: Set<String> = []
+  /// How many requests for an order had no capacity.
+  var refusedOrders = 0
   /// How often each order was handed out.
   var ordersHandedOut: [String: Int] = [:]
   /// Requests with claims, of all processes.

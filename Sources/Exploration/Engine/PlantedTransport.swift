@@ -11,8 +11,9 @@ struct PlantedTransport: BackendTransport {
   private var process: EngineProcess { inner.process }
 
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
-    guard request.path == "v1/receipts" else { return try await inner.send(request) }
+    guard request.path == "v1/receipts" else { return try await inner.send(about(request)) }
     switch bug {
+    case .deviceOrderNotSent: return try await inner.send(withoutOrders(request))
     case .sentTwice:
       let second = Task {
         await inner.simulation.queue.pause(100)
@@ -39,6 +40,32 @@ struct PlantedTransport: BackendTransport {
       for id in granted(response) { inner.simulation.tell(Names.key(Names.order(id)).rawValue, process) }
       return response
     default: return try await inner.send(request)
+    }
+  }
+
+  /// A request about orders, with a planted bug.
+  private func about(_ request: BackendRequest) -> BackendRequest {
+    var request = request
+    if bug == .deviceOrderNotSent, request.method == "PUT" {
+      request = BackendRequest(
+        method: "GET", path: "v1/orders?state=open", headers: request.headers, body: Data())
+    }
+    if bug == .oneKeyForAll, let key = request.headers["Idempotency-Key"] {
+      if process.firstKey == nil { process.firstKey = key }
+      request.headers["Idempotency-Key"] = process.firstKey
+    }
+    return request
+  }
+
+  private func withoutOrders(_ request: BackendRequest) -> BackendRequest {
+    do {
+      var upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
+      for index in upload.claims.indices { upload.claims[index].order = nil }
+      var request = request
+      request.body = upload.json()
+      return request
+    } catch {
+      return request
     }
   }
 

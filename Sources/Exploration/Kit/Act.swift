@@ -2,6 +2,10 @@
 package enum Act: Sendable {
   /// A purchase.
   case buy(Buying)
+  /// So many payment sheets are opened and closed: orders without a payment.
+  case dismissSheets(phone: Int, product: Int, count: Int)
+  /// The app confirms no outcome until the faults end.
+  case neverConfirm(phone: Int)
   /// A fault that lasts for a while. `phone` is -1 for all.
   case fault(Fault, phone: Int, milliseconds: Int64, permille: Int)
   /// `count` writes of a phone's storage fail, after `after` others.
@@ -74,6 +78,8 @@ package struct Buying: Sendable {
   /// Ask to Buy, or an interrupted purchase: the delay of the charge in milliseconds; 0 for none, -1 for never charged.
   package var waits: Int64
   package var poison: Poison
+  /// The sheet says cancelled, and the charge comes all the same, after `waits`.
+  package var isCancelled = false
 
   package enum ProofMix: UInt8, Sendable {
     case signed, receipt, both

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import Foundation
 import PurchaseQueue
 import PurchaseSync
 
@@ -42,6 +43,8 @@ struct LeanStore {
   }
 
   private(set) var sales: [Sale] = []
+  /// The tokens of orders that a device made, by the order. The others follow from their numbers.
+  var tokens: [Int: UUID] = [:]
   /// Of each store account, in order.
   private(set) var listed: [[Int32]]
   private(set) var receipts: [Receipt] = []
@@ -142,7 +145,7 @@ struct LeanStore {
       environment: .production, transactionID: Names.id(number),
       originalTransactionID: Names.id(sale.original),
       productID: Names.products[sale.product], quantity: 1, purchasedAt: Timestamp(milliseconds: sale.paidAt),
-      accountToken: keepsToken ? Names.token(sale.order) : nil, proof: proof)
+      accountToken: keepsToken ? tokens[sale.order] ?? Names.token(sale.order) : nil, proof: proof)
     transaction.revokedAt = sale.revokedAt.map(Timestamp.init(milliseconds:))
     transaction.expiresAt = sale.expiresAt.map(Timestamp.init(milliseconds:))
     guard bySignature else { return transaction }

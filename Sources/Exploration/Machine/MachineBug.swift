@@ -21,6 +21,7 @@ package enum MachineBug: String, PlantedBug {
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
   case batchFailureForgotten, firstProofForAll
+  case unconfirmedBlock, reservationsBlock
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
 
@@ -76,6 +77,8 @@ package enum MachineBug: String, PlantedBug {
       "an acknowledgement does not say which proofs were sent, so a newer one goes with it"
     case .batchFailureForgotten: "the failure of an upload is not stored for entries that went together"
     case .firstProofForAll: "every claim of an upload rests on the first one's proof"
+    case .unconfirmedBlock: "an outcome that the app has not confirmed takes capacity"
+    case .reservationsBlock: "an order that was not paid keeps its capacity"
     case .releasedNeverAgain: "quarantine is permanent"
     case .backendForgetsTransactions: "the backend grants a transaction again"
     case .keysByInstallation: "the backend's idempotency key belongs to the installation"

@@ -7,9 +7,16 @@ package enum MachineInvariant: Int, Invariant {
   case timers, budget, retryAfter, collapse, secrets, bounded, oldImage, refunds, finished, delivered
   case poison, quiet
   case newerProof = 31
+  case neverBlocked = 37
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
-  package var place: Int { self == .newerProof ? 26 : rawValue - 1 }
+  package var place: Int {
+    switch self {
+    case .newerProof: 26
+    case .neverBlocked: 27
+    default: rawValue - 1
+    }
+  }
 
   package var sentence: String {
     switch self {
@@ -41,12 +48,14 @@ package enum MachineInvariant: Int, Invariant {
     case .poison: "an entry that always fails is postponed or quarantined in time"
     case .newerProof: "a newer proof that comes during an upload is owed or queued when its entry is settled"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
+    case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
   }
 
   package var minimum: Int {
     switch self {
     case .newerProof: 5
+    case .neverBlocked: 100
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
     default: 1_000
@@ -73,4 +82,5 @@ package enum MachineMark: Int, Mark {
     openFailed
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
   case severalProofs, smallerUpload
+  case sheetsDismissed, chargedAfterCancel, neverConfirmed
 }

@@ -126,7 +126,8 @@ package struct MachineKnobs: Sendable {
     ("user", [.accounts]), ("appleID", [.accounts, .store]), ("claim", [.accounts]),
     ("refund", [.subscriptions, .store]), ("reverseRefund", [.subscriptions]), ("renew", [.subscriptions]),
     ("redeliver", [.store, .crash]), ("wake", [.network, .accounts]), ("suspend", [.network, .crash]),
-    ("extension", [.crash, .accounts]), ("backup", [.subscriptions]),
+    ("extension", [.crash, .accounts]), ("backup", [.subscriptions]), ("dismiss", [.store, .accounts]),
+    ("cancelled", [.store, .accounts]), ("neverConfirm", [.store, .crash]),
   ]
 
   /// For a person and for counting; the same in every process.

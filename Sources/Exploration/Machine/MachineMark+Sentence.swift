@@ -54,6 +54,9 @@ extension MachineMark {
     case .refundUndone: "a refund was undone"
     case .enqueueFailed: "a purchase could not be stored"
     case .backendRestored: "the backend was restored from a backup"
+    case .sheetsDismissed: "payment sheets were closed without a payment"
+    case .chargedAfterCancel: "a purchase was charged after its sheet had said cancelled"
+    case .neverConfirmed: "an app confirmed no outcome"
     case .keptForSupport: "an entry was kept that only support staff can resolve"
     }
   }

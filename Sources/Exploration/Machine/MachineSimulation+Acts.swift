@@ -7,6 +7,11 @@ extension MachineSimulation {
   func perform(_ act: Act, _ place: Int) {
     switch act {
     case .buy(let buying): buy(buying, place)
+    case .dismissSheets(let number, let product, let count): dismissSheets(number, product, count)
+    case .neverConfirm(let number):
+      checker.mark(.neverConfirmed)
+      tell("phone \(number + 1): the app confirms no outcome any more")
+      phones[number].confirms = false
     case .fault(let fault, let phone, let milliseconds, let permille):
       faults.append((place, fault, phone, permille))
       faultBits |= 1 << fault.rawValue
@@ -92,7 +97,8 @@ extension MachineSimulation {
     if buying.hasOrder, phone.user >= 0, process.isAlive, order < 0 { return }
     if bug == .ghostRow, buying.waits != 0 { enqueueGhost(process) }
     guard buying.waits == 0 else {
-      checker.mark(.askedToBuy)
+      checker.mark(buying.isCancelled ? .chargedAfterCancel : .askedToBuy)
+      if buying.isCancelled, order >= 0 { cancel(order, phone, process) }
       tell("phone \(phone.number + 1): a purchase of \(Names.products[buying.product]) waits for approval")
       orderOfAct[place] = order
       if buying.waits > 0 { plan(.approval, at: now + buying.waits, place) }
@@ -103,15 +109,35 @@ extension MachineSimulation {
 
   private func makeOrder(_ phone: Phone, _ process: Process, _ product: Int) -> Int {
     let order = backend.makeOrder(account: phone.user, product: product, at: storeNow)
+    return keep(order, .open, phone, process) ? order : -1
+  }
+
+  /// Adds an order to the phone's journal, or changes its state there.
+  private func keep(_ order: Int, _ state: OrderState, _ phone: Phone, _ process: Process) -> Bool {
+    let made = backend.orders[order]
     let document = OrderDocument(
-      number: String(order + 1), accountToken: Names.token(order), productID: Names.products[product],
-      quantity: 1, state: .open, createdAt: Timestamp(milliseconds: storeNow))
+      number: String(order + 1), accountToken: Names.token(order), productID: Names.products[made.product],
+      quantity: 1, state: state, createdAt: Timestamp(milliseconds: made.createdAt))
     do throws(QueueError) {
-      try phone.disk.add(document, account: Names.accounts[phone.user], to: process.storage.base)
+      try phone.disk.add(document, account: Names.accounts[made.account], to: process.storage.base)
+      return true
     } catch {
-      return -1
+      return false
     }
-    return order
+  }
+
+  private func cancel(_ order: Int, _ phone: Phone, _ process: Process) {
+    guard process.isAlive else { return }
+    tell("phone \(phone.number + 1): the sheet of order \(order + 1) says cancelled")
+    _ = keep(order, .cancelled, phone, process)
+  }
+
+  private func dismissSheets(_ number: Int, _ product: Int, _ count: Int) {
+    let (phone, process) = (phones[number], processes[number])
+    guard process.isAlive, phone.user >= 0 else { return }
+    checker.mark(.sheetsDismissed)
+    tell("phone \(number + 1): \(count) sheets for \(Names.products[product]) are closed")
+    for _ in 0..<count { _ = makeOrder(phone, process, product) }
   }
 
   func approve(_ place: Int) {

@@ -218,6 +218,7 @@ extension MachineSimulation {
     if outcome.verdict == .duplicate { checker.mark(.duplicateVerdict) }
     if outcome.verdict == .refunded { checker.mark(.refundedVerdict) }
     if outcome.verdict == .lapsed { checker.mark(.lapsedVerdict) }
+    guard process.phone.confirms else { return }
     if bug == .outcomeNotTold, process.number % 2 == 0, sale % 3 == 0 { return }
     plan(
       .confirmation, at: now + Int64(1 + app.below(knobs.confirmation)), process.number, process.launch, sale)

@@ -19,6 +19,7 @@ extension MachineSimulation {
       if process.role == 1 { die(process) }
     }
     for phone in phones {
+      confirmAgain(phone)
       phone.armed = nil
       phone.disk.setVault(fails: false)
       let app = processes[phone.number]
@@ -38,6 +39,17 @@ extension MachineSimulation {
     }
     plan(.turnEnds, at: now + Int64(5 + 3 * knobs.storeAccounts) * 24 * Self.hour - 30_000)
     plan(.end, at: now + Int64(5 + 3 * knobs.storeAccounts) * 24 * Self.hour)
+  }
+
+  /// From now on the app confirms, and begins with the outcomes that it was told of.
+  private func confirmAgain(_ phone: Phone) {
+    guard !phone.confirms else { return }
+    phone.confirms = true
+    let process = processes[phone.number]
+    guard process.isAlive else { return }
+    for sale in phone.shadow.rows.indices where phone.shadow.rows[sale].isUnseen {
+      plan(.confirmation, at: now + 1, process.number, process.launch, sale)
+    }
   }
 
   /// Invariant 24: the ceiling, or the rest of the backend's own waits, or a day for quarantined and postponed entries;

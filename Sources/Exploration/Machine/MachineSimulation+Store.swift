@@ -37,6 +37,13 @@ extension MachineSimulation {
     }
     guard let error else { return process.isAlive }
     tell("  it is not taken: \(error)")
+    if case .queueFull(.entries, _, _) = error {
+      checker.expect(
+        .neverBlocked, process.phone.shadow.queued >= knobs.entries,
+        "\(Names.id(sale)) has no capacity, with \(process.phone.shadow.queued) of \(knobs.entries) queued")
+    } else {
+      checker.expect(.neverBlocked, true, "")
+    }
     if bug == .finishFailedEnqueue { finishEarly(sale, process) }
     switch error {
     case .queueFull, .invalid: return process.isAlive

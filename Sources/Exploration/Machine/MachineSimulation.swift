@@ -123,7 +123,7 @@ package final class MachineSimulation {
       if bug == .tombstonesUnbounded { limits.tombstones = 1 << 20 }
       let disk = try disks(limits, knobs.hasVault)
       let shadow = Shadow(checker, knobs.limits)
-      phones.append(Phone(number, bug?.wrap(disk) ?? disk, shadow, knobs, drawLog))
+      phones.append(Phone(number, bug?.wrap(disk, entries: knobs.entries) ?? disk, shadow, knobs, drawLog))
       previousShadows.append([])
     }
     for role in 0...1 {

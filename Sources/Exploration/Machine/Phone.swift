@@ -23,6 +23,8 @@ final class Phone {
   /// When its processes sent requests after a failure, by the phone's clock.
   var spent: [Int64] = []
   var machineSeeds: RandomStream
+  /// Whether its app confirms outcomes.
+  var confirms = true
   /// Whether the next opening finds a fresh install or a restored backup.
   var isFresh = true
 

@@ -4,14 +4,15 @@ import PurchaseSync
 
 extension MachineBug {
   /// The disk with the bug in its storage; nil if the bug is elsewhere.
-  func wrap(_ disk: any ExplorationDisk) -> (any ExplorationDisk)? {
+  func wrap(_ disk: any ExplorationDisk, entries: Int) -> (any ExplorationDisk)? {
     switch self {
     case .evictsOldest, .enqueueNotDurable, .attemptNotStored, .attemptsResetAtLaunch,
       .acknowledgeInTwoCommits,
       .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
-      .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten:
-      PlantedDisk(disk, self)
+      .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
+      .unconfirmedBlock, .reservationsBlock:
+      PlantedDisk(disk, self, entries: entries)
     default: nil
     }
   }
@@ -28,10 +29,16 @@ final class PlantedDisk: ExplorationDisk {
   private(set) var hidden: Set<EntryKey> = []
   /// The token of the newest order of each product.
   private(set) var newestTokens: [String: UUID] = [:]
+  /// The tokens of the orders without a payment.
+  var unpaid: Set<UUID> = []
 
-  init(_ inner: any ExplorationDisk, _ bug: MachineBug) {
+  /// The most entries, for the bugs of capacity.
+  let entries: Int
+
+  init(_ inner: any ExplorationDisk, _ bug: MachineBug, entries: Int) {
     self.inner = inner
     self.bug = bug
+    self.entries = entries
   }
 
   var hasVault: Bool { inner.hasVault }
@@ -42,7 +49,7 @@ final class PlantedDisk: ExplorationDisk {
   func kill(_ close: () -> Void) { inner.kill(close) }
 
   func wipe() throws(QueueError) {
-    (unwritten, unburied, hidden) = (nil, [], [])
+    (unwritten, unburied, hidden, unpaid) = (nil, [], [], [])
     try inner.wipe()
   }
 
@@ -63,6 +70,7 @@ final class PlantedDisk: ExplorationDisk {
 
   func add(_ order: OrderDocument, account: String, to storage: any SyncStorage) throws(QueueError) {
     newestTokens[order.productID] = order.accountToken
+    unpaid.insert(order.accountToken)
     try inner.add(order, account: account, to: (storage as? PlantedStorage)?.base ?? storage)
   }
 

@@ -40,6 +40,7 @@ final class PlantedStorage: ForwardingStorage {
       return .collapsed(other)
     }
     if bug == .evictsOldest { try evict(for: transaction, match, now: now) }
+    if bug == .unconfirmedBlock || bug == .reservationsBlock { try refuse(transaction) }
     let result = try base.enqueue(transaction, match, storeAccount: storeAccount, now: now)
     switch result {
     case .inserted(let entry):
@@ -52,6 +53,16 @@ final class PlantedStorage: ForwardingStorage {
     case .settled: break
     }
     return result
+  }
+
+  /// Counts what takes no capacity.
+  private func refuse(_ transaction: StoreTransaction) throws(QueueError) {
+    if let token = transaction.accountToken { disk.unpaid.remove(token) }
+    guard try base.entry(transaction.key) == nil, try base.tombstone(transaction.key) == nil else { return }
+    var taken = try disk.entries(self).count { $0.state == .queued } + 1
+    taken +=
+      bug == .reservationsBlock ? disk.unpaid.count : try base.tombstonesWithDuties().count(where: \.isUnseen)
+    if taken > disk.entries { throw .queueFull(.entries, needed: taken, allowed: disk.entries) }
   }
 
   private func evict(

@@ -104,6 +104,15 @@ package struct Schedule: Sendable {
       add(.renew(purchase: purchase, isUpgrade: isUpgrade), knobs, &random)
     case "redeliver": add(.redeliver(phone: phone), knobs, &random)
     case "wake": add(.wake(phone: phone, reason: random.below(3)), knobs, &random)
+    case "dismiss":
+      add(
+        .dismissSheets(phone: phone, product: random.below(2), count: random.between(1, 12)), knobs, &random)
+    case "cancelled":
+      var buying = Self.buying(phone, knobs, &random)
+      (buying.hasOrder, buying.isCancelled) = (true, true)
+      buying.waits = Int64(random.pick([1_000, 600_000, 20 * 3_600_000]))
+      add(.buy(buying), knobs, &random)
+    case "neverConfirm": add(.neverConfirm(phone: phone), knobs, &random)
     case "suspend": add(.suspend(phone: phone, milliseconds: while_), knobs, &random)
     case "extension": add(.extensionRuns(phone: phone, milliseconds: while_), knobs, &random)
     default:

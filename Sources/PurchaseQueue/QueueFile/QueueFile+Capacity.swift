@@ -6,7 +6,7 @@ extension QueueFile {
   /// is enqueued, when it is cancelled, or at `until`. A second reservation with the same name replaces the first.
   ///
   /// Call it before a payment: it throws `queueFull` while the user has not paid yet. With `displacing`, other
-  /// reservations make room for it, the one that ends first before the others.
+  /// reservations give way to it, the one that ends first before the others.
   package func reserve(
     _ name: String, bytes: Int = 64 << 10, until: Timestamp, displacing: Bool = false, now: Timestamp
   ) throws(QueueError) {

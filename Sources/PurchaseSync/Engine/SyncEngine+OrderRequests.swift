@@ -87,7 +87,11 @@ extension SyncEngine {
   /// owed in the file. Without an answer they are sent at the next start, wake or answered upload: no timer is set for
   /// them, because no purchase waits for them.
   func sendNotices() {
-    guard !isShutDown, !isSuspended, !isSendingNotices, mayAskBackend else { return }
+    guard case .idle = notices else {
+      notices = .runningAndWanted
+      return
+    }
+    guard !isShutDown, !isSuspended, mayAskBackend else { return }
     do throws(SyncError) {
       let isOwed = try withFile { (file) throws(QueueError) in
         try !file.orderNotes.notices(after: "", limit: 1).isEmpty
@@ -96,14 +100,18 @@ extension SyncEngine {
     } catch {
       return report(error)
     }
-    isSendingNotices = true
+    notices = .running
     run { engine in
       await engine.sendAllNotices()
       await engine.endNotices()
     }
   }
 
-  private func endNotices() { isSendingNotices = false }
+  private func endNotices() {
+    let isWanted = if case .runningAndWanted = notices { true } else { false }
+    notices = .idle
+    if isWanted { sendNotices() }
+  }
 
   /// Whether the backend did not ask for a pause.
   private var mayAskBackend: Bool {
@@ -164,8 +172,10 @@ extension SyncEngine {
         method: "PUT", path: path, headers: headers, body: try json(made, what: "order \(made.number)"))
     }
     switch notice.state {
-    case .cancelled: return BackendRequest(method: "POST", path: path + "/cancel", headers: headers, body: Data())
-    case .deferred: return BackendRequest(method: "POST", path: path + "/defer", headers: headers, body: Data())
+    case .cancelled:
+      return BackendRequest(method: "POST", path: path + "/cancel", headers: headers, body: Data())
+    case .deferred:
+      return BackendRequest(method: "POST", path: path + "/defer", headers: headers, body: Data())
     default: return nil
     }
   }

@@ -48,8 +48,8 @@ public actor SyncEngine {
   var requesting: Set<String> = []
   /// The numbers of the orders that this process made: their sheets may be open.
   var handedOut: Set<String> = []
-  /// Notices about orders are being sent.
-  var isSendingNotices = false
+  /// Notices about orders are being sent; more came up meanwhile.
+  var notices: Listing = .idle
 
   /// The open file and its machine.
   struct Opened {
@@ -57,7 +57,7 @@ public actor SyncEngine {
     var machine: SyncMachine<SyncFile>
   }
 
-  /// Whether the store is being listed.
+  /// Whether the store is being listed, or notices are being sent.
   enum Listing { case idle, running, runningAndWanted }
 
   private init(

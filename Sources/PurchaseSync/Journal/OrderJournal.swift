@@ -120,7 +120,8 @@ struct OrderJournal {
   /// An order with a transaction is kept as long as an entry or a tombstone of the transaction, and for `age.bound`. Of
   /// the others the newest 20 are kept in any case, at most 200, and none for longer than `age.unpaid`: a payment that
   /// comes later is credited by its account token all the same.
-  func prune(keeping count: Int, _ age: (bound: Timestamp, unpaid: Timestamp)) throws(QueueError) -> [String] {
+  func prune(keeping count: Int, _ age: (bound: Timestamp, unpaid: Timestamp)) throws(QueueError) -> [String]
+  {
     try wrap { () throws(SQLiteError) in
       let unpaid = try file.connection.prepare(
         """

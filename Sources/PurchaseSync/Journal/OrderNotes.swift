@@ -35,11 +35,14 @@ struct OrderNotes {
 
   init(_ file: QueueFile) {
     self.file = file
-    readExtras = PreparedStatement(file.connection, "SELECT context, is_device_made FROM order_extras WHERE number=?")
+    readExtras = PreparedStatement(
+      file.connection, "SELECT context, is_device_made FROM order_extras WHERE number=?")
     writeExtras = PreparedStatement(file.connection, "INSERT OR REPLACE INTO order_extras VALUES(?,?,?)")
     readNotices = PreparedStatement(
-      file.connection, "SELECT number, account, state FROM order_notices WHERE number>? ORDER BY number LIMIT ?")
-    ownedByKey = PreparedStatement(file.connection, "SELECT number, account, key FROM owned_orders WHERE key=?")
+      file.connection,
+      "SELECT number, account, state FROM order_notices WHERE number>? ORDER BY number LIMIT ?")
+    ownedByKey = PreparedStatement(
+      file.connection, "SELECT number, account, key FROM owned_orders WHERE key=?")
   }
 
   // MARK: Extras

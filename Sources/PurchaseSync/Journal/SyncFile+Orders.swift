@@ -177,7 +177,9 @@ extension SyncFile {
     if let key { orders = try orderNotes.ownedOrders(by: key) } else { orders = try orderNotes.ownedOrders() }
     var outcomes: [Outcome] = []
     for order in orders {
-      guard try queue.entry(order.key) == nil, let tombstone = try queue.tombstone(order.key) else { continue }
+      guard try queue.entry(order.key) == nil, let tombstone = try queue.tombstone(order.key) else {
+        continue
+      }
       let context = try orderNotes.extras(of: order.number).context
       outcomes.append(Outcome(tombstone, closing: order, context: context))
     }

@@ -67,7 +67,8 @@ extension SyncFile {
   /// An entry that the queue restored from the vault names its order.
   private func bindRestoredEntries() throws(QueueError) {
     for entry in try queue.allEntries() {
-      guard let number = entry.orderNumber, let row = try journal.row(number: number), row.boundTo == nil else {
+      guard let number = entry.orderNumber, let row = try journal.row(number: number), row.boundTo == nil
+      else {
         continue
       }
       try queue.transaction { () throws(QueueError) in try self.journal.bind(entry.key, to: number) }

@@ -95,7 +95,8 @@ extension BackendModel {
   package mutating func move(order number: String, on state: OrderState) -> [BackendWrite] {
     guard let order = order(number: number) else { return [] }
     switch (order.state, state) {
-    case (.open, .deferred), (.open, .cancelled), (.deferred, .cancelled): return move(order: number, to: state)
+    case (.open, .deferred), (.open, .cancelled), (.deferred, .cancelled):
+      return move(order: number, to: state)
     default: return []
     }
   }
