@@ -29,6 +29,8 @@ struct EngineClient: AppClient {
       path: Device.queue(in: options.container),
       vault: Keychain(directory, isLocked: options.isVaultLocked),
       retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
+    configuration.currentAccount = { phone.user }
+    configuration.unclaimed = options.unclaimed
     if let entries = options.entries { configuration.limits.entries = entries }
     configuration.checkpoint = { checkpoints.pass($0) }
     if options.verbose { configuration.log = { Terminal.error("app: \($0)") } }
@@ -67,11 +69,14 @@ struct EngineClient: AppClient {
 
   func signedIn(_ account: String) async throws { try await engine.wake(.signedIn(account: account)) }
   func adopt(for account: String) async throws { try await engine.adoptDevicePurchases(for: account) }
+  func restore() async throws { try await engine.refreshReceipt() }
   func settingsChanged() async throws { try await engine.wake(.foreground) }
 
   func workLeft() async throws -> Int {
     let state = try await engine.snapshot()
-    let left = state.unsettled - state.quarantined + state.unseen + state.adoptionsOwed
+    let left =
+      state.unsettled - state.quarantined + state.unseen + state.adoptionsOwed
+      + (state.isStoreHoldingMore ? 1 : 0)
     return left > 0 ? left : try await store.unfinished().transactions.count
   }
 

@@ -8,13 +8,16 @@ enum ScenarioSchema {
       description, attacks, proves   for readers; proves is a list
       launches         the launches of the app, in order; after the last one the app
                        is opened again until nothing is left to do
-      expects          {"paid": N, "verdicts": {"refunded": N, …}}; nothing may ever
-                       be lost, doubled, stuck or granted to another account
+      expects          {"paid": N, "verdicts": {"refunded": N, …}, "owners":
+                       {"yours": N, "another": 0 for none, …}, "ofDevices": N}; nothing
+                       may ever be lost, doubled, stuck or granted to another account
       entries          the most entries of the queue (default: 64)
       timeScale        how much faster retry delays are (default: 1000)
       seconds          how long a launch that does not end in "use" may make no
                        progress (default: 10); a longer retryAfter is not waited for
       isSandbox, verifiesOverHTTP   true or false
+      unclaimed        for whom purchases without an owner are: device (default),
+                       signedInAccount, or ask
 
     A LAUNCH
       before           what happens outside of the app before it, see below
@@ -30,12 +33,13 @@ enum ScenarioSchema {
       reinstalled      true: the app is deleted and installed again after it
       granted          how many purchases are granted when it is over, at least
       isVaultLocked    true: the keychain is locked
+      phone            the phone (default: "phone"); each has files of its own
 
     WHAT A PERSON DOES: {"do": WORD, …}
       buy (product, account)      buyWithoutOrder (product)   buyPromoted (account)
       signIn (account)            signOut (account)           adopt (account)
       useStoreAccount (storeAccount)   jumpClock (a time, also negative)
-      fillDisk                    use (milliseconds)
+      fillDisk                    use (milliseconds)          restore
 
     WHAT HAPPENS: {"happens": WORD, …}
       faults (rules, see below; no rules end them)   wait (a time)
@@ -46,7 +50,7 @@ enum ScenarioSchema {
       family (storeAccount, members)   storeAccount (storeAccount)
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
       backendBackedUp   backendRestored   phoneBackedUp   phoneRestored
-      damaged (where: page or header)     earlierVersion
+      damaged (where: page or header)     earlierVersion     phoneCloned (to)
 
     A RULE OF FAULTS: {"path": "/v1/receipts", "fault": WORD, …}
       path is the beginning of the path: / is everything, /v1 the backend, /store

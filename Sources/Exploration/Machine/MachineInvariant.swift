@@ -7,9 +7,10 @@ package enum MachineInvariant: Int, Invariant {
   case timers, budget, retryAfter, collapse, secrets, bounded, oldImage, refunds, finished, delivered
   case poison, quiet
   case newerProof = 31
+  case ownerTold, othersUnnamed
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
-  package var place: Int { self == .newerProof ? 26 : rawValue - 1 }
+  package var place: Int { rawValue >= Self.newerProof.rawValue ? rawValue - 5 : rawValue - 1 }
 
   package var sentence: String {
     switch self {
@@ -40,6 +41,8 @@ package enum MachineInvariant: Int, Invariant {
     case .delivered: "after the faults, everything deliverable is delivered in time"
     case .poison: "an entry that always fails is postponed or quarantined in time"
     case .newerProof: "a newer proof that comes during an upload is owed or queued when its entry is settled"
+    case .ownerTold: "an owner is told on each device that a purchase is its own, and only then"
+    case .othersUnnamed: "what a person is told about another account's purchase names no order"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     }
   }
@@ -47,6 +50,7 @@ package enum MachineInvariant: Int, Invariant {
   package var minimum: Int {
     switch self {
     case .newerProof: 5
+    case .othersUnnamed: 100
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
     default: 1_000
@@ -72,4 +76,5 @@ package enum MachineMark: Int, Mark {
   case deviceLane, vaultRestored, budgetSpent, busy, powerLost, suspended, extensionRan, poisonQuarantined,
     openFailed
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
+  case restored, boughtAgain, heardElsewhere, unclaimedSignedIn
 }

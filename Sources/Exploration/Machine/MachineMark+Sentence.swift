@@ -52,6 +52,10 @@ extension MachineMark {
     case .refundUndone: "a refund was undone"
     case .enqueueFailed: "a purchase could not be stored"
     case .backendRestored: "the backend was restored from a backup"
+    case .restored: "a person restored purchases"
+    case .boughtAgain: "another order paid for a subscription that was bought before"
+    case .heardElsewhere: "an owner was told of a purchase by a device that knew no order of it"
+    case .unclaimedSignedIn: "a purchase that named no owner went to the account that was signed in"
     case .keptForSupport: "an entry was kept that only support staff can resolve"
     }
   }

@@ -36,6 +36,9 @@ final class Phone {
     machineSeeds = RandomStream(seed: knobs.seed, "machine", number, log: log)
   }
 
+  /// The account of the person who uses the app, if it has credentials; -1 for none.
+  var present: Int { user >= 0 && isSignedIn(user) ? user : -1 }
+
   func isSignedIn(_ account: Int) -> Bool { signedIn & 1 << account != 0 }
 }
 
@@ -114,6 +117,8 @@ struct Upload {
   var claims: [LeanBackend.LeanClaim]
   /// The sender: a device or an account.
   var credential: Int
+  /// The account that is signed in on the device, with the device lane; -1 for none.
+  var signedIn = -1
   /// The app receipt of the request; -1 for none.
   var receipt: Int
   /// Whether the request holds the first claim's signed transaction.

@@ -53,7 +53,9 @@ public struct SyncLogRecord: Sendable, Hashable, CustomStringConvertible {
     case .uploading(let keys): self = record(.debug, "uploading", keys, "")
     case .delivered(let outcome):
       let order = outcome.orderNumber ?? "none"
-      self = record(.info, "delivered", [outcome.key], "\(outcome.verdict.rawValue), order \(order)")
+      self = record(
+        .info, "delivered", [outcome.key],
+        "\(outcome.verdict.rawValue), \(outcome.owner.rawValue), order \(order)")
     case .waiting(let lane, let reason, let until):
       self = record(.info, "waiting", [], "\(Self.name(lane)) until \(until.utc): \(reason)")
     case .signInNeeded(let lane): self = record(.warning, "signInNeeded", [], Self.name(lane))

@@ -11,6 +11,9 @@ package final class SyncFile {
   /// The retry state that was read last, and its text in the file.
   var lastRetryState: (text: String, state: RetryState)?
 
+  /// Whether the vault has been read, and agrees with the identity in this file.
+  var isIdentityChecked = false
+
   /// Takes an open queue, creates its own tables in the same file, and restores the items that an earlier
   /// install left in the vault.
   package init(queue: QueueFile) throws(QueueError) {
@@ -18,7 +21,7 @@ package final class SyncFile {
     journal = try OrderJournal(queue)
     notes = SyncNotes(file: queue)
     try restoreOrders()
-    protectDevice()
+    checkIdentity()
   }
 
   /// How long capacity is reserved for a purchase whose order has no end, in milliseconds: as long as Ask to

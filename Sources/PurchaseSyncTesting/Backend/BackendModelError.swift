@@ -2,6 +2,8 @@
 package enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The account used this idempotency key for a different order.
   case idempotencyConflict
+  /// The device is known with another secret.
+  case deviceSecret
   /// The product's name is blank.
   case blankProduct
   /// Less than one.
@@ -11,6 +13,7 @@ package enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertib
   package var description: String {
     switch self {
     case .idempotencyConflict: "this Idempotency-Key belongs to an order of another product or quantity"
+    case .deviceSecret: "this device is known with another secret"
     case .blankProduct: "productID is blank"
     case .invalidQuantity(let quantity): "quantity is \(quantity); it has to be 1 or more"
     }

@@ -55,6 +55,9 @@ extension HTTPProblem {
     switch error {
     case let problem as HTTPProblem: self = problem
     case let error as StoreModelError: self.init(error)
+    case BackendModelError.deviceSecret:
+      self.init(
+        status: 403, type: ProblemDocument.device, title: "The device is known with another secret")
     case let error as BackendModelError:
       self = .invalid(error.description, type: error == .idempotencyConflict ? "idempotency" : "invalid")
     default:
