@@ -45,6 +45,8 @@ protocol AppClient: Sendable {
   func signedIn(_ account: String) async throws
   /// The account adopts the purchases that the device made before sign-in.
   func adopt(for account: String) async throws
+  /// The person taps 'restore purchases'.
+  func restore() async throws
   /// A setting of the phone has changed: the Apple ID, the clock.
   func settingsChanged() async throws
   /// How much is left to do; 0 for nothing. Only changes of the number matter.
@@ -64,6 +66,9 @@ extension AppClient {
 
   /// Most apps have nothing to confirm.
   func confirmNothing() async {}
+
+  /// The store lists what is unfinished at the next launch; most apps do no more.
+  func restore() async throws { try await launched() }
 }
 
 /// The parts that every client needs.

@@ -1,6 +1,7 @@
 import AppStoreReceipts
 import FaultInjection
 import Foundation
+import PurchaseSync
 
 /// The options of the hidden command `app`, which runs the simulated app.
 struct AppOptions: Equatable, CommandOptions {
@@ -29,6 +30,9 @@ struct AppOptions: Equatable, CommandOptions {
   var isVaultLocked = false
   /// Whether the device makes an order if the backend does not.
   var makesOrders = false
+  /// The phone's name in the store.
+  var phone = Scenario.phone
+  var unclaimed = UnclaimedPolicy.device
   /// Where the app is killed.
   var crash: Checkpoints.Moment?
   /// Every delay of the retry policy is divided by this.
@@ -49,6 +53,8 @@ struct AppOptions: Equatable, CommandOptions {
       .number("--entries", \.entries), .flag("--verbose", \.verbose), .flag("--trace", \.isTraced),
       .text("--counts", \.counts), .number("--clock-shift", \.clockShift),
       .flag("--vault-locked", \.isVaultLocked), .flag("--makes-orders", \.makesOrders),
+      .flag("--vault-locked", \.isVaultLocked), .text("--phone", \.phone),
+      .value("--unclaimed") { $0.unclaimed = UnclaimedPolicy(rawValue: $1) ?? .device },
       Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
       Row(name: "--crash-at-passage") { $0.crash = .any(hit: try $1.number(of: "--crash-at-passage")) },
       .number("--time-scale", \.timeScale), .number("--seconds", \.seconds),

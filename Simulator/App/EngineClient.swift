@@ -34,6 +34,8 @@ struct EngineClient: AppClient {
       path: Device.queue(in: options.container),
       vault: Keychain(directory, isLocked: options.isVaultLocked),
       retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
+    configuration.currentAccount = { phone.user }
+    configuration.unclaimed = options.unclaimed
     if let entries = options.entries { configuration.limits.entries = entries }
     if options.makesOrders { configuration.orderPolicy = .backendFirst(timeLimit: .seconds(5)) }
     configuration.checkpoint = { checkpoints.pass($0) }
@@ -84,12 +86,15 @@ struct EngineClient: AppClient {
 
   func signedIn(_ account: String) async throws { try await engine.wake(.signedIn(account: account)) }
   func adopt(for account: String) async throws { try await engine.adoptDevicePurchases(for: account) }
+  func restore() async throws { try await engine.refreshReceipt() }
   func settingsChanged() async throws { try await engine.wake(.foreground) }
 
   func workLeft() async throws -> Int {
     let state = try await engine.snapshot()
     let unseen = confirms.value ? state.unseen : 0
-    let left = state.unsettled - state.quarantined + unseen + state.adoptionsOwed
+    let left =
+      state.unsettled - state.quarantined + unseen + state.adoptionsOwed
+      + (state.isStoreHoldingMore ? 1 : 0)
     return left > 0 ? left : try await store.unfinished().transactions.count
   }
 

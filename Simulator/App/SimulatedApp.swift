@@ -26,7 +26,7 @@ struct SimulatedApp {
         trace: trace)
       try FileManager.default.createDirectory(
         atPath: options.container, withIntermediateDirectories: true)
-      let store = MockStoreClient(base: options.store ?? options.server, device: Scenario.phone)
+      let store = MockStoreClient(base: options.store ?? options.server, device: options.phone)
       let code = try await AppLaunch(parts, store, try await Self.client(parts, store)).run()
       writeCounts(parts.checkpoints)
       return code
@@ -164,6 +164,7 @@ struct AppLaunch {
       try await client.signedIn(account)
     case .signOut(let account): phone.signOut(account)
     case .adopt(let account): try await client.adopt(for: account)
+    case .restore: try await client.restore()
     case .useStoreAccount(let account):
       try await store.signIn(account)
       try await client.settingsChanged()
@@ -222,6 +223,7 @@ extension AppStep {
     case .signIn(let account): "\(account) signs in"
     case .signOut(let account): "\(account) signs out"
     case .adopt(let account): "\(account) adopts the purchases of the device"
+    case .restore: "restores purchases"
     case .useStoreAccount(let name): "signs in to the store as \(name)"
     case .jumpClock(let milliseconds): "sets the clock by \(milliseconds / 3_600_000) h"
     case .fillDisk: "fills the disk"

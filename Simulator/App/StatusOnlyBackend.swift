@@ -41,7 +41,7 @@ struct StatusOnlyBackend: Sendable {
     do {
       let body = try JSONEncoder().encode(
         UploadRequest(device: device, proof: upload.proof, claims: upload.claims))
-      let name = account.map { "Bearer token-" + $0 } ?? "Device " + device.uuidString
+      let name = account.map { "Bearer token-" + $0 } ?? "Device \(device.uuidString):\(device.uuidString)"
       let request = BackendRequest(
         method: "POST", path: "v1/receipts", headers: ["Authorization": name], body: body)
       return try await transport.send(request).status

@@ -51,6 +51,11 @@ extension ExploredScenario {
     case .redeliver, .wake:
       close()
       launch.does.append(.use(milliseconds: 1))
+    case .restore: launch.does.append(.restore)
+    case .resubscribe: leaveOut("a subscription that is bought again")
+    case .offerCode:
+      happen(.boughtOutside(product: Scenario.gems, storeAccount: Scenario.storeAccount, count: 1))
+      leaveOut("which Apple ID redeemed an offer code")
     case .suspend: leaveOut("that the app was in the background")
     case .extensionRuns: launch.extension = [.use(milliseconds: 200)]
     case .other(let name): leaveOut(name)
@@ -86,7 +91,8 @@ extension Act {
     case .fault(_, let phone, _, _), .storageFault(_, let phone, _, _), .kill(let phone, _, _),
       .powerLoss(let phone, _), .clock(let phone, _), .user(let phone, _, _), .appleID(let phone, _),
       .reinstall(let phone), .takeImage(let phone), .restoreImage(let phone), .claim(let phone),
-      .redeliver(let phone), .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _),
+      .restore(let phone), .offerCode(let phone), .resubscribe(_, let phone), .redeliver(let phone),
+      .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _),
       .dismissSheets(let phone, _, _), .neverConfirm(let phone):
       phone
     }

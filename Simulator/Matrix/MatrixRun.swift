@@ -27,7 +27,8 @@ struct MatrixRun {
       database: device.environment, store: store.baseURL, crash: isBackends ? cell?.moment : nil,
       counts: directory.map { $0 + "/backend.json" }, isQuiet: !settings.isVerbose, log: log)
     let app = AppRun(
-      scenario: start.scenario, client: .engine, device: device, backend: backend.url, store: store.baseURL,
+      scenario: start.scenario, client: .engine, device: try device.phone(launch.phone), backend: backend.url,
+      store: store.baseURL,
       isVerbose: settings.isVerbose, log: log)
     let ends: [ChildProcess.End]
     do {
@@ -40,7 +41,8 @@ struct MatrixRun {
     }
     let environment = try MockSnapshot(store: store.withStore { $0 }, backendAt: device.environment)
     var score = Score(
-      start.scenario, client: .engine, environment: environment, kept: try device.kept(),
+      start.scenario, client: .engine, environment: environment,
+      kept: try device.kept(onPhonesOf: start.scenario),
       seconds: Date().timeIntervalSince(started))
     // The first launch may be killed as planned. Every other end that is not an exit is a failure.
     let wasKilled = ends.first == .killed
@@ -53,7 +55,6 @@ struct MatrixRun {
   private func play(
     _ app: AppRun, _ store: MockServer, _ isBackends: Bool, counts: String?
   ) throws -> [ChildProcess.End] {
-    let launch = start.scenario.launches[1]
     let before = start.store.charges.count
     let kill = isBackends ? KillPlan.none : KillPlan(crash: cell?.moment)
     var ends = [try app.start(launch, launch.does, kill: kill, counts: counts).wait()]
@@ -66,8 +67,19 @@ struct MatrixRun {
     let rest = AppStep.steps(launch.does, afterPurchases: charged)
     ends.append(try app.start(Scenario.Launch(does: rest), rest).wait())
     app.note(ends[ends.count - 1], .none)
+    // What the first launch left on another phone.
+    let first = start.scenario.launches[0]
+    if first.phone != launch.phone {
+      var other = app
+      other.device = try device.phone(first.phone)
+      ends.append(try other.start(Scenario.Launch(phone: first.phone), []).wait())
+      other.note(ends[ends.count - 1], .none)
+    }
     return ends
   }
+
+  /// The launch that is killed.
+  private var launch: Scenario.Launch { start.scenario.launches[1] }
 
   private func suffer(
     _ aftermath: Aftermath, _ app: AppRun, _ store: MockServer
@@ -75,14 +87,14 @@ struct MatrixRun {
     log?.note(.person, .change, aftermath.rawValue)
     switch aftermath {
     case .relaunch: break
-    case .reinstall: try device.reinstall()
-    case .oldImage: try device.restore()
+    case .reinstall: try device.phone(launch.phone).reinstall()
+    case .oldImage: try device.phone(launch.phone).restore()
     case .accountSwitch:
-      store.withStore { $0.signIn(device: Scenario.phone, storeAccount: "apple-2") }
+      store.withStore { $0.signIn(device: launch.phone, storeAccount: "apple-2") }
       let others = Scenario.Launch(signedIn: ["bob"])
       let end = try app.start(others, [.use(milliseconds: 30)]).wait()
       app.note(end, .none)
-      store.withStore { $0.signIn(device: Scenario.phone, storeAccount: Scenario.storeAccount) }
+      store.withStore { $0.signIn(device: launch.phone, storeAccount: Scenario.storeAccount) }
       return [end]
     }
     return []

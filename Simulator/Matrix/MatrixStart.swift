@@ -22,17 +22,18 @@ struct MatrixStart: Sendable {
     let first = scenario.launches[0]
     for step in first.before { try environment.perform(step) }
     let app = AppRun(
-      scenario: scenario, client: .engine, device: device, backend: environment.server.baseURL,
+      scenario: scenario, client: .engine, device: try device.phone(first.phone),
+      backend: environment.server.baseURL,
       store: environment.server.baseURL, isVerbose: settings.isVerbose)
     guard case .exited(0) = try app.start(first, first.does).wait() else {
       throw ChildError(description: "\(scenario.name): the launch before the kill failed")
     }
     try environment.server.dropConnections()
-    if first.reinstalled { try device.reinstall() }
+    if first.reinstalled { try device.phone(first.phone).reinstall() }
     for step in scenario.launches[1].before { try environment.perform(step) }
     store = environment.server.withStore { $0 }
     environment.server.stop()
-    try device.backUp()
+    try device.phone(scenario.launches[1].phone).backUp()
     passages = try measure(in: scratch, settings)
   }
 

@@ -35,5 +35,12 @@ extension Scenario {
         Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 40)]),
         Launch(before: [.earlierVersion], does: [buyCoins]),
       ], expects: .init(paid: 2)),
+    Scenario(
+      name: "second-device",
+      summary: "unsent on alice's phone, and heard by her second one, which buys too",
+      launches: [
+        Launch(before: [.outage()], does: [buyGems, .use(milliseconds: 40)]),
+        Launch(before: [.noFaults], signedIn: [alice], does: [buyCoins], phone: "pad"),
+      ], expects: .init(paid: 2)),
   ]
 }

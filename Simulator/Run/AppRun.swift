@@ -1,11 +1,12 @@
 import AppStoreReceipts
 import Foundation
+import PurchaseSync
 
 /// Starts the simulated app: one child process per launch.
 struct AppRun {
   let scenario: Scenario
   let client: Client
-  let device: Device
+  var device: Device
   let backend: URL
   let store: URL
   /// Whether messages of the app are shown.
@@ -53,6 +54,8 @@ struct AppRun {
     if let entries = scenario.entries { arguments += ["--entries", "\(entries)"] }
     if scenario.makesOrders { arguments.append("--makes-orders") }
     if launch.isVaultLocked { arguments.append("--vault-locked") }
+    if device.name != Scenario.phone { arguments += ["--phone", device.name] }
+    if scenario.unclaimed != .device { arguments += ["--unclaimed", scenario.unclaimed.rawValue] }
     return arguments
   }
 }

@@ -3,8 +3,10 @@ import Foundation
 import PurchaseQueue
 import PurchaseSync
 
-/// The files of the simulated phone.
+/// The files of a simulated phone, and the backend's file beside them.
 struct Device: Sendable {
+  /// The phone's name in the scenario and in the store.
+  let name: String
   let directory: String
   /// The app's folder: removed when the app is deleted.
   let container: String
@@ -15,12 +17,29 @@ struct Device: Sendable {
   private let backup: String
 
   init(below directory: String) throws {
+    try self.init(Scenario.phone, below: directory, environment: directory + "/environment.sqlite")
+  }
+
+  private init(_ name: String, below directory: String, environment: String) throws {
+    self.name = name
     self.directory = directory
     container = directory + "/container"
     keychain = directory + "/keychain"
-    environment = directory + "/environment.sqlite"
+    self.environment = environment
     backup = directory + "/backup"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+  }
+
+  /// Another phone of the same run, with files of its own.
+  func phone(_ name: String) throws -> Device {
+    name == self.name ? self : try Device(name, below: directory + "/" + name, environment: environment)
+  }
+
+  /// Copies the app's folder to another phone, as the backup of a phone is restored on a new one. The keychain stays.
+  func clone(to other: Device) throws {
+    try other.reinstall()
+    guard FileManager.default.fileExists(atPath: container) else { return }
+    try FileManager.default.copyItem(atPath: container, toPath: other.container)
   }
 
   /// The app's queue.
@@ -68,6 +87,11 @@ struct Device: Sendable {
       data.replaceSubrange(range, with: Data(repeating: 0xA5, count: range.count))
       try data.write(to: URL(fileURLWithPath: path))
     }
+  }
+
+  /// The ids of the transactions that any phone of a scenario still holds.
+  func kept(onPhonesOf scenario: Scenario) throws -> Set<String> {
+    try scenario.phones.reduce(into: []) { kept, name in kept.formUnion(try phone(name).kept()) }
   }
 
   /// The ids of the transactions that the phone still holds: in the queue and the vault, or in the list of a client that

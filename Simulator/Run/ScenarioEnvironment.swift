@@ -30,7 +30,7 @@ final class ScenarioEnvironment {
     try server.start()
     if scenario.verifiesOverHTTP { server.verifyOverHTTP() }
     server.withStore { store in
-      store.signIn(device: Scenario.phone, storeAccount: Scenario.storeAccount)
+      for phone in scenario.phones { store.signIn(device: phone, storeAccount: Scenario.storeAccount) }
       store.notifications.versions = [.two]
     }
   }
@@ -49,6 +49,7 @@ final class ScenarioEnvironment {
       try server.restore(backup)
     case .phoneBackedUp: try device.backUp()
     case .phoneRestored: try device.restore()
+    case .phoneCloned(let other): try device.clone(to: device.phone(other))
     case .earlierVersion: try device.rewriteAsEarlierVersion()
     case .damaged(let place): try device.damage(EnvironmentStep.Damage(rawValue: place) ?? .page)
     default: try performInStore(step)
@@ -184,6 +185,7 @@ extension EnvironmentStep {
     case .phoneBackedUp: return (.app, "the phone is backed up")
     case .earlierVersion: return (.app, "the file becomes one of an earlier version")
     case .phoneRestored: return (.app, "the phone's files are restored from the backup")
+    case .phoneCloned(let other): return (.app, "the phone's files are restored on \(other)")
     case .damaged(let place): return (.app, "the app's file is damaged: \(place)")
     }
   }

@@ -39,7 +39,8 @@ struct ScenarioRun {
     let findings = try play(in: environment, killer)
     let seconds = Date().timeIntervalSince(started)
     var score = try Score(
-      scenario, client: client, environment: environment.server.snapshot(), kept: device.kept(),
+      scenario, client: client, environment: environment.server.snapshot(),
+      kept: device.kept(onPhonesOf: scenario),
       seconds: seconds)
     score.ranOutOfTime = findings.ranOutOfTime
     score.crashes = findings.crashes
@@ -54,7 +55,7 @@ struct ScenarioRun {
     var launches = scenario.launches
     // If the app is killed in the last launch, or deleted after it, it is opened once more.
     if let last = launches.last, last.killed != nil || last.reinstalled {
-      launches.append(.init(signedIn: last.signedIn))
+      launches.append(.init(signedIn: last.signedIn, phone: last.phone))
     }
     for launch in launches {
       for step in launch.before { try environment.perform(step) }
@@ -65,7 +66,7 @@ struct ScenarioRun {
       }
       if launch.reinstalled {
         log?.note(.app, .change, "deleted and installed again")
-        try device.reinstall()
+        try device.phone(launch.phone).reinstall()
       }
     }
     // The app is opened again until every random kill has happened.
@@ -110,7 +111,8 @@ struct ScenarioRun {
   ) throws -> ChildProcess.End {
     try Interruption.shared.check()
     let app = AppRun(
-      scenario: scenario, client: client, device: device, backend: environment.server.baseURL,
+      scenario: scenario, client: client, device: try device.phone(launch.phone),
+      backend: environment.server.baseURL,
       store: environment.server.baseURL, isVerbose: isVerbose, clockShift: environment.shift, log: log)
     let least = chaos ? nil : launch.granted
     let gate = least.map { _ in device.directory + "/granted-" + UUID().uuidString }

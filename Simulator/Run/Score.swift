@@ -114,6 +114,12 @@ extension Scenario.Expectation {
       let count = environment.orders.count { $0.state.rawValue == name }
       if count != wanted { missed.append("\(count) orders \(name), not \(wanted)") }
     }
+    for (name, least) in owners.sorted(by: { $0.key < $1.key }) {
+      let count = environment.verdicts.count { $0.owner?.rawValue == name }
+      if count < least || least == 0 && count > 0 { missed.append("\(count) told as \(name), not \(least)") }
+    }
+    let left = environment.creditOwners.count { if case .device = $0 { true } else { false } }
+    if let ofDevices, ofDevices != left { missed.append("\(left) credits of devices, not \(ofDevices)") }
     return missed
   }
 }

@@ -10,6 +10,8 @@ enum AppStep: Hashable, Sendable {
   case signOut(account: String)
   /// This account adopts the purchases of the device.
   case adopt(account: String)
+  /// Taps 'restore purchases'.
+  case restore
   /// Signs in to the store with another Apple ID.
   case useStoreAccount(String)
   /// The phone's clock is moved by so many milliseconds.

@@ -48,6 +48,8 @@ enum EnvironmentStep: Hashable {
   case phoneBackedUp
   /// The app's files are restored from the backup; the keychain stays as it is.
   case phoneRestored
+  /// The app's files are restored on another phone, from a backup of the first one; its keychain stays as it is.
+  case phoneCloned(to: String)
   /// Bytes of the app's file are overwritten: `page` for one in the middle, `header` for the first.
   case damaged(String)
   /// The app's file gets the format of an earlier version, with the same entries.

@@ -1,3 +1,4 @@
+import PurchaseSync
 import PurchaseSyncTesting
 
 /// A sequence of purchases, faults and kills, as data. It can be written to a file and read from one (`run FILE.json`).
@@ -20,6 +21,8 @@ struct Scenario: Hashable {
     var granted: Int?
     /// Whether the keychain is locked in this launch, as before the first unlock.
     var isVaultLocked = false
+    /// The phone on which the app is opened. Each has files and a keychain of its own, and the same Apple ID at first.
+    var phone = Scenario.phone
   }
 
   /// The expected result. Nothing may ever be lost, doubled, stuck, or granted to another account.
@@ -30,6 +33,10 @@ struct Scenario: Hashable {
     var verdicts: [String: Int] = [:]
     /// How many orders the backend has in these states in the end, such as `delivered`.
     var orders: [String: Int] = [:]
+    /// The least number of verdicts with an owner, such as `yours`; 0 for none at all.
+    var owners: [String: Int] = [:]
+    /// How many credits belong to devices in the end; nil for any number.
+    var ofDevices: Int?
   }
 
   /// In words with hyphens.
@@ -57,12 +64,17 @@ struct Scenario: Hashable {
   var timeScale: Int64 = 1_000
   /// Whether the app uses the sandbox store, as in testing.
   var isSandbox = false
+  /// For whom the app says that purchases are which name no owner.
+  var unclaimed = UnclaimedPolicy.device
   /// Whether the backend asks the store over HTTP, at `/verifyReceipt`.
   var verifiesOverHTTP = false
 
   /// The phone, and its owner's Apple ID.
   static let phone = "phone"
   static let storeAccount = "apple-1"
+
+  /// The phones of the scenario.
+  var phones: [String] { Array(Set(launches.map(\.phone) + [Self.phone])).sorted() }
   static let uploads = "/v1/receipts"
 
   /// Whether both are the same but for the place that they come from.
@@ -74,7 +86,7 @@ struct Scenario: Hashable {
 
   static let all: [Scenario] =
     crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
-    + buying
+    + buying + ownership
 }
 
 /// When the app is killed, in terms that fit every client.

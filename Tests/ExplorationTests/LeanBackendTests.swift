@@ -75,11 +75,10 @@ import Testing
       let isProven = random.chance(700)
       let tokenIsTold = !isProven || random.chance(600)
       let match = anyMatch()
-      let (ruling, order) = lean.rule(
+      let signedIn = random.below(3) - 1
+      let answer = lean.answer(
         on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: tokenIsTold, isProven: isProven,
-        from: uploader,
-        leanStore,
-        at: now)
+        from: uploader, signedIn: signedIn, leanStore, at: now)
       var signed = VerifiedTransaction(
         try SignedTransaction(jws: try store.signedTransaction(for: ids[sale], now: moment)), askedAt: now)
       if !tokenIsTold { signed.appAccountToken = nil }
@@ -88,12 +87,13 @@ import Testing
         device: device, proof: isProven ? ProofDocument(kind: .signedTransaction, data: "proof") : nil,
         claims: [claim(sale, match)])
       let judged = model.judge(
-        request, from: isAccount ? .account(Names.accounts[who]) : .device(device), now: moment,
+        request, from: isAccount ? .account(Names.accounts[who]) : .device(device),
+        signedIn: signedIn < 0 ? nil : Names.accounts[signedIn], now: moment,
         answers: { _ in StoreAnswer(.genuine(StoreReport([signed]))) })
       let verdict = try #require(judged.verdicts.first)
       return (
-        "\(ruling.verdict.rawValue) \(order.map { "order-\($0 + 1)" } ?? "-")",
-        "\(verdict.verdict.rawValue) \(verdict.orderNumber ?? "-")"
+        "\(answer.ruling.verdict.rawValue) \(answer.order.map { "order-\($0 + 1)" } ?? "-") \(answer.owner?.rawValue ?? "-")",
+        "\(verdict.verdict.rawValue) \(verdict.orderNumber ?? "-") \(verdict.owner?.rawValue ?? "-")"
       )
     }
 

@@ -16,10 +16,9 @@ struct MockServerBadInputTests {
   private static let wrongTypes = #"""
     {"productID":[1],"claims":{},"device":2,"storeAccount":3,"transactionID":{},"signedPayload":5}
     """#
-  private static let headers = MockServerFixture.bearer("alice").merging(["Idempotency-Key": "k"]) {
-    first, _ in
-    first
-  }
+  private static let headers = MockServerFixture.bearer("alice").merging([
+    "Idempotency-Key": "k", "Account-Authorization": "Bearer token-alice",
+  ]) { first, _ in first }
 
   private func expectAlive(_ fixture: MockServerFixture) async throws {
     #expect(try await fixture.send("GET", "/store/products").status == 200)
@@ -97,7 +96,7 @@ struct MockServerBadInputTests {
       let body = try JSONEncoder().encode(UploadRequest(device: UUID(), proof: nil, claims: [claim]))
       #expect(try await fixture.send("POST", "/v1/receipts", Self.headers, body: body).status == 422)
     }
-    let device = ["Authorization": "Device \(UUID().uuidString)"]
+    let device = MockServerFixture.device(UUID())
     let other = UploadRequest(device: UUID(), proof: nil, claims: [Sample.claim(for: Sample.record())])
     let reply = try await fixture.send("POST", "/v1/receipts", device, body: JSONEncoder().encode(other))
     #expect(reply.status == 422)

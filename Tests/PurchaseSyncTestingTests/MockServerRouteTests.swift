@@ -78,7 +78,7 @@ struct MockServerRouteTests {
     #expect(try await fixture.send("GET", "/v1/orders/none", MockServerFixture.bearer("bob")).status == 404)
   }
 
-  @Test(arguments: [nil, "", "Bearer", "Bearer other", "Basic dTpw", "Device no-uuid", "Bearer token-"])
+  @Test(arguments: [nil, "", "Bearer", "Bearer other", "Basic dTpw", "Device no-uuid:s", "Bearer token-"])
   func `missing or wrong credentials are 401 of type auth`(authorization: String?) async throws {
     let fixture = try MockServerFixture()
     let headers = authorization.map { ["Authorization": $0] } ?? [:]
@@ -104,13 +104,15 @@ struct MockServerRouteTests {
     let fixture = try MockServerFixture()
     let device = UUID()
     let payment = try await fixture.pay()
-    let headers = ["Authorization": "Device \(device.uuidString)"]
+    let headers = MockServerFixture.device(device)
     #expect(try await fixture.upload(payment, headers: headers, device: device)?.verdict == .granted)
     #expect(try fixture.server.snapshot().creditOwners == [.device(device)])
     let json = #"{"device":"\#(device.uuidString)"}"#
     #expect(
-      try await fixture.send("POST", "/v1/adoptions", MockServerFixture.bearer("alice"), json: json).status
-        == 200)
+      try await fixture.send(
+        "POST", "/v1/adoptions", MockServerFixture.device(device, of: "alice"), json: json
+      )
+      .status == 200)
     #expect(try fixture.server.snapshot().creditOwners == [.account("alice")])
     #expect(try await fixture.send("POST", "/v1/adoptions", headers, json: json).status == 401)
   }

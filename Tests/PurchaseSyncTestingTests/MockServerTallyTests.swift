@@ -77,11 +77,12 @@ struct MockServerTallyTests {
       transactionID: paid.transactionID, environment: "Production", productID: "coins", quantity: 1,
       purchasedAt: paid.purchasedAt, match: .none)
     let body = try JSONEncoder().encode(UploadRequest(device: device, proof: proof, claims: [claim]))
-    let headers = ["Authorization": "Device \(device.uuidString)"]
+    let headers = MockServerFixture.device(device)
     #expect(try await fixture.send("POST", "/v1/receipts", headers, body: body).status == 200)
     #expect(try tally(fixture).wrongAccount == 0)
     let json = #"{"device":"\#(device.uuidString)"}"#
-    _ = try await fixture.send("POST", "/v1/adoptions", MockServerFixture.bearer("bob"), json: json)
+    _ = try await fixture.send(
+      "POST", "/v1/adoptions", MockServerFixture.device(device, of: "bob"), json: json)
     #expect(try tally(fixture).wrongAccount == 1)
     #expect(try fixture.server.snapshot().deviceAdoptions.map(\.account) == ["bob"])
   }

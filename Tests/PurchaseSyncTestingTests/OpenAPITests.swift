@@ -58,6 +58,7 @@ import Testing
       {"device":"\(UUID().uuidString)","proof":{"kind":"signedTransaction","data":"\(payment.signedTransaction)"},
        "claims":[\(claim)]}
       """
+    let device = UUID()
     let keyed = alice.merging(["Idempotency-Key": "k2"]) { first, _ in first }
     let steps: [(String, String, String, [String: String], String?)] = [
       ("post", "/v1/orders", "/v1/orders", keyed, #"{"productID":"coins","quantity":1}"#),
@@ -72,7 +73,15 @@ import Testing
       ("post", "/v1/receipts", "/v1/receipts", alice, upload),
       ("post", "/v1/receipts", "/v1/receipts", alice, #"{"device":"x"}"#),
       ("get", "/v1/entitlements", "/v1/entitlements", alice, nil),
-      ("post", "/v1/adoptions", "/v1/adoptions", alice, #"{"device":"\#(UUID().uuidString)"}"#),
+      (
+        "post", "/v1/adoptions", "/v1/adoptions", MockServerFixture.device(device, of: "alice"),
+        #"{"device":"\#(device.uuidString)"}"#
+      ),
+      (
+        "post", "/v1/adoptions", "/v1/adoptions",
+        ["Authorization": "Device \(device.uuidString):other", "Account-Authorization": "Bearer token-bob"],
+        #"{"device":"\#(device.uuidString)"}"#
+      ),
       (
         "post", "/v1/notifications/appstore", "/v1/notifications/appstore", [:],
         #"{"notification_type":"INITIAL_BUY"}"#

@@ -45,7 +45,7 @@ struct ReceiptUploadTests {
     _ = try await fixture.pay(token: order.accountToken)
     let device = UUID()
     let reply = try await fixture.send(
-      "POST", "/v1/receipts", ["Authorization": "Device \(device.uuidString)"],
+      "POST", "/v1/receipts", MockServerFixture.device(device),
       json: body(try await receipt(fixture), uuid: device))
     #expect(try reply.decode(UploadReply.self).verdicts.map(\.verdict) == [.otherOwner])
     #expect(try fixture.server.snapshot().creditOwners == [.account("alice")])
@@ -85,7 +85,7 @@ struct ReceiptUploadTests {
     let bob = try await fixture.send(
       "POST", "/v1/receipts", MockServerFixture.bearer("alice"), json: body(data, uuid: device, uid: "bob"))
     #expect(bob.status == 422)
-    let credential = ["Authorization": "Device \(UUID().uuidString)"]
+    let credential = MockServerFixture.device(UUID())
     let other = try await fixture.send("POST", "/v1/receipts", credential, json: body(data, uuid: device))
     #expect(other.status == 422)
   }

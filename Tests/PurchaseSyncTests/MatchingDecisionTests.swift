@@ -177,6 +177,43 @@ import Testing
     }
   }
 
+  @Test func `a purchase without token, order and known original goes to whom the app's policy says`() throws
+  {
+    let book = book { $0.add(1, account: "bob") }
+    func match(_ transaction: StoreTransaction, _ user: AppUser) throws -> OrderMatch {
+      try OrderMatcher.match(transaction, from: book, user: user)
+    }
+    let code = payment("300", product: "promoted")
+    let hers = try match(code, AppUser(account: "alice", policy: .signedInAccount))
+    #expect(hers.lane == alice && hers.evidence == [.noOpenOrder, .ownerSignedIn])
+    let nobodys = try match(code, AppUser(account: nil, policy: .signedInAccount))
+    #expect(nobodys.lane == .device && nobodys.evidence == [.noOpenOrder])
+    let asked = try match(code, AppUser(account: "alice", policy: .ask))
+    #expect(asked.lane == .device && asked.evidence == [.noOpenOrder, .ownerAsked])
+    let usual = try match(code, AppUser(account: "alice"))
+    #expect(usual.lane == .device && usual.evidence == [.noOpenOrder])
+    // A token, known here or not, names the owner, and so does the family member who paid.
+    for policy in UnclaimedPolicy.allCases {
+      let user = AppUser(account: "alice", policy: policy)
+      #expect(try match(payment(token: orderToken(1)), user).lane == .account("bob"))
+      #expect(try match(payment(token: orderToken(9)), user).evidence == [.tokenUnknown])
+      #expect(try match(payment("301") { $0.ownership = .familyShared }, user).lane == .device)
+    }
+  }
+
+  @Test func `a later transaction with a token of another device does not inherit the original's owner`()
+    throws
+  {
+    var book = book { $0.add(1, product: "gold") }
+    _ = try book.arrive(payment(token: orderToken(1), product: "gold"))
+    // Bob bought it again, with an order that he made on his own phone.
+    let again = try book.arrive(laterPeriod(token: orderToken(9), reason: .purchase))
+    #expect(again.lane == .device && again.evidence == [.tokenUnknown])
+    let renewal = try OrderMatcher.match(
+      laterPeriod("202", token: orderToken(9), reason: .renewal), from: book)
+    #expect(renewal.lane == .device)
+  }
+
   @Test func `a shared purchase does not belong to the account of its token`() throws {
     var book = book { $0.add(1) }
     let match = try book.arrive(payment(token: orderToken(1)) { $0.ownership = .familyShared })

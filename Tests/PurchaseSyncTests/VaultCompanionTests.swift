@@ -9,48 +9,101 @@ import Testing
 @Suite struct VaultCompanionTests {
   // MARK: The device's name
 
-  @Test func `two processes that name the device at the same moment agree`() throws {
+  private func open(
+    _ path: String, _ vault: MoodyVault?
+  ) throws -> SyncFile {
+    try SyncFile(queue: QueueFile(path: path, limits: QueueLimits(), vault: vault, now: midday))
+  }
+
+  private func name(_ file: SyncFile?) throws -> UUID? {
+    try file?.identity { DeviceIdentity(id: UUID(), secret: UUID().uuidString) }?.id
+  }
+
+  @Test func `two processes that name the device at the same moment agree`() async throws {
     let directory = try TemporaryDirectory()
     let vault = MoodyVault()
-    let one = try SyncFile(
-      queue: QueueFile(path: directory.path + "/q", limits: QueueLimits(), vault: vault, now: midday))
-    let two = try SyncFile(
-      queue: QueueFile(path: directory.path + "/q", limits: QueueLimits(), vault: vault, now: midday))
-    var second: UUID?
+    let path = directory.path + "/q"
+    let one = try open(path, vault)
+    let other = AsyncStream.makeStream(of: UUID?.self)
     vault.beforeStoring = { name in
       guard name.hasPrefix("device") else { return }
       vault.beforeStoring = nil
-      do throws(QueueError) {
-        second = try two.device(proposing: UUID())
-      } catch {
-        Issue.record(error)
+      // The second process waits for the first one's lock.
+      Thread.detachNewThread {
+        do {
+          other.continuation.yield(try self.name(try self.open(path, vault)))
+        } catch {
+          Issue.record(error)
+        }
+        other.continuation.finish()
       }
     }
-    let first = try one.device(proposing: UUID())
+    let first = try name(one)
+    var second: UUID?
+    for await found in other.stream { second = found }
     #expect(first != nil && first == second, "the device lane is uploaded as two devices")
-    #expect(try two.device(proposing: UUID()) == second)
-    #expect(try one.device(proposing: UUID()) == first)
+    #expect(try name(one) == first)
   }
 
   @Test func `a vault that failed once gets the device's name at a later opening`() throws {
     let directory = try TemporaryDirectory()
     let vault = MoodyVault()
-    func open(_ name: String) throws -> SyncFile {
-      try SyncFile(
-        queue: QueueFile(path: directory.path + "/" + name, limits: QueueLimits(), vault: vault, now: midday))
-    }
-    var file: SyncFile? = try open("q")
+    var file: SyncFile? = try open(directory.path + "/q", vault)
     vault.failsToStore = true
-    let device = try #require(try file?.device(proposing: UUID()))
+    let device = try #require(try name(file))
     vault.failsToStore = false
     for _ in 0..<3 {
       file = nil
-      file = try open("q")
-      #expect(try file?.device(proposing: UUID()) == device)
+      file = try open(directory.path + "/q", vault)
+      #expect(try name(file) == device)
       try file?.maintain(now: midday)
     }
     // After a reinstall.
-    #expect(try open("fresh").device(proposing: UUID()) == device)
+    #expect(try name(open(directory.path + "/fresh", vault)) == device)
+  }
+
+  @Test func `P13 a file that was restored from another phone's backup gets a device of its own`() throws {
+    let directory = try TemporaryDirectory()
+    let (mothers, childs) = (MoodyVault(), MoodyVault())
+    let mother = try #require(try name(open(directory.path + "/mother", mothers)))
+    // The phone never had the app.
+    try directory.copy("/mother", to: "/child")
+    let child = try #require(try name(open(directory.path + "/child", childs)))
+    #expect(child != mother, "two phones have one name")
+    #expect(try name(open(directory.path + "/child", childs)) == child)
+    // The phone had the app: its vault has its name.
+    try directory.copy("/mother", to: "/again")
+    #expect(try name(open(directory.path + "/again", childs)) == child)
+    #expect(try name(open(directory.path + "/mother", mothers)) == mother)
+  }
+
+  @Test func `a locked vault never leads to a new name, and a cloned one is noticed when it opens`() throws {
+    let directory = try TemporaryDirectory()
+    let (mothers, childs) = (MoodyVault(), MoodyVault())
+    let mother = try #require(try name(open(directory.path + "/mother", mothers)))
+    mothers.isLocked = true
+    #expect(try name(open(directory.path + "/mother", mothers)) == mother)
+    #expect(try name(open(directory.path + "/fresh", mothers)) == nil)
+    try directory.copy("/mother", to: "/child")
+    childs.isLocked = true
+    let file = try open(directory.path + "/child", childs)
+    #expect(try name(file) == mother)
+    childs.isLocked = false
+    let child = try name(file)
+    #expect(child != nil && child != mother)
+  }
+
+  @Test func `P18 the device's secret is in no description`() throws {
+    let identity = DeviceIdentity(id: UUID(), secret: "very-secret")
+    var dumped = ""
+    dump(identity, to: &dumped)
+    for text in ["\(identity)", String(reflecting: identity), "\([identity])", dumped] {
+      #expect(!text.contains("very-secret"))
+    }
+    #expect(DeviceIdentity(stored: identity.stored) == identity)
+    for wrong in ["", identity.id.uuidString, identity.id.uuidString + ":", "no:secret", "a device"] {
+      #expect(DeviceIdentity(stored: wrong) == nil)
+    }
   }
 
   // MARK: Cancelled orders in the vault
@@ -88,6 +141,13 @@ private final class TemporaryDirectory {
 
   init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
 
+  /// Copies a queue's file as a backup does.
+  func copy(_ name: String, to other: String) throws {
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + name + suffix) {
+      try FileManager.default.copyItem(atPath: path + name + suffix, toPath: path + other + suffix)
+    }
+  }
+
   deinit {
     do {
       try FileManager.default.removeItem(atPath: path)
@@ -101,6 +161,7 @@ private final class TemporaryDirectory {
 private final class MoodyVault: QueueVault, @unchecked Sendable {
   var items: [String: VaultItem] = [:]
   var failsToStore = false
+  var isLocked = false
   var beforeStoring: ((String) -> Void)?
   var itemBytes: Int { 16 << 10 }
   func store(_ item: VaultItem) throws(VaultError) {
@@ -109,6 +170,9 @@ private final class MoodyVault: QueueVault, @unchecked Sendable {
     items[item.name] = item
   }
   func remove(named name: String) throws(VaultError) { items[name] = nil }
-  func list() throws(VaultError) -> [String] { items.keys.sorted() }
+  func list() throws(VaultError) -> [String] {
+    if isLocked { throw .locked }
+    return items.keys.sorted()
+  }
   func item(named name: String) throws(VaultError) -> VaultItem? { items[name] }
 }

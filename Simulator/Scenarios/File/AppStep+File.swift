@@ -5,6 +5,7 @@ extension AppStep {
   private enum Word: String, CaseIterable {
     case buy, buyWithoutOrder, buyPromoted, signIn, signOut, adopt, useStoreAccount, jumpClock, fillDisk, use
     case dismissSheets, buyHeardFirst, neverConfirm
+    case restore
   }
 
   init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -16,6 +17,7 @@ extension AppStep {
     case .signIn: self = .signIn(account: try fields.text("account"))
     case .signOut: self = .signOut(account: try fields.text("account"))
     case .adopt: self = .adopt(account: try fields.text("account"))
+    case .restore: self = .restore
     case .useStoreAccount: self = .useStoreAccount(try fields.text("storeAccount"))
     case .jumpClock: self = .jumpClock(milliseconds: try fields.duration(mayGoBack: true))
     case .fillDisk: self = .fillDisk
@@ -40,6 +42,7 @@ extension AppStep {
     case .signIn(let account): .step("do", Word.signIn, ["account": .string(account)])
     case .signOut(let account): .step("do", Word.signOut, ["account": .string(account)])
     case .adopt(let account): .step("do", Word.adopt, ["account": .string(account)])
+    case .restore: .step("do", Word.restore)
     case .useStoreAccount(let name): .step("do", Word.useStoreAccount, ["storeAccount": .string(name)])
     case .jumpClock(let milliseconds): .step("do", Word.jumpClock, .duration(milliseconds))
     case .fillDisk: .step("do", Word.fillDisk)

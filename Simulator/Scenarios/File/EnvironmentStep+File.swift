@@ -8,7 +8,7 @@ extension EnvironmentStep {
   private enum Word: String, CaseIterable {
     case faults, wait, boughtOutside, promoted, payment, approved, refunded, family, planChanged, renewal
     case billing, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount, phoneBackedUp
-    case phoneRestored, damaged, earlierVersion, repeatsTransactions
+    case phoneRestored, phoneCloned, damaged, earlierVersion, repeatsTransactions
   }
 
   init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -22,6 +22,7 @@ extension EnvironmentStep {
     case .storeAccount: self = .storeAccount(try fields.text("storeAccount"))
     case .phoneBackedUp: self = .phoneBackedUp
     case .phoneRestored: self = .phoneRestored
+    case .phoneCloned: self = .phoneCloned(to: try fields.text("to"))
     case .earlierVersion: self = .earlierVersion
     case .repeatsTransactions: self = .repeatsTransactions
     case .damaged: self = .damaged(try fields.word("where", of: Damage.self).rawValue)
@@ -104,6 +105,7 @@ extension EnvironmentStep {
     case .storeAccount(let name): return .step("happens", Word.storeAccount, ["storeAccount": .string(name)])
     case .phoneBackedUp: return .step("happens", Word.phoneBackedUp)
     case .phoneRestored: return .step("happens", Word.phoneRestored)
+    case .phoneCloned(let to): return .step("happens", Word.phoneCloned, ["to": .string(to)])
     case .earlierVersion: return .step("happens", Word.earlierVersion)
     case .repeatsTransactions: return .step("happens", Word.repeatsTransactions)
     case .damaged(let place): return .step("happens", Word.damaged, ["where": .string(place)])

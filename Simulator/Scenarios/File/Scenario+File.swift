@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import PurchaseSync
 
 /// A scenario as a file has it, and back.
 extension Scenario {
@@ -19,6 +20,7 @@ extension Scenario {
     isSandbox = try fields.flag("isSandbox")
     verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
     makesOrders = try fields.flag("makesOrders")
+    if fields.has("unclaimed") { unclaimed = try fields.word("unclaimed", of: UnclaimedPolicy.self) }
     _ = try fields.value("launches", "a list of launches of the app, of one at least")
     launches = try fields.list("launches", least: 1, Launch.init(file:at:))
     try checkBackups()
@@ -61,6 +63,7 @@ extension Scenario {
     if isSandbox { members["isSandbox"] = true }
     if verifiesOverHTTP { members["verifiesOverHTTP"] = true }
     if makesOrders { members["makesOrders"] = true }
+    if unclaimed != .device { members["unclaimed"] = .string(unclaimed.rawValue) }
     members["launches"] = .array(try launches.map { try $0.fileValue() })
     if expects != Expectation() { members["expects"] = expects.fileValue }
     return .object(members)
@@ -78,6 +81,7 @@ extension Scenario.Launch {
     reinstalled = try fields.flag("reinstalled")
     granted = try fields.wholeIfPresent("granted", in: 0...1_000_000)
     isVaultLocked = try fields.flag("isVaultLocked")
+    phone = try fields.text("phone", default: phone)
     try fields.end()
   }
 
@@ -91,6 +95,7 @@ extension Scenario.Launch {
     if reinstalled { members["reinstalled"] = true }
     if let granted { members["granted"] = .whole(granted) }
     if isVaultLocked { members["isVaultLocked"] = true }
+    if phone != Scenario.phone { members["phone"] = .string(phone) }
     return .object(members)
   }
 }
@@ -99,15 +104,21 @@ extension Scenario.Expectation {
   fileprivate init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
     var fields = try ScenarioFields(value, at: path)
     paid = try fields.wholeIfPresent("paid", in: 0...1_000_000)
-    if fields.has("verdicts") {
-      var counts = try ScenarioFields(try fields.value("verdicts"), at: path + [.member("verdicts")])
-      for name in counts.names { verdicts[name] = try counts.whole(name, in: 0...1_000_000) }
-    }
-    if fields.has("orders") {
-      var counts = try ScenarioFields(try fields.value("orders"), at: path + [.member("orders")])
-      for name in counts.names { orders[name] = try counts.whole(name, in: 0...1_000_000) }
-    }
+    verdicts = try Self.counts("verdicts", &fields)
+    orders = try Self.counts("orders", &fields)
+    owners = try Self.counts("owners", &fields)
+    ofDevices = try fields.wholeIfPresent("ofDevices", in: 0...1_000_000)
     try fields.end()
+  }
+
+  private static func counts(
+    _ name: String, _ fields: inout ScenarioFields
+  ) throws(ScenarioProblem) -> [String: Int] {
+    guard fields.has(name) else { return [:] }
+    var counts = try ScenarioFields(try fields.value(name), at: fields.path + [.member(name)])
+    var found: [String: Int] = [:]
+    for word in counts.names { found[word] = try counts.whole(word, in: 0...1_000_000) }
+    return found
   }
 
   fileprivate var fileValue: JSONValue {
@@ -115,6 +126,8 @@ extension Scenario.Expectation {
     if let paid { members["paid"] = .whole(paid) }
     if !verdicts.isEmpty { members["verdicts"] = .object(verdicts.mapValues { .whole($0) }) }
     if !orders.isEmpty { members["orders"] = .object(orders.mapValues { .whole($0) }) }
+    if !owners.isEmpty { members["owners"] = .object(owners.mapValues { .whole($0) }) }
+    if let ofDevices { members["ofDevices"] = .whole(ofDevices) }
     return .object(members)
   }
 }

@@ -8,15 +8,18 @@ enum ScenarioSchema {
       description, attacks, proves   for readers; proves is a list
       launches         the launches of the app, in order; after the last one the app
                        is opened again until nothing is left to do
-      expects          {"paid": N, "verdicts": {"refunded": N, …},
-                       "orders": {"cancelled": N, …}}; nothing may ever
-                       be lost, doubled, stuck or granted to another account
+      expects          {"paid": N, "verdicts": {"refunded": N, …}, "owners":
+                       {"yours": N, "another": 0 for none, …}, "ofDevices": N,
+                       "orders": {"cancelled": N, …}}; nothing may ever be lost,
+                       doubled, stuck or granted to another account
       entries          the most entries of the queue (default: 64)
       timeScale        how much faster retry delays are (default: 1000)
       seconds          how long a launch that does not end in "use" may make no
                        progress (default: 10); a longer retryAfter is not waited for
       isSandbox, verifiesOverHTTP   true or false
       makesOrders      true: the device makes an order if the backend does not
+      unclaimed        for whom purchases without an owner are: device (default),
+                       signedInAccount, or ask
 
     A LAUNCH
       before           what happens outside of the app before it, see below
@@ -32,12 +35,13 @@ enum ScenarioSchema {
       reinstalled      true: the app is deleted and installed again after it
       granted          how many purchases are granted when it is over, at least
       isVaultLocked    true: the keychain is locked
+      phone            the phone (default: "phone"); each has files of its own
 
     WHAT A PERSON DOES: {"do": WORD, …}
       buy (product, account)      buyWithoutOrder (product)   buyPromoted (account)
       signIn (account)            signOut (account)           adopt (account)
       useStoreAccount (storeAccount)   jumpClock (a time, also negative)
-      fillDisk                    use (milliseconds)      neverConfirm
+      fillDisk                    use (milliseconds)          restore     neverConfirm
       dismissSheets (product, account, count)   buyHeardFirst (product, account)
 
     WHAT HAPPENS: {"happens": WORD, …}
@@ -49,7 +53,8 @@ enum ScenarioSchema {
       family (storeAccount, members)   storeAccount (storeAccount)
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
       backendBackedUp   backendRestored   phoneBackedUp   phoneRestored
-      damaged (where: page or header)     earlierVersion    repeatsTransactions
+      damaged (where: page or header)     earlierVersion     phoneCloned (to)
+      repeatsTransactions
 
     A RULE OF FAULTS: {"path": "/v1/receipts", "fault": WORD, …}
       path is the beginning of the path: / is everything, /v1 the backend, /store

@@ -6,19 +6,26 @@ import PurchaseSync
 extension EngineSimulation {
   func handle(_ request: BackendRequest) throws -> BackendResponse {
     let authorization = request.headers["Authorization"] ?? ""
-    let account = authorization.hasPrefix("Bearer token-") ? String(authorization.dropFirst(13)) : nil
+    let account = Self.account(authorization)
+    let signedIn = Self.account(request.headers[BackendRequest.signedInHeader] ?? "")
     if let account, signedOut.contains(account) { return BackendResponse(status: 401, body: Data()) }
     switch (request.method, request.path) {
     case ("POST", "v1/orders"): return try makeOrder(request, for: account ?? "")
     case ("PUT", _): return try register(request, account ?? "")
     case ("POST", _) where request.path.hasPrefix("v1/orders/"): return try note(request, account ?? "")
-    case ("POST", "v1/receipts"): return try rule(on: request, account)
+    case ("POST", "v1/receipts"):
+      return try rule(on: request, account, signedIn.flatMap { signedOut.contains($0) ? nil : $0 })
     case ("POST", "v1/adoptions"):
-      backend.adoptDevice(0, for: Names.account(account ?? ""), at: now.milliseconds)
+      guard let signedIn, !signedOut.contains(signedIn) else { return BackendResponse(status: 401, body: Data()) }
+      backend.adoptDevice(0, for: Names.account(signedIn), at: now.milliseconds)
       checker.mark(.adoptionTaken)
       return json(200, Data("{}".utf8))
     default: return try openOrders(of: account ?? "")
     }
+  }
+
+  private static func account(_ authorization: String) -> String? {
+    authorization.hasPrefix("Bearer token-") ? String(authorization.dropFirst(13)) : nil
   }
 
   private func json(_ status: Int, _ body: Data) -> BackendResponse {
@@ -56,18 +63,21 @@ extension EngineSimulation {
 
   // MARK: Verdicts
 
-  private func rule(on request: BackendRequest, _ account: String?) throws -> BackendResponse {
+  private func rule(
+    on request: BackendRequest, _ account: String?, _ signedIn: String?
+  ) throws -> BackendResponse {
     let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
     let uploader = account.map(Names.account) ?? LeanBackend.device(0)
     var verdicts: [ClaimVerdict] = []
     for order in upload.claims.compactMap(\.order) where order.account == account {
       registered.insert(slot(of: order))
     }
-    for claim in upload.claims { verdicts.append(rule(on: claim, from: uploader)) }
+    let present = account == nil ? signedIn.map(Names.account) ?? -1 : -1
+    for claim in upload.claims { verdicts.append(rule(on: claim, from: uploader, present)) }
     return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts)))
   }
 
-  private func rule(on claim: Claim, from uploader: Int) -> ClaimVerdict {
+  private func rule(on claim: Claim, from uploader: Int, _ signedIn: Int) -> ClaimVerdict {
     let sale = Names.order(claim.transactionID)
     var told = ClaimVerdict(
       environment: claim.environment, transactionID: claim.transactionID, verdict: .pending)
@@ -96,14 +106,15 @@ extension EngineSimulation {
       return told
     }
     let before = backend.count(of: sale)
-    let (ruling, order) = backend.rule(
+    let answer = backend.answer(
       on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: true, isProven: true, from: uploader,
-      store, at: now.milliseconds)
-    if ruling.isSettled { isOnRecord[sale] = true }
+      signedIn: signedIn, store, at: now.milliseconds)
+    if answer.ruling.isSettled { isOnRecord[sale] = true }
     checkCredit(sale, before: before)
-    told.orderNumber = order.map { number(of: $0) }
-    told.verdict = ruling.verdict
-    if case .rejected(let reason) = ruling { told.reason = reason }
+    told.orderNumber = answer.order.map { number(of: $0) }
+    told.verdict = answer.ruling.verdict
+    told.owner = answer.owner
+    if case .rejected(let reason) = answer.ruling { told.reason = reason }
     return told
   }
 

@@ -77,11 +77,12 @@ extension EngineSimulation {
 
   private func left(_ key: String, _ sale: Int, _ stone: FileWatch.Stone?) {
     guard let stone else { return checker.broken(.leavesSettled, "\(key) left without a tombstone") }
-    let isGiven = given[sale].contains(stone.outcome) && Verdict(rawValue: stone.outcome).isSettled
+    let verdict = Tombstone.verdict(in: stone.outcome)
+    let isGiven = given[sale].contains(verdict.rawValue) && verdict.isSettled
     checker.expect(
       .leavesSettled, isGiven || stone.outcome == "discarded" && discarded.contains(sale),
       "\(key) left as \(stone.outcome), which no reply said")
-    if stone.outcome == "refunded" {
+    if verdict == .refunded {
       checker.expect(.refunds, store.sales[sale].wasRefunded, "\(key) left as refunded, and was not")
     }
     checkKept(sale, "left the queue")

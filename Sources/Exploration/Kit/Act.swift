@@ -45,6 +45,12 @@ package enum Act: Sendable {
   /// The backend is backed up; it is restored from its last backup.
   case backup
   case restoreBackup
+  /// A person taps 'restore purchases': the store hands over everything that its receipt holds, without tokens.
+  case restore(phone: Int)
+  /// The user of a phone buys a subscription of its Apple ID again, with an order of their own.
+  case resubscribe(purchase: Int, phone: Int)
+  /// An offer code is redeemed on a phone: a purchase without token and order.
+  case offerCode(phone: Int)
   /// An act that only the engine's simulation has, by name.
   case other(String)
 

@@ -35,6 +35,15 @@ struct LeanBackend {
       case bound(Int)
       case proposed([Int])
       case none
+
+      /// Whether the claim names the order.
+      func names(_ order: Int) -> Bool {
+        switch self {
+        case .bound(let number): number == order
+        case .proposed(let numbers): numbers.contains(order)
+        case .none: false
+        }
+      }
     }
     var sale: Int
     var match: Match
@@ -77,6 +86,19 @@ struct LeanBackend {
   private(set) var epoch = 0
   /// A planted bug.
   var forgetsTransactions = false
+
+  /// A planted bug in the rule of ownership.
+  enum Flaw {
+    /// The original's owner gets every later transaction, whatever its token says.
+    case inheritsDespiteToken
+    /// The account that is signed in on a device is not heard.
+    case ignoresSignedIn
+    /// A verdict names the order of another account's purchase.
+    case namesOrders
+    /// The account that is signed in gets what the device uploads.
+    case creditsSignedIn
+  }
+  var flaw: Flaw?
 
   // MARK: Orders
 
@@ -128,6 +150,48 @@ struct LeanBackend {
 
   // MARK: Verdicts
 
+  /// The answer about one claim.
+  struct Answer {
+    var ruling: Ruling
+    var order: Int?
+    /// Whose purchase it is, for the device; nil if nothing is settled.
+    var owner: PurchaseOwner?
+  }
+
+  /// Rules on one claim about one genuine transaction, and says whose it is. `signedIn` is the account that is signed in
+  /// on the device of a device's upload; -1 for none.
+  mutating func answer(
+    on claim: LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Owner, signedIn: Int,
+    _ store: LeanStore, at now: Int64
+  ) -> Answer {
+    let before = count(of: claim.sale)
+    let signedIn = flaw == .ignoresSignedIn ? -1 : signedIn
+    let uploader = flaw == .creditsSignedIn && uploader < 0 && signedIn >= 0 ? signedIn : uploader
+    let (ruling, order) = rule(
+      on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, store, at: now)
+    guard ruling.isSettled else { return Answer(ruling: ruling, order: order) }
+    let owner =
+      credit(of: claim.sale).map { self.owner(of: $0, store) }
+      ?? heir(of: claim, uploader, store)
+    var answer = Answer(ruling: ruling, order: order, owner: .another)
+    if owner == uploader { answer.owner = uploader < 0 ? .device : .yours }
+    if uploader < 0, owner >= 0, owner == signedIn { answer.owner = .yours }
+    if answer.owner == .another {
+      if ruling == .granted || ruling == .duplicate { answer.ruling = .otherOwner }
+      if let order, !claim.match.names(order), flaw != .namesOrders { answer.order = nil }
+    } else if ruling == .otherOwner {
+      answer.ruling = count(of: claim.sale) > before ? .granted : .duplicate
+    }
+    return answer
+  }
+
+  /// The owner that a transaction without a credit would have.
+  private func heir(of claim: LeanClaim, _ uploader: Owner, _ store: LeanStore) -> Owner {
+    let (owner, _, contradiction) = destination(
+      of: claim, store.sales[claim.sale], tokenIsProven: false, from: uploader, store)
+    return contradiction == nil ? owner : uploader
+  }
+
   /// The rules for one claim about one genuine transaction, in order of precedence.
   mutating func rule(
     on claim: LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Owner, _ store: LeanStore,
@@ -153,7 +217,10 @@ struct LeanBackend {
   private func destination(
     of claim: LeanClaim, _ sale: LeanStore.Sale, tokenIsProven: Bool, from uploader: Owner, _ store: LeanStore
   ) -> (owner: Owner, order: Int?, contradiction: String?) {
-    if sale.original != claim.sale { return (inherited(sale, store) ?? uploader, nil, nil) }
+    if sale.original != claim.sale {
+      if knowsToken[claim.sale], flaw != .inheritsDespiteToken { return later(sale) }
+      return (inherited(claim.sale, store) ?? uploader, nil, nil)
+    }
     if knowsToken[claim.sale] {
       if case .bound(let number) = claim.match, tokenIsProven, number != sale.order {
         return (0, nil, "the account token names another order than the claim")
@@ -197,14 +264,24 @@ struct LeanBackend {
     return (orders[first].account, first, nil)
   }
 
-  /// The owner of an earlier period owns a renewal.
-  private func inherited(_ sale: LeanStore.Sale, _ store: LeanStore) -> Owner? {
-    if let first = credit(of: sale.original) { return owner(of: first, store) }
-    if sale.order >= 0 { return orders[sale.order].account }
-    for other in store.sales.indices where store.sales[other].original == sale.original {
-      if let known = credit(of: other) { return owner(of: known, store) }
+  /// A later transaction of a chain belongs to the account of its token's order, and fulfils the order if it was bought.
+  private func later(_ sale: LeanStore.Sale) -> (Owner, Int?, String?) {
+    let order = orders[sale.order]
+    let isFree = order.fulfilledBy == nil || forgetsTransactions
+    let fulfils = !sale.isRenewal && order.product == sale.product && isFree
+    return (order.account, fulfils ? sale.order : nil, nil)
+  }
+
+  /// The owner of the nearest earlier period owns a renewal without a token, else the owner of any period.
+  private func inherited(_ number: Int, _ store: LeanStore) -> Owner? {
+    var first: Owner?
+    var nearest: Owner?
+    for other in store.sales.indices where store.sales[other].original == store.sales[number].original {
+      guard let known = credit(of: other) else { continue }
+      first = first ?? owner(of: known, store)
+      if other < number { nearest = owner(of: known, store) }
     }
-    return nil
+    return nearest ?? first
   }
 
   // MARK: Backups

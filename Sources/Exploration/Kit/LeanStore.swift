@@ -87,6 +87,16 @@ struct LeanStore {
     return charge(next)
   }
 
+  /// The same subscription, bought again with an order: it keeps the original's id and has a token of its own.
+  mutating func resubscribe(_ sale: Int, order: Int, phone: Int, at now: Int64) -> Int {
+    var next = sales[sale]
+    (next.order, next.phone, next.paidAt, next.expiresAt) = (order, phone, now, now + Self.period)
+    (next.isRenewal, next.isUpgraded, next.wasRefunded, next.revokedAt) = (false, false, false, nil)
+    (next.isListed, next.wasFinished, next.forgetsToken) = (true, false, false)
+    (next.proofs, next.poison, next.version) = (.signed, .none, 0)
+    return charge(next)
+  }
+
   mutating func refund(_ sale: Int, at now: Int64) -> Bool {
     guard sales[sale].revokedAt == nil else { return false }
     sales[sale].revokedAt = now

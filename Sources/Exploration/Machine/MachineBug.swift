@@ -24,6 +24,8 @@ package enum MachineBug: String, PlantedBug {
   case unconfirmedBlock, reservationsBlock
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
+  // MARK: Ownership
+  case inheritsDespiteToken, signedInIgnored, otherOwnerNamed, creditsWhoIsSignedIn, ownerNotStored
 
   package var summary: String {
     switch self {
@@ -82,6 +84,11 @@ package enum MachineBug: String, PlantedBug {
     case .releasedNeverAgain: "quarantine is permanent"
     case .backendForgetsTransactions: "the backend grants a transaction again"
     case .keysByInstallation: "the backend's idempotency key belongs to the installation"
+    case .inheritsDespiteToken: "the owner of the original gets what another account bought again"
+    case .signedInIgnored: "an owner's purchase on a second device counts as another account's"
+    case .otherOwnerNamed: "the verdict about another account's purchase names its order"
+    case .creditsWhoIsSignedIn: "a purchase without an owner goes to the account that is signed in"
+    case .ownerNotStored: "the owner in a verdict is not stored with the outcome"
     case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
     }
   }
@@ -90,6 +97,17 @@ package enum MachineBug: String, PlantedBug {
   static let elsewhere = [
     "WAL with synchronous NORMAL", "rollback journal with FULL", "checksums not verified",
   ]
+
+  /// The flaw of the backend; nil for none.
+  var flaw: LeanBackend.Flaw? {
+    switch self {
+    case .inheritsDespiteToken: .inheritsDespiteToken
+    case .signedInIgnored: .ignoresSignedIn
+    case .otherOwnerNamed: .namesOrders
+    case .creditsWhoIsSignedIn: .creditsSignedIn
+    default: nil
+    }
+  }
 
   /// The retry policy with the bug in it; nil for the right one.
   var policy: RetryPolicy? {

@@ -28,6 +28,8 @@ extension MachineInvariant {
     case .delivered: .otherOwnerIsRejected
     case .poison: .poisonBlocksForEver
     case .newerProof: .newerProofForgotten
+    case .ownerTold: .signedInIgnored
+    case .othersUnnamed: .otherOwnerNamed
     case .quiet: .timerForEver
     case .neverBlocked: .reservationsBlock
     }

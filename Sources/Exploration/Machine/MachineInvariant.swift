@@ -7,13 +7,14 @@ package enum MachineInvariant: Int, Invariant {
   case timers, budget, retryAfter, collapse, secrets, bounded, oldImage, refunds, finished, delivered
   case poison, quiet
   case newerProof = 31
+  case ownerTold, othersUnnamed
   case neverBlocked = 37
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
   package var place: Int {
     switch self {
-    case .newerProof: 26
-    case .neverBlocked: 27
+    case .neverBlocked: Self.othersUnnamed.place + 1
+    case .newerProof, .ownerTold, .othersUnnamed: rawValue - 5
     default: rawValue - 1
     }
   }
@@ -47,6 +48,8 @@ package enum MachineInvariant: Int, Invariant {
     case .delivered: "after the faults, everything deliverable is delivered in time"
     case .poison: "an entry that always fails is postponed or quarantined in time"
     case .newerProof: "a newer proof that comes during an upload is owed or queued when its entry is settled"
+    case .ownerTold: "an owner is told on each device that a purchase is its own, and only then"
+    case .othersUnnamed: "what a person is told about another account's purchase names no order"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
@@ -55,7 +58,7 @@ package enum MachineInvariant: Int, Invariant {
   package var minimum: Int {
     switch self {
     case .newerProof: 5
-    case .neverBlocked: 100
+    case .othersUnnamed, .neverBlocked: 100
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
     default: 1_000
@@ -83,4 +86,5 @@ package enum MachineMark: Int, Mark {
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
   case severalProofs, smallerUpload
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
+  case restored, boughtAgain, heardElsewhere, unclaimedSignedIn
 }

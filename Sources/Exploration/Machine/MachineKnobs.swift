@@ -1,4 +1,5 @@
 package import PurchaseQueue
+package import PurchaseSync
 
 /// Everything about a run that is drawn before it begins. A failure prints it.
 package struct MachineKnobs: Sendable {
@@ -30,6 +31,8 @@ package struct MachineKnobs: Sendable {
   package var faults: [(fault: Fault, count: Int, milliseconds: Int64, permille: Int)] = []
   /// How many of each act.
   package var acts: [(name: StaticString, count: Int)] = []
+  /// For whom purchases without an owner are.
+  package private(set) var unclaimed = UnclaimedPolicy.device
   /// How many random numbers were drawn.
   package private(set) var draws = 0
 
@@ -41,7 +44,10 @@ package struct MachineKnobs: Sendable {
     drawPurchases(&random)
     drawFaults(&random)
     drawActs(&random)
-    draws = random.count
+    // A stream of its own, so that it changes no other knob.
+    var owners = RandomStream(seed: seed, "unclaimed", log: log)
+    if profile != .calm { unclaimed = owners.pick(UnclaimedPolicy.allCases) }
+    draws = random.count + owners.count
   }
 
   package var limits: QueueLimits {
@@ -160,6 +166,8 @@ package struct MachineKnobs: Sendable {
       KnobValue("confirmation up to, ms", confirmation), KnobValue("limit of entries", entries),
       KnobValue("limit of quarantine", quarantined), KnobValue("limit of tombstones", tombstones),
       KnobValue("vault", hasVault ? 1 : 0, hasVault ? "present" : "none"),
+      KnobValue(
+        "unclaimed purchases", UnclaimedPolicy.allCases.firstIndex(of: unclaimed) ?? 0, unclaimed.rawValue),
     ]
     for fault in Fault.allCases {
       values.append(

@@ -57,6 +57,10 @@ extension MachineMark {
     case .sheetsDismissed: "payment sheets were closed without a payment"
     case .chargedAfterCancel: "a purchase was charged after its sheet had said cancelled"
     case .neverConfirmed: "an app confirmed no outcome"
+    case .restored: "a person restored purchases"
+    case .boughtAgain: "another order paid for a subscription that was bought before"
+    case .heardElsewhere: "an owner was told of a purchase by a device that knew no order of it"
+    case .unclaimedSignedIn: "a purchase that named no owner went to the account that was signed in"
     case .keptForSupport: "an entry was kept that only support staff can resolve"
     }
   }

@@ -48,6 +48,9 @@ extension MachineSimulation {
       checker.mark(.refundUndone)
       tell("the refund of \(Names.id(sale)) is undone")
     case .renew(let purchase, let isUpgrade): renew(saleOfAct[purchase], isUpgrade: isUpgrade)
+    case .restore(let number): restore(processes[number])
+    case .resubscribe(let purchase, let number): resubscribe(saleOfAct[purchase], phones[number])
+    case .offerCode(let number): redeemOfferCode(phones[number])
     case .redeliver(let number): if processes[number].isAlive { list(processes[number]) }
     case .wake(let number, let reason): wakeUp(processes[number], reason)
     case .suspend(let number, let milliseconds): suspend(processes[number], for: milliseconds)
@@ -107,7 +110,7 @@ extension MachineSimulation {
     charge(buying, order, place, isPaying: process.isAlive)
   }
 
-  private func makeOrder(_ phone: Phone, _ process: Process, _ product: Int) -> Int {
+  func makeOrder(_ phone: Phone, _ process: Process, _ product: Int) -> Int {
     let order = backend.makeOrder(account: phone.user, product: product, at: storeNow)
     return keep(order, .open, phone, process) ? order : -1
   }

@@ -210,6 +210,7 @@ extension MachineSimulation {
         .ownName, credit.owner == backend.orders[order].account,
         "\(Names.id(claim.sale)) is credited to another account than its order's")
     }
+    checkUnclaimed(claim, credit, upload)
     // The token names the account. Without a token the backend chooses among the orders of the account.
     let sale = store.sales[claim.sale]
     let purpose = purposes[claim.sale]

@@ -196,6 +196,7 @@ extension MachineSimulation {
       figures.queued(behind: process.phone.shadow.queued - 1)
       if case .proposed = match.kind { checker.mark(.proposed) }
       if match.lane == .device { checker.mark(.deviceLane) }
+      if match.evidence.last == .ownerSignedIn { checker.mark(.unclaimedSignedIn) }
       tell(
         "phone \(process.phone.number + 1): \(key.rawValue.dropFirst(11)) is queued, \(match.lane.rawValue)")
     case .updateQueued: checker.mark(.updateQueued)

@@ -90,7 +90,8 @@ extension MachineSimulation {
     uploads.append(
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
-        claims: claims, credential: credential, proofs: proofs, places: places, versions: versions,
+        claims: claims, credential: credential, signedIn: lane == 0 ? process.phone.present : -1,
+        proofs: proofs, places: places, versions: versions,
         attempt: shadow.row(claims.first?.sale ?? -1).attempts))
     return uploads.count - 1
   }
@@ -227,27 +228,31 @@ extension MachineSimulation {
       told.verdict = .unknownTransaction
       return told
     }
-    let (ruling, order) = ruling(on: claim, resting: proof, upload)
-    told.orderNumber = order.map { String($0 + 1) }
-    told.verdict = ruling.verdict
-    if case .rejected(let reason) = ruling { told.reason = reason }
+    let answer = answer(to: claim, resting: proof, upload)
+    told.orderNumber = answer.order.map { String($0 + 1) }
+    told.verdict = answer.ruling.verdict
+    told.owner = answer.owner
+    if case .rejected(let reason) = answer.ruling { told.reason = reason }
     return told
   }
 
-  private func ruling(
-    on claim: LeanBackend.LeanClaim, resting proof: SentProof, _ upload: Upload
-  ) -> (ruling: LeanBackend.Ruling, order: Int?) {
+  private func answer(
+    to claim: LeanBackend.LeanClaim, resting proof: SentProof, _ upload: Upload
+  ) -> LeanBackend.Answer {
     // A planted bug: the backend replies before it commits, and then crashes.
-    if bug == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] { return (.granted, nil) }
+    if bug == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] {
+      return LeanBackend.Answer(ruling: .granted)
+    }
     let before = backend.count(of: claim.sale)
     backend.forgetsTransactions =
       bug == .backendForgetsTransactions && before > 0
       || bug == .keysByInstallation && phones[upload.phone].shadow.ofImage
-    let result = backend.rule(
+    let result = backend.answer(
       on: claim, tokenIsTold: !proof.isReceipt, isProven: proof == .signed(claim.sale),
-      from: upload.credential, store, at: storeNow)
+      from: upload.credential, signedIn: upload.signedIn, store, at: storeNow)
     if result.ruling.isSettled { isOnRecord[claim.sale] = true }
     checkCredit(claim, before: before, upload)
+    checkOwner(claim, result, upload)
     return result
   }
 
@@ -306,6 +311,7 @@ extension MachineSimulation {
       machine.replyArrived(lane: Names.lanes[upload.lane], reply, now: now)
     }
     checkReply(upload, process)
+    checkOwners(reply, upload, process)
     checkNewerProofs(newer, process)
     shadow.given.removeAll(keepingCapacity: true)
   }

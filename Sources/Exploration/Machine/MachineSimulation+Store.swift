@@ -32,8 +32,9 @@ extension MachineSimulation {
     if row.isBuried, row.state == .none { checker.mark(.redeliveredSettled) }
     if bug == .finishBeforeAcknowledgement { finishEarly(sale, process) }
     tell("phone \(process.phone.number + 1): \(Names.id(sale)) arrives")
+    let user = user(of: process.phone)
     let error = step(process) { (machine, now) throws(QueueError) in
-      try machine.transactionArrived(transaction, storeAccount: account, now: now)
+      try machine.transactionArrived(transaction, storeAccount: account, user: user, now: now)
     }
     guard let error else { return process.isAlive }
     tell("  it is not taken: \(error)")

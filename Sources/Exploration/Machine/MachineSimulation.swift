@@ -113,6 +113,7 @@ package final class MachineSimulation {
     saleOfAct = Array(repeating: -1, count: schedule.count)
     checker.moment = { [unowned self] in (event, now) }
     backend.forgetsTransactions = bug == .backendForgetsTransactions
+    backend.flaw = bug?.flaw
     try begin(disks)
   }
 

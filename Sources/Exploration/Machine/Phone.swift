@@ -38,6 +38,9 @@ final class Phone {
     machineSeeds = RandomStream(seed: knobs.seed, "machine", number, log: log)
   }
 
+  /// The account of the person who uses the app, if it has credentials; -1 for none.
+  var present: Int { user >= 0 && isSignedIn(user) ? user : -1 }
+
   func isSignedIn(_ account: Int) -> Bool { signedIn & 1 << account != 0 }
 }
 
@@ -132,6 +135,8 @@ struct Upload {
   var credential: Int
   /// What each claim rests on.
   var proofs: [SentProof]
+  /// The account that is signed in on the device, with the device lane; -1 for none.
+  var signedIn = -1
   var fate: Fault?
   var reply: UploadReply?
   /// The verdicts before a planted bug changed them; nil without one.

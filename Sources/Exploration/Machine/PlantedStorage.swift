@@ -148,6 +148,7 @@ final class PlantedStorage: ForwardingStorage {
     flush()
     var claims = claims
     if bug == .newerProofForgotten { for index in claims.indices { claims[index].sent = nil } }
+    if bug == .ownerNotStored { for index in claims.indices { claims[index].owner = nil } }
     let result = try base.settle(claims, now: now)
     for tombstone in result.tombstones {
       if bug == .finishOwedForgotten { try base.markFinished(tombstone.key) }

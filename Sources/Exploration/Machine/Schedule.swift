@@ -24,11 +24,13 @@ package struct Schedule: Sendable {
     }
     var taps = RandomStream(seed: knobs.seed, "taps", log: log)
     addImpatience(knobs, &taps)
+    var owners = RandomStream(seed: knobs.seed, "owners", log: log)
+    addOwnership(knobs, &owners)
     // A stable sort: acts of one moment keep their order.
     let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
     acts = order.map { acts[$0] }
     nameTargets(knobs)
-    draws = random.count + fate.count + taps.count
+    draws = random.count + fate.count + taps.count + owners.count
   }
 
   private mutating func add(_ act: Act, _ knobs: MachineKnobs, _ random: inout RandomStream) {
@@ -48,6 +50,17 @@ package struct Schedule: Sendable {
     acts.append(PlannedAct(at: start, act: .buy(Self.buying(phone, knobs, &random))))
     for tap in 0..<taps {
       acts.append(PlannedAct(at: start + Int64(tap) * pause, act: .wake(phone: phone, reason: 2)))
+    }
+  }
+
+  /// Restores, subscriptions that are bought again, and offer codes; with draws of their own.
+  private mutating func addOwnership(_ knobs: MachineKnobs, _ random: inout RandomStream) {
+    let isOn = [.swarm, .accounts, .subscriptions].contains(knobs.profile)
+    guard isOn, random.chance(400) else { return }
+    for _ in 0..<random.between(1, 3) {
+      add(.resubscribe(purchase: random.below(1 << 20), phone: random.below(knobs.phones)), knobs, &random)
+      add(.restore(phone: random.below(knobs.phones)), knobs, &random)
+      add(.offerCode(phone: random.below(knobs.phones)), knobs, &random)
     }
   }
 
@@ -138,6 +151,9 @@ package struct Schedule: Sendable {
       case .renew(let number, let isUpgrade):
         let among = subscriptions.isEmpty ? purchases : subscriptions
         acts[index].act = .renew(purchase: among[number % among.count], isUpgrade: isUpgrade)
+      case .resubscribe(let number, let phone):
+        let among = subscriptions.isEmpty ? purchases : subscriptions
+        acts[index].act = .resubscribe(purchase: among[number % among.count], phone: phone)
       default: break
       }
     }

@@ -165,7 +165,7 @@ final class Shadow {
   func acknowledged(_ tombstone: borrowing Tombstone) {
     let sale = Names.transaction(tombstone.key)
     guard sale >= 0, sale < rows.count else { return }
-    let verdict = Verdict(rawValue: tombstone.outcome)
+    let verdict = tombstone.verdict
     let isGiven = given.contains { $0.sale == sale && $0.verdict == verdict }
     checker.expect(
       .leavesSettled, isGiven && verdict.isSettled,

@@ -12,6 +12,12 @@ public struct SyncConfiguration: Sendable {
   public var retry: RetryPolicy
   /// The app's version: after an update the quarantine is tried again at once.
   public var appVersion: String
+  /// Returns the account of the person who uses the app now; nil if no account is signed in. The backend then says which
+  /// purchases of the device lane are this account's own; it credits nothing to it. Called on the
+  /// engine's thread: return quickly.
+  public var currentAccount: (@Sendable () -> String?)?
+  /// For whom purchases are that name no owner: the device.
+  public var unclaimed = UnclaimedPolicy.device
   /// How long a call of the store may take: 60 s. Then it counts as failed.
   public var storeTimeLimit: Duration = .seconds(60)
   /// How long the app may take for an account's credentials: 60 s. Then the lane tries again later.

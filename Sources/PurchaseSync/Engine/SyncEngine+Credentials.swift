@@ -31,14 +31,26 @@ extension SyncEngine {
   func credential(of lane: Lane) async -> Credential {
     if let account = lane.account { return await credential(of: account) }
     do {
-      let device = try withFile { (file) throws(QueueError) in
-        try file.device(proposing: configuration.system.uuid())
-      }
-      return device.map { .authorization("Device " + $0.uuidString) } ?? .late
+      return try withFile { (file) throws(QueueError) in try identity(in: file) }
+        .map { .authorization($0.authorization) } ?? .late
     } catch {
       report(error)
       return .late
     }
+  }
+
+  /// The identity of this installation's device; nil while the vault that holds it is locked.
+  func identity(in file: SyncFile) throws(QueueError) -> DeviceIdentity? {
+    let uuid = configuration.system.uuid
+    return try file.identity { DeviceIdentity(id: uuid(), secret: uuid().uuidString) }
+  }
+
+  /// The authorization of the account that is signed in now, for an upload of the device lane: the backend says what is
+  /// this account's own, and credits nothing to it. Nil if no account is, or if the token does not come.
+  func presentAuthorization(in lane: Lane) async -> String? {
+    guard lane == .device, let account = configuration.currentAccount?() else { return nil }
+    guard case .authorization(let authorization) = await credential(of: account) else { return nil }
+    return authorization
   }
 
   /// The failure of an upload or an adoption without credentials.

@@ -6,6 +6,7 @@ extension SyncEngine {
   func start() throws(SyncError) {
     try openFile()
     listStore()
+    continueRestoring()
     checkFile()
     sendNotices()
   }

@@ -21,7 +21,7 @@ extension SyncEngine {
     guard let lease = begin(lane, generation) else { return }
     configuration.checkpoint?(.uploadSending)
     let result = await BackendClient(transport: transport).upload(
-      upload.request, authorization: upload.authorization, lane: lane, now: configuration.now)
+      upload.request, authorization: upload.authorization, signedIn: upload.signedIn, lane: lane, now: configuration.now)
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
     uploadEnded(lane, result, generation)
@@ -74,6 +74,8 @@ extension SyncEngine {
   private struct PreparedUpload {
     var request: UploadRequest
     var authorization: String
+    /// The authorization of the account that is signed in on the device, for the device lane.
+    var signedIn: String?
   }
 
   private enum Preparation {
@@ -108,7 +110,9 @@ extension SyncEngine {
       request = UploadRequest(
         device: body.device, proof: proof.map { ProofDocument($0) }, claims: body.claims)
     }
-    return .success(PreparedUpload(request: request, authorization: authorization))
+    return .success(
+      PreparedUpload(
+        request: request, authorization: authorization, signedIn: await presentAuthorization(in: lane)))
   }
 
   private func uploadEnded(_ lane: Lane, _ result: UploadClassification, _ generation: Int) {
@@ -153,7 +157,7 @@ extension SyncEngine {
         guard let number = claims[index].orderNumber else { continue }
         claims[index].order = try file.deviceOrder(number)
       }
-      guard let device = try file.device(proposing: configuration.system.uuid()) else {
+      guard let device = try identity(in: file)?.id else {
         return .failure(.unprepared(reason: Self.namelessDevice))
       }
       // A damaged proof has become one by reference. The entry goes alone from now on: choose anew.
@@ -183,18 +187,20 @@ extension SyncEngine {
       return .failed(Self.failure(of: credential, in: .account(account)))
     }
     let body: Data
+    let device: DeviceIdentity
     do {
-      guard
-        let device = try withFile({ (file) throws(QueueError) in
-          try file.device(proposing: configuration.system.uuid())
-        })
-      else { return .failed(.unprepared(reason: Self.namelessDevice)) }
-      body = try JSONEncoder().encode(AdoptionDocument(device: device))
+      guard let known = try withFile({ (file) throws(QueueError) in try identity(in: file) }) else {
+        return .failed(.unprepared(reason: Self.namelessDevice))
+      }
+      device = known
+      body = try JSONEncoder().encode(AdoptionDocument(device: device.id))
     } catch {
       return .failed(.retry(reason: "the device has no name", retryAfterMilliseconds: nil))
     }
     let request = BackendRequest(
-      method: "POST", path: "v1/adoptions", headers: ["Authorization": authorization], body: body)
+      method: "POST", path: "v1/adoptions",
+      headers: ["Authorization": device.authorization, BackendRequest.signedInHeader: authorization],
+      body: body)
     configuration.checkpoint?(.adoptionSending)
     let result = await answer(to: request)
     configuration.checkpoint?(.adoptionAnswered)

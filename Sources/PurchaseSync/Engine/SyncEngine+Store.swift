@@ -4,7 +4,7 @@ import PurchaseQueue
 
 /// The engine's calls of the store. Each may fail or hang; none shows a prompt.
 extension SyncEngine {
-  private var storeLimit: TimeLimit {
+  var storeLimit: TimeLimit {
     TimeLimit(
       milliseconds: configuration.storeTimeLimit.wholeMilliseconds, patience: configuration.system.patience)
   }
@@ -60,7 +60,8 @@ extension SyncEngine {
         }
       }
     }
-    overflow.formIntersection(keys)
+    takeRestored()
+    overflow.formIntersection(keys.union(restoring.map(\.transaction.key)))
     feed(generation) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: listed.account, now: now)
     }
@@ -68,7 +69,7 @@ extension SyncEngine {
 
   /// Whether the transaction needs new capacity: it is not known, and no order has reserved capacity for it. If the
   /// store lists a thousand transactions, one that does not fit costs a query and no write.
-  private func isOneMore(_ transaction: StoreTransaction) throws(SyncError) -> Bool {
+  func isOneMore(_ transaction: StoreTransaction) throws(SyncError) -> Bool {
     guard transaction.accountToken == nil else { return false }
     return try withFile { (file) throws(QueueError) in
       guard try file.queue.entry(transaction.key) == nil else { return false }

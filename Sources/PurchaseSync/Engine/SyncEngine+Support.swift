@@ -1,4 +1,3 @@
-import AppStoreReceipts
 public import PurchaseQueue
 
 /// Functions for users who ask, and for support.
@@ -11,36 +10,6 @@ extension SyncEngine {
     }
     configuration.checkpoint?(.adoptionCommitted)
     perform(actions)
-  }
-
-  /// Fetches a new app receipt and takes over its transactions. **Only when the user asked for it**: the store may ask for
-  /// a password, for which there are ten times the store's time limit.
-  ///
-  /// Throws if there is none, or if a transaction of it cannot be stored; the others are.
-  public func refreshReceipt() async throws(SyncError) {
-    let store = self.store
-    let storeLimit = configuration.storeTimeLimit.wholeMilliseconds
-    let (limit, isTooLong) = storeLimit.multipliedReportingOverflow(by: 10)
-    let patience = TimeLimit(
-      milliseconds: isTooLong ? .max : limit, patience: configuration.system.patience)
-    let answer = try await call { _ in
-      .success(
-        await patience.answer { () async throws -> [UInt8]?? in .some(try await store.refreshReceipt()) })
-    }
-    guard let answer else { throw .store(reason: "the receipt could not be refreshed") }
-    guard let bytes = answer else { return }
-    let transactions: [StoreTransaction]
-    do throws(ReceiptDecodingError) {
-      transactions = try StoreTransaction.all(in: AppReceipt(decoding: bytes), bytes: bytes)
-    } catch {
-      throw .store(reason: "the refreshed receipt is \(error)")
-    }
-    var failure: SyncError?
-    for transaction in transactions {
-      do throws(SyncError) { try receive(transaction) } catch { failure = failure ?? error }
-    }
-    try wake(.userAsked)
-    if let failure { throw failure }
   }
 
   /// Discards an entry without delivering it: the only end but a verdict. The person and the reason stay in its case
@@ -86,7 +55,7 @@ extension SyncEngine {
         snapshot.deviceAdoptions.append(
           SyncSnapshot.DeviceAdoption(account: claim.account, needsSignIn: needsSignIn))
       }
-      snapshot.isStoreHoldingMore = machine.isStoreHoldingMore
+      snapshot.isStoreHoldingMore = machine.isStoreHoldingMore || !restoring.isEmpty
       return snapshot
     }
   }

@@ -44,6 +44,8 @@ public actor SyncEngine {
   var finishCalls = FinishCalls()
   /// Transactions that the store keeps for lack of capacity, and of which the app was told.
   var overflow: Set<EntryKey> = []
+  /// Transactions of a restored receipt that are not stored yet, for lack of capacity.
+  var restoring: [RestoredTransaction] = []
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
   /// The numbers of the orders that this process made: their sheets may be open.
@@ -101,12 +103,16 @@ public actor SyncEngine {
     try receive(transaction, storeAccount: nil)
   }
 
-  func receive(_ transaction: StoreTransaction, storeAccount: String?) throws(SyncError) {
+  func receive(
+    _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false
+  ) throws(SyncError) {
     configuration.checkpoint?(.transactionArrived)
+    let user = AppUser(account: configuration.currentAccount?(), policy: configuration.unclaimed)
     do throws(SyncError) {
       perform(
         try step { (machine, now) throws(QueueError) in
-          try machine.transactionArrived(transaction, storeAccount: storeAccount, now: now)
+          try machine.transactionArrived(
+            transaction, storeAccount: storeAccount, user: user, isRestored: isRestored, now: now)
         })
     } catch {
       switch error {

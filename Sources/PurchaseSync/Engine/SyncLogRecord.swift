@@ -54,7 +54,9 @@ public struct SyncLogRecord: Sendable, Hashable, CustomStringConvertible {
     case .delivered(let outcome):
       let order = outcome.orderNumber ?? "none"
       let owned = outcome.isAlreadyOwned ? ", already owned" : ""
-      self = record(.info, "delivered", [outcome.key], "\(outcome.verdict.rawValue), order \(order)\(owned)")
+      self = record(
+        .info, "delivered", [outcome.key],
+        "\(outcome.verdict.rawValue), \(outcome.owner.rawValue), order \(order)\(owned)")
     case .waiting(let lane, let reason, let until):
       self = record(.info, "waiting", [], "\(Self.name(lane)) until \(until.utc): \(reason)")
     case .signInNeeded(let lane): self = record(.warning, "signInNeeded", [], Self.name(lane))

@@ -54,7 +54,7 @@ extension SyncFile: SyncStorage {
     // What was settled cannot be compared: the update is uploaded, and its verdict replaces the tombstone.
     guard let known = EntryDetails(of: tombstone).known else { return true }
     return TransactionDetails(transaction).isNews(
-      since: known, settledAs: Verdict(rawValue: tombstone.outcome))
+      since: known, settledAs: tombstone.verdict)
   }
 
   package func enqueueUpdate(
@@ -212,7 +212,7 @@ extension SyncFile: SyncStorage {
     // The settled entry takes no capacity any more, so its order reserves none.
     let settlements = claims.map {
       Settlement(
-        key: $0.key, outcome: $0.verdict.rawValue, orderNumber: $0.orderNumber, owesFinish: true,
+        key: $0.key, outcome: $0.outcome, orderNumber: $0.orderNumber, owesFinish: true,
         isUnseen: true, reservation: $0.orderNumber)
     }
     var owesUpdates = false
@@ -225,7 +225,7 @@ extension SyncFile: SyncStorage {
       try self.closeOwned(by: buried.key)
       guard let number = buried.orderNumber else { return }
       try journal.bind(buried.key, to: number)
-      let verdict = Verdict(rawValue: buried.outcome)
+      let verdict = buried.verdict
       if verdict == .granted || verdict == .duplicate { try journal.set(.delivered, of: number) }
     }
     for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }

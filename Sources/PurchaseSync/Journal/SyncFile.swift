@@ -12,6 +12,9 @@ package final class SyncFile {
   /// The retry state that was read last, and its text in the file.
   var lastRetryState: (text: String, state: RetryState)?
 
+  /// Whether the vault has been read, and agrees with the identity in this file.
+  var isIdentityChecked = false
+
   /// Takes an open queue, creates its own tables in the same file, and restores the items that an earlier
   /// install left in the vault.
   package init(queue: QueueFile) throws(QueueError) {
@@ -20,7 +23,7 @@ package final class SyncFile {
     notes = SyncNotes(file: queue)
     orderNotes = OrderNotes(queue)
     try restoreOrders()
-    protectDevice()
+    checkIdentity()
   }
 
   // MARK: Maintenance

@@ -44,7 +44,10 @@ extension SyncMachine {
     _ answer: UploadAnswer, _ index: Int, besides others: [SettledClaim], _ actions: inout [SyncAction]
   ) throws(QueueError) -> SettledClaim {
     let key = answer.sent[index].key
+    let lane = answer.sent[index].lane
     var claim = SettledClaim(key: key, verdict: answer.verdicts[index]?.verdict ?? .pending)
+    let owner = PurchaseOwner.settled(claim.verdict, told: answer.verdicts[index]?.owner, in: lane)
+    if owner != .usual(of: claim.verdict, in: lane) { claim.owner = owner }
     guard let number = answer.verdicts[index]?.orderNumber, number != answer.sent[index].orderNumber else {
       return claim
     }
@@ -57,7 +60,8 @@ extension SyncMachine {
     case .keep: break
     case .bind(let number):
       claim.orderNumber = number
-      actions.append(.emit(.matched(key, orderNumber: number)))
+      // The order of another account's purchase is not for the app to show.
+      if owner != .another { actions.append(.emit(.matched(key, orderNumber: number))) }
     case .contradiction(let reason): actions.append(.emit(.backendFault(reason: "\(key): \(reason)")))
     }
     return claim

@@ -3,18 +3,21 @@ package import PurchaseQueue
 /// Deliveries of the store, and confirmations of the app.
 extension SyncMachine {
   /// A transaction, new or delivered again. When this returns, it is durable. When it throws, it is not, and the store
-  /// will deliver it again. `storeAccount`: the store account whose listing it was in, if it was in one.
+  /// will deliver it again. `storeAccount`: the store account whose listing it was in, if it was in one. `isRestored`: it
+  /// was in the receipt that a user asked for.
   package mutating func transactionArrived(
-    _ transaction: StoreTransaction, storeAccount: String? = nil, now: Timestamp
+    _ transaction: StoreTransaction, storeAccount: String? = nil, user: AppUser = .none,
+    isRestored: Bool = false, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
     let key = transaction.key
     let before = try transactionStorage.entry(key)
     // Most redelivered transactions are settled: nothing to match, and nothing to write.
     if before == nil, let tombstone = try settlementStorage.tombstone(key) {
-      return try redelivered(transaction, tombstone, now: now)
+      let asksAgain = isRestored && Self.mayBeOwned(tombstone, by: user)
+      return try redelivered(transaction, tombstone, asksAgain: asksAgain, now: now)
     }
-    let match = try OrderMatcher.match(transaction, named: key, from: transactionStorage)
+    let match = try OrderMatcher.match(transaction, named: key, from: transactionStorage, user: user)
     let enqueued: Enqueued
     do throws(QueueError) {
       enqueued = try transactionStorage.enqueue(
@@ -58,11 +61,19 @@ extension SyncMachine {
     }
   }
 
-  /// The transaction is settled: the finish did not reach the store, or the store has an update.
+  /// Whether a purchase that the device lane was told to be another account's may be this user's: another one was signed
+  /// in then, or none.
+  private static func mayBeOwned(_ tombstone: Tombstone, by user: AppUser) -> Bool {
+    user.account != nil && tombstone.lane == .device && tombstone.owner == .another
+  }
+
+  /// The transaction is settled: the finish did not reach the store, or the store has an update. `asksAgain`: the backend
+  /// is asked once more whose it is.
   mutating func redelivered(
-    _ transaction: StoreTransaction, _ tombstone: Tombstone, now: Timestamp
+    _ transaction: StoreTransaction, _ tombstone: Tombstone, asksAgain: Bool = false, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    guard try transactionStorage.isNews(transaction, since: tombstone) else { return finish(tombstone) }
+    let isNews = try transactionStorage.isNews(transaction, since: tombstone)
+    guard isNews || asksAgain else { return finish(tombstone) }
     do throws(QueueError) {
       let entry = try transactionStorage.enqueueUpdate(transaction, of: tombstone, now: now)
       wake(entry.lane, for: .retry, now: now)

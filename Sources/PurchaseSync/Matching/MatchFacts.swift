@@ -1,3 +1,4 @@
+import AppStoreReceipts
 package import Foundation
 package import PurchaseQueue
 
@@ -118,7 +119,8 @@ package struct MatchFacts: Sendable, Hashable {
   package var known: KnownTransaction?
   /// The order that its account token names.
   package var tokenOrder: OrderFacts?
-  /// The account that owns its original transaction; nil for a first purchase.
+  /// The account that owns its original transaction; nil for a first purchase, and for a transaction that has a token:
+  /// the token may name an order of another account that was made on another device.
   package var originalOwner: String?
   /// Unbound orders that were open when it was paid, the most likely first. Only for a transaction that can
   /// be proposed.
@@ -139,13 +141,21 @@ package struct MatchFacts: Sendable, Hashable {
     known = try source.knownTransaction(key)
     if known?.orderNumber != nil { return }
     if let token = transaction.accountToken { tokenOrder = try source.orderFacts(accountToken: token) }
-    if transaction.transactionID != transaction.originalTransactionID, let original = transaction.originalKey,
+    if Self.inheritsByOriginal(transaction), let original = transaction.originalKey,
       let account = try source.knownTransaction(original)?.lane.account
     {
       originalOwner = account
     }
     guard transaction.accountToken == nil, classified.isProposed else { return }
     try propose(for: transaction, from: source, window: window)
+  }
+
+  /// Whether the owner of the original transaction decides. Not if the transaction has an account token of its own: a
+  /// subscription that another account buys again keeps the original's id. The token of a shared purchase is that of the
+  /// family member who paid.
+  private static func inheritsByOriginal(_ transaction: borrowing StoreTransaction) -> Bool {
+    transaction.transactionID != transaction.originalTransactionID
+      && (transaction.accountToken == nil || transaction.ownership == .familyShared)
   }
 
   private mutating func propose(

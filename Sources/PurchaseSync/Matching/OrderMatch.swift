@@ -91,4 +91,8 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
   case ownerByOriginal
   /// The transaction already waits in a lane and stays there.
   case ownerBefore
+  /// It names no owner, and by the app's policy it is the account's that was signed in when it arrived.
+  case ownerSignedIn
+  /// It names no owner, and by the app's policy its user is to be asked. Until then it is the device's.
+  case ownerAsked
 }

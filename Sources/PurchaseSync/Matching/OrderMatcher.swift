@@ -20,19 +20,19 @@ package import PurchaseQueue
 ///
 /// **Arrival.** In all other cases the result follows from orders and transactions, not from their sequence.
 /// Only the amount of known facts can differ: an order that is taken is no longer a candidate, and the owner
-/// of a renewal is unknown if the renewal arrives before its original. Such a renewal is in the device lane
-/// instead of the account's lane, never in another account's. The backend knows the original and grants it to
-/// the owner (`otherOwner`).
+/// of a renewal is unknown if the renewal arrives before its original, or if its token names an order that was made on
+/// another device. Such a renewal is in the device lane instead of the account's lane, never in another account's. The
+/// backend knows the owner, grants it to that account, and says whose it is (`PurchaseOwner`).
 package enum OrderMatcher {
   /// Matches a transaction by the facts of a source. Pass `key` if the transaction's key is already computed.
   package static func match(
     _ transaction: StoreTransaction, named key: EntryKey? = nil, from source: some MatchSource,
-    window: MatchWindow = MatchWindow()
+    window: MatchWindow = MatchWindow(), user: AppUser = .none
   ) throws(QueueError) -> OrderMatch {
     let classified = Classification(transaction)
     let facts = try MatchFacts(
       of: transaction, named: key ?? transaction.key, classified: classified, from: source, window: window)
-    return decide(transaction, classified: classified, facts)
+    return decide(transaction, classified: classified, facts, user)
   }
 
   /// Sorts a batch for intake: by time of payment, and the first of a chain before its followers. Each owner
@@ -48,7 +48,8 @@ package enum OrderMatcher {
 
   /// Makes the decision from the facts.
   package static func decide(
-    _ transaction: StoreTransaction, classified: Classification, _ facts: MatchFacts
+    _ transaction: StoreTransaction, classified: Classification, _ facts: MatchFacts,
+    _ user: AppUser = .none
   ) -> OrderMatch {
     var match = OrderMatch(
       kind: .none, lane: .device, transactionClass: classified.transactionClass, evidence: [])
@@ -69,6 +70,8 @@ package enum OrderMatcher {
       match.evidence = [.fulfilsNoOrder]
     }
     inherit(&match, owner, classified, facts)
+    let isUnclaimed = match.lane == .device && facts.known == nil && transaction.accountToken == nil
+    if isUnclaimed, classified.origin != .familyShare { assign(&match, to: user) }
     return match
   }
 
@@ -134,6 +137,18 @@ package enum OrderMatcher {
     } else if let account = facts.originalOwner {
       match.lane = .account(account)
       match.evidence.append(.ownerByOriginal)
+    }
+  }
+
+  /// The owner of an unclaimed purchase by the app's policy.
+  private static func assign(_ match: inout OrderMatch, to user: AppUser) {
+    switch user.policy {
+    case .device: break
+    case .ask: match.evidence.append(.ownerAsked)
+    case .signedInAccount:
+      guard let account = user.account else { return }
+      match.lane = .account(account)
+      match.evidence.append(.ownerSignedIn)
     }
   }
 }

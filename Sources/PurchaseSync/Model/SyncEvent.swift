@@ -45,10 +45,12 @@ public struct Outcome: Sendable, Hashable {
   public var key: EntryKey
   /// The lane of the entry: an account's, or the device's.
   public var lane: Lane
-  /// The order that was fulfilled, if any.
+  /// The order that was fulfilled, if any; nil if the purchase is another account's.
   public var orderNumber: String?
   /// The backend's verdict.
   public var verdict: Verdict
+  /// Whose purchase it is. Of `another` show nothing, or that the purchase is not this person's: ask nothing.
+  public var owner: PurchaseOwner
   /// When it was settled on this device, by the device's clock.
   public var settledAt: Timestamp
   /// Whether the transaction is older than the order: the store answered the payment with a purchase that the user owns
@@ -63,11 +65,12 @@ public struct Outcome: Sendable, Hashable {
 
   private var details: EntryDetails
 
-  init(_ tombstone: borrowing Tombstone) {
+  package init(_ tombstone: borrowing Tombstone) {
     key = tombstone.key
     lane = tombstone.lane
-    orderNumber = tombstone.orderNumber
-    verdict = Verdict(rawValue: tombstone.outcome)
+    owner = tombstone.owner
+    orderNumber = owner == .another ? nil : tombstone.orderNumber
+    verdict = tombstone.verdict
     settledAt = tombstone.settledAt
     details = EntryDetails(of: tombstone)
   }

@@ -13,14 +13,15 @@ package struct BackendClient: Sendable {
   /// - Parameters:
   ///   - upload: The claims and their proof.
   ///   - authorization: The whole value of the header: `Bearer …`, or `Device …` for the device lane.
+  ///   - signedIn: The authorization of the account that is signed in on the device; only with the device lane.
   ///   - lane: The lane of the claims.
   ///   - now: The clock, read when the answer has arrived.
   package func upload(
-    _ upload: UploadRequest, authorization: String, lane: Lane, now: @Sendable () -> Timestamp
+    _ upload: UploadRequest, authorization: String, signedIn: String? = nil, lane: Lane, now: @Sendable () -> Timestamp
   ) async -> UploadClassification {
-    let request = BackendRequest(
-      method: "POST", path: "v1/receipts", headers: ["Authorization": authorization],
-      body: upload.json())
+    var headers = ["Authorization": authorization]
+    headers[BackendRequest.signedInHeader] = signedIn
+    let request = BackendRequest(method: "POST", path: "v1/receipts", headers: headers, body: upload.json())
     let result: Result<BackendResponse, TransportError>
     do throws(TransportError) {
       result = .success(try await transport.send(request))
@@ -29,4 +30,10 @@ package struct BackendClient: Sendable {
     }
     return UploadClassification(result, lane: lane, now: now())
   }
+}
+
+extension BackendRequest {
+  /// The header with the credential of the account that is signed in on a device, beside the device's own in
+  /// `Authorization`.
+  package static var signedInHeader: String { "Account-Authorization" }
 }

@@ -19,4 +19,6 @@ public struct ProblemDocument: Codable, Sendable, Hashable {
 
   /// The credentials are missing, wrong, or of another account.
   public static let auth = "auth"
+  /// The device's name is known with another secret.
+  public static let device = "device"
 }

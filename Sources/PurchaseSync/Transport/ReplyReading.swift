@@ -82,7 +82,7 @@ private struct LenientVerdict: Decodable {
   var verdict: ClaimVerdict?
 
   private enum Key: String, CodingKey {
-    case environment, transactionID, verdict, orderNumber, reason, retryAfter, storeStatus
+    case environment, transactionID, verdict, orderNumber, reason, retryAfter, storeStatus, owner
   }
 
   init(from decoder: any Decoder) {
@@ -102,7 +102,7 @@ private struct LenientVerdict: Decodable {
         // An order number decides about money: if it cannot be read, the whole verdict is dropped.
         orderNumber: try container.decodeIfPresent(String.self, forKey: .orderNumber),
         reason: optional(.reason, String.self), retryAfter: optional(.retryAfter, Double.self),
-        storeStatus: optional(.storeStatus, Int.self))
+        storeStatus: optional(.storeStatus, Int.self), owner: optional(.owner, PurchaseOwner.self))
     } catch {
       verdict = nil
     }

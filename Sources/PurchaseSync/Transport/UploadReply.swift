@@ -20,7 +20,7 @@ public struct ClaimVerdict: Codable, Sendable, Hashable {
   public var transactionID: String
   /// The answer.
   public var verdict: Verdict
-  /// The order that the transaction is bound to, if any.
+  /// The order that the transaction is bound to, if any. Not of another account's purchase, unless the claim named it.
   public var orderNumber: String?
   /// The reason, for people and logs. Always set for `rejected`.
   public var reason: String?
@@ -28,11 +28,13 @@ public struct ClaimVerdict: Codable, Sendable, Hashable {
   public var retryAfter: Double?
   /// The store's own status, for support.
   public var storeStatus: Int?
+  /// Whose purchase it is, for this device; set with a verdict that settles.
+  public var owner: PurchaseOwner?
 
   /// Creates an answer; omit the values that do not apply.
   public init(
     environment: String, transactionID: String, verdict: Verdict, orderNumber: String? = nil,
-    reason: String? = nil, retryAfter: Double? = nil, storeStatus: Int? = nil
+    reason: String? = nil, retryAfter: Double? = nil, storeStatus: Int? = nil, owner: PurchaseOwner? = nil
   ) {
     self.environment = environment
     self.transactionID = transactionID
@@ -41,6 +43,7 @@ public struct ClaimVerdict: Codable, Sendable, Hashable {
     self.reason = reason
     self.retryAfter = retryAfter
     self.storeStatus = storeStatus
+    self.owner = owner
   }
 }
 
@@ -60,7 +63,7 @@ public struct Verdict: RawRepresentable, Hashable, Sendable, Codable {
   public static let lapsed = Verdict(rawValue: "lapsed")
   /// Genuine, refunded or revoked: nothing to grant.
   public static let refunded = Verdict(rawValue: "refunded")
-  /// The purchase belongs to another account and is granted to that account.
+  /// The purchase belongs to another account than the one that asks, and that account has it.
   public static let otherOwner = Verdict(rawValue: "otherOwner")
   /// The backend has the claim; the store has not answered yet.
   public static let pending = Verdict(rawValue: "pending")

@@ -79,23 +79,41 @@ extension BackendModel {
     }
   }
 
-  /// Credits the periods after a granted one to the same owner, so that renewals count without an upload. The first
-  /// period always needs a claim.
+  /// Credits the periods after a granted one, so that renewals count without an upload: to the account that their token
+  /// names, with its order if a customer bought the period, else to the owner of the period before. The first period
+  /// always needs a claim.
   mutating func creditRenewals(of chains: Set<ChainKey>, into log: inout WriteLog, now: Timestamp) {
     // Where ids restart, the same id can mean another subscription later.
     for chain in chains.sorted() where !chain.environment.reusesTransactionIDs {
       let rows = periods(of: chain)
       guard let first = rows.firstIndex(where: { !credits(for: $0.transaction).isEmpty }),
-        let granted = credits(for: rows[first].transaction).first
+        var owner = presentOwner(of: rows[first].transaction)
       else { continue }
-      let owner = owner(of: granted)
-      for row in rows[first...] where !row.isFirst {
-        if credits(for: row.transaction).isEmpty, !isReversed(row.transaction) {
-          make(.credit(credit(for: row.facts, to: owner, order: nil, cause: .renewal, now: now)), into: &log)
+      for row in rows[first...] {
+        if let own = presentOwner(of: row.transaction) {
+          owner = own
+        } else if !row.isFirst, !isReversed(row.transaction) {
+          owner = creditRenewal(row, after: owner, into: &log, now: now)
         }
-        assign(row.transaction, to: owner, device: rows[first].device, into: &log)
+        if !row.isFirst { assign(row.transaction, to: owner, device: rows[first].device, into: &log) }
       }
     }
+  }
+
+  /// Returns the owner of the new credit.
+  private mutating func creditRenewal(
+    _ row: Purchase, after before: Uploader, into log: inout WriteLog, now: Timestamp
+  ) -> Uploader {
+    var owner = before
+    var fulfilled: BackendOrder?
+    switch later(row.facts) {
+    case .order(let order): (owner, fulfilled) = (.account(order.account), order)
+    case .owner(let named, _): owner = named
+    case .contradiction, nil: break
+    }
+    make(.credit(credit(for: row.facts, to: owner, order: fulfilled, cause: .renewal, now: now)), into: &log)
+    if let fulfilled { make(.order(fulfilled.fulfilled(by: row.facts.grantKey)), into: &log) }
+    return owner
   }
 
   /// A line of the ledger for a transaction.

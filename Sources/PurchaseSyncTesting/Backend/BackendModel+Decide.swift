@@ -65,11 +65,7 @@ extension BackendModel {
     let credit = credit(
       for: facts, to: owner, order: order, cause: isUploaders ? .granted : .otherOwner, now: now)
     var writes: [BackendWrite] = [.credit(credit)]
-    if var order {
-      order.state = .delivered
-      order.fulfilledBy = facts.grantKey
-      writes.append(.order(order))
-    }
+    if let order { writes.append(.order(order.fulfilled(by: facts.grantKey))) }
     return Ruling(
       isUploaders ? .granted : .otherOwner, orderNumber: order?.number, reason: reason, writes: writes)
   }

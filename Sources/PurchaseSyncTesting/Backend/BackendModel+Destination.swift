@@ -19,7 +19,7 @@ extension BackendModel {
     of claim: Claim, _ facts: VerifiedTransaction, isTokenProven: Bool, from uploader: Uploader
   ) -> Destination {
     if facts.originalTransactionID != facts.transactionID {
-      return .owner(inheritedOwner(facts) ?? uploader, reason: nil)
+      return later(facts) ?? .owner(inheritedOwner(facts) ?? uploader, reason: nil)
     }
     if let token = facts.appAccountToken {
       return named(by: token, claim, facts, isProven: isTokenProven, from: uploader)
@@ -109,16 +109,47 @@ extension BackendModel {
     order.productID == facts.productID && order.quantity == facts.quantity
   }
 
-  /// The owner of renewals and restores: the owner of the original transaction. If the original was never granted, the
-  /// owner of an earlier granted period. They fulfil no order.
+  /// The destination of a later transaction of a chain by its account token; nil without a token of ours.
+  ///
+  /// Only what a customer bought fulfils the token's order: a subscription that is bought again keeps its original
+  /// transaction id, and has a token of its own. A renewal repeats the token of the purchase that it renews, so it
+  /// belongs to the account of that order, and fulfils none.
+  func later(_ facts: VerifiedTransaction) -> Destination? {
+    guard let order = tokenOrder(of: facts) else { return nil }
+    let isBought = facts.reason == .purchase && facts.expiresDate != nil
+    guard isBought, order.fulfilledBy == nil, agrees(order, with: facts) else {
+      return .owner(.account(order.account), reason: nil)
+    }
+    return .order(order)
+  }
+
+  /// The order that the account token names. The token of a shared purchase is that of the family member who paid.
+  private func tokenOrder(of facts: VerifiedTransaction) -> BackendOrder? {
+    guard facts.ownership != .familyShared else { return nil }
+    return facts.appAccountToken.flatMap { UUID(uuidString: $0) }.flatMap { order(accountToken: $0) }
+  }
+
+  /// The owner of a later transaction of a chain: the account of its token's order. Without such a token, the owner of
+  /// the nearest earlier period that was granted, else of the original transaction, else of any granted period.
   func inheritedOwner(_ facts: VerifiedTransaction) -> Uploader? {
+    if let order = tokenOrder(of: facts) { return .account(order.account) }
+    let isChain = facts.expiresDate != nil && !facts.environment.reusesTransactionIDs
+    let granted = isChain ? periods(of: ChainKey(facts)).filter { !credits(for: $0.transaction).isEmpty } : []
+    let place = Purchase(facts, at: Timestamp(milliseconds: 0)).place
+    if let nearest = granted.last(where: { $0.place < place }) { return presentOwner(of: nearest.transaction) }
     var original = TransactionKey(facts)
     original.transactionID = facts.originalTransactionID
-    if let credit = credits(for: original).first { return owner(of: credit) }
-    let token = facts.appAccountToken.flatMap { UUID(uuidString: $0) }
-    if let order = token.flatMap({ order(accountToken: $0) }) { return .account(order.account) }
-    guard facts.expiresDate != nil, !facts.environment.reusesTransactionIDs else { return nil }
-    let granted = periods(of: ChainKey(facts)).lazy.compactMap { credits(for: $0.transaction).first }.first
-    return granted.map(owner(of:))
+    if let owner = presentOwner(of: original) { return owner }
+    if let token = facts.appAccountToken.flatMap({ UUID(uuidString: $0) }),
+      let order = order(accountToken: token)
+    {
+      return .account(order.account)
+    }
+    return granted.first.flatMap { presentOwner(of: $0.transaction) }
+  }
+
+  /// The present owner of a transaction's credit; nil without a credit.
+  func presentOwner(of transaction: TransactionKey) -> Uploader? {
+    credits(for: transaction).first.map(owner(of:))
   }
 }

@@ -24,17 +24,18 @@ extension BackendModel {
 
   /// Judges each claim of an upload and grants what is to be granted. `verify` is a store in process.
   package mutating func judge(
-    _ request: UploadRequest, from uploader: Uploader, now: Timestamp,
+    _ request: UploadRequest, from uploader: Uploader, signedIn: String? = nil, now: Timestamp,
     verify: (VerificationQuery) -> StoreVerification
   ) -> Judgement {
-    judge(request, from: uploader, now: now, answers: { StoreAnswer(verify($0), at: now.milliseconds) })
+    judge(request, from: uploader, signedIn: signedIn, now: now, answers: { StoreAnswer(verify($0), at: now.milliseconds) })
   }
 
   /// Judges each claim of an upload and grants what is to be granted.
   ///
-  /// `answers` gives the store's answers to the upload's ``queries(of:)``.
+  /// `answers` gives the store's answers to the upload's ``queries(of:)``. `signedIn` is the account that is signed in on
+  /// the device of a device's upload, and has proved it: it is told what is its own, and gets nothing.
   package mutating func judge(
-    _ request: UploadRequest, from uploader: Uploader, now: Timestamp,
+    _ request: UploadRequest, from uploader: Uploader, signedIn: String? = nil, now: Timestamp,
     answers: (VerificationQuery) -> StoreAnswer
   ) -> Judgement {
     var log = WriteLog()
@@ -56,12 +57,14 @@ extension BackendModel {
         if let proof { used.append((proof, claim, answer)) }
       }
       let refusal = register(claim, from: uploader, into: &log, now: now)
-      let ruling = rule(on: claim, answer, isProven: proof != nil, from: uploader, refusal, now: now)
+      var ruling = rule(on: claim, answer, isProven: proof != nil, from: uploader, refusal, now: now)
       for write in ruling.writes { make(write, into: &log) }
       if let transaction = ruling.transaction {
         let owner = credits(for: transaction.grantKey).first.map(owner(of:))
         assign(TransactionKey(transaction), to: owner, device: request.device, into: &log)
       }
+      tellOwner(in: &ruling, of: claim, to: uploader, signedIn: signedIn)
+      make(.verdict(record(of: ruling, from: uploader, now: now)), into: &log)
       verdicts.append(ruling.verdict)
     }
     creditRenewals(of: touched, into: &log, now: now)
@@ -97,18 +100,19 @@ extension BackendModel {
     now: Timestamp
   ) -> Ruling {
     var ruling = refusal ?? judge(claim, answer, isProven: isProven, from: uploader, now: now)
-    let environment = ruling.transaction?.environment.rawValue ?? claim.environment
     ruling.verdict.environment = claim.environment
     ruling.verdict.transactionID = claim.transactionID
     ruling.verdict.storeStatus = answer.status?.rawValue
-    ruling.writes.append(
-      .verdict(
-        RecordedVerdict(
-          environment: environment, transactionID: claim.transactionID, verdict: ruling.verdict.verdict,
-          orderNumber: ruling.verdict.orderNumber, reason: ruling.verdict.reason, uploader: uploader, at: now,
-          storeStatus: ruling.verdict.storeStatus)
-      ))
     return ruling
+  }
+
+  private func record(of ruling: Ruling, from uploader: Uploader, now: Timestamp) -> RecordedVerdict {
+    let verdict = ruling.verdict
+    return RecordedVerdict(
+      environment: ruling.transaction?.environment.rawValue ?? verdict.environment,
+      transactionID: verdict.transactionID, verdict: verdict.verdict, owner: verdict.owner,
+      orderNumber: verdict.orderNumber, reason: verdict.reason, uploader: uploader, at: now,
+      storeStatus: verdict.storeStatus)
   }
 
   /// The ruling on one claim for each answer of the store (R1.1).

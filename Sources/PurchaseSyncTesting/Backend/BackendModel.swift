@@ -22,6 +22,8 @@ package struct BackendModel: Sendable, Hashable {
   /// The known facts about the next renewals of subscriptions.
   package private(set) var renewals: [ChainKey: ChainRenewal] = [:]
   package private(set) var deviceAdoptions: [AdoptionRecord] = []
+  /// The secret of each device that has shown one.
+  package private(set) var devices: [UUID: String] = [:]
   package private(set) var verdicts: [RecordedVerdict] = []
   /// The last run of the job, if it ever ran.
   package private(set) var lastJob: JobRun?
@@ -64,6 +66,7 @@ package struct BackendModel: Sendable, Hashable {
     case .newestProof(let newest): index.newestProofs[newest.chain] = newest.toldAt
     case .job(let run): lastJob = run
     case .adoption(let claim): put(claim)
+    case .device(let record): devices[record.device] = record.secret
     case .verdict(let verdict):
       index.note(verdict)
       verdicts.append(verdict)

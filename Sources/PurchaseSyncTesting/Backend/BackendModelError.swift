@@ -8,6 +8,8 @@ package enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertib
   case orderOfAnotherAccount
   /// A device gives only numbers that cannot be the backend's.
   case invalidOrderNumber
+  /// The device is known with another secret.
+  case deviceSecret
   /// The product's name is blank.
   case blankProduct
   /// Less than one.
@@ -20,6 +22,7 @@ package enum BackendModelError: Error, Hashable, Sendable, CustomStringConvertib
     case .orderConflict: "the number or the token is that of an order with other contents"
     case .orderOfAnotherAccount: "the order is of another account than the credentials"
     case .invalidOrderNumber: "the number of a device's order is device- and a UUID"
+    case .deviceSecret: "this device is known with another secret"
     case .blankProduct: "productID is blank"
     case .invalidQuantity(let quantity): "quantity is \(quantity); it has to be 1 or more"
     }

@@ -43,6 +43,14 @@ public struct BackendOrder: Sendable, Hashable, Codable {
       && productID == order.productID && quantity == order.quantity
   }
 
+  /// The order after this transaction has fulfilled it.
+  func fulfilled(by transaction: TransactionKey) -> BackendOrder {
+    var order = self
+    order.state = .delivered
+    order.fulfilledBy = transaction
+    return order
+  }
+
   /// The order in the wire protocol at a moment.
   package func document(at now: Timestamp) -> OrderDocument {
     OrderDocument(

@@ -7,7 +7,9 @@ import PurchaseSync
 extension StoreEnvironment: ColumnValue {}
 extension OrderState: ColumnValue {}
 extension Verdict: ColumnValue {}
+extension PurchaseOwner: ColumnValue {}
 extension ProofKind: ColumnValue {}
+extension TransactionReason: ColumnValue {}
 extension OwnershipType: ColumnValue {}
 extension ExpirationIntent: ColumnValue {}
 extension PriceIncreaseStatus: ColumnValue {}
@@ -20,8 +22,8 @@ extension KnowledgeSource.CreateType: ColumnValue {}
 /// Tables A, B and C (R3.5 to R3.7) have exactly their columns; further facts of a row are in a table beside each,
 /// under the row's number. Moments are milliseconds since 1970, UUIDs upper case text.
 enum BackendTables {
-  /// 3: tables A, B and C. Files of earlier versions are refused: they hold test data that is made again in a moment.
-  static let version: Int64 = 3
+  /// 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C. Files of earlier versions are refused: they hold test data that is made again in a moment.
+  static let version: Int64 = 4
 
   static let schema =
     """
@@ -30,7 +32,7 @@ enum BackendTables {
     ) STRICT;
     -- The rows of table A, so that a repeated upload adds none: a checksum of each row without its time.
     CREATE TABLE proof_digests (digest INTEGER PRIMARY KEY) STRICT;
-    """ + orders.schema + credits.schema + reversals.schema + adoptions.schema + jobRuns.schema
+    """ + orders.schema + credits.schema + reversals.schema + adoptions.schema + devices.schema + jobRuns.schema
     + verdicts.schema + seenProofs.schema + newestProofs.schema + proofOrigins.schema + purchases.schema
     + purchaseFacts.schema + renewals.schema
       + """
@@ -43,7 +45,7 @@ enum BackendTables {
   /// The tables that a restored backup replaces, so ordered that no row refers to a missing one. `verdicts` is not
   /// among them: it is the log of the tests.
   static let restored = [
-    "orders", "credits", "reversals", "device_adoptions", "job_runs", "proof_digests", "table_a",
+    "orders", "credits", "reversals", "device_adoptions", "devices", "job_runs", "proof_digests", "table_a",
     "proof_origins", "table_b", "purchase_facts", "table_c", "renewals",
   ]
 
@@ -128,6 +130,10 @@ enum BackendTables {
       Column("through_sequence", \.throughSequence), Column("at", \.at),
     ])
 
+  static let devices = BackendTable<DeviceRecord>(
+    "devices", blank: DeviceRecord(device: noDevice, secret: ""),
+    [Column("device", \.device, "UNIQUE"), Column("secret", \.secret)])
+
   static let jobRuns = BackendTable<JobRun>(
     "job_runs", blank: JobRun(at: zero, due: 0, unanswered: 0),
     [Column("at", \.at), Column("due", \.due), Column("unanswered", \.unanswered)])
@@ -139,7 +145,8 @@ enum BackendTables {
     isValid: { $0.uploader != .device(noDevice) },
     [
       Column("environment", \.environment), Column("transaction_id", \.transactionID),
-      Column("verdict", \.verdict), Column("order_number", \.orderNumber), Column("reason", \.reason),
+      Column("verdict", \.verdict), Column("owner", \.owner), Column("order_number", \.orderNumber),
+      Column("reason", \.reason),
       Column("account", \.uploader.account), Column("device", \.uploader.device), Column("at", \.at),
       Column("store_status", \.storeStatus),
     ])
@@ -206,7 +213,8 @@ enum BackendTables {
       .derived("purchased_at") { $0.transaction.purchasedAt?.milliseconds ?? 0 },
       Column("bundle_id", \.facts.bundleID), Column("period_end", \.facts.expiresDate),
       Column("is_upgraded", \.facts.isUpgraded), Column("ownership", \.facts.ownership),
-      Column("group_id", \.facts.groupID), Column("account_token", \.facts.appAccountToken),
+      Column("group_id", \.facts.groupID), Column("reason", \.facts.reason),
+      Column("account_token", \.facts.appAccountToken),
       Column("told_at", \.facts.toldAt),
     ])
 

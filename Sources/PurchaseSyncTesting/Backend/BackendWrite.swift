@@ -21,6 +21,8 @@ package enum BackendWrite: Sendable, Hashable {
   case job(JobRun)
   /// An account adopted a device.
   case adoption(AdoptionRecord)
+  /// A device showed its secret for the first time.
+  case device(DeviceRecord)
   /// A verdict given.
   case verdict(RecordedVerdict)
 }

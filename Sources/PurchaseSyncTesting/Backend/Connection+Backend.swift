@@ -24,6 +24,7 @@ extension Connection {
     case .purchase(let purchase):
       let number = try BackendTables.purchaseFacts.insert(purchase, self, statements)
       try BackendTables.purchases.insert(purchase, row: number, self, statements)
+    case .device(let record): try BackendTables.devices.insert(record, self, statements)
     case .adoption(let adoption):
       try BackendTables.adoptions.insert(adoption, self, statements)
       try follow(adoption, statements)
@@ -72,6 +73,7 @@ extension Connection {
     if holdingProofs { writes += try BackendTables.seenProofs.all(self).map(BackendWrite.proof) }
     writes += try BackendTables.jobRuns.all(self).map(BackendWrite.job)
     writes += try BackendTables.adoptions.all(self).map(BackendWrite.adoption)
+    writes += try BackendTables.devices.all(self).map(BackendWrite.device)
     writes += try BackendTables.verdicts.all(self).map(BackendWrite.verdict)
     return writes
   }

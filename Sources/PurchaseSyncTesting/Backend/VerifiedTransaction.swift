@@ -26,6 +26,8 @@ package struct VerifiedTransaction: Sendable, Hashable {
   /// Names the purchase of one period (R2.4).
   package var webOrderLineItemID: String?
   package var groupID: String?
+  /// Whether a customer or the store itself started the charge; nil where the store does not say.
+  package var reason: TransactionReason?
   /// The account token that came with the payment. Receipts hold none (StoreFacts b.4).
   package var appAccountToken: String?
   /// The time of the store's statement: the later of two statements counts.
@@ -65,6 +67,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
     ownership = signed.ownership
     webOrderLineItemID = signed.webOrderLineItemID
     groupID = signed.subscriptionGroupID
+    reason = signed.reason
     appAccountToken = signed.appAccountToken
     toldAt = signed.signedDate ?? askedAt
   }
@@ -125,6 +128,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
     result.ownership = newer.ownership ?? older.ownership
     result.webOrderLineItemID = newer.webOrderLineItemID ?? older.webOrderLineItemID
     result.groupID = newer.groupID ?? older.groupID
+    result.reason = newer.reason ?? older.reason
     result.appAccountToken = newer.appAccountToken ?? older.appAccountToken
     if newer.toldAt == older.toldAt {
       result.expiresDate = [newer.expiresDate, older.expiresDate].compactMap(\.self).max()

@@ -47,12 +47,14 @@ extension ConformanceCheck {
         claim, paid.transactionID, proof: ConformanceLab.signed(paid), as: .device(device), device: device)
       try expect(word == "granted", "granted to the device")
       for _ in 0..<2 {
-        let reply = try await lab.send("POST", "v1/adoptions", json: ["device": .string(device.uuidString)])
+        let reply = try await lab.send(
+          "POST", "v1/adoptions", as: .deviceOfAlice(device), json: ["device": .string(device.uuidString)])
         try expect((200..<300).contains(reply.status), "a 2xx, also the second time")
       }
       let after = try await lab.held(by: .alice)
       try expect(after == before + 1, "one more of it: \(before + 1)")
-      _ = try await lab.send("POST", "v1/adoptions", as: .bob, json: ["device": .string(device.uuidString)])
+      _ = try await lab.send(
+        "POST", "v1/adoptions", as: .deviceOfBob(device), json: ["device": .string(device.uuidString)])
       let still = try await lab.held(by: .alice)
       try expect(still == after, "the first account keeps it: \(after)")
     },

@@ -10,6 +10,8 @@ package actor ConformanceLab {
   package enum Caller: Sendable {
     case alice, bob
     case device(UUID)
+    /// A device on which an account is signed in.
+    case deviceOfAlice(UUID), deviceOfBob(UUID)
     case token(String)
     case anonymous
   }
@@ -83,6 +85,7 @@ package actor ConformanceLab {
     var fields = headers
     if !body.isEmpty { fields["Content-Type"] = "application/json" }
     fields["Authorization"] = credentials(caller)
+    fields[BackendRequest.signedInHeader] = signedIn(caller)
     let request = BackendRequest(method: method, path: path, headers: fields, body: body)
     return try await exchange(request, over: backend, "/" + path)
   }
@@ -91,9 +94,19 @@ package actor ConformanceLab {
     switch caller {
     case .alice: "Bearer " + tokens.alice
     case .bob: "Bearer " + tokens.bob
-    case .device(let device): "Device " + device.uuidString
+    case .device(let device), .deviceOfAlice(let device), .deviceOfBob(let device):
+      // A secret that only this lab uses: the name again.
+      "Device \(device.uuidString):\(device.uuidString)"
     case .token(let token): "Bearer " + token
     case .anonymous: nil
+    }
+  }
+
+  private func signedIn(_ caller: Caller) -> String? {
+    switch caller {
+    case .deviceOfAlice: "Bearer " + tokens.alice
+    case .deviceOfBob: "Bearer " + tokens.bob
+    default: nil
     }
   }
 

@@ -36,7 +36,7 @@ extension MockState {
   func mayAsk(about request: HTTPRequest) -> Bool {
     guard request.path == Self.uploadPath else { return true }
     do {
-      _ = try credentials.uploader(of: request)
+      _ = try credentials.sender(of: request)
       return true
     } catch {
       return false

@@ -83,28 +83,37 @@ extension MockState {
 
   /// Takes both forms of an upload: one with claims, and one with only a receipt (R3.2).
   static func upload(_ mock: inout MockState, _ call: Route.Call) throws -> UploadReply {
-    let uploader: Uploader
+    let sender: Credentials.Sender
     do {
-      uploader = try mock.credentials.uploader(of: call.request)
+      sender = try mock.credentials.sender(of: call.request)
     } catch {
       mock.countSwallowedUpload(call.request)
       throw error
     }
     let body = try JSONBody.decode(UploadBody.self, from: call.request)
     mock.count(body.claims)
-    try body.check(uploader)
+    try body.check(sender.uploader)
+    let signedIn = mock.credentials.signedInIfAny(of: call.request)
     return try mock.backend.perform { model in
-      let judgement = body.judged(by: &model, from: uploader, now: call.now) {
+      let admission = try model.admit(sender)
+      let judgement = body.judged(by: &model, from: sender.uploader, signedIn: signedIn, now: call.now) {
         mock.ask($0, answers: call.answers, now: call.now)
       }
-      return (UploadReply(ledgerEpoch: model.ledgerEpoch, verdicts: judgement.verdicts), judgement.writes)
+      let reply = UploadReply(ledgerEpoch: model.ledgerEpoch, verdicts: judgement.verdicts)
+      return (reply, admission + judgement.writes)
     }
   }
 
   static func adoptDevice(_ mock: inout MockState, _ call: Route.Call) throws -> EmptyDocument {
-    let account = try mock.credentials.account(of: call.request)
+    let account = try mock.credentials.signedIn(of: call.request)
+    let sender = try mock.credentials.sender(of: call.request)
     let adoption = try JSONBody.decode(AdoptionRequest.self, from: call.request)
-    try mock.backend.change { $0.adoptDevice(adoption.device, for: account, now: call.now) }
+    guard sender.uploader == .device(adoption.device) else {
+      throw HTTPProblem.invalid("device: not the one of the Authorization header")
+    }
+    try mock.backend.change { model in
+      try model.admit(sender) + model.adoptDevice(adoption.device, for: account, now: call.now)
+    }
     return EmptyDocument()
   }
 
@@ -154,5 +163,13 @@ extension MockState {
       case .untrue(let detail): throw HTTPProblem.invalid(detail)
       }
     }
+  }
+}
+
+extension BackendModel {
+  /// Checks the secret of a device; an account has none.
+  fileprivate mutating func admit(_ sender: Credentials.Sender) throws -> [BackendWrite] {
+    guard case .device(let device, let secret) = sender else { return [] }
+    return try admit(device, secret: secret)
   }
 }

@@ -38,7 +38,7 @@ public enum BrokenBackend: String, Sendable, Hashable, CaseIterable {
 
   /// Judges by a copy of the model and discards the copy.
   private func forgetting(_ mock: inout MockState, _ call: Route.Call) throws -> UploadReply {
-    let uploader = try mock.credentials.uploader(of: call.request)
+    let uploader = try mock.credentials.sender(of: call.request).uploader
     let upload = try JSONBody.decode(UploadRequest.self, from: call.request)
     guard (1...100).contains(upload.claims.count) else { return try MockState.upload(&mock, call) }
     var model = try mock.backend.model()

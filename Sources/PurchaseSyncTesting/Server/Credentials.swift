@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackHTTP
+import PurchaseSync
 
 /// The valid credentials. `token-<account>` is valid for every account until it is revoked.
 struct Credentials: Sendable {
@@ -9,10 +10,27 @@ struct Credentials: Sendable {
   /// Deleted accounts, with the status that refuses their credentials.
   var deleted: [String: Int] = [:]
 
-  func uploader(of request: HTTPRequest) throws -> Uploader {
+  /// Whose credential it is, and the secret of a device.
+  enum Sender {
+    case account(String)
+    case device(UUID, secret: String)
+
+    var uploader: Uploader {
+      switch self {
+      case .account(let account): .account(account)
+      case .device(let device, _): .device(device)
+      }
+    }
+  }
+
+  func sender(of request: HTTPRequest) throws -> Sender {
     guard let header = request.headers["Authorization"] else {
       throw HTTPProblem.unauthorized("the Authorization header is missing")
     }
+    return try sender(header)
+  }
+
+  private func sender(_ header: String) throws -> Sender {
     let words = header.split(separator: " ", maxSplits: 1)
     guard words.count == 2 else { throw HTTPProblem.unauthorized("the Authorization header is malformed") }
     let value = String(words[1])
@@ -25,20 +43,35 @@ struct Credentials: Sendable {
       if let status = deleted[account] { throw HTTPProblem.deleted(status: status) }
       return .account(account)
     case "device":
-      guard let device = UUID(uuidString: value) else {
-        throw HTTPProblem.unauthorized("the device is no UUID")
+      let parts = value.split(separator: ":", maxSplits: 1)
+      guard parts.count == 2, let device = UUID(uuidString: String(parts[0])) else {
+        throw HTTPProblem.unauthorized("the device is no UUID with a secret")
       }
-      return .device(device)
+      return .device(device, secret: String(parts[1]))
     default:
       throw HTTPProblem.unauthorized("the scheme has to be Bearer or Device")
     }
   }
 
   func account(of request: HTTPRequest) throws -> String {
-    guard case .account(let account) = try uploader(of: request) else {
+    guard case .account(let account) = try sender(of: request) else {
       throw HTTPProblem.unauthorized("this needs an account, not a device")
     }
     return account
+  }
+
+  /// The account that is signed in on the device of a request, which has to prove it.
+  func signedIn(of request: HTTPRequest) throws -> String {
+    guard let header = request.headers[BackendRequest.signedInHeader],
+      case .account(let account) = try sender(header)
+    else { throw HTTPProblem.unauthorized("the \(BackendRequest.signedInHeader) header names no account") }
+    return account
+  }
+
+  /// The same for an upload; nil if no account is signed in, or if its token is not valid any more. The device's upload
+  /// does not depend on it.
+  func signedInIfAny(of request: HTTPRequest) -> String? {
+    do { return try signedIn(of: request) } catch { return nil }
   }
 
   private func account(token: String) -> String? {

@@ -64,6 +64,9 @@ extension HTTPProblem {
       self.init(
         status: 403, type: "forbidden", title: "The order is another account's",
         detail: BackendModelError.orderOfAnotherAccount.description)
+    case BackendModelError.deviceSecret:
+      self.init(
+        status: 403, type: ProblemDocument.device, title: "The device is known with another secret")
     case let error as BackendModelError:
       self = .invalid(error.description, type: error == .idempotencyConflict ? "idempotency" : "invalid")
     default:

@@ -46,11 +46,12 @@ enum UploadBody: Decodable {
 
   /// The judgement of the backend. `answers` gives the store's answers to the queries.
   func judged(
-    by model: inout BackendModel, from uploader: Uploader, now: Timestamp,
+    by model: inout BackendModel, from uploader: Uploader, signedIn: String?, now: Timestamp,
     answers: (VerificationQuery) -> StoreAnswer
   ) -> BackendModel.Judgement {
     switch self {
-    case .claims(let upload): model.judge(upload, from: uploader, now: now, answers: answers)
+    case .claims(let upload):
+      model.judge(upload, from: uploader, signedIn: signedIn, now: now, answers: answers)
     case .receipt(let upload): model.judge(upload, from: uploader, now: now, answers: answers)
     }
   }

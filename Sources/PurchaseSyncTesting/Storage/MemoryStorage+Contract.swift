@@ -40,7 +40,7 @@ extension MemoryStorage: SyncStorage {
   package func isNews(_ transaction: StoreTransaction, since tombstone: Tombstone) -> Bool {
     guard let known = record(tombstone.key)?.settled?.transaction else { return false }
     return TransactionDetails(transaction).isNews(
-      since: TransactionDetails(known), settledAs: Verdict(rawValue: tombstone.outcome))
+      since: TransactionDetails(known), settledAs: tombstone.verdict)
   }
 
   package func enqueueUpdate(
@@ -207,7 +207,7 @@ extension MemoryStorage: SyncStorage {
     for claim in settled {
       guard let record = record(claim.key), let entry = record.entry else { continue }
       let settlement = Settlement(
-        key: claim.key, outcome: claim.verdict.rawValue, orderNumber: claim.orderNumber, owesFinish: true,
+        key: claim.key, outcome: claim.outcome, orderNumber: claim.orderNumber, owesFinish: true,
         isUnseen: true)
       let tombstone = bury(record, entry, settlement, now: now)
       if claim.owesUpdate(of: entry) {

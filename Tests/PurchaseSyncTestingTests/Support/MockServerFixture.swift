@@ -38,6 +38,13 @@ final class MockServerFixture: Sendable {
 
   static func bearer(_ account: String) -> [String: String] { ["Authorization": "Bearer token-\(account)"] }
 
+  /// The credential of a device, on which an account may be signed in.
+  static func device(_ device: UUID, of account: String? = nil) -> [String: String] {
+    var headers = ["Authorization": "Device \(device.uuidString):secret-of-\(device.uuidString)"]
+    headers["Account-Authorization"] = account.map { "Bearer token-\($0)" }
+    return headers
+  }
+
   func send(
     _ method: String, _ path: String, _ headers: [String: String] = [:], body: Data? = nil
   ) async throws -> Reply {

@@ -9,15 +9,22 @@ package struct SettledClaim: Sendable, Hashable {
   /// The proofs that were sent. If the entry has another one by now, an update is owed to the backend: another process
   /// of this installation got it while the request was in flight. Nil if the caller looks after that itself.
   package var sent: [PayloadReference]?
+  /// Whose purchase it is, if that does not follow from the verdict and the lane.
+  package var owner: PurchaseOwner?
 
   package init(
-    key: EntryKey, verdict: Verdict, orderNumber: String? = nil, sent: [PayloadReference]? = nil
+    key: EntryKey, verdict: Verdict, orderNumber: String? = nil, sent: [PayloadReference]? = nil,
+    owner: PurchaseOwner? = nil
   ) {
+    self.owner = owner
     self.key = key
     self.verdict = verdict
     self.orderNumber = orderNumber
     self.sent = sent
   }
+
+  /// The outcome of its tombstone.
+  package var outcome: String { Tombstone.outcome(verdict, owner: owner) }
 
   /// Whether the entry, as it is when the claim is settled, has a proof that was not sent. A newer app receipt does not
   /// count: it cannot tell an update.

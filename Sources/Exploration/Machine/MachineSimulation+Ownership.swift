@@ -1,0 +1,118 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// Acts and checks about whose purchase it is.
+extension MachineSimulation {
+  /// The person who uses the app on a phone now.
+  func user(of phone: Phone) -> AppUser {
+    AppUser(account: phone.present < 0 ? nil : Names.accounts[phone.present], policy: knobs.unclaimed)
+  }
+
+  // MARK: Acts
+
+  /// Hands over what the receipt holds and was finished, without tokens. After a restored backup the backend no longer
+  /// knows the owners, and a receipt cannot tell them: then nobody restores.
+  func restore(_ process: Process) {
+    let phone = process.phone
+    guard process.isAlive, backend.epoch == 0 else { return }
+    checker.mark(.restored)
+    tell("phone \(phone.number + 1): purchases are restored")
+    let receipt = store.receipt(of: phone.storeAccount)
+    for sale in store.receipts[receipt].held.map(Int.init) where store.sales[sale].wasFinished {
+      guard process.isAlive else { return }
+      var transaction = store.transaction(
+        sale, bySignature: false, isPaying: false, lacksNewest: false, at: storeNow)
+      transaction.accountToken = nil
+      let user = user(of: phone)
+      let error = step(process) { (machine, now) throws(QueueError) in
+        try machine.transactionArrived(transaction, user: user, isRestored: true, now: now)
+      }
+      switch error {
+      case nil, .queueFull, .invalid: continue
+      default: if process.isAlive { setTimer(process, 8_000) }
+      }
+    }
+  }
+
+  func resubscribe(_ sale: Int, _ phone: Phone) {
+    let process = processes[phone.number]
+    guard sale >= 0, store.sales[sale].expiresAt != nil, store.sales[sale].buyer == phone.storeAccount,
+      process.isAlive, phone.user >= 0
+    else { return }
+    let order = makeOrder(phone, process, store.sales[sale].product)
+    guard order >= 0 else { return }
+    checker.mark(.boughtAgain)
+    let next = store.resubscribe(sale, order: order, phone: phone.number, at: storeNow)
+    noted(next, order)
+    process.paid.append(Int32(next))
+    figures.purchases += 1
+    tell("phone \(phone.number + 1): \(Names.id(sale)) is bought again as \(Names.id(next))")
+    plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), next)
+  }
+
+  func redeemOfferCode(_ phone: Phone) {
+    let sale = store.charge(
+      LeanStore.Sale(
+        buyer: phone.storeAccount, product: 0, paidAt: storeNow, order: -1, original: store.sales.count,
+        forgetsToken: false, proofs: .signed, poison: .none, phone: phone.number))
+    noted(sale, -1)
+    figures.purchases += 1
+    tell("phone \(phone.number + 1): an offer code is redeemed as \(Names.id(sale))")
+    plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
+  }
+
+  // MARK: Checks
+
+  /// What the backend says about the owner of a credited transaction is true for the device that asked, and names no
+  /// order of another account.
+  func checkOwner(_ claim: LeanBackend.LeanClaim, _ answer: LeanBackend.Answer, _ upload: Upload) {
+    guard answer.ruling.isSettled, let credit = backend.credit(of: claim.sale) else { return }
+    let owner = backend.owner(of: credit, store)
+    let isHers = owner >= 0 && (owner == upload.credential || upload.lane == 0 && owner == upload.signedIn)
+    let truth: PurchaseOwner = isHers ? .yours : owner == upload.credential ? .device : .another
+    checker.expect(
+      .ownerTold, answer.owner == truth,
+      "\(Names.id(claim.sale)) belongs to \(owner), and \(upload.credential) with \(upload.signedIn) is told "
+        + "\(answer.owner?.rawValue ?? "nothing")")
+    if isHers, upload.lane == 0 { checker.mark(.heardElsewhere) }
+    guard truth == .another else { return }
+    checker.expect(
+      .othersUnnamed, answer.order.map { claim.match.names($0) } ?? true,
+      "the verdict about \(Names.id(claim.sale)) names the order of another account")
+  }
+
+  /// A purchase without an owner is not credited to an account because that one is signed in.
+  func checkUnclaimed(_ claim: LeanBackend.LeanClaim, _ credit: LeanBackend.LeanCredit, _ upload: Upload) {
+    let sale = store.sales[claim.sale]
+    guard upload.lane == 0, claim.match == .none, sale.order < 0, sale.original == claim.sale else { return }
+    checker.expect(
+      .ownName, credit.owner < 0, "\(Names.id(claim.sale)) has no owner, and is credited to \(credit.owner)")
+  }
+
+  /// The device keeps what it was told.
+  func checkOwners(_ reply: UploadReply, _ upload: Upload, _ process: Process) {
+    guard process.isAlive, !process.storage.hasStruck else { return }
+    for (sale, verdict) in process.phone.shadow.given where verdict.isSettled {
+      let told = reply.verdicts.first { Names.order($0.transactionID) == sale && $0.verdict == verdict }
+      guard let told, let tombstone = tombstone(of: sale, process), tombstone.verdict == verdict else {
+        continue
+      }
+      let owner = PurchaseOwner.settled(verdict, told: told.owner, in: tombstone.lane)
+      checker.expect(
+        .ownerTold, tombstone.owner == owner,
+        "\(Names.id(sale)) was told as \(owner.rawValue), and is kept as \(tombstone.owner.rawValue)")
+      let outcome = Outcome(tombstone)
+      checker.expect(
+        .othersUnnamed, outcome.owner != .another || outcome.orderNumber == nil,
+        "the outcome of \(Names.id(sale)) names the order of another account")
+    }
+  }
+
+  private func tombstone(of sale: Int, _ process: Process) -> Tombstone? {
+    do throws(QueueError) {
+      return try process.storage.base.tombstone(Names.key(sale))
+    } catch {
+      return nil
+    }
+  }
+}

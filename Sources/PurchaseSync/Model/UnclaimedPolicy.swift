@@ -1,0 +1,32 @@
+/// For whom a purchase is that names no owner: an offer code, a purchase on the app's page in the App Store or in a view of
+/// StoreKit, a renewal of one. It has no account token, fits no order, and the owner of its original is not known here.
+///
+/// The claim says which rule was used (`MatchEvidence`). If the backend knows an owner, by an earlier purchase of the
+/// chain, that account gets it whatever the policy says.
+@nonexhaustive
+public enum UnclaimedPolicy: String, Sendable, Hashable, CaseIterable {
+  /// It belongs to the device until an account adopts it (``SyncEngine/adoptDevicePurchases(for:)``).
+  case device
+  /// It belongs to the account that is signed in when it arrives (``SyncConfiguration/currentAccount``); to the device if
+  /// none is.
+  case signedInAccount
+  /// It belongs to the device, and the app asks its user as soon as the outcome says that no account has it
+  /// (``Outcome/owner`` is `device`). If the answer is yes, the app calls ``SyncEngine/adoptDevicePurchases(for:)``. Before
+  /// the outcome nothing is asked: the purchase may be another account's.
+  case ask
+}
+
+/// The person who uses the app when a transaction arrives.
+package struct AppUser: Sendable, Hashable {
+  /// The account that is signed in; nil for none.
+  package var account: String?
+  /// For whom unclaimed purchases are.
+  package var policy: UnclaimedPolicy
+
+  package init(account: String? = nil, policy: UnclaimedPolicy = .device) {
+    (self.account, self.policy) = (account, policy)
+  }
+
+  /// No account is signed in.
+  package static var none: AppUser { AppUser() }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSyncTesting
+
+@testable import PurchaseSync
+
+/// Several devices with one store and one backend, whose clock the test moves.
+struct OwnershipLab: Sendable {
+  static let plan = StoreProduct(
+    subscription: "plan", groupID: "g", period: .milliseconds(30 * 86_400_000))
+  static let pro = StoreProduct(id: "pro", kind: .nonConsumable)
+  static let gems = StoreProduct(id: "gems", kind: .consumable)
+
+  let server: MockServer
+  let directory: String
+  private let shift: Locked<Int64>
+
+  static func with(
+    _ products: [StoreProduct] = [plan, pro, gems], _ body: (OwnershipLab) async throws -> Void
+  ) async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/OwnershipLab-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer {
+      do { try FileManager.default.removeItem(atPath: directory) } catch {
+        print("left behind: \(directory)")
+      }
+    }
+    let shift = Locked<Int64>(0)
+    let server = try MockServer(
+      databasePath: directory + "/backend.sqlite", products: products, bundleID: "com.example",
+      now: { Timestamp.wallClock().adding(milliseconds: shift.value) })
+    try server.start()
+    defer { server.stop() }
+    try await body(OwnershipLab(server: server, directory: directory, shift: shift))
+  }
+
+  func pass(days: Int64) { shift.withLock { $0 += days * 86_400_000 } }
+
+  var now: Timestamp { Timestamp.wallClock().adding(milliseconds: shift.value) }
+
+  func store(_ account: String = "apple-id") -> MockStoreClient {
+    MockStoreClient(base: server.baseURL, storeAccount: account)
+  }
+
+  /// The settings of a device on which this account is signed in; nil for none.
+  func configuration(_ device: String, signedIn: String?, vault: String? = nil) throws -> SyncConfiguration {
+    let place = directory + "/" + device
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    let shift = self.shift
+    var configuration = SyncConfiguration(
+      path: place + "/queue.sqlite",
+      vault: DirectoryVault(directory: directory + "/" + (vault ?? device) + "-vault"),
+      retry: RetryPolicy().scaled(by: 1_000),
+      now: { Timestamp.wallClock().adding(milliseconds: shift.value) })
+    configuration.currentAccount = { signedIn }
+    return configuration
+  }
+
+  func open(
+    _ configuration: SyncConfiguration, transport: (any BackendTransport)? = nil,
+    store: (any StoreClient)? = nil
+  ) async throws -> SyncEngine {
+    try await SyncEngine.open(
+      configuration, store: store ?? self.store(),
+      transport: transport ?? URLSessionTransport(base: server.baseURL), credentials: { "token-" + $0 })
+  }
+
+  func open(_ device: String, signedIn: String?) async throws -> SyncEngine {
+    try await open(try configuration(device, signedIn: signedIn))
+  }
+
+  func pay(_ product: String, _ token: UUID? = nil, by account: String = "apple-id") async throws
+    -> StoreTransaction
+  {
+    try await store(account).pay(product: product, quantity: 1, accountToken: token)
+  }
+
+  /// Buys with an order, and waits until it is done.
+  @discardableResult func buy(_ product: String, _ account: String, on engine: SyncEngine) async throws
+    -> StoreTransaction
+  {
+    let order = try await engine.begin(product: product, account: account)
+    let paid = try await pay(product, order.accountToken)
+    try await engine.receive(paid)
+    try await settle(engine)
+    return paid
+  }
+
+  func renew(_ transaction: StoreTransaction) throws {
+    let now = self.now
+    try server.withStore { (store) throws(StoreModelError) in
+      _ = try store.renew(transactionID: transaction.transactionID, now: now)
+    }
+  }
+
+  func endRenewal(of transaction: StoreTransaction) throws {
+    let now = self.now
+    try server.withStore { (store) throws(StoreModelError) in
+      _ = try store.setRenewal(on: false, transactionID: transaction.transactionID, now: now)
+    }
+  }
+
+  /// Confirms each outcome until nothing is left to do. Returns the outcomes.
+  @discardableResult func settle(_ engine: SyncEngine) async throws -> [Outcome] {
+    var seen: [Outcome] = []
+    try await until {
+      for outcome in try await engine.snapshot().outcomes {
+        seen.append(outcome)
+        try await engine.confirm(outcome)
+      }
+      let rest = try await engine.snapshot()
+      let isDone =
+        rest.purchases.isEmpty && rest.outcomes.isEmpty && rest.finishesOwed == 0
+        && rest.adoptionsOwed == 0 && !rest.isStoreHoldingMore
+      return isDone
+    }
+    return seen
+  }
+
+  /// Waits for outcomes that the store's listing brings.
+  func outcomes(_ count: Int, on engine: SyncEngine) async throws -> [Outcome] {
+    var seen: [Outcome] = []
+    try await until {
+      seen += try await settle(engine)
+      return seen.count >= count
+    }
+    return seen
+  }
+
+  var owners: [Uploader] { get throws { try server.snapshot().creditOwners } }
+}
+
+/// Keeps the requests that pass.
+struct RecordingTransport: BackendTransport {
+  let inner: any BackendTransport
+  let seen = Locked<[BackendRequest]>([])
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    seen.withLock { $0.append(request) }
+    return try await inner.send(request)
+  }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// Whose purchase it is, over HTTP, on several devices. The names begin with the probe that showed the fault.
+@Suite struct OwnershipTests {
+  // MARK: Bought again
+
+  @Test func `P19 bob pays for his own order after alice's subscription lapsed, and gets it`() async throws {
+    try await OwnershipLab.with { lab in
+      let engine = try await lab.open("phone", signedIn: "bob")
+      let first = try await lab.buy("plan", "alice", on: engine)
+      try lab.endRenewal(of: first)
+      lab.pass(days: 40)
+      let his = try await engine.begin(product: "plan", account: "bob")
+      let second = try await lab.pay("plan", his.accountToken)
+      #expect(second.originalTransactionID == first.transactionID)
+      try await engine.receive(second)
+      let outcome = try #require(try await lab.settle(engine).last)
+      #expect(outcome.verdict == .granted && outcome.owner == .yours && outcome.orderNumber == his.number)
+      #expect(try lab.owners == [.account("alice"), .account("bob")])
+      #expect(try lab.server.snapshot().orders.map(\.state) == [.delivered, .delivered])
+      #expect(try await engine.orders().map(\.state) == [.delivered, .delivered])
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `P19b alice's second order of a subscription is fulfilled on both sides`() async throws {
+    try await OwnershipLab.with { lab in
+      let engine = try await lab.open("phone", signedIn: "alice")
+      try lab.endRenewal(of: try await lab.buy("plan", "alice", on: engine))
+      lab.pass(days: 40)
+      try await lab.buy("plan", "alice", on: engine)
+      #expect(try lab.server.snapshot().orders.map(\.state) == [.delivered, .delivered])
+      #expect(try await engine.orders().map(\.state) == [.delivered, .delivered])
+      await engine.shutdown()
+    }
+  }
+
+  // MARK: Several devices
+
+  @Test func `P2 a renewal and a purchase that alice's second device hears of are hers there`() async throws {
+    try await OwnershipLab.with { lab in
+      let phone = try await lab.open("phone", signedIn: "alice")
+      let paid = try await lab.buy("plan", "alice", on: phone)
+      lab.pass(days: 29)
+      try lab.renew(paid)
+      let pad = try await lab.open("pad", signedIn: "alice")
+      let renewal = try #require(try await lab.outcomes(1, on: pad).first)
+      #expect(renewal.lane == .device && renewal.owner == .yours && renewal.verdict != .otherOwner)
+      let order = try await phone.begin(product: "gems", account: "alice")
+      let gems = try await lab.pay("gems", order.accountToken)
+      try await pad.receive(gems)
+      let heard = try #require(try await lab.settle(pad).first)
+      #expect(heard.verdict == .granted && heard.owner == .yours && heard.orderNumber == order.number)
+      try await phone.receive(gems)
+      let own = try #require(try await lab.settle(phone).first { $0.key == gems.key })
+      #expect(own.verdict == .duplicate && own.owner == .yours)
+      #expect(try Set(lab.owners) == [.account("alice")])
+      await pad.shutdown()
+      await phone.shutdown()
+    }
+  }
+
+  @Test(arguments: ["bob", nil])
+  func `on a device of another person it is credited to its owner, and no person is named`(
+    signedIn: String?
+  ) async throws {
+    try await OwnershipLab.with { lab in
+      let phone = try await lab.open("phone", signedIn: "alice")
+      let order = try await phone.begin(product: "gems", account: "alice")
+      let pad = try await lab.open("pad", signedIn: signedIn)
+      try await pad.receive(try await lab.pay("gems", order.accountToken))
+      let outcome = try #require(try await lab.settle(pad).first)
+      #expect(outcome.verdict == .otherOwner && outcome.owner == .another && outcome.orderNumber == nil)
+      let told = try #require(try lab.server.snapshot().verdicts.last)
+      #expect(told.orderNumber == nil && told.reason == nil && told.owner == .another)
+      #expect(try lab.owners == [.account("alice")])
+      #expect(try lab.server.snapshot().charges.allSatisfy(\.isFinished))
+      await pad.shutdown()
+      await phone.shutdown()
+    }
+  }
+
+  // MARK: Restoring
+
+  @Test func `a new phone restores what is hers, in any order of sign-in and restore`() async throws {
+    try await OwnershipLab.with { lab in
+      let old = try await lab.open("old", signedIn: "alice")
+      try await lab.buy("pro", "alice", on: old)
+      await old.shutdown()
+      var configuration = try lab.configuration("new", signedIn: nil)
+      let before = try await lab.open(configuration)
+      try await before.refreshReceipt()
+      #expect(try await lab.settle(before).map(\.owner) == [.another])
+      await before.shutdown()
+      configuration.currentAccount = { "alice" }
+      let after = try await lab.open(configuration)
+      try await after.refreshReceipt()
+      let outcomes = try await lab.outcomes(1, on: after)
+      #expect(outcomes.map(\.owner) == [.yours] && outcomes.map(\.verdict) == [.duplicate])
+      await after.shutdown()
+    }
+  }
+
+  @Test func `P6 P6b a hundred owned products are restored by one tap, with a limit of 64`() async throws {
+    let products = (0..<100).map { StoreProduct(id: "p\($0)", kind: .nonConsumable) }
+    try await OwnershipLab.with(products) { lab in
+      for product in products { _ = try await lab.pay(product.id) }
+      try lab.server.withStore { (store) throws(StoreModelError) in
+        for charge in store.charges { try store.finish(transactionID: charge.transactionID) }
+      }
+      let configuration = try lab.configuration("new", signedIn: "alice")
+      let engine = try await lab.open(configuration)
+      try await engine.refreshReceipt()
+      #expect(try await engine.snapshot().isStoreHoldingMore)
+      // Half of it in the next run of the app.
+      _ = try await lab.confirmed(engine, atLeast: 20)
+      await engine.shutdown()
+      let next = try await lab.open(configuration)
+      try await until {
+        try await lab.settle(next)
+        return try lab.server.snapshot().credits.count == 100
+      }
+      #expect(try await !next.snapshot().isStoreHoldingMore)
+      #expect(try lab.server.snapshot().doubledCredits == 0)
+      await next.shutdown()
+    }
+  }
+
+  // MARK: The device
+
+  @Test func `P13 mother's adoption does not take what the child bought with her restored backup`()
+    async throws
+  {
+    try await OwnershipLab.with { lab in
+      let mothers = try lab.configuration("mother", signedIn: nil)
+      let mother = try await lab.open(mothers, store: lab.store("mother"))
+      try await mother.receive(try await lab.pay("gems", by: "mother"))
+      try await lab.settle(mother)
+      await mother.shutdown()
+      let childs = try lab.configuration("child", signedIn: nil)
+      for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: mothers.path + suffix) {
+        try FileManager.default.copyItem(atPath: mothers.path + suffix, toPath: childs.path + suffix)
+      }
+      let child = try await lab.open(childs, store: lab.store("child"))
+      try await child.receive(try await lab.pay("gems", by: "child"))
+      try await lab.settle(child)
+      let again = try await lab.open(mothers, store: lab.store("mother"))
+      try await again.adoptDevicePurchases(for: "mother")
+      try await lab.settle(again)
+      let owners = try lab.owners
+      #expect(owners.first == .account("mother"))
+      if case .device? = owners.last {} else { Issue.record("the child's purchase went to \(owners)") }
+      await child.shutdown()
+      await again.shutdown()
+    }
+  }
+
+  @Test func `P18 the public name of a device is not enough to adopt its purchases`() async throws {
+    try await OwnershipLab.with { lab in
+      let transport = RecordingTransport(inner: URLSessionTransport(base: lab.server.baseURL))
+      let records = Locked<[String]>([])
+      var configuration = try lab.configuration("phone", signedIn: "alice")
+      configuration.log = { record in records.withLock { $0.append("\(record)") } }
+      let engine = try await lab.open(configuration, transport: transport)
+      try await lab.buy("gems", "alice", on: engine)
+      try await engine.receive(try await lab.pay("gems"))
+      try await lab.settle(engine)
+      let uploads = transport.seen.value.filter { $0.path == "v1/receipts" }
+      let body = try JSONDecoder().decode(UploadRequest.self, from: try #require(uploads.first).body)
+      let name = body.device.uuidString
+      let credential = try #require(uploads.last?.headers["Authorization"])
+      #expect(credential.hasPrefix("Device \(name):"))
+      let secret = String(credential.dropFirst("Device \(name):".count))
+      #expect(!secret.isEmpty && !records.value.joined().contains(secret))
+      #expect(!uploads.contains { String(decoding: $0.body, as: UTF8.self).contains(secret) })
+      for (stolen, status) in [("Device \(name):guess", 403), ("Bearer token-mallory", 422)] {
+        let request = BackendRequest(
+          method: "POST", path: "v1/adoptions",
+          headers: ["Authorization": stolen, "Account-Authorization": "Bearer token-mallory"],
+          body: Data(#"{"device":"\#(name)"}"#.utf8))
+        #expect(try await URLSessionTransport(base: lab.server.baseURL).send(request).status == status)
+      }
+      #expect(try lab.owners == [.account("alice"), .device(body.device)])
+      try await engine.adoptDevicePurchases(for: "alice")
+      try await lab.settle(engine)
+      #expect(try lab.owners == [.account("alice"), .account("alice")])
+      await engine.shutdown()
+    }
+  }
+
+  // MARK: Without a token
+
+  @Test(arguments: UnclaimedPolicy.allCases)
+  func `a purchase without a token belongs to whom the app's policy says`(policy: UnclaimedPolicy)
+    async throws
+  {
+    try await OwnershipLab.with { lab in
+      var configuration = try lab.configuration("phone", signedIn: "alice")
+      configuration.unclaimed = policy
+      let transport = RecordingTransport(inner: URLSessionTransport(base: lab.server.baseURL))
+      let engine = try await lab.open(configuration, transport: transport)
+      try await engine.receive(try await lab.pay("pro"))
+      let outcome = try #require(try await lab.settle(engine).first)
+      let isHers = policy == .signedInAccount
+      #expect(outcome.verdict == .granted && outcome.owner == (isHers ? .yours : .device))
+      #expect(try lab.owners.first.map { $0 == .account("alice") } == isHers)
+      let upload = try #require(transport.seen.value.first { $0.path == "v1/receipts" })
+      let claim = try JSONDecoder().decode(UploadRequest.self, from: upload.body).claims.first
+      let word: MatchEvidence? =
+        switch policy {
+        case .signedInAccount: .ownerSignedIn
+        case .ask: .ownerAsked
+        default: nil
+        }
+      let words = claim?.evidence?.split(separator: ",").map(String.init) ?? []
+      #expect(words == ["noOpenOrder"] + (word.map { [$0.rawValue] } ?? []))
+      await engine.shutdown()
+    }
+  }
+}
+
+extension OwnershipLab {
+  /// Confirms outcomes until there were so many.
+  fileprivate func confirmed(_ engine: SyncEngine, atLeast count: Int) async throws -> Int {
+    var seen = 0
+    try await until {
+      for outcome in try await engine.snapshot().outcomes.prefix(count) where seen < count {
+        try await engine.confirm(outcome)
+        seen += 1
+      }
+      return seen >= count
+    }
+    return seen
+  }
+}
