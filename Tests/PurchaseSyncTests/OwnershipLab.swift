@@ -130,14 +130,3 @@ struct OwnershipLab: Sendable {
 
   var owners: [Uploader] { get throws { try server.snapshot().creditOwners } }
 }
-
-/// Keeps the requests that pass.
-struct RecordingTransport: BackendTransport {
-  let inner: any BackendTransport
-  let seen = Locked<[BackendRequest]>([])
-
-  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
-    seen.withLock { $0.append(request) }
-    return try await inner.send(request)
-  }
-}
