@@ -10,7 +10,8 @@ extension MachineBug {
       .acknowledgeInTwoCommits,
       .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
-      .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten:
+      .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
+      .ownerNotStored:
       PlantedDisk(disk, self)
     default: nil
     }
