@@ -16,7 +16,9 @@ extension EngineSimulation {
     case ("POST", "v1/receipts"):
       return try rule(on: request, account, signedIn.flatMap { signedOut.contains($0) ? nil : $0 })
     case ("POST", "v1/adoptions"):
-      guard let signedIn, !signedOut.contains(signedIn) else { return BackendResponse(status: 401, body: Data()) }
+      guard let signedIn, !signedOut.contains(signedIn) else {
+        return BackendResponse(status: 401, body: Data())
+      }
       backend.adoptDevice(0, for: Names.account(signedIn), at: now.milliseconds)
       checker.mark(.adoptionTaken)
       return json(200, Data("{}".utf8))

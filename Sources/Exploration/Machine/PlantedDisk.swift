@@ -11,7 +11,7 @@ extension MachineBug {
       .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
       .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
-      .unconfirmedBlock, .reservationsBlock:
+      .unconfirmedBlock, .reservationsBlock, .ownerNotStored:
       PlantedDisk(disk, self, entries: entries)
     default: nil
     }

@@ -37,6 +37,7 @@ extension SyncEngine {
       throw .queue(error)
     }
     generation += 1
+    excludeFromBackups()
     if isSuspended { opened?.machine.suspended() }
     if let salvage = opened?.file.queue.salvage { emit(.recovered(salvage)) }
     do throws(SyncError) {

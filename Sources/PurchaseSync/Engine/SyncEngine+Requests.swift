@@ -21,7 +21,8 @@ extension SyncEngine {
     guard let lease = begin(lane, generation) else { return }
     configuration.checkpoint?(.uploadSending)
     let result = await BackendClient(transport: transport).upload(
-      upload.request, authorization: upload.authorization, signedIn: upload.signedIn, lane: lane, now: configuration.now)
+      upload.request, authorization: upload.authorization, signedIn: upload.signedIn, lane: lane,
+      now: configuration.now)
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
     uploadEnded(lane, result, generation)

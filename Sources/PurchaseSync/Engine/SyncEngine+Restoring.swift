@@ -98,7 +98,9 @@ extension SyncEngine {
   /// A restart ended the takeover of a restored receipt: reads the receipt that is on the device, silently.
   func continueRestoring() {
     do throws(SyncError) {
-      guard try withFile({ (file) throws(QueueError) in try file.queue.fact(Self.fact) == "yes" }) else { return }
+      guard try withFile({ (file) throws(QueueError) in try file.queue.fact(Self.fact) == "yes" }) else {
+        return
+      }
     } catch {
       return report(error)
     }

@@ -17,7 +17,8 @@ package struct BackendClient: Sendable {
   ///   - lane: The lane of the claims.
   ///   - now: The clock, read when the answer has arrived.
   package func upload(
-    _ upload: UploadRequest, authorization: String, signedIn: String? = nil, lane: Lane, now: @Sendable () -> Timestamp
+    _ upload: UploadRequest, authorization: String, signedIn: String? = nil, lane: Lane,
+    now: @Sendable () -> Timestamp
   ) async -> UploadClassification {
     var headers = ["Authorization": authorization]
     headers[BackendRequest.signedInHeader] = signedIn

@@ -136,7 +136,9 @@ extension BackendModel {
     let isChain = facts.expiresDate != nil && !facts.environment.reusesTransactionIDs
     let granted = isChain ? periods(of: ChainKey(facts)).filter { !credits(for: $0.transaction).isEmpty } : []
     let place = Purchase(facts, at: Timestamp(milliseconds: 0)).place
-    if let nearest = granted.last(where: { $0.place < place }) { return presentOwner(of: nearest.transaction) }
+    if let nearest = granted.last(where: { $0.place < place }) {
+      return presentOwner(of: nearest.transaction)
+    }
     var original = TransactionKey(facts)
     original.transactionID = facts.originalTransactionID
     if let owner = presentOwner(of: original) { return owner }

@@ -27,7 +27,9 @@ extension BackendModel {
     _ request: UploadRequest, from uploader: Uploader, signedIn: String? = nil, now: Timestamp,
     verify: (VerificationQuery) -> StoreVerification
   ) -> Judgement {
-    judge(request, from: uploader, signedIn: signedIn, now: now, answers: { StoreAnswer(verify($0), at: now.milliseconds) })
+    judge(
+      request, from: uploader, signedIn: signedIn, now: now,
+      answers: { StoreAnswer(verify($0), at: now.milliseconds) })
   }
 
   /// Judges each claim of an upload and grants what is to be granted.

@@ -32,7 +32,8 @@ enum BackendTables {
     ) STRICT;
     -- The rows of table A, so that a repeated upload adds none: a checksum of each row without its time.
     CREATE TABLE proof_digests (digest INTEGER PRIMARY KEY) STRICT;
-    """ + orders.schema + credits.schema + reversals.schema + adoptions.schema + devices.schema + jobRuns.schema
+    """ + orders.schema + credits.schema + reversals.schema + adoptions.schema + devices.schema
+    + jobRuns.schema
     + verdicts.schema + seenProofs.schema + newestProofs.schema + proofOrigins.schema + purchases.schema
     + purchaseFacts.schema + renewals.schema
       + """
