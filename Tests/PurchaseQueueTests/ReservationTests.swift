@@ -35,4 +35,44 @@ import Testing
       #expect(try queue.health().reservedBytes == 0)
     }
   }
+
+  @Test func `a reservation that displaces others takes the place of the one that ends first`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", limits: QueueLimits(entries: 3), now: noon)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      for (name, time) in [("late", 9), ("soon", 5)] as [(String, Int64)] {
+        try queue.reserve(name, until: noon.adding(milliseconds: time), now: noon)
+      }
+      let until = noon.adding(milliseconds: 7)
+      #expect(throws: QueueError.self) { try queue.reserve("new", until: until, now: noon) }
+      try queue.reserve("new", until: until, displacing: true, now: noon)
+      #expect(try queue.health().reserved == 2)
+      var late = entry("b")
+      late.reservation = "late"
+      _ = try queue.enqueue(late, now: noon)
+      #expect(try queue.health().reserved == 1, "it was the one that ended first")
+      // Entries give way to nothing.
+      _ = try queue.enqueue(entry("c"), now: until)
+      #expect(throws: QueueError.queueFull(.entries, needed: 4, allowed: 3)) {
+        try queue.reserve("more", until: until, displacing: true, now: noon)
+      }
+      #expect(try QueueCheck.run(path: queue.path).isClean)
+    }
+  }
+
+  @Test func `outcomes that are never seen have a limit of their own, by number and by bytes`() async throws {
+    try await withTemporaryDirectory { directory in
+      let limits = QueueLimits(entries: 2, tombstoneBytes: 2_000, unseenOutcomes: 4)
+      let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)
+      for number in 0..<30 {
+        _ = try queue.enqueue(entry("e\(number)"), now: noon.adding(milliseconds: Int64(number)))
+        try queue.acknowledge(
+          [Settlement(key: key("e\(number)"), isUnseen: true)], now: noon.adding(milliseconds: Int64(number)))
+      }
+      let unseen = try queue.tombstonesWithDuties().map(\.key.rawValue)
+      #expect((1...4).contains(unseen.count) && unseen.last == "e29")
+      #expect(try queue.outcomesForgotten() == 30 - unseen.count)
+      #expect(try QueueCheck.run(path: queue.path).isClean)
+    }
+  }
 }

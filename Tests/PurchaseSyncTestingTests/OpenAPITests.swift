@@ -59,6 +59,11 @@ import Testing
        "claims":[\(claim)]}
       """
     let device = UUID()
+    let number = "device-\(UUID().uuidString)"
+    let made = """
+      {"number":"\(number)","accountToken":"\(UUID().uuidString)","account":"alice","productID":"coins","quantity":1,
+       "state":"open","createdAt":1}
+      """
     let keyed = alice.merging(["Idempotency-Key": "k2"]) { first, _ in first }
     let steps: [(String, String, String, [String: String], String?)] = [
       ("post", "/v1/orders", "/v1/orders", keyed, #"{"productID":"coins","quantity":1}"#),
@@ -69,6 +74,19 @@ import Testing
       ("get", "/v1/orders/{number}", "/v1/orders/\(order.number)", alice, nil),
       ("get", "/v1/orders/{number}", "/v1/orders/\(order.number)", MockServerFixture.bearer("bob"), nil),
       ("get", "/v1/orders/{number}", "/v1/orders/none", alice, nil),
+      ("get", "/v1/orders", "/v1/orders?limit=1", alice, nil),
+      ("get", "/v1/orders", "/v1/orders?limit=0", alice, nil),
+      ("put", "/v1/orders/{number}", "/v1/orders/\(number)", alice, made),
+      ("put", "/v1/orders/{number}", "/v1/orders/\(number)", alice, made),
+      (
+        "put", "/v1/orders/{number}", "/v1/orders/\(number)", alice,
+        made.replacing("\"quantity\":1", with: "\"quantity\":2")
+      ),
+      ("put", "/v1/orders/{number}", "/v1/orders/\(number)", MockServerFixture.bearer("bob"), made),
+      ("put", "/v1/orders/{number}", "/v1/orders/other", alice, made),
+      ("post", "/v1/orders/{number}/defer", "/v1/orders/\(order.number)/defer", alice, nil),
+      ("post", "/v1/orders/{number}/cancel", "/v1/orders/\(order.number)/cancel", alice, nil),
+      ("post", "/v1/orders/{number}/cancel", "/v1/orders/none/cancel", alice, nil),
       ("post", "/v1/receipts", "/v1/receipts", alice, upload),
       ("post", "/v1/receipts", "/v1/receipts", alice, upload),
       ("post", "/v1/receipts", "/v1/receipts", alice, #"{"device":"x"}"#),

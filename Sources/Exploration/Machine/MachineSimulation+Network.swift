@@ -90,8 +90,8 @@ extension MachineSimulation {
     uploads.append(
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
-        claims: claims, credential: credential, signedIn: lane == 0 ? process.phone.present : -1,
-        proofs: proofs, places: places, versions: versions,
+        claims: claims, credential: credential, proofs: proofs,
+        signedIn: lane == 0 ? process.phone.present : -1, places: places, versions: versions,
         attempt: shadow.row(claims.first?.sale ?? -1).attempts))
     return uploads.count - 1
   }

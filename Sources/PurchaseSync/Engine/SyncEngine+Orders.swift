@@ -4,7 +4,7 @@ import PurchaseQueue
 /// Orders: made before the payment.
 extension SyncEngine {
   /// Makes an order, durable *before* the payment. Pass `order.accountToken` to the store with the payment, and the
-  /// store's answer to ``receive(_:for:)``. Called again after an error, it continues the same request: no order is made
+  /// store's answer to ``receive(_:for:)-(PurchaseResult,_)``. Called again after an error, it continues the same request: no order is made
   /// twice. Where the order is made, ``SyncConfiguration/orderPolicy`` says.
   ///
   /// `context` comes back with the order's outcome, also after a deferred payment and a reinstall; it stays on the device.

@@ -1,4 +1,4 @@
-/// The result of asking the store for a payment. Hand it to ``SyncEngine/receive(_:for:)`` at once; the engine finishes the
+/// The result of asking the store for a payment. Hand it to ``SyncEngine/receive(_:for:)-(PurchaseResult,_)`` at once; the engine finishes the
 /// transaction.
 public enum PurchaseResult: Sendable, Hashable {
   /// The store has a transaction for the user: a new one, or the earlier one of a product that the user owns already.

@@ -60,6 +60,16 @@ extension ConformanceCheck {
       let reply = try await lab.send("GET", "v1/orders/\(await lab.unique("no-such"))")
       try expect(reply.status == 404, "404")
     },
+    ConformanceCheck(name: "order-ended", promise: "an order can be deferred, and cancelled twice") { lab in
+      let order = try await lab.order()
+      for (action, state) in [("defer", "deferred"), ("cancel", "cancelled"), ("cancel", "cancelled")] {
+        let reply = try await lab.send("POST", "v1/orders/\(order.number)/\(action)")
+        try expect(reply.status == 200, "200 for \(action)")
+        try expect(reply.json?["state"]?.string == state, "the state \(state)")
+      }
+      let reply = try await lab.send("POST", "v1/orders/\(order.number)/cancel", as: .bob)
+      try expect(reply.status == 403 || reply.status == 404, "403 for another account")
+    },
     ConformanceCheck(name: "unknown-members", promise: "unknown JSON members are ignored") { lab in
       let product = try await lab.productID()
       let reply = try await lab.send(
