@@ -14,6 +14,8 @@ struct EngineClient: AppClient {
   /// The orders of this launch, by their tokens.
   private let orders = Locked<[UUID: PurchaseOrder]>([:])
   private let confirms: Locked<Bool>
+  /// For how many looks the app stays open for notices about orders.
+  private let waits = Locked(500)
 
   init(_ parts: AppParts, _ store: MockStoreClient) async throws {
     self.parts = parts
@@ -95,6 +97,14 @@ struct EngineClient: AppClient {
     let left =
       state.unsettled - state.quarantined + unseen + state.adoptionsOwed
       + (state.isStoreHoldingMore ? 1 : 0)
+    // What the backend has not heard of orders is sent with the next start; here it is waited for once.
+    if left == 0, try await engine.noticesOwed() > 0,
+      waits.withLock({
+        $0 -= 1; return $0 > 0
+      })
+    {
+      return 1
+    }
     return left > 0 ? left : try await store.unfinished().transactions.count
   }
 

@@ -29,7 +29,9 @@ extension Scenario {
       attacks: "apps that take each answer of the sheet for a new purchase",
       proves: ["R4.5", "invariant 2", "invariant 36"],
       launches: [
-        Launch(before: [.repeatsTransactions, .outage(4)], does: [buyGems, buyGems])
+        Launch(
+          before: [.repeatsTransactions, .outage()], does: [buyGems, buyGems, .use(milliseconds: 50)]),
+        Launch(before: [.noFaults]),
       ], expects: .init(paid: 1, orders: ["delivered": 1, "cancelled": 1, "open": 0])),
     Scenario(
       name: "cancelled-then-charged",
@@ -61,7 +63,7 @@ extension Scenario {
       launches: [
         Launch(
           does: [.neverConfirm]
-            + Array(repeating: [buyGems, .use(milliseconds: 400)], count: 6).joined()),
+            + Array(repeating: [buyGems, .use(milliseconds: 5_000)], count: 6).joined()),
         Launch(does: [buyCoins]),
       ], expects: .init(paid: 7, orders: ["delivered": 7]), entries: 3),
     Scenario(
@@ -101,8 +103,8 @@ extension Scenario {
           before: [
             .payment(storeAccount: storeAccount, asksToBuy: false, interruptions: 1),
             .fault(.respond, at: orderRoute + "/", count: 2, status: 503),
-          ], does: [buyGems]),
-        Launch(), Launch(does: [buyCoins]),
+          ], does: [buyGems, .use(milliseconds: 50)]),
+        Launch(does: [.use(milliseconds: 50)]), Launch(does: [buyCoins]),
       ], expects: .init(paid: 1, orders: ["delivered": 1, "cancelled": 1])),
     Scenario(
       name: "sign-out-while-pending",

@@ -1,6 +1,6 @@
 import Foundation
+import PurchaseSQLite
 import PurchaseSync
-import Synchronization
 
 /// Passes requests on and keeps them. `answer` replaces the answer of some.
 struct RecordingTransport: BackendTransport {

@@ -107,6 +107,11 @@ extension SyncEngine {
     }
   }
 
+  /// How many orders the backend has not heard of, 100 at most.
+  package func noticesOwed() throws(SyncError) -> Int {
+    try withFile { (file) throws(QueueError) in try file.orderNotes.notices(after: "", limit: 100).count }
+  }
+
   private func endNotices() {
     let isWanted = if case .runningAndWanted = notices { true } else { false }
     notices = .idle

@@ -32,6 +32,7 @@ struct OrderNotes {
   private let writeExtras: PreparedStatement
   private let readNotices: PreparedStatement
   private let ownedByKey: PreparedStatement
+  private let endNotice: PreparedStatement
 
   init(_ file: QueueFile) {
     self.file = file
@@ -41,6 +42,7 @@ struct OrderNotes {
     readNotices = PreparedStatement(
       file.connection,
       "SELECT number, account, state FROM order_notices WHERE number>? ORDER BY number LIMIT ?")
+    endNotice = PreparedStatement(file.connection, "DELETE FROM order_notices WHERE number=?")
     ownedByKey = PreparedStatement(
       file.connection, "SELECT number, account, key FROM owned_orders WHERE key=?")
   }
@@ -85,6 +87,11 @@ struct OrderNotes {
     try run(
       "DELETE FROM order_notices WHERE number=? AND state=?",
       [.text(notice.number), .text(notice.state.rawValue)])
+  }
+
+  /// The order's transaction has a verdict: the backend knows the order, and its state.
+  func endNotices(of number: String) throws(QueueError) {
+    try file.read { () throws(SQLiteError) in try endNotice.run([.text(number)]) }
   }
 
   func owes(noticeOf number: String) throws(QueueError) -> Bool {

@@ -224,6 +224,7 @@ extension SyncFile: SyncStorage {
       }
       try self.closeOwned(by: buried.key)
       guard let number = buried.orderNumber else { return }
+      try self.orderNotes.endNotices(of: number)
       try journal.bind(buried.key, to: number)
       let verdict = buried.verdict
       if verdict == .granted || verdict == .duplicate { try journal.set(.delivered, of: number) }
