@@ -9,8 +9,9 @@ enum ScenarioSchema {
       launches         the launches of the app, in order; after the last one the app
                        is opened again until nothing is left to do
       expects          {"paid": N, "verdicts": {"refunded": N, …}, "owners":
-                       {"yours": N, "another": 0 for none, …}, "ofDevices": N}; nothing
-                       may ever be lost, doubled, stuck or granted to another account
+                       {"yours": N, "another": 0 for none}, "ofDevices": N};
+                       nothing may ever be lost, doubled, stuck or granted to
+                       another account
       entries          the most entries of the queue (default: 64)
       timeScale        how much faster retry delays are (default: 1000)
       seconds          how long a launch that does not end in "use" may make no
