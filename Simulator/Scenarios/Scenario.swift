@@ -70,6 +70,7 @@ struct Scenario: Hashable {
 
   static let all: [Scenario] =
     crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
+    + system
 }
 
 /// When the app is killed, in terms that fit every client.

@@ -176,7 +176,7 @@ import Testing
     var retry = RetryLedger()
     var delays = Delays(RetryPolicy(), seed: 1)
     var lane = LaneState()
-    lane.failed(.backendFault(reason: ""), &retry, now: midday, &delays)
+    lane.failed(.backendFault(reason: ""), claims: 1, &retry, now: midday, &delays)
     let opens = lane.backoff.opensAt(now: midday, policy: RetryPolicy())
     #expect(try sendNext(&lane, storage, &retry, at: midday) == [.wake(at: opens)])
     #expect(lane.inFlight == nil)

@@ -22,20 +22,25 @@ import Testing
       productID: text(&random), quantity: Int(truncatingIfNeeded: random.next()),
       purchasedAt: Timestamp(milliseconds: Int64(bitPattern: random.next())),
       match: Claim.Match(rawValue: text(&random)), orderNumber: maybe(&random), candidates: candidates,
-      evidence: maybe(&random), unverified: [nil, true, false][Int(random.below(3))])
+      evidence: maybe(&random), unverified: [nil, true, false][Int(random.below(3))],
+      proof: [nil, 0, 7][Int(random.below(3))])
   }
 
   @Test(arguments: 0..<50) func `every request is read back unchanged`(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let claims = (0..<random.below(5)).map { _ in claim(&random) }
-    let proof = random.below(3) == 0 ? nil : ProofDocument(kind: .appReceipt, data: text(&random))
-    let request = UploadRequest(device: random.nextUUID(), proof: proof, claims: claims)
+    let proofs = (0..<random.below(3)).map { _ in
+      ProofDocument(kind: .appReceipt, data: text(&random))
+    }
+    let request = UploadRequest(device: random.nextUUID(), proofs: proofs, claims: claims)
     let read = try JSONDecoder().decode(UploadRequest.self, from: request.json())
-    #expect(read.device == request.device && read.proof == request.proof && read.claims == request.claims)
+    #expect(read.device == request.device && read.proofs == request.proofs && read.claims == request.claims)
     // Compares with an encoder's output, member by member.
     let written = try JSONSerialization.jsonObject(with: request.json()) as? NSDictionary
-    let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(request)) as? NSDictionary
-    #expect(written == encoded && written != nil)
+    var encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(request)) as? [String: Any]
+    // An empty list and none are the same on the wire.
+    if proofs.isEmpty { encoded?["proofs"] = nil }
+    #expect(written == encoded as NSDictionary? && written != nil)
   }
 
   @Test func `a field that is added to the wire must be added to the writer`() {
@@ -43,7 +48,7 @@ import Testing
     let claim = Claim(
       transactionID: "", environment: "", productID: "", quantity: 1, purchasedAt: Timestamp(milliseconds: 0),
       match: .none)
-    #expect(Mirror(reflecting: claim).children.count == 11)
+    #expect(Mirror(reflecting: claim).children.count == 12)
     let request = UploadRequest(device: UUID(), proof: ProofDocument(kind: .appReceipt, data: ""), claims: [])
     #expect(Mirror(reflecting: request).children.count == 3)
   }

@@ -29,6 +29,7 @@ extension MachineInvariant {
     case .poison: .poisonBlocksForEver
     case .newerProof: .newerProofForgotten
     case .quiet: .timerForEver
+    case .refusal: .refusedForEver
     }
   }
 }

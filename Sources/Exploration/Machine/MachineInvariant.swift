@@ -7,9 +7,16 @@ package enum MachineInvariant: Int, Invariant {
   case timers, budget, retryAfter, collapse, secrets, bounded, oldImage, refunds, finished, delivered
   case poison, quiet
   case newerProof = 31
+  case refusal = 36
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
-  package var place: Int { self == .newerProof ? 26 : rawValue - 1 }
+  package var place: Int {
+    switch self {
+    case .newerProof: 26
+    case .refusal: 27
+    default: rawValue - 1
+    }
+  }
 
   package var sentence: String {
     switch self {
@@ -40,6 +47,7 @@ package enum MachineInvariant: Int, Invariant {
     case .delivered: "after the faults, everything deliverable is delivered in time"
     case .poison: "an entry that always fails is postponed or quarantined in time"
     case .newerProof: "a newer proof that comes during an upload is owed or queued when its entry is settled"
+    case .refusal: "after a refused token, its lane is tried again by itself, within a day"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     }
   }
@@ -47,6 +55,7 @@ package enum MachineInvariant: Int, Invariant {
   package var minimum: Int {
     switch self {
     case .newerProof: 5
+    case .refusal: 50
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
     default: 1_000
@@ -72,5 +81,5 @@ package enum MachineMark: Int, Mark {
   case deviceLane, vaultRestored, budgetSpent, busy, powerLost, suspended, extensionRan, poisonQuarantined,
     openFailed
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
-  case severalProofs, smallerUpload
+  case severalProofs, smallerUpload, refusedTwice, otherProtocol
 }

@@ -24,6 +24,11 @@ extension SyncEngine {
       upload.request, authorization: upload.authorization, lane: lane, now: configuration.now)
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
+    switch result {
+    case .verdicts: heard(.taken, upload.authorization, of: lane.account)
+    case .failure(.tokenRefused): heard(.refused, upload.authorization, of: lane.account)
+    case .failure: break
+    }
     uploadEnded(lane, result, generation)
   }
 
@@ -192,7 +197,10 @@ extension SyncEngine {
     configuration.checkpoint?(.adoptionSending)
     let result = await answer(to: request)
     configuration.checkpoint?(.adoptionAnswered)
-    if case .success(let response) = result, ReplyReading.isTaken(response) { return .taken }
+    if case .success(let response) = result {
+      heard(response, authorization, of: account)
+      if ReplyReading.isTaken(response) { return .taken }
+    }
     switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
     case .failure(let failure): return .failed(failure)
     case .verdicts: return .failed(.retry(reason: "an answer of another kind", retryAfterMilliseconds: nil))
@@ -204,26 +212,25 @@ extension SyncEngine {
   func requestOrder(
     product: String, quantity: Int, account: String, key: String
   ) async throws(SyncError) -> OrderDocument {
-    let authorization = try await authorization(of: account)
-    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
     let body: Data
     do {
       body = try JSONEncoder().encode(OrderRequest(productID: product, quantity: quantity))
     } catch {
       throw .encoding(what: "an order of \(product)")
     }
-    let request = BackendRequest(
-      method: "POST", path: "v1/orders",
-      headers: ["Authorization": authorization, "Idempotency-Key": key], body: body)
-    return try Self.document(await answer(to: request), account: account, as: OrderDocument.self)
+    let result = try await answer(of: account) {
+      BackendRequest(
+        method: "POST", path: "v1/orders", headers: ["Authorization": $0, "Idempotency-Key": key], body: body)
+    }
+    return try Self.document(result, account: account, as: OrderDocument.self)
   }
 
   func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
-    let authorization = try await authorization(of: account)
-    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-    let request = BackendRequest(
-      method: "GET", path: "v1/orders?state=open", headers: ["Authorization": authorization], body: Data())
-    return try Self.document(await answer(to: request), account: account, as: OrderListDocument.self).orders
+    let result = try await answer(of: account) {
+      BackendRequest(
+        method: "GET", path: "v1/orders?state=open", headers: ["Authorization": $0], body: Data())
+    }
+    return try Self.document(result, account: account, as: OrderListDocument.self).orders
   }
 
   private static func document<Document: Decodable>(
@@ -235,11 +242,8 @@ extension SyncEngine {
     case .success(let answer): response = answer
     }
     guard response.status == 200 || response.status == 201 else {
-      // A captive portal answers 403 as well: only our own problem is a refusal.
       let problem = ReplyReading.problem(in: response)
-      if response.status == 401 || response.status == 403 && problem?.type == ProblemDocument.auth {
-        throw .signInNeeded(account: account)
-      }
+      if ReplyReading.isRefusal(response) { throw .signInNeeded(account: account) }
       if response.status >= 500 || response.status < 400 || problem == nil {
         throw .backendUnreachable(reason: "HTTP \(response.status)")
       }
@@ -254,7 +258,7 @@ extension SyncEngine {
 
   // MARK: Common
 
-  private func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
+  func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
     do throws(TransportError) {
       return .success(try await transport.send(request))
     } catch {

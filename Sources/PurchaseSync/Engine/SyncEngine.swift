@@ -44,6 +44,8 @@ public actor SyncEngine {
   var finishCalls = FinishCalls()
   /// Transactions that the store keeps for lack of capacity, and of which the app was told.
   var overflow: Set<EntryKey> = []
+  /// Of each account: the token that the backend refused last, until it takes one. Never logged.
+  var refusedTokens: [String: String] = [:]
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
 

@@ -19,4 +19,6 @@ public struct ProblemDocument: Codable, Sendable, Hashable {
 
   /// The credentials are missing, wrong, or of another account.
   public static let auth = "auth"
+  /// The backend does not speak this version of the protocol: it is older, or the app is too old.
+  public static let protocolVersion = "protocol"
 }
