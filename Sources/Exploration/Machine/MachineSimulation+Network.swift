@@ -87,6 +87,11 @@ extension MachineSimulation {
     if bug == .firstProofForAll, let first = proofs.first {
       proofs = Array(repeating: first, count: proofs.count)
     }
+    for (claim, proof) in zip(claims, proofs) {
+      guard case .signed(let sale) = proof else { continue }
+      checker.expect(
+        .sendAfterEnqueue, sale == claim.sale, "\(Names.id(claim.sale)) is sent with the proof of another")
+    }
     uploads.append(
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
