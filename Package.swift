@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.2.3
 import PackageDescription
 
 // One list of settings for every target, each with the proposal that explains it.
@@ -43,6 +43,8 @@ let package = Package(
     .target(
       name: "PurchaseSync",
       dependencies: ["PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite"],
+      // The App Store asks each library for it. Copied, not embedded: Xcode looks for the file.
+      resources: [.copy("PrivacyInfo.xcprivacy")],
       swiftSettings: settings),
     .target(name: "LoopbackHTTP", swiftSettings: settings),
     .target(

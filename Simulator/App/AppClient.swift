@@ -16,6 +16,13 @@ enum Client: String, CaseIterable, Codable {
   case receiptOnly = "receipt-only"
   /// Keeps unsent purchases in one list in the keychain, and sends them as the account that is signed in.
   case keychainList = "keychain-list"
+  /// Posts as the account that is signed in. An answer that is no 5xx finishes the transaction; what is not finished is
+  /// posted again when the app comes to the foreground. A rule of a public library, in our words: in `purchases-ios`
+  /// 5.85, see its `BackendError.finishable` and the retried statuses of its HTTP client.
+  case revenuecatRule = "revenuecat-rule"
+  /// A file of unsent events with a retry state for each, which is dropped after 100 attempts or 12 hours. A rule of
+  /// public libraries, in our words: see the retry state machine of Segment's `analytics-swift` and `analytics-kotlin`.
+  case segmentRule = "segment-rule"
 
   var summary: String {
     switch self {
@@ -25,6 +32,8 @@ enum Client: String, CaseIterable, Codable {
     case .defaultsList: "keeps unsent ones in a file in the app's folder"
     case .receiptOnly: "keeps nothing: sends the app receipt, finishes at 200"
     case .keychainList: "one list in the keychain, sent by the current account"
+    case .revenuecatRule: "posts as the current account; all but 5xx finishes"
+    case .segmentRule: "drops an unsent one after 100 attempts or 12 hours"
     }
   }
 }

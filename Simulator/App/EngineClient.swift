@@ -24,7 +24,7 @@ struct EngineClient: AppClient {
     engine = try await SyncEngine.open(
       Self.configuration(parts), store: CheckpointStore(store, parts.checkpoints),
       transport: CheckpointTransport(URLSessionTransport(base: parts.options.server), parts.checkpoints),
-      credentials: { phone.credential(of: $0) })
+      credentials: { phone.credential(of: $0.account) })
     confirms = Locked(true)
     listener = try await Self.listen(engine, parts, confirms)
   }

@@ -14,9 +14,13 @@ protocol UnsentList: Sendable {
   func keep(_ list: [ClientUpload]) throws
   /// The account under which it is sent.
   func account(for upload: ClientUpload) -> String?
+  /// Whether it is dropped, after so many attempts since that moment.
+  func drops(attempts: Int, since: Timestamp, now: Timestamp) -> Bool
 }
 
 extension UnsentList {
+  func drops(attempts: Int, since: Timestamp, now: Timestamp) -> Bool { false }
+
   func upload(of transaction: StoreTransaction, account: String?) async throws -> ClientUpload {
     ClientUpload(transaction, account: account)
   }
@@ -90,6 +94,16 @@ actor RetryingClient: AppClient {
     sender = Task { await send() }
   }
 
+  /// Counts the attempt, and drops the purchase if the list says so.
+  private func failed(_ head: ClientUpload) {
+    guard let index = unsent.firstIndex(where: { $0.transactionID == head.transactionID }) else { return }
+    let now = parts.phone.now()
+    let (attempts, since) = ((unsent[index].attempts ?? 0) + 1, unsent[index].since ?? now)
+    (unsent[index].attempts, unsent[index].since) = (attempts, since)
+    if list.drops(attempts: attempts, since: since, now: now) { unsent.remove(at: index) }
+    keep()
+  }
+
   private func send() async {
     while let head = unsent.first, !isClosed {
       let status = await backend.upload(head, as: list.account(for: head))
@@ -98,6 +112,7 @@ actor RetryingClient: AppClient {
         unsent.removeAll { $0.transactionID == head.transactionID }
         keep()
       } else {
+        failed(head)
         do {
           try await Task.sleep(for: Self.pause)
         } catch {

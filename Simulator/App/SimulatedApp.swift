@@ -44,6 +44,8 @@ struct SimulatedApp {
     case .defaultsList: RetryingClient(parts, store, try DefaultsList(parts, store))
     case .receiptOnly: ReceiptOnlyClient(parts, store)
     case .keychainList: RetryingClient(parts, store, try KeychainList(parts, store))
+    case .revenuecatRule: RevenueCatRuleClient(parts, store)
+    case .segmentRule: RetryingClient(parts, store, try SegmentRule(parts, store))
     }
   }
 

@@ -68,6 +68,9 @@ struct ClientUpload: Codable, Sendable {
   var claims: [Claim]
   /// The account that was signed in at the payment.
   var account: String?
+  /// How often it was sent, and since when; for a client that drops it.
+  var attempts: Int?
+  var since: Timestamp?
 
   init(_ transaction: StoreTransaction, account: String?) {
     self.account = account

@@ -59,6 +59,29 @@ struct KeychainList: UnsentList {
   func account(for upload: ClientUpload) -> String? { parts.phone.user }
 }
 
+/// The retry state of an analytics library: a file in the app's folder. An event that has failed 100 times, or for 12
+/// hours, is dropped.
+struct SegmentRule: UnsentList {
+  static let mostAttempts = 100
+  static let longest: Int64 = 12 * 3_600_000
+
+  let found: [ClientUpload]
+  private let path: String
+
+  init(_ parts: AppParts, _ store: MockStoreClient) throws {
+    path = Self.path(in: parts.options.container)
+    found = UnsentFile.read(path)
+  }
+
+  static func path(in container: String) -> String { container + "/events.json" }
+
+  func keep(_ list: [ClientUpload]) throws { try UnsentFile.write(list, path) }
+
+  func drops(attempts: Int, since: Timestamp, now: Timestamp) -> Bool {
+    attempts >= Self.mostAttempts || now.milliseconds(since: since) >= Self.longest
+  }
+}
+
 /// A list as JSON.
 enum UnsentFile {
   /// Empty if there is no file, or none that can be read: then these apps start with an empty list.

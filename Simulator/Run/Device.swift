@@ -76,7 +76,9 @@ struct Device: Sendable {
 
   /// Overwrites bytes of the file that the app keeps, for any client.
   func damage(_ place: EnvironmentStep.Damage) throws {
-    for path in [Self.queue(in: container), DefaultsList.path(in: container)]
+    for path in [
+      Self.queue(in: container), DefaultsList.path(in: container), SegmentRule.path(in: container),
+    ]
     where FileManager.default.fileExists(atPath: path) {
       var data = try Data(contentsOf: URL(fileURLWithPath: path))
       let range =
@@ -107,7 +109,9 @@ struct Device: Sendable {
       let queue = try QueueFile(path: path, now: Timestamp.wallClock())
       for entry in try queue.allEntries() { kept.insert(Self.id(entry.key.rawValue)) }
     }
-    for path in [DefaultsList.path(in: container), KeychainList.path(in: keychain)] {
+    for path in [
+      DefaultsList.path(in: container), KeychainList.path(in: keychain), SegmentRule.path(in: container),
+    ] {
       for upload in UnsentFile.read(path) { kept.insert(upload.transactionID) }
     }
     return kept

@@ -86,7 +86,7 @@ struct Scenario: Hashable {
 
   static let all: [Scenario] =
     crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
-    + buying + ownership
+    + buying + ownership + system
 }
 
 /// When the app is killed, in terms that fit every client.

@@ -64,7 +64,7 @@ struct BuyingFixture: Sendable {
     let accounts = self.accounts
     return try await SyncEngine.open(
       try configuration ?? self.configuration(), store: store, transport: transport ?? self.transport,
-      credentials: { accounts.token(of: $0) })
+      credentials: { accounts.token(of: $0.account) })
   }
 
   func pay(_ order: PurchaseOrder) async throws -> StoreTransaction {

@@ -49,7 +49,7 @@ struct EngineFixture: Sendable {
     let accounts = self.accounts
     return try await SyncEngine.open(
       configuration, store: store ?? self.store, transport: transport ?? self.transport,
-      credentials: credentials ?? { accounts.token(of: $0) })
+      credentials: credentials ?? { accounts.token(of: $0.account) })
   }
 
   /// Makes an order, pays it, and passes the transaction to the engine.

@@ -85,9 +85,9 @@ import Testing
     try await EngineFixture.with { fixture in
       let gate = Gate()
       gate.close()
-      let engine = try await fixture.open(credentials: { account in
+      let engine = try await fixture.open(credentials: { request in
         await gate.pass()
-        return "token-" + account
+        return "token-" + request.account
       })
       let request = Task { try await engine.begin(product: EngineFixture.product, account: "alice") }
       try await until { gate.arrivals == 1 }

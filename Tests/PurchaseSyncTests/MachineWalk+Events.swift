@@ -125,7 +125,7 @@ extension MachineWalk {
       .retry(reason: "no answer", retryAfterMilliseconds: nil),
       .retry(reason: "HTTP 500", retryAfterMilliseconds: wait),
       .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: wait), .backendFault(reason: "HTTP 400"),
-      .signInNeeded, .proofMissing, .laneTaken, .unprepared(reason: "locked"), .interrupted,
+      .signInNeeded, .tokenRefused, .proofMissing, .laneTaken, .unprepared(reason: "locked"), .interrupted,
     ])
     observer.failed(failure, lane, sent.map(\.key), at: now)
     step("\(lane.rawValue): \(failure)") { (machine, now) throws(QueueError) in

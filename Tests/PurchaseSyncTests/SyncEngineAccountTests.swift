@@ -99,9 +99,9 @@ import Testing
       fixture.configuration.credentialTimeLimit = .zero
       let gate = Gate()
       gate.close()
-      let engine = try await fixture.open(credentials: { account in
+      let engine = try await fixture.open(credentials: { request in
         await gate.pass()
-        return account
+        return request.account
       })
       let late = "the credentials did not come in time"
       await #expect(throws: SyncError.backendUnreachable(reason: late)) {

@@ -29,9 +29,9 @@ import Testing
           ignoresCancellation: what == .requestThatIgnoresItsCancellation)
       )
     case .credentials:
-      engine = try await fixture.open(credentials: { account in
+      engine = try await fixture.open(credentials: { request in
         await gate.pass()
-        return "token-" + account
+        return "token-" + request.account
       })
     }
     let order = try await engine.begin(product: EngineFixture.product, account: "alice")

@@ -20,7 +20,7 @@ import Testing
   ) async throws -> SyncEngine {
     try await SyncEngine.open(
       configuration, store: store, transport: URLSessionTransport(base: fixture.baseURL),
-      credentials: { "token-" + $0 })
+      credentials: { "token-" + $0.account })
   }
 
   /// The first outcome that the engine reports.

@@ -205,7 +205,9 @@ import Testing
     var run = try MachineRun(orders: [])
     _ = try run.arrive(bought("first"))
     _ = try run.fail(.device, down)
-    for id in 0..<5 { _ = try run.arrive(bought(String(id))) }
+    // Proofs that are too long to share an upload.
+    let long = String(repeating: "x", count: 3 << 20)
+    for id in 0..<5 { _ = try run.arrive(bought(String(id), proof: long + String(id))) }
     var moments: [Timestamp] = []
     while moments.count < 6 {
       let sent = run.letPass(60_000).sent
@@ -259,17 +261,90 @@ import Testing
     #expect(released.sent == [["100"]])
   }
 
-  @Test func `an entry that fails together with others is sent alone after two rounds`() throws {
+  @Test func `entries that fail together are sent in ever smaller uploads`() throws {
+    var run = try MachineRun(orders: [], limits: QueueLimits(entries: 200))
+    _ = try run.arrive(bought("first"))
+    let ids = (100..<220).map(String.init)
+    for id in ids { _ = try run.arrive(bought(id)) }
+    var sent = run.reply(.device, ["first": .granted]).sent
+    var sizes: [Int] = []
+    for _ in 1...7 {
+      sizes.append(sent.first?.count ?? 0)
+      _ = try run.fail(.device, down)
+      sent = run.letPass(3_600_000).sent
+    }
+    #expect(sizes == [100, 50, 25, 12, 6, 3, 1])
+    // The backend is back: a few uploads take them all, in their order.
+    var uploads: [[String]] = []
+    while let upload = sent.first {
+      uploads.append(upload)
+      let actions = run.reply(.device, Dictionary(uniqueKeysWithValues: upload.map { ($0, .granted) }))
+      for id in upload { _ = try run.confirm(key(id)) }
+      sent = actions.sent.isEmpty ? run.letPass(600_000).sent : actions.sent
+    }
+    #expect(uploads.count <= 12)
+    #expect(uploads.flatMap(\.self) == ids)
+  }
+
+  @Test func `one entry that makes uploads fail does not stop a backlog`() throws {
+    var run = try MachineRun(orders: [], limits: QueueLimits(entries: 200))
+    _ = try run.arrive(bought("first"))
+    for id in 100..<160 { _ = try run.arrive(bought(String(id))) }
+    var sent = run.reply(.device, ["first": .granted]).sent
+    let begun = run.now
+    var delivered: Set<String> = []
+    while delivered.count < 59, let upload = sent.first {
+      guard !upload.contains("137") else {
+        _ = try run.fail(.device, down)
+        sent = run.letPass(7_200_000).sent
+        continue
+      }
+      delivered.formUnion(upload)
+      let actions = run.reply(.device, Dictionary(uniqueKeysWithValues: upload.map { ($0, .granted) }))
+      sent = actions.sent.isEmpty ? run.letPass(7_200_000).sent : actions.sent
+    }
+    #expect(delivered.count == 59 && !delivered.contains("137"))
+    #expect(run.now.milliseconds(since: begun) < 2 * 3_600_000)
+  }
+
+  @Test func `a proof that alone is as long as an upload goes alone, and a shared one counts once`() throws {
     var run = try MachineRun(orders: [])
     _ = try run.arrive(bought("first"))
-    _ = try run.arrive(bought("100", proof: "shared"))
-    _ = try run.arrive(bought("101", proof: "shared"))
+    let long = String(repeating: "x", count: 3 << 20)
+    _ = try run.arrive(bought("100", proof: long))
+    _ = try run.arrive(bought("101", proof: long))
+    _ = try run.arrive(bought("102", proof: long + "y"))
+    _ = try run.arrive(bought("103"))
     #expect(run.reply(.device, ["first": .granted]).sent == [["100", "101"]])
-    _ = try run.fail(.device, down)
-    #expect(run.letPass(60_000).sent == [["100", "101"]])
-    _ = try run.fail(.device, down)
-    #expect(run.letPass(60_000).sent == [["100"]])
-    #expect(run.reply(.device, ["100": .granted]).sent == [])
-    #expect(run.letPass(60_000).sent == [["101"]])
+    #expect(run.reply(.device, ["100": .granted, "101": .granted]).sent == [["102", "103"]])
+  }
+
+  // MARK: Refused tokens
+
+  @Test func `a refused token is asked for anew at once, and then ever more slowly by itself`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    #expect(try run.fail(alice, .tokenRefused).sent == [["100"]], "the app is asked for a newer one")
+    #expect(try run.fail(alice, .tokenRefused).events == [.signInNeeded(alice)])
+    #expect(run.letPass(3_599_999).sent == [])
+    #expect(run.letPass(3_600_002).sent == [["100"]])
+    #expect(try run.fail(alice, .tokenRefused).events == [.signInNeeded(alice)])
+    #expect(run.letPass(2 * 3_600_000 - 1).sent == [])
+    #expect(run.letPass(2 * 3_600_000 + 2).sent == [["100"]])
+    for _ in 0..<20 {
+      _ = try run.fail(alice, .tokenRefused)
+      #expect(run.letPass(inDays(1) + 1).sent == [["100"]], "a day is the longest wait")
+    }
+    #expect(run.reply(["100": .granted]).delivered.count == 1)
+  }
+
+  @Test func `a sign-in ends the wait after a refused token`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.fail(alice, .tokenRefused)
+    _ = try run.fail(alice, .tokenRefused)
+    #expect(run.wake(.networkBack).sent == [])
+    #expect(run.wake(.signedIn(account: "alice")).sent == [["100"]])
+    #expect(try run.fail(alice, .tokenRefused).sent == [["100"]], "a new person, a new token")
   }
 }

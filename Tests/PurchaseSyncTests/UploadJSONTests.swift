@@ -29,20 +29,25 @@ import Testing
           number: text(&random), accountToken: random.nextUUID(), account: text(&random),
           productID: text(&random), quantity: Int(random.below(9)),
           state: OrderState(rawValue: text(&random)),
-          createdAt: Timestamp(milliseconds: 7)))
+          createdAt: Timestamp(milliseconds: 7)),
+      proof: [nil, 0, 7][Int(random.below(3))])
   }
 
   @Test(arguments: 0..<50) func `every request is read back unchanged`(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let claims = (0..<random.below(5)).map { _ in claim(&random) }
-    let proof = random.below(3) == 0 ? nil : ProofDocument(kind: .appReceipt, data: text(&random))
-    let request = UploadRequest(device: random.nextUUID(), proof: proof, claims: claims)
+    let proofs = (0..<random.below(3)).map { _ in
+      ProofDocument(kind: .appReceipt, data: text(&random))
+    }
+    let request = UploadRequest(device: random.nextUUID(), proofs: proofs, claims: claims)
     let read = try JSONDecoder().decode(UploadRequest.self, from: request.json())
-    #expect(read.device == request.device && read.proof == request.proof && read.claims == request.claims)
+    #expect(read.device == request.device && read.proofs == request.proofs && read.claims == request.claims)
     // Compares with an encoder's output, member by member.
     let written = try JSONSerialization.jsonObject(with: request.json()) as? NSDictionary
-    let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(request)) as? NSDictionary
-    #expect(written == encoded && written != nil)
+    var encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(request)) as? [String: Any]
+    // An empty list and none are the same on the wire.
+    if proofs.isEmpty { encoded?["proofs"] = nil }
+    #expect(written == encoded as NSDictionary? && written != nil)
   }
 
   @Test func `a field that is added to the wire must be added to the writer`() {

@@ -40,6 +40,7 @@ import Testing
   private static let bodies = [
     "a reply": "{\"ledgerEpoch\":\"e\",\"verdicts\":[]}",
     "auth problem": "{\"type\":\"auth\",\"title\":\"Sign in\",\"status\":403}",
+    "protocol problem": "{\"type\":\"protocol\",\"title\":\"Version 2 only\",\"status\":426}",
     "other": "<html>",
   ]
 
@@ -82,7 +83,7 @@ import Testing
   }
 
   private static let outcomes: Set = [
-    "verdicts", "retry", "backendBusy", "backendFault", "signInNeeded", "interrupted",
+    "verdicts", "retry", "backendBusy", "backendFault", "tokenRefused", "otherProtocol", "interrupted",
   ]
 
   @Test func `the policy's numbers in the page are its defaults`() {

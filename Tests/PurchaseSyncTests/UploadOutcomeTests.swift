@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `the device lane has no account to sign in`() {
-    #expect(outcome(401) == .failure(.signInNeeded))
+    #expect(outcome(401) == .failure(.tokenRefused))
     guard case .failure(.backendFault) = outcome(401, lane: .device) else {
       Issue.record("the device lane waits for sign-in")
       return
@@ -204,6 +204,8 @@ extension UploadClassification {
     case .failure(.backendBusy): "backendBusy"
     case .failure(.backendFault): "backendFault"
     case .failure(.signInNeeded): "signInNeeded"
+    case .failure(.tokenRefused): "tokenRefused"
+    case .failure(.otherProtocol): "otherProtocol"
     case .failure(.proofMissing): "proofMissing"
     case .failure(.laneTaken): "laneTaken"
     case .failure(.unprepared): "unprepared"

@@ -9,7 +9,7 @@ func runShop(container: String, keychain: any QueueVault, store: MockStoreClient
   let engine = try await SyncEngine.open(
     SyncConfiguration(path: container + "/purchases.sqlite", vault: keychain),
     store: store, transport: URLSessionTransport(base: api),
-    credentials: { account in "the bearer token of \(account)" })
+    credentials: { request in "the bearer token of \(request.account)" })
 
   // Each outcome, of now or from before a crash, arrives here until it is confirmed.
   let events = try await engine.eventStream()

@@ -34,7 +34,7 @@ extension EngineSimulation {
         let engine = try await SyncEngine.open(
           configuration(process), store: EngineStore(simulation: self, process: process),
           transport: transport(of: process),
-          credentials: { [weak self] account in await self?.credentials(of: account, process) })
+          credentials: { [weak self] in await self?.credentials(of: $0.account, process) })
         guard process.isAlive, !process.isEnding else { return await engine.shutdown() }
         process.engine = engine
         process.remains = engine

@@ -20,7 +20,7 @@ package enum MachineBug: String, PlantedBug {
   case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
-  case batchFailureForgotten, firstProofForAll
+  case firstProofForAll, refusedForEver
   case unconfirmedBlock, reservationsBlock
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
@@ -77,7 +77,7 @@ package enum MachineBug: String, PlantedBug {
       "the retry state is read at launch only, so other processes' requests are not counted"
     case .newerProofForgotten:
       "an acknowledgement does not say which proofs were sent, so a newer one goes with it"
-    case .batchFailureForgotten: "the failure of an upload is not stored for entries that went together"
+    case .refusedForEver: "after a refused token, its lane waits until the app wakes it"
     case .firstProofForAll: "every claim of an upload rests on the first one's proof"
     case .unconfirmedBlock: "an outcome that the app has not confirmed takes capacity"
     case .reservationsBlock: "an order that was not paid keeps its capacity"

@@ -32,6 +32,7 @@ extension MachineInvariant {
     case .othersUnnamed: .otherOwnerNamed
     case .quiet: .timerForEver
     case .neverBlocked: .reservationsBlock
+    case .refusal: .refusedForEver
     }
   }
 }

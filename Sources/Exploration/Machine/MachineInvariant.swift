@@ -9,12 +9,13 @@ package enum MachineInvariant: Int, Invariant {
   case newerProof = 31
   case ownerTold, othersUnnamed
   case neverBlocked = 37
+  case refusal
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
   package var place: Int {
     switch self {
-    case .neverBlocked: Self.othersUnnamed.place + 1
     case .newerProof, .ownerTold, .othersUnnamed: rawValue - 5
+    case .neverBlocked, .refusal: rawValue - 8
     default: rawValue - 1
     }
   }
@@ -50,6 +51,7 @@ package enum MachineInvariant: Int, Invariant {
     case .newerProof: "a newer proof that comes during an upload is owed or queued when its entry is settled"
     case .ownerTold: "an owner is told on each device that a purchase is its own, and only then"
     case .othersUnnamed: "what a person is told about another account's purchase names no order"
+    case .refusal: "after a refused token, its lane is tried again by itself, within a day"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
@@ -58,6 +60,7 @@ package enum MachineInvariant: Int, Invariant {
   package var minimum: Int {
     switch self {
     case .newerProof: 5
+    case .refusal: 50
     case .othersUnnamed, .neverBlocked: 100
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
@@ -84,7 +87,7 @@ package enum MachineMark: Int, Mark {
   case deviceLane, vaultRestored, budgetSpent, busy, powerLost, suspended, extensionRan, poisonQuarantined,
     openFailed
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
-  case severalProofs, smallerUpload
+  case severalProofs, smallerUpload, refusedTwice, otherProtocol
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
   case restored, boughtAgain, heardElsewhere, unclaimedSignedIn
 }

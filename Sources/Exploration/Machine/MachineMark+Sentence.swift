@@ -39,6 +39,8 @@ extension MachineMark {
     case .askedToBuy: "a purchase had to be approved first"
     case .sharedRun: "several entries were sent with one proof"
     case .severalProofs: "one upload carried several proofs"
+    case .otherProtocol: "the backend spoke another version of the protocol"
+    case .refusedTwice: "a newer token was refused as well"
     case .smallerUpload: "an upload that failed was sent again with fewer claims"
     case .deviceLane: "a purchase went to the device lane"
     case .vaultRestored: "a fresh install restored entries from the vault"

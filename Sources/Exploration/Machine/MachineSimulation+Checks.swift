@@ -159,10 +159,10 @@ extension MachineSimulation {
       process.isFailing = true
       process.failingLanes |= 1 << lane
       if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
-    case .backendFault:
+    case .backendFault, .otherProtocol:
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = 0
-    case .signInNeeded, .interrupted: process.waitingLanes |= 1 << lane
+    case .signInNeeded, .tokenRefused, .interrupted: process.waitingLanes |= 1 << lane
     case .proofMissing, .laneTaken, .unprepared, .unreadable: break
     }
   }

@@ -135,6 +135,8 @@ extension MachineSimulation {
   }
 
   func perform(_ actions: [SyncAction], _ process: Process) {
+    var actions = actions
+    if bug == .refusedForEver, actions.contains(where: \.asksForSignIn) { actions.removeAll(where: \.isWake) }
     for action in actions {
       if process.storage.effectsLeft != nil, process.storage.passEffect() {
         checker.mark(.killedInActions)
@@ -160,6 +162,18 @@ extension MachineSimulation {
   }
 
   // MARK: Timer
+
+  /// A lane whose token was refused twice has a timer, unless something else brings it nearer.
+  func checkRefusal(_ upload: Upload, _ failure: UploadFailure, _ process: Process) {
+    guard failure == .tokenRefused, upload.lane > 0, process.isAlive, !process.isSuspended,
+      !process.storage.hasStruck, process.phone.shadow.queuedInLane[upload.lane] > 0,
+      process.machine.isWaitingForSignIn(in: Names.lanes[upload.lane])
+    else { return }
+    checker.mark(.refusedTwice)
+    checker.expect(
+      .refusal, process.timerAt.map { $0 - now <= 86_400_000 } ?? false,
+      "a token of lane \(Names.lanes[upload.lane].rawValue) was refused, and nothing asks again")
+  }
 
   private func setTimer(_ process: Process, at moment: Timestamp) {
     let now = deviceNow(process.phone)
@@ -233,4 +247,9 @@ extension MachineSimulation {
     guard error != nil, process.isAlive else { return }
     plan(.confirmation, at: now + 60_000, process.number, process.launch, sale)
   }
+}
+
+extension SyncAction {
+  fileprivate var asksForSignIn: Bool { if case .emit(.signInNeeded) = self { true } else { false } }
+  fileprivate var isWake: Bool { if case .wake = self { true } else { false } }
 }

@@ -87,6 +87,11 @@ extension MachineSimulation {
     if bug == .firstProofForAll, let first = proofs.first {
       proofs = Array(repeating: first, count: proofs.count)
     }
+    for (claim, proof) in zip(claims, proofs) {
+      guard case .signed(let sale) = proof else { continue }
+      checker.expect(
+        .sendAfterEnqueue, sale == claim.sale, "\(Names.id(claim.sale)) is sent with the proof of another")
+    }
     uploads.append(
       Upload(
         process: process.number, launch: process.launch, phone: process.phone.number, lane: lane,
@@ -161,8 +166,12 @@ extension MachineSimulation {
       checker.mark(.busy)
       let asked: Int64 = network.pick([1_000, 30_000, 600_000, 7_200_000, .max])
       return .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: network.chance(800) ? asked : nil)
-    case .badRequest: return .backendFault(reason: "HTTP 400")
-    case .unauthorized: return .signInNeeded
+    case .badRequest:
+      // A backend of another version, for a while. Which ones follows from the requests: no random number is drawn.
+      guard uploads.count % 4 == 3 else { return .backendFault(reason: "HTTP 400") }
+      checker.mark(.otherProtocol)
+      return .otherProtocol(reason: "HTTP 426")
+    case .unauthorized: return .tokenRefused
     default:
       let asked: Int64? = network.chance(300) ? network.pick([5_000, 600_000, 7_200_000]) : nil
       return .retry(reason: "HTTP 500", retryAfterMilliseconds: asked)
@@ -324,6 +333,7 @@ extension MachineSimulation {
     feed(process) { (machine, now) throws(QueueError) in
       try machine.uploadFailed(lane: Names.lanes[upload.lane], failure, now: now)
     }
+    checkRefusal(upload, failure, process)
     if !process.storage.hasStruck, process.isAlive { keepFloors(said, upload, process) }
     shareFloor(of: process)
     if case .interrupted = failure, process.isAlive, !process.isSuspended { wake(process, .foreground) }

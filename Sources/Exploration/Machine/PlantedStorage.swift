@@ -117,9 +117,7 @@ final class PlantedStorage: ForwardingStorage {
 
   func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) throws(QueueError) {
     flush()
-    let isForgotten = bug == .batchFailureForgotten && watches.count > 1
-    try base.keep(
-      bug == .budgetNotStored ? try base.retryState() : state, isForgotten ? [:] : watches, now: now)
+    try base.keep(bug == .budgetNotStored ? try base.retryState() : state, watches, now: now)
     known = state
   }
 

@@ -6,26 +6,24 @@
   /// It has no state: create as many as you like. It never prompts, except in `refreshReceipt` and
   /// `purchase`, and never blocks the main thread.
   public struct StoreKitStore: StoreClient {
-    /// How long a listing waits for the store account's name, in milliseconds.
-    private let accountLimit: Int64
     /// How long one finish may take, in milliseconds.
     private let finishLimit: Int64 = 5_000
 
     /// Creates the store of this app.
-    ///
-    /// - Parameter accountLimit: How long a listing waits for the name of the store account that is signed
-    ///   in, in milliseconds. The system may ask the network for it; no purchase waits for that.
-    public init(accountLimit: Int64 = 5_000) { self.accountLimit = accountLimit }
+    public init() {}
 
-    /// Reads `Transaction.unfinished`. Transactions that StoreKit could not verify are included, with a flag.
+    /// Reads `Transaction.unfinished`, and nothing that may show the sign-in dialog of the store: the account's name is
+    /// signed into each transaction. Transactions that StoreKit could not verify are included, with a flag.
     @concurrent public func unfinished() async throws -> StoreListing {
       var transactions: [StoreTransaction] = []
+      var account: String?
       for await result in StoreKit.Transaction.unfinished {
-        transactions.append(StoreTransaction(result))
+        let values = StoreKitTransaction(result)
+        transactions.append(StoreTransaction(values))
+        account = account ?? values.storeAccount
       }
       // A cancelled sequence ends early. A partial list must not be taken for a complete one.
       try Task.checkCancellation()
-      let account = await TimeLimit.answer(withinMilliseconds: accountLimit) { await Self.account() }
       return StoreListing(account: account, transactions: transactions.oldestFirst)
     }
 
@@ -61,18 +59,6 @@
       for id in wanted { results[id] = .notListed }
       return results
     }
-
-    /// The stable name of an Apple Account in this app. Nil without an account, without an answer, or if the
-    /// device does not trust the answer: with a wrong name, a finish would wait for an account that does
-    /// not exist.
-    private static func account() async -> String? {
-      do {
-        guard case .verified(let app) = try await AppTransaction.shared else { return nil }
-        return app.appTransactionID
-      } catch {
-        return nil
-      }
-    }
   }
 
   extension VerificationResult {
@@ -86,6 +72,10 @@
 
   extension StoreTransaction {
     /// StoreKit's transaction, with StoreKit's result of the signature check.
+    init(_ result: VerificationResult<StoreKit.Transaction>) { self.init(StoreKitTransaction(result)) }
+  }
+
+  extension StoreKitTransaction {
     init(_ result: VerificationResult<StoreKit.Transaction>) {
       let isVerified =
         switch result {
@@ -94,11 +84,10 @@
         }
       let transaction = result.signedValue
       self.init(
-        StoreKitTransaction(
-          jws: result.jwsRepresentation, isVerified: isVerified, id: transaction.id,
-          originalID: transaction.originalID, productID: transaction.productID,
-          quantity: transaction.purchasedQuantity, purchaseDate: transaction.purchaseDate,
-          accountToken: transaction.appAccountToken, environment: transaction.environment.rawValue))
+        jws: result.jwsRepresentation, isVerified: isVerified, id: transaction.id,
+        originalID: transaction.originalID, productID: transaction.productID,
+        quantity: transaction.purchasedQuantity, purchaseDate: transaction.purchaseDate,
+        accountToken: transaction.appAccountToken, environment: transaction.environment.rawValue)
     }
   }
 #endif

@@ -33,6 +33,20 @@ package struct StoreKitTransaction: Sendable {
   }
 }
 
+extension StoreKitTransaction {
+  /// The stable name of the Apple Account in this app, as Apple signs it into each transaction. `AppTransaction.shared`
+  /// has it too, and may show a sign-in dialog. Nil if the device does not trust the signature: with a wrong name, a
+  /// finish would wait for an account that does not exist.
+  package var storeAccount: String? {
+    guard isVerified else { return nil }
+    do throws(ReceiptDecodingError) {
+      return try SignedTransaction(jws: jws).appTransactionID
+    } catch {
+      return nil
+    }
+  }
+}
+
 extension StoreTransaction {
   /// Never fails: a transaction that cannot be represented would stay unfinished in the store, unnoticed.
   ///

@@ -16,8 +16,10 @@ struct BoundedTransport: BackendTransport {
 
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     let transport = self.transport
+    var request = request
+    request.headers.merge(WireProtocol.headers) { own, _ in own }
     let result = await limit.answer {
-      () async -> Result<BackendResponse, TransportError>? in
+      [request] () async -> Result<BackendResponse, TransportError>? in
       do throws(TransportError) {
         return .success(try await transport.send(request))
       } catch {

@@ -1,3 +1,4 @@
+import Foundation
 public import PurchaseQueue
 
 /// The settings of an engine.
@@ -10,7 +11,8 @@ public struct SyncConfiguration: Sendable {
   public var limits: QueueLimits
   /// When failed uploads are tried again.
   public var retry: RetryPolicy
-  /// The app's version: after an update the quarantine is tried again at once.
+  /// The app's version: after an update the quarantine is tried again at once. The version and build of the main bundle
+  /// unless it is given.
   public var appVersion: String
   /// Returns the account of the person who uses the app now; nil if no account is signed in. The backend then says which
   /// purchases of the device lane are this account's own; it credits nothing to it. Called on the
@@ -42,17 +44,26 @@ public struct SyncConfiguration: Sendable {
   /// Settings with the documented defaults.
   public init(
     path: String, vault: (any QueueVault)? = nil, limits: QueueLimits = QueueLimits(),
-    retry: RetryPolicy = RetryPolicy(), appVersion: String = "",
+    retry: RetryPolicy = RetryPolicy(), appVersion: String? = nil,
     now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) {
     self.path = path
     self.vault = vault
     self.limits = limits
     self.retry = retry
-    self.appVersion = appVersion
+    self.appVersion = appVersion ?? Self.bundleVersion
     self.now = now
+  }
+
+  /// `CFBundleShortVersionString` and `CFBundleVersion` of the main bundle; empty for a tool without a bundle.
+  private static var bundleVersion: String {
+    let info = Bundle.main.infoDictionary ?? [:]
+    return ["CFBundleShortVersionString", "CFBundleVersion"].compactMap { info[$0] as? String }
+      .joined(separator: " ")
   }
 }
 
 /// Returns the `Authorization` token of an account; nil if the account is signed out. Called for each request.
-public typealias CredentialSource = @Sendable (_ account: String) async -> String?
+///
+/// If the backend refused a token, the request names it: return a newer one, or nil if only a person can sign in again.
+public typealias CredentialSource = @Sendable (_ request: CredentialRequest) async -> String?

@@ -19,9 +19,10 @@ extension SyncEngine {
     let limit = TimeLimit(
       milliseconds: configuration.credentialTimeLimit.wholeMilliseconds,
       patience: configuration.system.patience)
-    let answer = await limit.answer { () async -> String?? in .some(await credentials(account)) }
+    let request = CredentialRequest(account: account, refusedToken: refusedTokens[account])
+    let answer = await limit.answer { () async -> String?? in .some(await credentials(request)) }
     switch answer {
-    case .some(.some(let token)): return .authorization("Bearer " + token)
+    case .some(.some(let token)): return .authorization(Self.bearer + token)
     case .some(.none): return .none
     case .none: return .late
     }
@@ -51,6 +52,41 @@ extension SyncEngine {
     guard lane == .device, let account = configuration.currentAccount?() else { return nil }
     guard case .authorization(let authorization) = await credential(of: account) else { return nil }
     return authorization
+  }
+
+  private static let bearer = "Bearer "
+
+  /// What the backend did with a token.
+  enum TokenEnd { case taken, refused }
+
+  /// Remembers a token that the backend refused, until it takes one of this account.
+  func heard(_ end: TokenEnd, _ authorization: String, of account: String?) {
+    guard let account, authorization.hasPrefix(Self.bearer) else { return }
+    refusedTokens[account] = end == .refused ? String(authorization.dropFirst(Self.bearer.count)) : nil
+  }
+
+  func heard(_ response: BackendResponse, _ authorization: String, of account: String) {
+    if ReplyReading.isRefusal(response) {
+      heard(.refused, authorization, of: account)
+    } else if (200...299).contains(response.status) {
+      heard(.taken, authorization, of: account)
+    }
+  }
+
+  /// Sends a request of an account. If its token is refused, it is sent once more with a newer one.
+  func answer(
+    of account: String, to request: @Sendable (_ authorization: String) -> BackendRequest
+  ) async throws(SyncError) -> Result<BackendResponse, TransportError> {
+    var result = Result<BackendResponse, TransportError>.failure(TransportError(reason: "nothing was sent"))
+    for _ in 0..<2 {
+      let authorization = try await authorization(of: account)
+      guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+      result = await answer(to: request(authorization))
+      guard case .success(let response) = result else { return result }
+      heard(response, authorization, of: account)
+      guard ReplyReading.isRefusal(response) else { return result }
+    }
+    return result
   }
 
   /// The failure of an upload or an adoption without credentials.

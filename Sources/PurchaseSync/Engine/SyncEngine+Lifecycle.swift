@@ -10,8 +10,50 @@ extension SyncEngine {
       foregrounds += 1
     }
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
+    if reason == .foreground { announceOutcomes() }
     listStore()
     sendNotices()
+  }
+
+  /// Tells the app of outcomes that another process of this installation brought.
+  private func announceOutcomes() {
+    do throws(SyncError) {
+      let duties = try withFile { (file) throws(QueueError) in try file.tombstonesWithDuties() }
+      for event in events.announce(duties.filter(\.isUnseen).map { Outcome($0) }) { emit(event) }
+    } catch {
+      report(error)
+    }
+  }
+
+  /// Works in the background for so long, or until nothing can be done before that, and suspends again: for a background
+  /// task of the system. Returns true if nothing was left that could be done in time.
+  ///
+  /// Pass less than the system allows: requests in flight then get `grace` seconds more, as in ``suspend(within:)``. A
+  /// foreground that comes meanwhile ends the call, and the engine goes on.
+  @discardableResult public func work(
+    forSeconds seconds: Double, grace: Double = 2
+  ) async throws(SyncError) -> Bool {
+    guard isSuspended else { return work.isEmpty }
+    let system = configuration.system
+    let deadline = system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
+    let visit = foregrounds
+    isSuspended = false
+    perform(try step { (machine, now) throws(QueueError) in machine.woken(.foreground, now: now) })
+    announceOutcomes()
+    listStore()
+    var isDone = false
+    while visit == foregrounds, !isSuspended, !isShutDown, system.uptime() < deadline {
+      isDone = work.isEmpty && (timerFires.map { $0 > deadline } ?? true)
+      if isDone { break }
+      do {
+        try await system.sleep(10)
+      } catch {
+        break
+      }
+    }
+    guard visit == foregrounds, !isSuspended, !isShutDown else { return isDone }
+    await suspend(within: isDone ? 0 : grace)
+    return isDone
   }
 
   /// The app goes to the background. Nothing new is sent. Requests in flight get this many seconds for their answers and

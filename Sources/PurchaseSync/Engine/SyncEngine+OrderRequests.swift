@@ -6,14 +6,13 @@ extension SyncEngine {
   func requestOrder(
     product: String, quantity: Int, account: String, key: String
   ) async throws(SyncError) -> OrderDocument {
-    let authorization = try await authorization(of: account)
-    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-    let request = BackendRequest(
-      method: "POST", path: "v1/orders",
-      headers: ["Authorization": authorization, "Idempotency-Key": key],
-      body: try Self.json(
-        OrderRequest(productID: product, quantity: quantity), what: "an order of \(product)"))
-    return try Self.document(await answer(to: request), account: account, as: OrderDocument.self)
+    let body = try Self.json(
+      OrderRequest(productID: product, quantity: quantity), what: "an order of \(product)")
+    let result = try await answer(of: account) {
+      BackendRequest(
+        method: "POST", path: "v1/orders", headers: ["Authorization": $0, "Idempotency-Key": key], body: body)
+    }
+    return try Self.document(result, account: account, as: OrderDocument.self)
   }
 
   /// The account's open orders, page by page.
@@ -22,11 +21,11 @@ extension SyncEngine {
     var path = "v1/orders?state=open"
     var cursors: Set<String> = []
     while true {
-      let authorization = try await authorization(of: account)
-      guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-      let request = BackendRequest(
-        method: "GET", path: path, headers: ["Authorization": authorization], body: Data())
-      let page = try Self.document(await answer(to: request), account: account, as: OrderListDocument.self)
+      let asked = path
+      let result = try await answer(of: account) {
+        BackendRequest(method: "GET", path: asked, headers: ["Authorization": $0], body: Data())
+      }
+      let page = try Self.document(result, account: account, as: OrderListDocument.self)
       orders += page.orders
       // A backend that repeats a page would be asked for ever.
       guard let next = page.next, cursors.insert(next).inserted, cursors.count < Self.mostPages else {
@@ -64,9 +63,7 @@ extension SyncEngine {
     guard response.status == 200 || response.status == 201 else {
       // A captive portal answers 403 as well: only our own problem is a refusal.
       let problem = ReplyReading.problem(in: response)
-      if response.status == 401 || response.status == 403 && problem?.type == ProblemDocument.auth {
-        throw .signInNeeded(account: account)
-      }
+      if ReplyReading.isRefusal(response) { throw .signInNeeded(account: account) }
       // 408, 425 and 429 are about the moment, not about the order.
       let isAboutNow = [408, 425, 429].contains(response.status)
       if response.status >= 500 || response.status < 400 || problem == nil || isAboutNow {
@@ -150,6 +147,7 @@ extension SyncEngine {
       return true
     }
     let result = await answer(to: request)
+    if case .success(let response) = result { heard(response, authorization, of: notice.account) }
     guard !isShutDown, opened != nil else { return false }
     do throws(SyncError) {
       _ = try Self.document(result, account: notice.account, as: OrderDocument.self)

@@ -25,6 +25,11 @@ extension SyncEngine {
       now: configuration.now)
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
+    switch result {
+    case .verdicts: heard(.taken, upload.authorization, of: lane.account)
+    case .failure(.tokenRefused): heard(.refused, upload.authorization, of: lane.account)
+    case .failure: break
+    }
     uploadEnded(lane, result, generation)
   }
 
@@ -205,7 +210,10 @@ extension SyncEngine {
     configuration.checkpoint?(.adoptionSending)
     let result = await answer(to: request)
     configuration.checkpoint?(.adoptionAnswered)
-    if case .success(let response) = result, ReplyReading.isTaken(response) { return .taken }
+    if case .success(let response) = result {
+      heard(response, authorization, of: account)
+      if ReplyReading.isTaken(response) { return .taken }
+    }
     switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
     case .failure(let failure): return .failed(failure)
     case .verdicts: return .failed(.retry(reason: "an answer of another kind", retryAfterMilliseconds: nil))

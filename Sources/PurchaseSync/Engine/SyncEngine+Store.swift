@@ -32,7 +32,8 @@ extension SyncEngine {
     defer { if isWanted { listStore() } }
     guard !isShutDown else { return }
     guard let listed else {
-      report(.store(reason: "the unfinished transactions could not be read"))
+      // On the way to the background the engine itself ended the call. The foreground asks again.
+      if !isSuspended { report(.store(reason: "the unfinished transactions could not be read")) }
       return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
     var keys: Set<EntryKey> = []

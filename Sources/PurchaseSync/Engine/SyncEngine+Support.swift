@@ -44,6 +44,7 @@ extension SyncEngine {
         purchases: entries.map { SyncSnapshot.Purchase($0) },
         finishesOwed: duties.count(where: \.isFinishOwed),
         outcomes: try file.unconfirmedOutcomes(), outcomesForgotten: try file.queue.outcomesForgotten())
+      snapshot.droppedEvents = events.dropped
       guard let machine = opened?.machine else { return snapshot }
       for lane in try file.lanes() {
         let count = entries.count { $0.lane == lane && $0.state == .queued }

@@ -46,6 +46,8 @@ public actor SyncEngine {
   var overflow: Set<EntryKey> = []
   /// Transactions of a restored receipt that are not stored yet, for lack of capacity.
   var restoring: [RestoredTransaction] = []
+  /// Of each account: the token that the backend refused last, until it takes one. Never logged.
+  var refusedTokens: [String: String] = [:]
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
   /// The numbers of the orders that this process made: their sheets may be open.

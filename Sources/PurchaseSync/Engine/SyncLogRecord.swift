@@ -68,6 +68,7 @@ public struct SyncLogRecord: Sendable, Hashable, CustomStringConvertible {
     case .recovered(let report): self = record(.error, "recovered", [], report.what)
     case .ledgerChanged: self = record(.warning, "ledgerChanged", [], "")
     case .backendFault(let reason): self = record(.error, "backendFault", [], reason)
+    case .protocolRefused(let reason): self = record(.error, "protocolRefused", [], reason)
     case .failed(let error): self = record(.error, "failed", [], error.description)
     }
   }

@@ -17,6 +17,9 @@ public struct SyncSnapshot: Sendable, Hashable {
   public var deviceAdoptions: [DeviceAdoption]
   /// Whether the store keeps purchases for lack of capacity. It is asked for them when there is capacity.
   public var isStoreHoldingMore: Bool
+  /// Events that were dropped since the engine was opened, because a listener did not take them. Outcomes among them are
+  /// told again at the next foreground.
+  public var droppedEvents = 0
 
   /// A state, for an app's own previews and tests.
   public init(

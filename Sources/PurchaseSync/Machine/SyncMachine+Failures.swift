@@ -1,4 +1,4 @@
-import PurchaseQueue
+package import PurchaseQueue
 
 /// Uploads without verdicts. The lane's backoff and the pace of all lanes have been updated.
 extension SyncMachine {
@@ -22,16 +22,27 @@ extension SyncMachine {
       if request.hasNewCredentials { return sendNext(lane, now: now) }
       update(lane) { state, _ in state.needSignIn() }
       return [.emit(.signInNeeded(lane))]
+    case .tokenRefused:
+      if request.hasNewCredentials { return sendNext(lane, now: now) }
+      var asksAnew = false
+      update(lane) { state, delays in asksAnew = state.refused(now: now, &delays) }
+      let events: [SyncAction] = asksAnew ? [] : [.emit(.signInNeeded(lane))]
+      return events + sendNext(lane, now: now)
     case .proofMissing:
       return try postponeUnproven(request.answerable, now: now) + sendNext(lane, now: now)
     case .unreadable(let key, let reason):
       return try moveToQuarantine(key, reason, now: now) + sendNext(lane, now: now)
+    case .otherProtocol(let reason):
+      return [.emit(.protocolRefused(reason: reason))] + waits(lane, reason, now: now)
     case .laneTaken: return waits(lane, "another process is sending this lane", now: now)
     case .unprepared(let reason): return waits(lane, reason, now: now)
     case .interrupted:
       return []
     }
   }
+
+  /// Whether the lane waits for credentials.
+  package func isWaitingForSignIn(in lane: Lane) -> Bool { state(of: lane).activity == .signInNeeded }
 
   /// Nothing was sent, and no entry failed: only the lane waits.
   private func waits(_ lane: Lane, _ reason: String, now: Timestamp) -> [SyncAction] {

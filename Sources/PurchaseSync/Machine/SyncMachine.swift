@@ -182,8 +182,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     lanes[lane].stopped()
     advance(to: now)
     var actions = retry.hear(from: storage)
-    lanes[lane].failed(
-      failure.inLane(lane), claims: request.entries.count, &retry, now: now, &delays)
+    lanes[lane].failed(failure.inLane(lane), claims: request.entries.count, &retry, now: now, &delays)
     actions += try failed(failure.inLane(lane), request, in: lane, now: now)
     actions += askForOverflow()
     return actions

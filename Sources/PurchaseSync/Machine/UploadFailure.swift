@@ -8,8 +8,13 @@ package enum UploadFailure: Hashable, Sendable {
   case backendBusy(reason: String, retryAfterMilliseconds: Int64?)
   /// A refusal that the same request will get again: reported, and retried after half of the backoff ceiling or longer.
   case backendFault(reason: String)
-  /// Credentials are missing or refused.
+  /// There are no credentials.
   case signInNeeded
+  /// The backend refused the credentials. They are asked for anew at once, and then slowly.
+  case tokenRefused
+  /// The backend does not speak this version of the protocol. Nothing of the request is at fault: it is sent again
+  /// slowly, and at the next start, which may be that of a newer version of the app.
+  case otherProtocol(reason: String)
   /// The proof was queued by reference, and the store does not hold the transaction just now.
   case proofMissing
   /// The stored details of this entry cannot be sent. Only this entry fails.
@@ -25,7 +30,8 @@ package enum UploadFailure: Hashable, Sendable {
   /// fault of the backend.
   package func inLane(_ lane: Lane) -> UploadFailure {
     switch (self, lane) {
-    case (.signInNeeded, .device): .backendFault(reason: "the device's credential was refused")
+    case (.signInNeeded, .device), (.tokenRefused, .device):
+      .backendFault(reason: "the device's credential was refused")
     default: self
     }
   }

@@ -35,6 +35,9 @@ public enum SyncEvent: Sendable, Hashable {
   /// The backend gave an answer that its protocol does not know. Nothing is lost, but the backend needs a
   /// repair.
   case backendFault(reason: String)
+  /// The backend does not speak this version of the protocol: it is older, or the app is too old. Nothing is lost. It is
+  /// tried again slowly, and at the next start. Ask the user to update the app.
+  case protocolRefused(reason: String)
   /// A step failed. The store keeps the transaction unfinished, or the queue keeps the entry.
   case failed(SyncError)
 }

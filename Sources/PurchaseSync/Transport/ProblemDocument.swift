@@ -21,4 +21,6 @@ public struct ProblemDocument: Codable, Sendable, Hashable {
   public static let auth = "auth"
   /// The device's name is known with another secret.
   public static let device = "device"
+  /// The backend does not speak this version of the protocol: it is older, or the app is too old.
+  public static let protocolVersion = "protocol"
 }

@@ -21,6 +21,12 @@ enum ReplyReading {
       && decode(JSONObject.self, response.body) != nil
   }
 
+  /// Whether the backend refuses the credentials. A captive portal answers 403 as well: only our own problem is a
+  /// refusal.
+  static func isRefusal(_ response: BackendResponse) -> Bool {
+    response.status == 401 || response.status == 403 && problem(in: response)?.type == ProblemDocument.auth
+  }
+
   /// The problem document, if the body is one.
   static func problem(in response: BackendResponse) -> ProblemDocument? {
     isJSON(response.contentType) ? decode(ProblemDocument.self, response.body) : nil

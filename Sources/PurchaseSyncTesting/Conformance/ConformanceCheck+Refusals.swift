@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import Foundation
+import PurchaseSync
 
 extension ConformanceCheck {
   /// Requests that a backend refuses, and the form of the refusal.
@@ -51,6 +52,17 @@ extension ConformanceCheck {
         try expect((400..<500).contains(reply.status), "a 4xx")
         try problem(reply)
       }
+    },
+    ConformanceCheck(
+      name: "protocol-version", promise: "an unknown version of the protocol is a 4xx of the type protocol"
+    ) { lab in
+      let reply = try await lab.send(
+        "GET", "v1/orders", headers: [WireProtocol.versionField: "999999"])
+      try expect((400..<500).contains(reply.status), "a 4xx")
+      try expect(reply.json?["type"]?.string == ProblemDocument.protocolVersion, "the type protocol")
+      let known = try await lab.send(
+        "GET", "v1/orders", headers: [WireProtocol.versionField: "1", WireProtocol.clientField: "check/1"])
+      try expect(known.status == 200, "200 for version 1")
     },
     ConformanceCheck(name: "too-large", promise: "more than 16 MiB is refused") { lab in
       let body = Data(repeating: 0x20, count: 16 << 20 | 1)

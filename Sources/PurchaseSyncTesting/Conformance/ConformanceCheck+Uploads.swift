@@ -95,6 +95,24 @@ extension ConformanceCheck {
         try await lab.upload([claim], proofs: proofs), about: paid.transactionID)
       try expect(word == "unknownTransaction" || word == "pending", "unknownTransaction, or pending")
     },
+    ConformanceCheck(
+      name: "unknown-members", promise: "members and words that a newer client adds are ignored"
+    ) { lab in
+      let (order, paid) = try await lab.paidOrder()
+      var claim = ConformanceLab.claim(paid, order: order.number).object ?? [:]
+      claim["proof"] = 0
+      claim["evidence"] = "aWordOfALaterVersion"
+      claim["ofALaterVersion"] = ["a": [1, 2]]
+      var proof = ConformanceLab.signed(paid).object ?? [:]
+      proof["ofALaterVersion"] = true
+      let upload: JSONValue = [
+        "device": .string(UUID().uuidString), "claims": [.object(claim)], "proofs": [.object(proof)],
+        "ofALaterVersion": "x",
+      ]
+      let reply = try await lab.send("POST", "v1/receipts", json: upload)
+      let word = try await lab.verdict(reply, about: paid.transactionID)
+      try expect(word == "granted" || word == "pending", "granted, or pending")
+    },
     ConformanceCheck(name: "partial", promise: "a claim that is not in the proof does not affect the others")
     { lab in
       let (order, paid) = try await lab.paidOrder()

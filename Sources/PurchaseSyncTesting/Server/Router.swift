@@ -1,5 +1,6 @@
 import LoopbackHTTP
 import PurchaseQueue
+import PurchaseSync
 
 /// One method of one path, and the handler of its requests.
 struct Route: Sendable {
@@ -71,6 +72,7 @@ extension MockState {
     for route in Self.routes {
       guard let parameter = route.parameter(in: request.path) else { continue }
       if route.method == request.method {
+        try Self.checkVersion(of: request)
         let call = Route.Call(request: request, parameter: parameter, now: now, answers: answers)
         if let broken, request.path == Self.uploadPath { return try broken.upload(&self, call) }
         return try route.handle(&self, call)
@@ -81,6 +83,17 @@ extension MockState {
     throw HTTPProblem(
       status: 405, type: "method", title: "Method not allowed",
       headers: ["Allow": allowed.joined(separator: ", ")])
+  }
+
+  /// A request without a version counts as one of this version. The store's notifications have none.
+  private static func checkVersion(of request: HTTPRequest) throws {
+    guard request.path.hasPrefix("/v1/"), let said = request.headers[WireProtocol.versionField],
+      said != String(WireProtocol.version)
+    else { return }
+    throw HTTPProblem(
+      status: 426, type: ProblemDocument.protocolVersion, title: "Another version of the protocol",
+      detail: "this backend speaks version \(WireProtocol.version)",
+      headers: [WireProtocol.versionField: String(WireProtocol.version)])
   }
 
   static let routes = [

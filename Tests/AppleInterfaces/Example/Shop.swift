@@ -16,7 +16,7 @@ import StoreKit
       SyncConfiguration(
         path: container + "/purchases.sqlite", vault: KeychainVault(service: "com.example.app.purchases")),
       store: store, transport: URLSessionTransport(base: api),
-      credentials: { account in "the bearer token of \(account)" })
+      credentials: { request in "the bearer token of \(request.account)" })
     self.engine = engine
     updates = Task { await engine.receive(updates: store.updates) }
   }

@@ -8,7 +8,7 @@ import PurchaseQueue
 ///    ▲ ▲                │  │ taken, but entries were left: sent once more when they are gone
 ///    │ └────────────────┘  │
 ///    │    or failed        │ credentials missing or refused
-///    └───── signedIn ── sign-in needed ◀┘
+///    └── signedIn, due ── sign-in needed ◀┘
 /// ```
 struct Adoption: Hashable {
   enum Activity: Hashable {
@@ -26,6 +26,8 @@ struct Adoption: Hashable {
   private(set) var isTaken = false
   private(set) var backoff = LaneBackoff()
   private(set) var purpose: RetryBudget.Purpose
+  /// When refused credentials are asked for again.
+  private(set) var signIn = SignInRetry()
 
   init(throughPlace: Int64, for purpose: RetryBudget.Purpose = .retry) {
     self.throughPlace = throughPlace
@@ -52,6 +54,7 @@ struct Adoption: Hashable {
   }
 
   mutating func signedIn() {
+    signIn = SignInRetry()
     switch activity {
     case .idle: break
     case .inFlight(let isLast, _): activity = .inFlight(isLast: isLast, hasNewCredentials: true)
@@ -68,6 +71,7 @@ struct Adoption: Hashable {
   mutating func taken() -> End {
     guard case .inFlight(let isLast, _) = activity else { preconditionFailure("no adoption was in flight") }
     activity = .idle
+    signIn = SignInRetry()
     backoff.succeeded()
     if isLast { return .ended }
     isTaken = true
@@ -87,13 +91,31 @@ struct Adoption: Hashable {
       if hasNewCredentials { return .goesOn }
       activity = .signInNeeded
       return .needsSignIn
+    case .tokenRefused:
+      if hasNewCredentials || signIn.refused(now: now, &delays) { return .goesOn }
+      activity = .signInNeeded
+      return .needsSignIn
     case .interrupted, .proofMissing, .laneTaken, .unreadable: return .waits
-    case .retry, .backendBusy, .backendFault, .unprepared:
+    case .retry, .backendBusy, .backendFault, .otherProtocol, .unprepared:
       retry.failed(failure, &backoff, now: now, &delays)
       return .failed
     }
   }
 
-  mutating func forgetWaits(overBy moment: Timestamp) { backoff.forget(overBy: moment) }
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) { backoff.clamp(now: now, policy: policy) }
+  /// The wait for credentials is over, if there is one.
+  mutating func endSignInWait() {
+    guard activity == .signInNeeded else { return }
+    activity = .idle
+    signIn.ended()
+  }
+
+  mutating func forgetWaits(overBy moment: Timestamp) {
+    backoff.forget(overBy: moment)
+    signIn.forget(overBy: moment)
+  }
+
+  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    backoff.clamp(now: now, policy: policy)
+    signIn.clamp(now: now, policy: policy)
+  }
 }

@@ -57,9 +57,12 @@ struct AdoptionTable: Hashable {
     case .goesOn: return true
     case .needsSignIn:
       actions.append(.emit(.signInNeeded(.account(account))))
-      return false
+      return true
     case .failed:
       if case .backendFault(let reason) = failure { actions.append(.emit(.backendFault(reason: reason))) }
+      if case .otherProtocol(let reason) = failure {
+        actions.append(.emit(.protocolRefused(reason: reason)))
+      }
       try retry.commit(in: storage, now: now)
       return true
     }
@@ -83,6 +86,11 @@ struct AdoptionTable: Hashable {
     for account: String, from storage: some AdoptionStorage & AttemptStorage, _ retry: inout RetryLedger,
     after lanes: LaneTable, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> [SyncAction] {
+    if let waiting = adoptions[account], waiting.activity == .signInNeeded {
+      guard let due = waiting.signIn.due.map({ policy.bounded($0, after: now) }) else { return [] }
+      if due > now { return [.wake(at: due)] }
+      adoptions[account]?.endSignInWait()
+    }
     guard let adoption = adoptions[account], adoption.activity == .idle else { return [] }
     // Checked now and not when the answer arrives: a grant in between may come after the backend accepted the adoption.
     let isLast = try !storage.deviceLaneHolds(throughPlace: adoption.throughPlace)

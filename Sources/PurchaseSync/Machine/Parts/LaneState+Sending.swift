@@ -8,6 +8,14 @@ extension LaneState {
     _ lane: Lane, from storage: some LaneStorage & AttemptStorage, _ retry: inout RetryLedger, now: Timestamp,
     policy: RetryPolicy, into actions: inout [SyncAction]
   ) throws(QueueError) {
+    if activity == .signInNeeded {
+      guard let due = signIn.due.map({ policy.bounded($0, after: now) }) else { return }
+      guard due <= now else {
+        guard try !storage.readyEntries(in: lane, now: now, limit: 1).isEmpty else { return }
+        return actions.append(.wake(at: due))
+      }
+      endSignInWait()
+    }
     guard activity == .idle else { return }
     let ready = try storage.readyEntries(
       in: lane, now: now, limit: UploadRequest.mostClaims, dueFirst: sendsDueFirst)

@@ -31,7 +31,7 @@ struct InFlight: Hashable {
 ///    ▲ ▲              being prepared          attempt recorded                     │ credentials missing
 ///    │ └── begin: not ────┘ │ failed                                               │ or refused
 ///    │     admitted now     └──────────────────────────────────────────────────────┤
-///    └──────────────────────── wake ───────────── sign-in needed ◀─────────────────┘
+///    └─────────────────── wake, or it is due ───── sign-in needed ◀────────────────┘
 /// ```
 ///
 /// Whether an idle lane waits is not a state: its backoff and the backend's pace say when it may send.
@@ -46,6 +46,8 @@ struct LaneState: Hashable {
   private(set) var backoff = LaneBackoff()
   /// The purpose of the next request: a request for a person may use the reserve of the budget.
   private(set) var purpose = RetryBudget.Purpose.retry
+  /// When refused credentials are asked for again.
+  private(set) var signIn = SignInRetry()
   /// Whether the next upload begins with a postponed entry that is due. The two kinds take turns, so neither waits for
   /// more than one upload of the other, however many there are.
   private(set) var sendsDueFirst = false
@@ -67,13 +69,21 @@ struct LaneState: Hashable {
 
   /// Something new to send, or a sign that sending works again.
   mutating func wake(for purpose: RetryBudget.Purpose, now: Timestamp, _ delays: inout Delays) {
-    if activity == .signInNeeded { activity = .idle }
+    endSignInWait()
     backoff.woken(now: now, policy: delays.policy, using: &delays.random)
     if purpose == .person { self.purpose = .person }
   }
 
+  /// The wait for credentials is over, if there is one.
+  mutating func endSignInWait() {
+    guard activity == .signInNeeded else { return }
+    activity = .idle
+    signIn.ended()
+  }
+
   /// The account has credentials, new ones or again.
   mutating func signedIn() {
+    signIn = SignInRetry()
     guard case .inFlight(var request) = activity else { return }
     activity = .idle
     request.hasNewCredentials = true
@@ -126,6 +136,7 @@ struct LaneState: Hashable {
   mutating func ended(_ backoff: LaneBackoff) {
     if !arrivedInFlight.isEmpty { for entry in sent { arrivedInFlight[entry.key] = nil } }
     activity = .idle
+    signIn = SignInRetry()
     self.backoff = backoff
   }
 
@@ -145,8 +156,15 @@ struct LaneState: Hashable {
     }
   }
 
-  /// The credentials are missing or were refused.
+  /// There are no credentials.
   mutating func needSignIn() { activity = .signInNeeded }
+
+  /// The backend refused the credentials. True if new ones are to be asked for at once.
+  mutating func refused(now: Timestamp, _ delays: inout Delays) -> Bool {
+    if signIn.refused(now: now, &delays) { return true }
+    activity = .signInNeeded
+    return false
+  }
 
   /// The backend asked to wait with this entry.
   mutating func askedToWait(_ key: EntryKey) { askedToWait.insert(key) }
@@ -154,7 +172,13 @@ struct LaneState: Hashable {
   // MARK: Time
 
   /// The clock went back behind this moment: waits that were over by then stay over.
-  mutating func forgetWaits(overBy moment: Timestamp) { backoff.forget(overBy: moment) }
+  mutating func forgetWaits(overBy moment: Timestamp) {
+    backoff.forget(overBy: moment)
+    signIn.forget(overBy: moment)
+  }
 
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) { backoff.clamp(now: now, policy: policy) }
+  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    backoff.clamp(now: now, policy: policy)
+    signIn.clamp(now: now, policy: policy)
+  }
 }

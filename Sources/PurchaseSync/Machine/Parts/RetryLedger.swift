@@ -90,9 +90,10 @@ struct RetryLedger: Hashable {
       state.pace.failed(
         retryAfterMilliseconds: asked, now: now, policy: delays.policy, using: &delays.random)
       backoff.failed(now: now, policy: delays.policy, using: &delays.random)
-    case .backendFault: backoff.refused(now: now, policy: delays.policy, using: &delays.random)
+    case .backendFault, .otherProtocol:
+      backoff.refused(now: now, policy: delays.policy, using: &delays.random)
     case .laneTaken, .unprepared: backoff.notSent(now: now, policy: delays.policy, using: &delays.random)
-    case .signInNeeded, .proofMissing, .unreadable, .interrupted: break
+    case .signInNeeded, .tokenRefused, .proofMissing, .unreadable, .interrupted: break
     }
   }
 

@@ -1,0 +1,17 @@
+/// The version of the wire protocol, and the header fields that name it.
+///
+/// Within a version both sides ignore members and words that they do not know. A change that an old app or an old backend
+/// could take wrongly gets a new version.
+public enum WireProtocol {
+  /// The version that this package speaks.
+  public static let version = 1
+  /// The header field with the version of the protocol, in each request and each answer of the mock backend.
+  public static let versionField = "Purchase-Sync-Protocol"
+  /// The header field with name and version of the sender.
+  public static let clientField = "Purchase-Sync-Client"
+  /// The value of `clientField`.
+  public static let client = "purchase-sync/1"
+
+  /// The fields of each request.
+  static var headers: [String: String] { [versionField: String(version), clientField: client] }
+}
