@@ -44,35 +44,25 @@ import Testing
 
   // MARK: Answers
 
-  /// Some requests from the order to the refund, with the expected answers.
-  @Test func `answers follow the OpenAPI document`() async throws {
-    let fixture = try MockServerFixture()
+  /// Method, path in the document, target, headers and body of a request.
+  private typealias Step = (String, String, String, [String: String], String?)
+
+  private static func orderSteps(_ order: String) -> [Step] {
     let alice = MockServerFixture.bearer("alice")
-    let order = try await fixture.order()
-    let payment = try await fixture.pay(token: order.accountToken)
-    let claim = """
-      {"transactionID":"\(payment.transactionID)","environment":"Production","productID":"coins","quantity":1,
-       "purchasedAt":1,"match":"bound","orderNumber":"\(order.number)"}
-      """
-    let upload = """
-      {"device":"\(UUID().uuidString)","proof":{"kind":"signedTransaction","data":"\(payment.signedTransaction)"},
-       "claims":[\(claim)]}
-      """
-    let device = UUID()
     let number = "device-\(UUID().uuidString)"
     let made = """
       {"number":"\(number)","accountToken":"\(UUID().uuidString)","account":"alice","productID":"coins","quantity":1,
        "state":"open","createdAt":1}
       """
     let keyed = alice.merging(["Idempotency-Key": "k2"]) { first, _ in first }
-    let steps: [(String, String, String, [String: String], String?)] = [
+    return [
       ("post", "/v1/orders", "/v1/orders", keyed, #"{"productID":"coins","quantity":1}"#),
       ("post", "/v1/orders", "/v1/orders", keyed, #"{"productID":"coins","quantity":1}"#),
       ("post", "/v1/orders", "/v1/orders", alice, "{}"), ("post", "/v1/orders", "/v1/orders", keyed, "{}"),
       ("get", "/v1/orders", "/v1/orders", alice, nil),
       ("get", "/v1/orders", "/v1/orders?state=open", alice, nil),
-      ("get", "/v1/orders/{number}", "/v1/orders/\(order.number)", alice, nil),
-      ("get", "/v1/orders/{number}", "/v1/orders/\(order.number)", MockServerFixture.bearer("bob"), nil),
+      ("get", "/v1/orders/{number}", "/v1/orders/\(order)", alice, nil),
+      ("get", "/v1/orders/{number}", "/v1/orders/\(order)", MockServerFixture.bearer("bob"), nil),
       ("get", "/v1/orders/{number}", "/v1/orders/none", alice, nil),
       ("get", "/v1/orders", "/v1/orders?limit=1", alice, nil),
       ("get", "/v1/orders", "/v1/orders?limit=0", alice, nil),
@@ -84,28 +74,50 @@ import Testing
       ),
       ("put", "/v1/orders/{number}", "/v1/orders/\(number)", MockServerFixture.bearer("bob"), made),
       ("put", "/v1/orders/{number}", "/v1/orders/other", alice, made),
-      ("post", "/v1/orders/{number}/defer", "/v1/orders/\(order.number)/defer", alice, nil),
-      ("post", "/v1/orders/{number}/cancel", "/v1/orders/\(order.number)/cancel", alice, nil),
+      ("post", "/v1/orders/{number}/defer", "/v1/orders/\(order)/defer", alice, nil),
+      ("post", "/v1/orders/{number}/cancel", "/v1/orders/\(order)/cancel", alice, nil),
       ("post", "/v1/orders/{number}/cancel", "/v1/orders/none/cancel", alice, nil),
-      ("post", "/v1/receipts", "/v1/receipts", alice, upload),
-      ("post", "/v1/receipts", "/v1/receipts", alice, upload),
-      ("post", "/v1/receipts", "/v1/receipts", alice, #"{"device":"x"}"#),
-      ("get", "/v1/entitlements", "/v1/entitlements", alice, nil),
-      (
-        "post", "/v1/adoptions", "/v1/adoptions", MockServerFixture.device(device, of: "alice"),
-        #"{"device":"\#(device.uuidString)"}"#
-      ),
-      (
-        "post", "/v1/adoptions", "/v1/adoptions",
-        ["Authorization": "Device \(device.uuidString):other", "Account-Authorization": "Bearer token-bob"],
-        #"{"device":"\#(device.uuidString)"}"#
-      ),
-      (
-        "post", "/v1/notifications/appstore", "/v1/notifications/appstore", [:],
-        #"{"notification_type":"INITIAL_BUY"}"#
-      ),
-      ("post", "/v1/notifications/appstore", "/v1/notifications/appstore", [:], #"{"signedPayload":"x"}"#),
     ]
+  }
+
+  /// Some requests from the order to the refund, with the expected answers.
+  @Test func `answers follow the OpenAPI document`() async throws {
+    let fixture = try MockServerFixture()
+    let alice = MockServerFixture.bearer("alice")
+    let order = try await fixture.order()
+    let payment = try await fixture.pay(token: order.accountToken)
+    let claim = """
+      {"transactionID":"\(payment.transactionID)","environment":"Production","productID":"coins","quantity":1,
+       "purchasedAt":1,"match":"bound","orderNumber":"\(order.number)","proof":0}
+      """
+    let upload = """
+      {"device":"\(UUID().uuidString)","proofs":[{"kind":"signedTransaction","data":"\(payment.signedTransaction)"}],
+       "claims":[\(claim)]}
+      """
+    let device = UUID()
+    let steps =
+      Self.orderSteps(order.number) + [
+        ("post", "/v1/receipts", "/v1/receipts", alice, upload),
+        ("post", "/v1/receipts", "/v1/receipts", alice, upload),
+        ("post", "/v1/receipts", "/v1/receipts", alice, #"{"device":"x"}"#),
+        ("get", "/v1/entitlements", "/v1/entitlements", alice, nil),
+        (
+          "post", "/v1/adoptions", "/v1/adoptions", MockServerFixture.device(device, of: "alice"),
+          #"{"device":"\#(device.uuidString)"}"#
+        ),
+        (
+          "post", "/v1/adoptions", "/v1/adoptions",
+          [
+            "Authorization": "Device \(device.uuidString):other", "Account-Authorization": "Bearer token-bob",
+          ],
+          #"{"device":"\#(device.uuidString)"}"#
+        ),
+        (
+          "post", "/v1/notifications/appstore", "/v1/notifications/appstore", [:],
+          #"{"notification_type":"INITIAL_BUY"}"#
+        ),
+        ("post", "/v1/notifications/appstore", "/v1/notifications/appstore", [:], #"{"signedPayload":"x"}"#),
+      ]
     for (method, path, target, headers, body) in steps {
       let reply = try await fixture.send(
         method.uppercased(), target, headers, body: body.map { Data($0.utf8) })

@@ -63,7 +63,8 @@ struct OwnershipLab: Sendable {
   ) async throws -> SyncEngine {
     try await SyncEngine.open(
       configuration, store: store ?? self.store(),
-      transport: transport ?? URLSessionTransport(base: server.baseURL), credentials: { "token-" + $0.account })
+      transport: transport ?? URLSessionTransport(base: server.baseURL),
+      credentials: { "token-" + $0.account })
   }
 
   func open(_ device: String, signedIn: String?) async throws -> SyncEngine {

@@ -55,7 +55,7 @@ import Testing
     let claim = Claim(
       transactionID: "", environment: "", productID: "", quantity: 1, purchasedAt: Timestamp(milliseconds: 0),
       match: .none)
-    #expect(Mirror(reflecting: claim).children.count == 12)
+    #expect(Mirror(reflecting: claim).children.count == 13)
     let request = UploadRequest(device: UUID(), proof: ProofDocument(kind: .appReceipt, data: ""), claims: [])
     #expect(Mirror(reflecting: request).children.count == 3)
   }

@@ -10,7 +10,9 @@ import Testing
     let scenario = try #require((Scenario.all + Scenario.matrix).first { $0.name == name })
     let text = try ScenarioFile.text(of: scenario)
     #expect(try ScenarioFile.scenario(in: text) == scenario)
-    for line in text.split(separator: "\n") where !line.contains("\"description\"") {
+    // A text of JSON has no line breaks.
+    let isLong = { (line: Substring) in line.contains("\"description\"") || line.contains("\"body\"") }
+    for line in text.split(separator: "\n") where !isLong(line) {
       #expect(line.count <= 120, "\(line)")
     }
   }

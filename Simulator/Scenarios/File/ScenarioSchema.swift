@@ -41,8 +41,9 @@ enum ScenarioSchema {
       buy (product, account)      buyWithoutOrder (product)   buyPromoted (account)
       signIn (account)            signOut (account)           adopt (account)
       useStoreAccount (storeAccount)   jumpClock (a time, also negative)
-      fillDisk                    use (milliseconds)          restore     neverConfirm
+      fillDisk                    use (milliseconds)          restore
       dismissSheets (product, account, count)   buyHeardFirst (product, account)
+      neverConfirm
 
     WHAT HAPPENS: {"happens": WORD, …}
       faults (rules, see below; no rules end them)   wait (a time)

@@ -49,7 +49,7 @@ extension MachineSimulation {
     }
   }
 
-  /// The first entry has no entry before it that was never tried.
+  /// The first entry has no entry before it that was never tried, and those that go with it keep their order.
   private func checkOrder(_ entries: [Entry], _ lane: Int, _ shadow: Shadow) {
     guard let head = entries.first, head.attempts == 0 else { return }
     let sale = Names.transaction(head.key)
@@ -59,6 +59,8 @@ extension MachineSimulation {
       let row = shadow.rows[Int(other)]
       if row.state == .queued, row.attempts == 0, row.readyAt == 0 { isFirst = false }
     }
+    let places = entries.filter { $0.attempts == 0 && $0.readyAt.milliseconds == 0 }.map(\.place)
+    if zip(places, places.dropFirst()).contains(where: { $0 > $1 }) { isFirst = false }
     checker.expect(.firstInFirstOut, isFirst, "\(head.key) goes before one that was queued earlier")
   }
 

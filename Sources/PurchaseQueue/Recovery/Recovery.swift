@@ -15,6 +15,8 @@ struct Recovery {
   private(set) var parts: [String] = []
   /// What is lost, a line each.
   private(set) var losses: [String] = []
+  /// How many pages and records are not as they were written. Of two readings of a log, the right one has fewer.
+  private(set) var faults = 0
 
   private var walk: TreeWalk
   private var items: [SchemaText.Item] = []
@@ -31,14 +33,20 @@ struct Recovery {
     for table in QueueSchema.tables { try readOwn(table) }
     let others = readOthers()
     walk.walkFree()
+    faults = walk.damaged.count + walk.contested.count + walk.brokenRecords + walk.orphans.count
     try readRemains(image)
     rows.dropSettled()
     believe(others, schemas: schemas)
     noteLosses(image)
   }
 
+  /// Whether more was found than in another reading, or as much with fewer faults.
+  func isBetter(than other: Recovery) -> Bool {
+    (amount, -faults) > (other.amount, -other.faults)
+  }
+
   /// How much was found: whole entries, their payloads, and tombstones.
-  var amount: Int {
+  private var amount: Int {
     rows.entries.values.reduce(rows.tombstones.count) { sum, entry in
       sum + 1
         + entry.payloads.count { payload in
