@@ -94,7 +94,7 @@ import Testing
     let order = made()
     let payment = try await fixture.pay(token: order.accountToken)
     let device = UUID()
-    let headers = ["Authorization": "Device \(device.uuidString)"]
+    let headers = ["Authorization": "Device \(device.uuidString):secret"]
     #expect(try await verdict(on: payment, order, fixture, as: headers, device: device).verdict == .pending)
     #expect(try await put(order, fixture) == 201)
     #expect(

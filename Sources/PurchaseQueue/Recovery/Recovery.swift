@@ -16,7 +16,9 @@ struct Recovery {
   /// What is lost, a line each.
   private(set) var losses: [String] = []
   /// How many pages and records are not as they were written. Of two readings of a log, the right one has fewer.
-  private(set) var faults = 0
+  private var faults = 0
+  /// How late in the log unused pages were written: SQLite writes none.
+  private var unusedFrames = 0
 
   private var walk: TreeWalk
   private var items: [SchemaText.Item] = []
@@ -34,6 +36,7 @@ struct Recovery {
     let others = readOthers()
     walk.walkFree()
     faults = walk.damaged.count + walk.contested.count + walk.brokenRecords + walk.orphans.count
+    unusedFrames = walk.unused.reduce(0) { $0 + image.frame(of: $1) }
     try readRemains(image)
     rows.dropSettled()
     believe(others, schemas: schemas)
@@ -42,7 +45,7 @@ struct Recovery {
 
   /// Whether more was found than in another reading, or as much with fewer faults.
   func isBetter(than other: Recovery) -> Bool {
-    (amount, -faults) > (other.amount, -other.faults)
+    (amount, -faults, -unusedFrames) > (other.amount, -other.faults, -other.unusedFrames)
   }
 
   /// How much was found: whole entries, their payloads, and tombstones.
