@@ -156,6 +156,16 @@ import Testing
     #expect(tally.worstMilliseconds > 0)
   }
 
+  /// The one case of 922,039 that lost an attempt's count: the page number of a commit's frame, 40, became 56.
+  @Test func `a page number behind the end of its commit is corrected`() throws {
+    let result = try CommandResult(of: [
+      "crash-images", "--damage", "--case", "killed/log/flip/235036", "--json",
+    ])
+    let tally = try JSONDecoder().decode(DamageCommand.Tally.self, from: Data(result.output.utf8))
+    #expect(result.status == 0 && tally.salvaged == 1)
+    #expect(tally.untouched == 5 && tally.kept == 5)
+  }
+
   @Test(arguments: [
     "closed/file/flip/800", "killed/log/zero/3", "killed/file/swap/1-2", "closed/file/repeat/4-2",
   ])

@@ -227,6 +227,9 @@ struct LogImage {
       return false
     }
     if index + 1 < room, isMember(index + 1), !isLast, frame(index + 1).page <= page { return false }
+    // A commit does not write a page behind the size that it gives the database.
+    let end = (index..<room).first { isMember($0) && frame($0).size > 0 }
+    if let end, page > frame(end).size { return false }
     let largest = others.reduce(0) { max($0, $1.size, $1.page) }
     return largest == 0 || (page <= largest + 16 && frame(index).size <= largest + 16)
   }

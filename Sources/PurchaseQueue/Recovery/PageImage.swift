@@ -39,9 +39,6 @@ struct PageImage {
     return file.page(number)
   }
 
-  /// Where the newest frame of a page is in the log; 0 for a page without one.
-  func frame(of number: Int) -> Int { newest[number] ?? 0 }
-
   /// Pages of frames that do not match their checksum. A row in them that matches its own is still good.
   var doubtful: [Page] { log.doubtful.map { Page(bytes: log.bytes, start: $0.offset, isInLog: true) } }
 

@@ -15,10 +15,6 @@ struct Recovery {
   private(set) var parts: [String] = []
   /// What is lost, a line each.
   private(set) var losses: [String] = []
-  /// How many pages and records are not as they were written. Of two readings of a log, the right one has fewer.
-  private var faults = 0
-  /// How late in the log unused pages were written: SQLite writes none.
-  private var unusedFrames = 0
 
   private var walk: TreeWalk
   private var items: [SchemaText.Item] = []
@@ -35,21 +31,14 @@ struct Recovery {
     for table in QueueSchema.tables { try readOwn(table) }
     let others = readOthers()
     walk.walkFree()
-    faults = walk.damaged.count + walk.contested.count + walk.brokenRecords + walk.orphans.count
-    unusedFrames = walk.unused.reduce(0) { $0 + image.frame(of: $1) }
     try readRemains(image)
     rows.dropSettled()
     believe(others, schemas: schemas)
     noteLosses(image)
   }
 
-  /// Whether more was found than in another reading, or as much with fewer faults.
-  func isBetter(than other: Recovery) -> Bool {
-    (amount, -faults, -unusedFrames) > (other.amount, -other.faults, -other.unusedFrames)
-  }
-
   /// How much was found: whole entries, their payloads, and tombstones.
-  private var amount: Int {
+  var amount: Int {
     rows.entries.values.reduce(rows.tombstones.count) { sum, entry in
       sum + 1
         + entry.payloads.count { payload in

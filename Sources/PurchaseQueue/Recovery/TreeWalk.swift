@@ -17,8 +17,6 @@ struct TreeWalk {
   private(set) var damaged: Set<Int> = []
   /// Pages that two places claim. SQLite would write the one and destroy the other.
   private(set) var contested: Set<Int> = []
-  /// Free pages that list no other ones. SQLite does not write them.
-  private(set) var unused: [Int] = []
   /// Records whose rest could not be read.
   private(set) var brokenRecords = 0
 
@@ -128,12 +126,7 @@ struct TreeWalk {
       }
       for index in 0..<count {
         let free = Int(page.bytes.bigEndian32(page.start + 8 + 4 * index))
-        guard image.page(free) != nil else {
-          damaged.insert(1)
-          continue
-        }
-        claim(free)
-        unused.append(free)
+        if image.page(free) == nil { damaged.insert(1) } else { claim(free) }
       }
       total += count + 1
       trunk = Int(page.bytes.bigEndian32(page.start))

@@ -55,7 +55,7 @@ struct Salvage {
       var recovery = try Recovery(images[0], decoder: decoder, schemas: setup.schemas)
       for image in images.dropFirst() {
         let other = try Recovery(image, decoder: decoder, schemas: setup.schemas)
-        if other.isBetter(than: recovery) { recovery = other }
+        if other.amount > recovery.amount { recovery = other }
       }
       try fresh.execute("BEGIN IMMEDIATE")
       let saved = try SalvagedRows(recovery, in: fresh)
