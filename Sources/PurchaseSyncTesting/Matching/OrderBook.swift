@@ -116,12 +116,22 @@ package struct OrderBook: MatchSource, Sendable {
   ///
   /// Throws and changes nothing if either is bound to another.
   package mutating func bind(_ key: EntryKey, to number: String, lane: Lane) throws(QueueError) {
+    try bind(key, to: number, lane: lane, isVerdict: false)
+  }
+
+  /// - Parameter isVerdict: a verdict may name another order than the known one, if that is not in this book.
+  package mutating func bind(
+    _ key: EntryKey, to number: String, lane: Lane, isVerdict: Bool
+  ) throws(QueueError) {
     var known = transactions[key] ?? KnownTransaction(lane: lane)
     if let bound = known.orderNumber {
-      guard bound == number else {
+      if bound == number { return }
+      // The journal of a file does not list the orders of other devices, and a verdict about those is believed.
+      let isForeign = slotByNumber[bound] == nil
+      let other = slotByNumber[number].flatMap { orders[$0].boundTo }
+      guard isForeign, isVerdict || other != nil else {
         throw .invalid(what: "transaction \(key) is bound to order \(bound), not to \(number)")
       }
-      return
     }
     if let slot = slotByNumber[number] {
       if let other = orders[slot].boundTo, other != key {
@@ -134,6 +144,7 @@ package struct OrderBook: MatchSource, Sendable {
     } else if foreign[number] == nil {
       foreign[number] = key
     }
+    if let bound = known.orderNumber, foreign[bound] == key { foreign[bound] = nil }
     known.orderNumber = number
     transactions[key] = known
   }

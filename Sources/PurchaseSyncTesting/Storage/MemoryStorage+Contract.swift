@@ -195,7 +195,7 @@ extension MemoryStorage: SyncStorage {
     do throws(QueueError) {
       for claim in settled {
         guard let number = claim.orderNumber, let entry = record(claim.key)?.entry else { continue }
-        try book.bind(claim.key, to: number, lane: entry.lane)
+        try book.bind(claim.key, to: number, lane: entry.lane, isVerdict: true)
       }
     } catch {
       if let before { book = before }
