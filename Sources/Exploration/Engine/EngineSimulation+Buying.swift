@@ -26,7 +26,10 @@ extension EngineSimulation {
         try await engine.receive(.pending, for: order)
         signOut(account)
       }
+      // The run does not end before the charge.
+      buyers += 1
       later(Int64(people.pick([0, 1_000, 60_000]))) { [self] in
+        buyers -= 1
         let sale = charge(product, number)
         guard let running = processes.last(where: \.isRunning), let engine = running.engine else { return }
         start(running) { await self.handOver(sale, running, engine) }
