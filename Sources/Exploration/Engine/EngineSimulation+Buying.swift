@@ -5,6 +5,8 @@ import PurchaseSync
 /// What people do with payment sheets, and what the store answers.
 extension EngineSimulation {
   func buy(_ act: EngineAct, _ process: EngineProcess, _ engine: SyncEngine) async throws {
+    buyers += 1
+    defer { buyers -= 1 }
     let account = Names.accounts[people.below(knobs.accounts)]
     let product = people.below(2)
     switch act {
