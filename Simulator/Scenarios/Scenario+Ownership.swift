@@ -83,7 +83,7 @@ extension Scenario {
       ], expects: allYours(2, told: 4)),
     Scenario(
       name: "restore-before-sign-in", summary: "restored before the sign-in, and once more after it",
-      description: "Nobody is signed in at the first tap. After the sign-in the same purchase is hers.",
+      description: "No account is signed in at the first tap. After the sign-in the same purchase is hers.",
       attacks: "apps that remember the first answer",
       proves: ["R4.5", "invariant 6"],
       launches: [

@@ -4,10 +4,10 @@ import PurchaseSyncTesting
 extension Scenario {
   static let system: [Scenario] = [
     Scenario(
-      name: "token-refused", summary: "the backend refuses the token three times, and nobody signs in",
+      name: "token-refused", summary: "the backend refuses the token three times, and no sign-in follows",
       description: """
         The token expired. The app is asked for a newer one at once; the backend refuses that too for a while. The \
-        app never says that somebody signed in.
+        app never tells of a sign-in.
         """,
       attacks: "queues that wait for a sign-in that was never needed; libraries that finish at a 401",
       proves: ["invariant 24", "invariant 36"],

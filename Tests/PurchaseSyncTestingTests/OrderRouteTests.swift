@@ -71,7 +71,7 @@ import Testing
     #expect(try fixture.server.snapshot().orders.count == 1)
   }
 
-  @Test func `a claim registers its order, and one whose order conflicts is rejected and credited to nobody`()
+  @Test func `a claim registers its order, and one whose order conflicts is rejected without a credit`()
     async throws
   {
     let fixture = try MockServerFixture()

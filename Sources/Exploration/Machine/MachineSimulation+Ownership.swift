@@ -11,7 +11,7 @@ extension MachineSimulation {
   // MARK: Acts
 
   /// Hands over what the receipt holds and was finished, without tokens. After a restored backup the backend no longer
-  /// knows the owners, and a receipt cannot tell them: then nobody restores.
+  /// knows the owners, and a receipt cannot tell them: then no phone restores.
   func restore(_ process: Process) {
     let phone = process.phone
     guard process.isAlive, backend.epoch == 0 else { return }

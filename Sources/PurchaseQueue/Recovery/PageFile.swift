@@ -52,8 +52,8 @@ final class PageFile {
 }
 
 extension PageImage {
-  /// Calls `body` with the file and its log; the file is read in pieces. Throws if a piece cannot be read, whatever
-  /// `body` returned. No other process may write meanwhile.
+  /// Calls `body` with the file and its log; the file is read in pieces. Throws if a piece cannot be read, also
+  /// after `body` has returned. No other process may write meanwhile.
   static func inPieces<R>(
     of path: String, on disk: Disk, log: LogImage? = nil, _ body: (PageImage) -> R
   ) throws(QueueError) -> R {

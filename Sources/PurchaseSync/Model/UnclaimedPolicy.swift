@@ -2,7 +2,7 @@
 /// StoreKit, a renewal of one. It has no account token, fits no order, and the owner of its original is not known here.
 ///
 /// The claim says which rule was used (`MatchEvidence`). If the backend knows an owner, by an earlier purchase of the
-/// chain, that account gets it whatever the policy says.
+/// chain, that account gets it under each policy.
 @nonexhaustive
 public enum UnclaimedPolicy: String, Sendable, Hashable, CaseIterable {
   /// It belongs to the device until an account adopts it (``SyncEngine/adoptDevicePurchases(for:)``).
