@@ -59,6 +59,29 @@ import Testing
     }
   }
 
+  /// A torn write can look the same, so this is no damage.
+  @Test(arguments: [1, 9, 17, 40, 700, 1_040])
+  func `a flipped bit in the last commit of a killed queue is corrected and keeps its entry`(
+    distance: Int
+  ) async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      let keys = numbered("k", 3)
+      try kill(site, keys)
+      let log = Damage(path: site.path + "-wal")
+      let bytes = try log.bytes
+      let frames = LogImage(bytes).frames
+      let last = try #require(frames.last)
+      try log.flip(at: last.offset - 24 + distance)
+      #expect(LogImage(try log.bytes).frames == frames)
+      let queue = try site.open()
+      #expect(try names(queue.allEntries()) == keys)
+      #expect(try queue.allEntries().allSatisfy { $0.state == .queued && !$0.payloads[0].isByReference })
+      #expect(queue.salvage == nil)
+      #expect(try QueueCheck.run(path: site.path).isClean)
+    }
+  }
+
   @Test func `a lost frame of the log is told, and later commits stay`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)

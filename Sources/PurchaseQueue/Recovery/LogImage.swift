@@ -7,6 +7,9 @@
 ///
 /// A frame's checksum continues from the one before. The stored checksum of a damaged frame therefore verifies the frame
 /// behind it, and one flipped bit can be corrected.
+///
+/// In the last commit, a flipped bit and a torn write can look the same. With the bit corrected, both are right: a commit
+/// that was not durable may be kept. So this is a correction and no damage.
 struct LogImage {
   static let pageSize = 1024
   static let frameSize = 24 + pageSize
@@ -34,11 +37,17 @@ struct LogImage {
   /// that the file does not hold.
   private(set) var isHeaderDamaged = false
 
+  /// Where the file differs from `bytes`, if the last commit counts by a corrected bit alone. SQLite drops that commit if
+  /// the file stays as it is.
+  private(set) var correction: Range<Int>?
+
   /// A bit that may have been flipped instead, if two explanations are left: the number of a page or a bit of it.
   private var other: (byte: Int, mask: UInt8)?
 
   /// The first frame that was corrected.
   private var repaired: Int?
+  /// Where it was corrected, if it matches its checksum now.
+  private var corrected: Range<Int>?
   private var isBigEndian = false
   private var salts: (UInt32, UInt32) = (0, 0)
 
@@ -171,21 +180,24 @@ struct LogImage {
       guard let next = resume(after: index) else { break }
       broken = broken ?? index
       for skipped in index..<next where isMember(skipped) {
-        // If the frame before it is lost, nothing verifies this one, and nothing speaks against it.
-        if skipped == next - 1, skipped > index {
+        // If the frame before it is lost, nothing verifies this one. It counts if nothing speaks against it: where a
+        // write was torn, its two numbers may lie in a sector of noise, and its checksum in the next one.
+        if skipped == next - 1, skipped > index, isBelievable(skipped) {
           whole.append(frame(skipped))
         } else {
           doubtful.append(frame(skipped))
         }
       }
-      if next > index, next - 1 >= index, frame(next - 1).size > 0, isMember(next - 1) {
+      if next > index, next - 1 >= index, frame(next - 1).size > 0, isMember(next - 1),
+        isBelievable(next - 1)
+      {
         // The stored checksum of the frame before is right, so its mark of a commit very likely is.
         isProven = true
       }
       seed = stored(next - 1)
       index = next
     }
-    finish(whole, committed, broken: broken, isProven: isProven)
+    finish(whole, committed, broken: isProven ? broken : nil)
   }
 
   /// The next frame that continues the stored checksum of the frame before it.
@@ -198,8 +210,9 @@ struct LogImage {
     return nil
   }
 
-  private mutating func finish(_ whole: [Frame], _ committed: Int, broken: Int?, isProven: Bool) {
-    if let broken, isProven {
+  /// - Parameter broken: the first frame that does not match its checksum, if commits behind it are known to be durable.
+  private mutating func finish(_ whole: [Frame], _ committed: Int, broken: Int?) {
+    if let broken {
       damage = "frame \(broken + 1) of the log does not match its checksum, and later commits follow"
       let last = whole.lastIndex { $0.size > 0 } ?? -1
       frames = Array(whole[...last])
@@ -210,12 +223,26 @@ struct LogImage {
       doubtful = []
     }
     guard let repaired else { return }
-    if repaired < frames.count {
-      damage = "a bit of frame \(repaired + 1) of the log was flipped"
-    } else {
+    guard repaired < frames.count else {
       // Its commit is not complete. A torn write can look like that: one bit was set in what was not written any more.
       other = nil
+      return
     }
+    let lastCommit = (frames.dropLast().lastIndex { $0.size > 0 } ?? -1) + 1
+    let isAtEnd = broken == nil && repaired >= lastCommit && whole.count == committed
+    if isAtEnd, other == nil, !isHeaderDamaged, let corrected {
+      correction = corrected
+    } else {
+      damage = "a bit of frame \(repaired + 1) of the log was flipped"
+    }
+  }
+
+  /// True if the numbers of a frame are not far beyond those of the others, as noise is.
+  private func isBelievable(_ index: Int) -> Bool {
+    let others = (0..<room).filter { $0 != index && isMember($0) }.map { frame($0) }
+    // One frame of noise among the others must not vouch for another one: the second largest number counts.
+    let largest = others.map { max($0.size, $0.page) }.sorted().dropLast().last ?? 0
+    return largest == 0 || (frame(index).page <= largest + 16 && frame(index).size <= largest + 16)
   }
 
   /// True if the numbers of a frame go with those of the others.
@@ -234,9 +261,25 @@ struct LogImage {
     return largest == 0 || (page <= largest + 16 && frame(index).size <= largest + 16)
   }
 
+  /// The one bit whose correction makes a sound page; nil if there are more of them or none. Then the page stays as it is:
+  /// a checksum tells which of its rows is damaged.
+  private func onlySound(of bits: [(byte: Int, mask: UInt8)], _ index: Int) -> (byte: Int, mask: UInt8)? {
+    let begin = start(index) + 24
+    let sound = bits.filter { bit in
+      var page = Array(bytes[begin..<start(index + 1)])
+      // A bit of the header leaves the page as it is.
+      if bit.byte >= begin { page[bit.byte - begin] ^= bit.mask }
+      let read = PageReader(PageImage.Page(bytes: page, start: 0), number: frame(index).page)
+      return read?.isConsistent == true
+    }
+    guard sound.count == 1, let bit = sound.first, bit.byte >= begin else { return nil }
+    return bit
+  }
+
   /// Corrects a frame of which one bit was flipped.
   private mutating func repair(_ index: Int, after seed: LogChecksum) -> Bool {
     let offset = start(index)
+    var changed: Range<Int>?
     let computed = sum(index, after: seed)
     let stored = stored(index)
     let differing =
@@ -245,25 +288,30 @@ struct LogImage {
     if differing == 1, computed == stored {
       bytes.setBigEndian32(salts.0, at: offset + 8)
       bytes.setBigEndian32(salts.1, at: offset + 12)
+      changed = offset + 8..<offset + 16
     } else if differing == 0, computed.distance(to: stored) == 1, !verifies(index + 1, after: stored) {
       bytes.setBigEndian32(computed.first, at: offset + 16)
       bytes.setBigEndian32(computed.second, at: offset + 20)
+      changed = offset + 16..<offset + 24
     } else if differing == 0 {
       let bits = computed.flippedBits(of: bytes, at: offset, stored: stored, isBigEndian: isBigEndian)
-      guard let first = bits.first else { return false }
-      // Of several bits, one of the header is meant if the header makes no sense. Otherwise the page stays as it is: a
-      // checksum tells which of its rows is damaged.
+      guard !bits.isEmpty else { return false }
+      // Of several bits, one of the header is meant if the header makes no sense.
       let header = bits.first { $0.byte < offset + 8 }
       if bits.count > 1, let header, makesSense(index) { other = header }
-      if bits.count == 1 {
-        bytes[first.byte] ^= first.mask
-      } else if let header, !makesSense(index) {
-        bytes[header.byte] ^= header.mask
+      let isHeader = header != nil && !makesSense(index)
+      let bit = if bits.count == 1 { bits[0] } else if isHeader { header } else { onlySound(of: bits, index) }
+      if let bit {
+        bytes[bit.byte] ^= bit.mask
+        changed = bit.byte..<bit.byte + 1
       }
     } else {
       return false
     }
-    repaired = repaired ?? index
+    if repaired == nil {
+      repaired = index
+      corrected = verifies(index, after: seed) ? changed : nil
+    }
     return true
   }
 }

@@ -2,6 +2,9 @@
 struct PageImage {
   static let pageSize = LogImage.pageSize
 
+  /// A gibibyte: the log may be all that is left of a file, and the largest queue of the default limits has 31 MiB.
+  private static let mostWithoutFile = 1 << 20
+
   private let file: PageFile
   private let log: LogImage
   /// Where the newest frame of a page is in the log.
@@ -24,8 +27,10 @@ struct PageImage {
     self.file = file
     self.log = log
     let stored = file.size / Self.pageSize
-    // Not more than there is: the file may be cut off, or gone.
-    let most = log.frames.reduce(stored) { max($0, $1.page) }
+    // Not more than there is: the file may be cut off, or gone. A damaged frame may have any page number, and four billion
+    // pages would be four billion steps.
+    let believable = max(2 * stored, Self.mostWithoutFile)
+    let most = log.frames.reduce(stored) { $1.page <= believable ? max($0, $1.page) : $0 }
     count = min(log.frames.last?.size ?? stored, most)
     var newest: [Int: Int] = [:]
     for frame in log.frames where frame.page <= count { newest[frame.page] = frame.offset }

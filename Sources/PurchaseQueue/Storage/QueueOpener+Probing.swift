@@ -107,14 +107,20 @@ extension QueueOpener {
     }
   }
 
-  /// What is wrong with the log, so that SQLite would drop commits from it without a word; nil for nothing.
-  func logProblem() throws(QueueError) -> String? {
+  /// What is wrong with the log, so that SQLite would drop commits from it without a word; nil for nothing. Writes what
+  /// the log lacks for SQLite to read its last commit. Call it under the inter-process lock.
+  func mendLog() throws(QueueError) -> String? {
     let bytes = try QueueError.wrapFile(path) { () throws(FileError) in
       try disk.readIfPresent(path + "-wal")
     }
     guard bytes.count > LogImage.headerSize else { return nil }
     let log = LogImage(bytes)
     if let damage = log.damage { return damage }
+    if let range = log.correction {
+      try QueueError.wrapFile(path) { () throws(FileError) in
+        try disk.overwrite(path + "-wal", at: range.lowerBound, with: Array(log.bytes[range]))
+      }
+    }
     guard log.isHeaderDamaged, !log.frames.isEmpty else { return nil }
     let addsToFile = try PageImage.inPieces(of: path, on: disk, log: log) { $0.addsToFile }
     return addsToFile ? "the header of the log is damaged" : nil

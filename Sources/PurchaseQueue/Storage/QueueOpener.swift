@@ -79,7 +79,7 @@ struct QueueOpener {
   private func connect() throws(QueueError) -> Connection {
     let found = try probe()
     if case .damaged(let what) = found { throw .damaged(path: path, what: what) }
-    if case .queue = found, let what = try logProblem() { throw .damaged(path: path, what: what) }
+    if case .queue = found, let what = try mendLog() { throw .damaged(path: path, what: what) }
     if case .nothing = found {
       // Before SQLite opens it: log and index get the permissions that the file has then.
       try QueueError.wrapFile(path) { () throws(FileError) in try disk.createForOwner(path) }

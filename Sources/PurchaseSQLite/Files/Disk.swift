@@ -48,6 +48,17 @@ package struct Disk: Sendable {
     try syncDirectory(of: path)
   }
 
+  /// Writes the bytes over those of an existing file, and syncs it. Does nothing if the file ends before: another process
+  /// may have removed it meanwhile.
+  package func overwrite(_ path: String, at offset: Int, with bytes: [UInt8]) throws(FileError) {
+    guard try kind(of: path) == .file else { return }
+    let descriptor = try files.open(path, .updating)
+    defer { files.close(descriptor) }
+    guard try files.size(of: descriptor, path) >= offset + bytes.count else { return }
+    try files.write(bytes, to: descriptor, at: offset, path)
+    try files.sync(descriptor, path)
+  }
+
   /// Writes the pieces that `next` returns, until it returns an empty one, to a new file for the owner alone. Not
   /// synced: for scratch files.
   package func fill<E: Error>(
