@@ -49,18 +49,27 @@ struct EngineClient: AppClient {
     _ engine: SyncEngine, _ parts: AppParts, _ confirms: Locked<Bool>
   ) async throws -> Task<Void, Never> {
     let events = try await engine.eventStream()
-    return Task {
-      for await event in events {
-        let record = SyncLogRecord(event)
-        parts.trace.note(
-          .app, event.kind, record.name,
-          detail: ([record.text] + record.keys.map(\.rawValue)).joined(separator: " "))
-        guard case .delivered(let outcome) = event, confirms.value else { continue }
+    let seen = SeenOutcomes()
+    Task {
+      for await _ in seen.arrivals {
         do {
-          try await engine.confirm(outcome)
+          try await engine.confirm(all: seen.take())
         } catch {
           Terminal.error("app: \(error)")
         }
+      }
+    }
+    return Task {
+      defer { seen.end() }
+      for await event in events {
+        if parts.trace.isOn {
+          let record = SyncLogRecord(event)
+          parts.trace.note(
+            .app, event.kind, record.name,
+            detail: ([record.text] + record.keys.map(\.rawValue)).joined(separator: " "))
+        }
+        guard case .delivered(let outcome) = event, confirms.value else { continue }
+        seen.add(outcome)
       }
     }
   }
@@ -112,6 +121,32 @@ struct EngineClient: AppClient {
     await engine.shutdown()
     listener.cancel()
   }
+}
+
+/// Outcomes that the app has shown. What came while others were confirmed is confirmed together, in one commit.
+private final class SeenOutcomes: Sendable {
+  private let outcomes = Locked<[Outcome]>([])
+  /// An element for outcomes that may wait.
+  let arrivals: AsyncStream<Void>
+  private let continuation: AsyncStream<Void>.Continuation
+
+  init() {
+    (arrivals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  }
+
+  func add(_ outcome: Outcome) {
+    outcomes.withLock { $0.append(outcome) }
+    continuation.yield()
+  }
+
+  func take() -> [Outcome] {
+    outcomes.withLock { outcomes in
+      defer { outcomes = [] }
+      return outcomes
+    }
+  }
+
+  func end() { continuation.finish() }
 }
 
 extension SyncEvent {

@@ -145,11 +145,16 @@ struct AppLaunch {
       let passages = parts.checkpoints.counts.values.reduce(0, +)
       if let end = patience.end(left: left, passages: passages), isLimited { return end }
       do {
-        try await Task.sleep(for: .milliseconds(2))
+        try await Task.sleep(for: Self.pause(before: left))
       } catch {
         return .done
       }
     }
+  }
+
+  /// Looking takes the engine's time: with much left, the end is not near.
+  private static func pause(before left: Int) -> Duration {
+    .milliseconds(left > 64 ? 25 : left > 16 ? 10 : 2)
   }
 
   private func perform(_ step: AppStep) async throws {

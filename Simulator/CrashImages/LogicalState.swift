@@ -52,7 +52,7 @@ struct LogicalState: Hashable, Sendable {
     Source(
       table: "watches", columns: "key, failed_rounds, failing_since, unknown_answers", order: "key"),
     Source(table: "owed_updates", columns: "place, key, details", order: "place"),
-    Source(table: "device_adoptions", columns: "account, through_place", order: "account"),
+    Source(table: "device_adoptions", columns: "account, through_place", order: "sequence"),
   ]
 
   init(of file: SyncFile) throws(QueueError) {

@@ -19,6 +19,8 @@ struct RunCommand {
     let outcomes = try cells.run { outcome in
       guard let score = outcome.score, !settings.json else { return }
       if !settings.isQuiet || !score.isAsExpected { Terminal.line(Table.row(score)) }
+      // In the table of all scenarios there is no space for them.
+      if !settings.isQuiet, scenarios.count == 1 { Terminal.line("  requests: " + score.requests.words) }
     }
     let summary = Table.summary(outcomes.compactMap(\.score))
     if !settings.json {

@@ -22,7 +22,7 @@ final class ScenarioEnvironment {
     self.log = log
     server = try MockServer(
       databasePath: device.environment, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
-      environment: scenario.isSandbox ? .sandbox : .production, seed: seed,
+      environment: scenario.environment, seed: seed,
       onRequest: { moment in
         log?.saw(moment)
         onRequest(moment)
@@ -87,6 +87,7 @@ final class ScenarioEnvironment {
         store.faults.lackedPurchases = purchases
         store.faults.lackingReadings = readings
       case .repeatsTransactions: store.faults.repeatsTransactions = true
+      case .listsFinished(let isOn): store.faults.listsFinished = isOn
       case .storeAccount(let account): store.signIn(device: Scenario.phone, storeAccount: account)
       default: break
       }
@@ -179,6 +180,7 @@ extension EnvironmentStep {
     case .receiptLacks(let purchases, let readings):
       return (.store, "the app receipt lacks \(purchases) purchases for \(readings) readings")
     case .repeatsTransactions: return (.store, "answers with earlier transactions")
+    case .listsFinished(let isOn): return (.store, "lists finished transactions \(isOn ? "too" : "no more")")
     case .backendBackedUp: return (.backend, "a backup is made")
     case .backendRestored: return (.backend, "restored from its backup")
     case .storeAccount(let account): return (.person, "signs in to the store as \(account)")

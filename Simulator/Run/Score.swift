@@ -28,6 +28,8 @@ struct Score: Encodable {
   /// Purchases that are pending at the end of the run.
   var stuck: Int
   var seconds: Double
+  /// Requests that the parent's servers got from the app.
+  var requests: RequestCounts
   /// Other differences from the scenario's expectation: `paid 1, not 2`.
   var unexpected: [String]
   /// Crashes and hangs, which more time would not change.
@@ -41,6 +43,7 @@ struct Score: Encodable {
     self.scenario = scenario.name
     self.client = client.rawValue
     self.seconds = (seconds * 1_000).rounded() / 1_000
+    requests = RequestCounts(environment)
     let tally = MockTally(environment, kept: kept)
     paid = tally.paid
     granted = tally.granted
@@ -80,7 +83,7 @@ struct Score: Encodable {
 
   private enum Key: String, CodingKey {
     case scenario, client, verdict, paid, granted, lost, doubled, wrongAccount, unfinished, pending, stuck
-    case seconds, unexpected, ranOutOfTime
+    case seconds, uploads, finishes, listings, unexpected, ranOutOfTime
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -96,6 +99,9 @@ struct Score: Encodable {
       try container.encode(count, forKey: key)
     }
     try container.encode(seconds, forKey: .seconds)
+    try container.encode(requests.uploads, forKey: .uploads)
+    try container.encode(requests.finishes, forKey: .finishes)
+    try container.encode(requests.listings, forKey: .listings)
     try container.encode(crashes + unexpected, forKey: .unexpected)
     try container.encode(ranOutOfTime, forKey: .ranOutOfTime)
   }

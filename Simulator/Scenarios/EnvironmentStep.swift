@@ -35,6 +35,8 @@ enum EnvironmentStep: Hashable {
   /// From now on the store answers the payment of an unfinished consumable, and of a present subscription, with the
   /// earlier transaction.
   case repeatsTransactions
+  /// Whether the store's listings contain finished transactions too.
+  case listsFinished(Bool)
 
   // MARK: The backend
 

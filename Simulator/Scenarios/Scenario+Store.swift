@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import PurchaseSyncTesting
 
 /// Purchases that wait for an approval, start in the store, are revoked, or arrive in unusual numbers.
@@ -96,6 +97,6 @@ extension Scenario {
       proves: ["R1.1", "R4.2"],
       launches: [
         Launch(before: [.delivery(proofs: ["appReceipt"], forgetsToken: false)], does: [buyGems])
-      ], expects: .init(paid: 1), isSandbox: true, verifiesOverHTTP: true),
+      ], expects: .init(paid: 1), environment: .sandbox, verifiesOverHTTP: true),
   ]
 }

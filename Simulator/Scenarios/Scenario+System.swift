@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import PurchaseSyncTesting
 
 /// Backlogs, refused tokens, locked keychains and stores that hang, each from a public issue.
@@ -74,6 +75,32 @@ extension Scenario {
           ])
       ], expects: .init(paid: 3), seconds: 30),
     Scenario(
+      name: "ids-from-zero", summary: "a test store whose transaction ids begin at 0",
+      description: """
+        Xcode's test store numbers transactions from 0 (flutter#188276). The first upload fails, and the app is \
+        killed with two purchases in its queue.
+        """,
+      attacks: "code that takes id 0 for none, and ids of one store for those of another",
+      proves: ["invariant 1", "invariant 3"],
+      launches: [
+        Launch(before: [.outage()], does: [buyGems, buyCoins, .use(milliseconds: 60)]),
+        Launch(before: [.noFaults]),
+      ], expects: .init(paid: 2), environment: .xcode),
+    Scenario(
+      name: "finished-still-listed", summary: "the store lists a transaction that is finished",
+      description: """
+        The gems are granted and finished, and the store lists them at each launch all the same \
+        (cordova-plugin-purchase#1714). They are finished again, and not uploaded. Alice buys coins.
+        """,
+      attacks: "apps that grant what the store lists; queues that fill with what is done",
+      proves: ["invariant 2", "invariant 23"],
+      launches: [
+        Launch(before: [.listsFinished(true)], does: [buyGems, .use(milliseconds: 100)], granted: 1),
+        Launch(does: [.use(milliseconds: 60)]),
+        Launch(does: [buyCoins, .use(milliseconds: 60)], granted: 2),
+        Launch(before: [.listsFinished(false)]),
+      ], expects: .init(paid: 2)),
+    Scenario(
       name: "refund-after-grant", summary: "refunded after the grant, under the same id, then a purchase",
       description: """
         The gems are granted and finished. A week later they are refunded, and the store delivers the transaction \
@@ -97,6 +124,23 @@ extension Scenario {
           before: [
             .fault(
               .respond, count: nil, status: 500, bodyContains: "\"transactionID\":\"2000000000000037\""),
+            .boughtOutside(product: gems, storeAccount: storeAccount, count: 60),
+          ], does: [.use(milliseconds: 600)], granted: 59),
+        Launch(before: [.noFaults]),
+      ], expects: .init(paid: 60), timeScale: 20_000),
+    Scenario(
+      name: "backlog-with-refusal", summary: "sixty purchases; the backend refuses uploads with one of them",
+      description: """
+        Sixty codes were redeemed in an outage. The backend has no price for one of them and answers 422 to any upload \
+        that holds it. The one that is refused by itself waits, and its lane goes on with the others.
+        """,
+      attacks: "queues that stop at a 4xx, and rules that finish every transaction of the upload",
+      proves: ["invariant 5", "invariant 25"],
+      launches: [
+        Launch(
+          before: [
+            .fault(
+              .respond, count: nil, status: 422, bodyContains: "\"transactionID\":\"2000000000000037\""),
             .boughtOutside(product: gems, storeAccount: storeAccount, count: 60),
           ], does: [.use(milliseconds: 600)], granted: 59),
         Launch(before: [.noFaults]),

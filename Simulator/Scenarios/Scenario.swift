@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import PurchaseSync
 import PurchaseSyncTesting
 
@@ -62,8 +63,8 @@ struct Scenario: Hashable {
   var seconds: Int64 = 10
   /// How much faster than in production the delays of the retry policy pass.
   var timeScale: Int64 = 1_000
-  /// Whether the app uses the sandbox store, as in testing.
-  var isSandbox = false
+  /// The store that the app uses: `Production`, or one for testing.
+  var environment = StoreEnvironment.production
   /// For whom the app says that purchases are which name no owner.
   var unclaimed = UnclaimedPolicy.device
   /// Whether the backend asks the store over HTTP, at `/verifyReceipt`.

@@ -115,12 +115,14 @@ struct BackendRuleTests {
     product.productID = "pro"
     var quantity = Sample.claim(for: record)
     quantity.quantity = 2
-    let order = Sample.claim(for: record, match: .bound, order: "none such")
-    for claim in [product, quantity, order] {
+    for claim in [product, quantity] {
       let verdict = try backend.upload(claim, holding: [record])
       #expect(verdict.verdict == .rejected)
       #expect(verdict.reason != nil)
     }
+    // A device knows no order by itself: this is a mistake, and not an order that was lost.
+    let order = Sample.claim(for: record, match: .bound, order: "none such")
+    #expect(try backend.upload(order, holding: [record], as: .device(UUID())).verdict == .rejected)
     let foreign = ReceiptForge(bundleID: "com.example.other").signedTransaction(record, signedAt: Sample.now)
     let facts = try SignedTransaction(jws: foreign)
     #expect(try backend.upload(Sample.claim(for: record), answer: .genuine([facts])).verdict == .rejected)

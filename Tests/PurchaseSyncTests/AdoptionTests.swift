@@ -18,6 +18,7 @@ import Testing
     (UploadFailure.retry(reason: "", retryAfterMilliseconds: nil), Adoption.End.failed, 1, true),
     (.backendBusy(reason: "", retryAfterMilliseconds: 1_000), .failed, 1, true),
     (.backendFault(reason: ""), .failed, 1, false), (.unprepared(reason: ""), .failed, 0, false),
+    (.accountRefused, .failed, 0, false),
     (.signInNeeded, .needsSignIn, 0, false), (.interrupted, .waits, 0, false),
   ])
   func `what each failure means`(
@@ -74,8 +75,47 @@ import Testing
     let storage = MemoryStorage()
     var table = AdoptionTable()
     for account in ["carol", "alice", "bob"] { try table.request(by: account, in: storage) }
-    #expect(send(&table, storage) == ["alice", "bob", "carol"])
-    #expect(send(&table, storage) == [])
+    for account in ["carol", "alice", "bob"] {
+      #expect(send(&table, storage) == [account])
+      #expect(send(&table, storage) == [], "a later request would get what the earlier one asked for")
+      _ = try table.taken(by: account, in: storage)
+    }
+    #expect(table.isEmpty)
+  }
+
+  @Test func `an adoption whose account never signs in can be withdrawn, and the next one goes out`() throws {
+    let storage = MemoryStorage()
+    var table = AdoptionTable()
+    for account in ["gone", "alice"] { try table.request(by: account, in: storage) }
+    #expect(try table.withdraw("gone", in: storage))
+    #expect(send(&table, storage) == ["alice"])
+    #expect(try !table.withdraw("alice", in: storage), "the backend may have it")
+    #expect(try !table.withdraw("gone", in: storage))
+    #expect(storage.deviceAdoptions().map(\.account) == ["alice"])
+  }
+
+  @Test func `an adoption that the backend has taken cannot be withdrawn because the app asked again`() throws
+  {
+    let storage = MemoryStorage()
+    let transaction = bought("100")
+    let match = try OrderMatcher.match(transaction, from: storage)
+    _ = try storage.enqueue(transaction, match, storeAccount: nil, now: midday)
+    var table = AdoptionTable()
+    try table.request(by: "alice", in: storage)
+    #expect(send(&table, storage) == ["alice"])
+    #expect(try table.taken(by: "alice", in: storage))
+    try table.request(by: "alice", in: storage)
+    #expect(try !table.withdraw("alice", in: storage))
+  }
+
+  @Test func `a repeated request that is in flight lets no later one pass`() throws {
+    let storage = MemoryStorage()
+    var table = AdoptionTable()
+    try table.request(by: "alice", in: storage)
+    #expect(send(&table, storage) == ["alice"])
+    try table.request(by: "bob", in: storage)
+    try table.request(by: "alice", in: storage)
+    #expect(send(&table, storage) == [], "alice's is in flight")
   }
 
   @Test func `an adoption that was taken waits for what it covers`() throws {

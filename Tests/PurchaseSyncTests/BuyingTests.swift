@@ -1,8 +1,10 @@
 import Foundation
 import PurchaseQueue
-import PurchaseSync
+import PurchaseSQLite
 import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSync
 
 /// What happens between the wish to buy and the outcome. The names begin with the probe that showed the fault.
 @Suite struct BuyingTests {
@@ -80,6 +82,7 @@ import Testing
       try await engine.receive(try await shop.pay(his), for: his)
       let outcome = try await shop.confirm(engine, his)
       #expect(outcome.verdict == .otherOwner && outcome.lane == .account("bob"))
+      #expect(outcome.owner == .another)
       #expect(!"\(outcome)".contains("alice"))
       await engine.shutdown()
     }
@@ -240,5 +243,132 @@ import Testing
       #expect(![first.number, second.number].contains(third.number))
       await again.shutdown()
     }
+  }
+
+  @Test func `a product that was settled a moment before the order closes the order`() async throws {
+    try await BuyingFixture.with { shop in
+      let engine = try await shop.open()
+      // A code, redeemed in the App Store.
+      let first = try await shop.store.pay(product: "pro", quantity: 1, accountToken: nil)
+      try await engine.receive(first)
+      try await shop.deliverAll(engine)
+      let order = try await engine.begin(product: "pro", account: "alice")
+      let returned = try await shop.pay(order)
+      #expect(returned.transactionID == first.transactionID)
+      try await engine.receive(.purchased(returned), for: order)
+      let outcome = try await shop.confirm(engine, order)
+      #expect(outcome.isAlreadyOwned && outcome.owner == .device && outcome.key == first.key)
+      try await shop.waitForBackend(order.number, .cancelled)
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `a device clock that is ahead does not turn a new payment into an owned product`() async throws {
+    try await BuyingFixture.with { shop in
+      var configuration = try shop.configuration()
+      configuration.orderPolicy = .deviceOnly
+      configuration.now = { Timestamp.wallClock().adding(milliseconds: 2 * 3_600_000) }
+      let engine = try await shop.open(configuration)
+      let order = try await engine.begin(product: "gems", account: "alice")
+      try await until { try await engine.noticesOwed() == 0 }
+      let known = try #require(try await shop.order(order.number, engine))
+      #expect(known.createdAt < order.createdAt, "the backend's time counts")
+      // Paid without the token, which the original API may lose.
+      let paid = try await shop.store.pay(product: "gems", quantity: 1, accountToken: nil)
+      try await engine.receive(.purchased(paid), for: order)
+      #expect(try await !shop.confirm(engine, order).isAlreadyOwned)
+      #expect(try shop.server.snapshot().creditOwners == [.account("alice")])
+      await engine.shutdown()
+    }
+  }
+
+  // MARK: Not open any more
+
+  @Test func `an order of another device that was delivered neither stays open here nor is used again`()
+    async throws
+  {
+    try await BuyingFixture.with { shop in
+      let phone = try await shop.open()
+      let pad = try await SyncEngine.open(
+        try shop.configuration("pad"),
+        store: MockStoreClient(base: shop.server.baseURL, storeAccount: "other"),
+        transport: shop.transport, credentials: { "token-" + $0.account })
+      let order = try await phone.begin(product: "gems", account: "alice")
+      try await pad.fetchOrders(of: "alice")
+      #expect(try await shop.order(order.number, pad)?.state == .open)
+      try await phone.receive(try await shop.pay(order), for: order)
+      try await shop.confirm(phone, order)
+      try await pad.fetchOrders(of: "alice")
+      #expect(try await shop.order(order.number, pad)?.state == .delivered)
+      shop.pass(hours: 2)
+      let next = try await pad.begin(product: "gems", account: "alice")
+      #expect(next.number != order.number)
+      await phone.shutdown()
+      await pad.shutdown()
+    }
+  }
+
+  @Test func `an open order of another device is not used for a purchase on this one`() async throws {
+    try await BuyingFixture.with { shop in
+      let phone = try await shop.open()
+      let order = try await phone.begin(product: "gems", account: "alice")
+      let pad = try await shop.open(try shop.configuration("pad"))
+      try await pad.fetchOrders(of: "alice")
+      shop.pass(hours: 2)
+      #expect(try await pad.begin(product: "gems", account: "alice").number != order.number)
+      await phone.shutdown()
+      await pad.shutdown()
+    }
+  }
+
+  @Test func `a cancelled order is cancelled after a reinstall, and is not used again`() async throws {
+    try await BuyingFixture.with { shop in
+      let configuration = try shop.configuration(vault: DirectoryVault(directory: shop.directory + "/vault"))
+      let engine = try await shop.open(configuration)
+      let first = try await engine.begin(product: "gems", account: "alice")
+      try await engine.cancel(order: first.number)
+      try await shop.waitForBackend(first.number, .cancelled)
+      let open = try await engine.begin(product: "pro", account: "alice")
+      await engine.shutdown()
+      for suffix in ["", "-wal", "-shm"]
+      where FileManager.default.fileExists(atPath: configuration.path + suffix) {
+        try FileManager.default.removeItem(atPath: configuration.path + suffix)
+      }
+      shop.pass(hours: 2)
+      let again = try await shop.open(configuration)
+      #expect(try await shop.order(first.number, again)?.state == .cancelled)
+      let second = try await again.begin(product: "gems", account: "alice")
+      #expect(second.number != first.number, "its payment may still complete: two payments, one order")
+      #expect(try await shop.order(open.number, again)?.state == .open)
+      #expect(try await again.begin(product: "pro", account: "alice").number != open.number)
+      await again.shutdown()
+    }
+  }
+
+  @Test func `an order whose answer was lost is not handed out after it has expired`() async throws {
+    try await BuyingFixture.with { shop in
+      shop.server.setOrderLifetime(.seconds(3_600))
+      let isLost = Locked(true)
+      let engine = try await shop.open(transport: Losing(inner: shop.transport, isLost: isLost))
+      await #expect(throws: SyncError.self) { try await engine.begin(product: "gems", account: "alice") }
+      isLost.withLock { $0 = false }
+      shop.pass(hours: 3)
+      let order = try await engine.begin(product: "gems", account: "alice")
+      #expect(order.state == .open)
+      #expect(try shop.server.snapshot().orders.count == 2)
+      await engine.shutdown()
+    }
+  }
+}
+
+/// A transport whose answers are lost.
+private struct Losing: BackendTransport {
+  let inner: any BackendTransport
+  let isLost: Locked<Bool>
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    let answer = try await inner.send(request)
+    if isLost.value { throw TransportError(reason: "the answer was lost") }
+    return answer
   }
 }

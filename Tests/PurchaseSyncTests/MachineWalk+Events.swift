@@ -126,6 +126,7 @@ extension MachineWalk {
       .retry(reason: "HTTP 500", retryAfterMilliseconds: wait),
       .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: wait), .backendFault(reason: "HTTP 400"),
       .signInNeeded, .tokenRefused, .proofMissing, .laneTaken, .unprepared(reason: "locked"), .interrupted,
+      .accountRefused,
     ])
     observer.failed(failure, lane, sent.map(\.key), at: now)
     step("\(lane.rawValue): \(failure)") { (machine, now) throws(QueueError) in

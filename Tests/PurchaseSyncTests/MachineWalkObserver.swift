@@ -95,7 +95,7 @@ struct MachineWalkObserver {
       if let asked { raise(Self.floor(asked, now)) }
     case .backendFault, .otherProtocol: failing.insert(lane)
     case .signInNeeded, .tokenRefused, .interrupted: waiting.insert(lane)
-    case .proofMissing, .laneTaken, .unprepared, .unreadable: break
+    case .proofMissing, .laneTaken, .unprepared, .accountRefused, .unreadable: break
     }
   }
 

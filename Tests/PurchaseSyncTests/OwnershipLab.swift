@@ -35,6 +35,20 @@ struct OwnershipLab: Sendable {
     try await body(OwnershipLab(server: server, directory: directory, shift: shift))
   }
 
+  /// With a plan that alice has bought on her phone, and that the store has renewed since.
+  static func withRenewedPlan(
+    _ body: (OwnershipLab, _ phone: SyncEngine, _ paid: StoreTransaction) async throws -> Void
+  ) async throws {
+    try await with { lab in
+      let phone = try await lab.open("phone", signedIn: "alice")
+      let paid = try await lab.buy("plan", "alice", on: phone)
+      lab.pass(days: 29)
+      try lab.renew(paid)
+      try await body(lab, phone, paid)
+      await phone.shutdown()
+    }
+  }
+
   func pass(days: Int64) { shift.withLock { $0 += days * 86_400_000 } }
 
   var now: Timestamp { Timestamp.wallClock().adding(milliseconds: shift.value) }
@@ -59,12 +73,12 @@ struct OwnershipLab: Sendable {
 
   func open(
     _ configuration: SyncConfiguration, transport: (any BackendTransport)? = nil,
-    store: (any StoreClient)? = nil
+    store: (any StoreClient)? = nil,
+    credentials: @escaping CredentialSource = { "token-" + $0.account }
   ) async throws -> SyncEngine {
     try await SyncEngine.open(
       configuration, store: store ?? self.store(),
-      transport: transport ?? URLSessionTransport(base: server.baseURL),
-      credentials: { "token-" + $0.account })
+      transport: transport ?? URLSessionTransport(base: server.baseURL), credentials: credentials)
   }
 
   func open(_ device: String, signedIn: String?) async throws -> SyncEngine {
@@ -86,6 +100,21 @@ struct OwnershipLab: Sendable {
     try await engine.receive(paid)
     try await settle(engine)
     return paid
+  }
+
+  /// The settings of a device that starts with a copy of another's file, after that one has had a purchase without an
+  /// account.
+  func restoredBackup(from old: String, to new: String) async throws -> SyncConfiguration {
+    let source = try configuration(old, signedIn: nil)
+    let engine = try await open(source, store: store(old))
+    try await engine.receive(try await pay("gems", by: old))
+    try await settle(engine)
+    await engine.shutdown()
+    let target = try configuration(new, signedIn: nil)
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source.path + suffix) {
+      try FileManager.default.copyItem(atPath: source.path + suffix, toPath: target.path + suffix)
+    }
+    return target
   }
 
   func renew(_ transaction: StoreTransaction) throws {

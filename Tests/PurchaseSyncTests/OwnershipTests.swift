@@ -44,11 +44,7 @@ import Testing
   // MARK: Several devices
 
   @Test func `P2 a renewal and a purchase that alice's second device hears of are hers there`() async throws {
-    try await OwnershipLab.with { lab in
-      let phone = try await lab.open("phone", signedIn: "alice")
-      let paid = try await lab.buy("plan", "alice", on: phone)
-      lab.pass(days: 29)
-      try lab.renew(paid)
+    try await OwnershipLab.withRenewedPlan { lab, phone, _ in
       let pad = try await lab.open("pad", signedIn: "alice")
       let renewal = try #require(try await lab.outcomes(1, on: pad).first)
       #expect(renewal.lane == .device && renewal.owner == .yours && renewal.verdict != .otherOwner)
@@ -62,7 +58,6 @@ import Testing
       #expect(own.verdict == .duplicate && own.owner == .yours)
       #expect(try Set(lab.owners) == [.account("alice")])
       await pad.shutdown()
-      await phone.shutdown()
     }
   }
 
@@ -83,6 +78,33 @@ import Testing
       #expect(try lab.server.snapshot().charges.allSatisfy(\.isFinished))
       await pad.shutdown()
       await phone.shutdown()
+    }
+  }
+
+  @Test func `what alice has proved to be hers is told bob as another's, and alice again as hers`()
+    async throws
+  {
+    try await OwnershipLab.withRenewedPlan { lab, _, _ in
+      let signedIn = Locked<String?>("alice")
+      var configuration = try lab.configuration("pad", signedIn: nil)
+      configuration.currentAccount = { signedIn.value }
+      let pad = try await lab.open(configuration)
+      _ = try await snapshot(of: pad) { $0.outcomes.map(\.owner) == [.yours] }
+      // Killed before the app confirmed it.
+      await pad.shutdown()
+      for account in ["bob", nil] {
+        signedIn.withLock { $0 = account }
+        let his = try await lab.open(configuration)
+        let told = try #require(try await events(his) { $0.outcome != nil }.last?.outcome)
+        #expect(told.owner == .another && told.verdict == .otherOwner && told.orderNumber == nil)
+        #expect(try await his.snapshot().outcomes == [told])
+        #expect(!String(reflecting: told).contains("alice"))
+        await his.shutdown()
+      }
+      signedIn.withLock { $0 = "alice" }
+      let again = try await lab.open(configuration)
+      #expect(try await again.snapshot().outcomes.map(\.owner) == [.yours])
+      await again.shutdown()
     }
   }
 
@@ -132,24 +154,115 @@ import Testing
     }
   }
 
+  // MARK: Owned already
+
+  @Test func `a product that alice restored on a tablet is not bob's when he buys it there`() async throws {
+    try await OwnershipLab.with { lab in
+      let phone = try await lab.open("phone", signedIn: "alice")
+      let paid = try await lab.buy("pro", "alice", on: phone)
+      let signedIn = Locked("alice")
+      var configuration = try lab.configuration("pad", signedIn: nil)
+      configuration.currentAccount = { signedIn.value }
+      let pad = try await lab.open(configuration)
+      try await pad.refreshReceipt()
+      let hers = try await snapshot(of: pad) { $0.outcomes.map(\.owner) == [.yours] && $0.finishesOwed == 0 }
+      signedIn.withLock { $0 = "bob" }
+      let his = try await pad.begin(product: "pro", account: "bob")
+      let returned = try await lab.pay("pro", his.accountToken)
+      #expect(returned.transactionID == paid.transactionID)
+      let stream = try await pad.eventStream()
+      try await pad.receive(.purchased(returned), for: his)
+      let outcome = try await lab.owned(his, on: pad)
+      #expect(outcome.verdict == .otherOwner && outcome.owner == .another && outcome.isAlreadyOwned)
+      #expect(try await pad.orders().first { $0.number == his.number }?.state == .alreadyOwned)
+      // What alice was told has not changed.
+      signedIn.withLock { $0 = "alice" }
+      #expect(try await pad.snapshot().outcomes.contains(try #require(hers.outcomes.first)))
+      await pad.shutdown()
+      var told = 0
+      for await event in stream where event.outcome?.orderNumber == his.number { told += 1 }
+      #expect(told == 1)
+      await phone.shutdown()
+    }
+  }
+
+  @Test func `a product of the device that alice adopted is not granted to bob's order`() async throws {
+    try await OwnershipLab.with { lab in
+      let pad = try await lab.open("pad", signedIn: "alice")
+      try await pad.receive(try await lab.pay("pro"))
+      try await lab.settle(pad)
+      try await pad.adoptDevicePurchases(for: "alice")
+      try await lab.settle(pad)
+      lab.pass(days: 1)
+      let his = try await pad.begin(product: "pro", account: "bob")
+      try await pad.receive(.purchased(try await lab.pay("pro", his.accountToken)), for: his)
+      let outcome = try await lab.owned(his, on: pad)
+      #expect(outcome.verdict == .otherOwner && outcome.owner == .another)
+      let hers = try await pad.begin(product: "pro", account: "alice")
+      try await pad.receive(.purchased(try await lab.pay("pro", hers.accountToken)), for: hers)
+      let second = try await lab.owned(hers, on: pad)
+      #expect(second.verdict == .duplicate && second.owner == .yours)
+      await pad.shutdown()
+    }
+  }
+
+  @Test func `her own product is hers when she buys it again after a restore without a sign-in`() async throws
+  {
+    try await OwnershipLab.with { lab in
+      let old = try await lab.open("old", signedIn: "alice")
+      try await lab.buy("pro", "alice", on: old)
+      await old.shutdown()
+      let new = try await lab.open("new", signedIn: nil)
+      try await new.refreshReceipt()
+      #expect(try await lab.outcomes(1, on: new).map(\.owner) == [.another])
+      let again = try await new.begin(product: "pro", account: "alice")
+      try await new.receive(.purchased(try await lab.pay("pro", again.accountToken)), for: again)
+      let outcome = try await lab.owned(again, on: new)
+      #expect(outcome.verdict == .duplicate && outcome.owner == .yours)
+      await new.shutdown()
+    }
+  }
+
+  @Test func `an order of an owned product gets its outcome once its account signs in, also after a restart`()
+    async throws
+  {
+    try await OwnershipLab.with { lab in
+      let configuration = try lab.configuration("pad", signedIn: nil)
+      let accounts = SignedIn()
+      func open() async throws -> SyncEngine {
+        try await lab.open(
+          configuration,
+          credentials: { accounts.token(of: $0.account) })
+      }
+      let pad = try await open()
+      try await pad.receive(try await lab.pay("pro"))
+      try await lab.settle(pad)
+      let order = try await pad.begin(product: "pro", account: "alice")
+      accounts.signOut("alice")
+      try await pad.receive(.purchased(try await lab.pay("pro", order.accountToken)), for: order)
+      _ = try await events(pad) { $0 == .signInNeeded(.account("alice")) }
+      await pad.shutdown()
+      let next = try await open()
+      #expect(try await next.snapshot().outcomes.isEmpty)
+      accounts.signIn("alice")
+      try await next.wake(.signedIn(account: "alice"))
+      let outcome = try await lab.owned(order, on: next)
+      #expect(outcome.owner == .device && outcome.isAlreadyOwned)
+      await next.shutdown()
+    }
+  }
+
   // MARK: The device
 
   @Test func `P13 mother's adoption does not take what the child bought with her restored backup`()
     async throws
   {
     try await OwnershipLab.with { lab in
-      let mothers = try lab.configuration("mother", signedIn: nil)
-      let mother = try await lab.open(mothers, store: lab.store("mother"))
-      try await mother.receive(try await lab.pay("gems", by: "mother"))
-      try await lab.settle(mother)
-      await mother.shutdown()
-      let childs = try lab.configuration("child", signedIn: nil)
-      for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: mothers.path + suffix) {
-        try FileManager.default.copyItem(atPath: mothers.path + suffix, toPath: childs.path + suffix)
-      }
+      let childs = try await lab.restoredBackup(from: "mother", to: "child")
       let child = try await lab.open(childs, store: lab.store("child"))
       try await child.receive(try await lab.pay("gems", by: "child"))
       try await lab.settle(child)
+      let mothers = try lab.configuration("mother", signedIn: nil)
       let again = try await lab.open(mothers, store: lab.store("mother"))
       try await again.adoptDevicePurchases(for: "mother")
       try await lab.settle(again)
@@ -237,5 +350,13 @@ extension OwnershipLab {
       return seen >= count
     }
     return seen
+  }
+
+  /// Waits for the outcome of an order, and confirms it.
+  fileprivate func owned(_ order: PurchaseOrder, on engine: SyncEngine) async throws -> Outcome {
+    let state = try await snapshot(of: engine) { $0.outcomes.contains { $0.orderNumber == order.number } }
+    let outcome = try #require(state.outcomes.first { $0.orderNumber == order.number })
+    try await engine.confirm(outcome)
+    return outcome
   }
 }

@@ -106,4 +106,21 @@ import Testing
     ].oldestFirst
     #expect(sorted.map(\.transactionID) == ["9", "10", "11", "1"])
   }
+
+  /// Moments, and the milliseconds in their keys.
+  private static let moments: [(Int64, Int64)] = [
+    (.min, .min), (.min + 1_000, -9_223_372_036_854_775_000), (-1, -1_000), (-1_000, -1_000), (0, 0),
+    (999, 0), (.max, 9_223_372_036_854_775_000),
+  ]
+
+  @Test(arguments: moments)
+  func `a date at either end of 64 bits has a key, without its fraction of a second`(
+    milliseconds: Int64, named: Int64
+  ) {
+    let transaction = StoreTransaction(
+      environment: .xcode, transactionID: "1", originalTransactionID: "1", productID: "gems", quantity: 1,
+      purchasedAt: Timestamp(milliseconds: milliseconds), accountToken: nil,
+      proof: Payload(kind: "signedTransaction", bytes: [65]))
+    #expect(transaction.key == EntryKey(rawValue: "Xcode/1@\(named)"))
+  }
 }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct StoreOverflowTests {
   enum Event: CaseIterable, Sendable {
-    case full, freed, listed, notListed, waitForCapacity, wakeUpEarly, wakeUpLate, ask, storeKeepsMore
+    case full, freed, listed, notListed, waitForCapacity, wakeUpEarly, wakeUpLate, ask, storeKeepsMore,
+      heldArrived
   }
 
   static let policy = RetryPolicy()
@@ -24,6 +25,7 @@ import Testing
     case (.wakeUpLate, .full): .capacityFreed
     case (.ask, .capacityFreed): .askingStore
     case (.storeKeepsMore, _): .capacityFreed
+    case (.heldArrived, .askingStore): .capacityFreed
     default: nil
     }
   }
@@ -39,6 +41,7 @@ import Testing
     case .wakeUpLate: _ = state.wakeUp(now: Self.soon, policy: Self.policy)
     case .ask: _ = state.ask()
     case .storeKeepsMore: state.storeKeepsMore()
+    case .heldArrived: state.heldArrived()
     }
   }
 

@@ -225,4 +225,95 @@ import Testing
       }
     }
   }
+
+  // MARK: Changed outcomes
+
+  @Test func `a confirmed grant does not hide the refund that came since`() async throws {
+    try await EngineFixture.with { fixture in
+      let engine = try await fixture.open()
+      let order = try await engine.begin(product: product, account: "alice")
+      let paid = try await fixture.pay(token: order.accountToken)
+      try await engine.receive(paid)
+      let before = try await snapshot(of: engine) { $0.outcomes.count == 1 && $0.finishesOwed == 0 }
+      try fixture.refund(paid)
+      try await engine.wake()
+      let after = try await snapshot(of: engine) { $0.outcomes.first?.verdict == .refunded }
+      // The app was busy with the grant meanwhile.
+      try await engine.confirm(try #require(before.outcomes.first))
+      await engine.shutdown()
+      let next = try await fixture.open()
+      #expect(try await next.snapshot().outcomes == after.outcomes)
+      try await next.confirm(try #require(after.outcomes.first))
+      #expect(try await next.snapshot().outcomes.isEmpty)
+      await next.shutdown()
+    }
+  }
+
+  @Test func `a refund that another process brought is announced although its grant was confirmed`()
+    async throws
+  {
+    try await EngineFixture.with { fixture in
+      let app = try await fixture.open(store: QuietStore())
+      let other = try await fixture.open()
+      let stream = try await app.eventStream()
+      let order = try await other.begin(product: product, account: "alice")
+      let paid = try await fixture.pay(token: order.accountToken)
+      try await other.receive(paid)
+      let granted = try await snapshot(of: app) { $0.outcomes.count == 1 }
+      try await app.wake(.foreground)
+      try await app.confirm(try #require(granted.outcomes.first))
+      try fixture.refund(paid)
+      try await other.wake()
+      _ = try await snapshot(of: app) { $0.outcomes.first?.verdict == .refunded }
+      try await app.wake(.foreground)
+      await other.shutdown()
+      await app.shutdown()
+      #expect(try await outcomes(in: stream).map(\.verdict) == [.granted, .refunded])
+    }
+  }
+
+  @Test func `an outcome is told once to each stream of a run, and again at the next start`() async throws {
+    try await EngineFixture.with { fixture in
+      let app = try await fixture.open()
+      let first = try await app.eventStream()
+      try await fixture.buy(app)
+      _ = try await snapshot(of: app) { $0.outcomes.count == 1 }
+      let second = try await app.eventStream()
+      for _ in 0..<3 {
+        await app.suspend(within: 1)
+        try await app.wake(.foreground)
+      }
+      await app.shutdown()
+      #expect(try await outcomes(in: first).count == 1)
+      #expect(try await outcomes(in: second).count == 1)
+      let next = try await fixture.open()
+      let third = try await next.eventStream()
+      await next.shutdown()
+      #expect(try await outcomes(in: third).count == 1)
+    }
+  }
+
+  /// The outcomes in a stream that has ended.
+  private func outcomes(in stream: AsyncStream<SyncEvent>) async throws -> [Outcome] {
+    var told: [Outcome] = []
+    for await event in stream { if let outcome = event.outcome { told.append(outcome) } }
+    return told
+  }
+}
+
+/// A store that lists nothing.
+private struct QuietStore: StoreClient {
+  func unfinished() async throws -> StoreListing { StoreListing(transactions: []) }
+  func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+    Dictionary(transactionIDs.map { ($0, .notListed) }) { first, _ in first }
+  }
+}
+
+extension EngineFixture {
+  /// The store takes a purchase back.
+  fileprivate func refund(_ transaction: StoreTransaction) throws {
+    try server.withStore { (store) throws(StoreModelError) in
+      _ = try store.refund(transactionID: transaction.transactionID, now: Timestamp.wallClock())
+    }
+  }
 }

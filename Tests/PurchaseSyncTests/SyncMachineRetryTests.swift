@@ -286,7 +286,11 @@ import Testing
     #expect(uploads.flatMap(\.self) == ids)
   }
 
-  @Test func `one entry that makes uploads fail does not stop a backlog`() throws {
+  @Test(arguments: [
+    UploadFailure.retry(reason: "no answer", retryAfterMilliseconds: nil),
+    .backendFault(reason: "status 422"),
+  ])
+  func `one entry that makes uploads fail does not stop a backlog`(_ failure: UploadFailure) throws {
     var run = try MachineRun(orders: [], limits: QueueLimits(entries: 200))
     _ = try run.arrive(bought("first"))
     for id in 100..<160 { _ = try run.arrive(bought(String(id))) }
@@ -295,7 +299,7 @@ import Testing
     var delivered: Set<String> = []
     while delivered.count < 59, let upload = sent.first {
       guard !upload.contains("137") else {
-        _ = try run.fail(.device, down)
+        _ = try run.fail(.device, failure)
         sent = run.letPass(7_200_000).sent
         continue
       }

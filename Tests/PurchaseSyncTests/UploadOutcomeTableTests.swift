@@ -40,6 +40,8 @@ import Testing
   private static let bodies = [
     "a reply": "{\"ledgerEpoch\":\"e\",\"verdicts\":[]}",
     "auth problem": "{\"type\":\"auth\",\"title\":\"Sign in\",\"status\":403}",
+    "account problem": "{\"type\":\"account\",\"title\":\"Another token\",\"status\":403}",
+    "device problem": "{\"type\":\"device\",\"title\":\"Another secret\",\"status\":403}",
     "protocol problem": "{\"type\":\"protocol\",\"title\":\"Version 2 only\",\"status\":426}",
     "other": "<html>",
   ]
@@ -84,6 +86,7 @@ import Testing
 
   private static let outcomes: Set = [
     "verdicts", "retry", "backendBusy", "backendFault", "tokenRefused", "otherProtocol", "interrupted",
+    "accountRefused",
   ]
 
   @Test func `the policy's numbers in the page are its defaults`() {

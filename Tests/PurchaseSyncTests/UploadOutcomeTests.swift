@@ -209,6 +209,7 @@ extension UploadClassification {
     case .failure(.proofMissing): "proofMissing"
     case .failure(.laneTaken): "laneTaken"
     case .failure(.unprepared): "unprepared"
+    case .failure(.accountRefused): "accountRefused"
     case .failure(.interrupted): "interrupted"
     case .failure(.unreadable): "unreadable"
     }

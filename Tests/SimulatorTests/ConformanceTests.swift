@@ -31,6 +31,9 @@ import Testing
   @Test(arguments: [
     (BrokenBackend.doubleGrant, ["upload-again", "parallel-duplicates"]),
     (.bare200, ["upload-granted", "verdict-per-claim"]), (.forgets, ["upload-granted", "upload-again"]),
+    (.namesOrders, ["owner-unnamed"]),
+    (.ownerUntold, ["owner-on-device", "owner-unnamed", "owner-without-token"]),
+    (.creditsSignedIn, ["owner-without-token"]),
   ])
   func `a backend with a planted bug fails the checks of that bug`(
     broken: BrokenBackend, checks: [String]

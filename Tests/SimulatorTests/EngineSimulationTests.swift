@@ -30,7 +30,7 @@ import Testing
       .leaseFreedEarly: ["14"], .leaseKept: ["S2", "S5", "24"], .wrongAccountAfterAwait: ["6"],
       .finishInADefer: ["3", "13"], .outcomeToldEarly: ["23"], .confirmedForTheApp: ["23"],
       .streamNeverEnds: ["S3"], .ownedWithoutOrder: ["36"], .cancelledIsUnpaid: ["3"], .oneKeyForAll: ["9"],
-      .deviceOrderNotSent: ["24"],
+      .deviceOrderNotSent: ["24"], .ownerDropped: ["32"], .userNotNamed: ["32"],
     ]
     let result = try CommandResult(of: ["explore", "--engine", "--plant", "all", "--seeds", "400"])
     #expect(result.status == 0, "\(result.output)\(result.errors)")

@@ -17,6 +17,9 @@ import Testing
     var unfinished: Int
     var pending: Int
     var seconds: Double
+    var uploads: Int
+    var finishes: Int
+    var listings: Int
   }
 
   /// Scenarios that a debug build plays quickly: every fifth in the short run. The README's first command plays all.
@@ -57,6 +60,17 @@ import Testing
     #expect(result.status == 0)
     let lost = Set(try rows(result.output).filter { $0.lost > 0 }.map(\.scenario))
     #expect(lost.isSuperset(of: ["backend-outage", "crash-after-enqueue"]))
+  }
+
+  @Test func `a run of one scenario has a line with its requests, and the table of two has none`()
+    throws
+  {
+    let one = try CommandResult(of: ["run", "purchase"])
+    #expect(one.output.contains("requests: 1 upload, 1 finish, "))
+    let two = try CommandResult(of: ["run", "purchase", "same-product-twice"])
+    #expect(!two.output.contains("requests:"))
+    let row = try #require(try rows(CommandResult(of: ["run", "--json", "purchase"]).output).first)
+    #expect(row.uploads == 1 && row.finishes == 1 && row.listings >= 1)
   }
 
   @Test func `an unknown scenario is wrong usage`() throws {

@@ -8,7 +8,7 @@ extension EnvironmentStep {
   private enum Word: String, CaseIterable {
     case faults, wait, boughtOutside, promoted, payment, approved, refunded, family, planChanged, renewal
     case billing, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount, phoneBackedUp
-    case phoneRestored, phoneCloned, damaged, earlierVersion, repeatsTransactions
+    case phoneRestored, phoneCloned, damaged, earlierVersion, repeatsTransactions, listsFinished
   }
 
   init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -51,6 +51,7 @@ extension EnvironmentStep {
     case .planChanged:
       return .planChanged(purchase: try fields.purchase(), product: try fields.product())
     case .renewal: return .renewal(purchase: try fields.purchase(), isOn: try fields.flag("isOn"))
+    case .listsFinished: return .listsFinished(try fields.flag("isOn"))
     case .billing:
       return .billing(storeAccount: try fields.storeAccount(), works: try fields.flag("works"))
     case .delivery:
@@ -135,6 +136,7 @@ extension EnvironmentStep {
       .step("happens", Word.planChanged, ["purchase": .whole(purchase), "product": .string(product)])
     case .renewal(let purchase, let isOn):
       .step("happens", Word.renewal, ["purchase": .whole(purchase), "isOn": .bool(isOn)])
+    case .listsFinished(let isOn): .step("happens", Word.listsFinished, ["isOn": .bool(isOn)])
     case .billing(let account, let works):
       .step("happens", Word.billing, ["storeAccount": .string(account), "works": .bool(works)])
     case .delivery(let proofs, let forgetsToken):

@@ -17,7 +17,9 @@ extension Scenario {
     entries = try fields.wholeIfPresent("entries", in: 1...100_000)
     seconds = try fields.whole("seconds", in: 1...600, default: 10)
     timeScale = try fields.whole("timeScale", in: 1...1_000_000, default: 1_000)
-    isSandbox = try fields.flag("isSandbox")
+    if fields.has("environment") {
+      environment = StoreEnvironment(rawValue: try fields.word("environment", of: StoreWord.self).rawValue)
+    }
     verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
     makesOrders = try fields.flag("makesOrders")
     if fields.has("unclaimed") { unclaimed = try fields.word("unclaimed", of: UnclaimedPolicy.self) }
@@ -28,6 +30,13 @@ extension Scenario {
       expects = try Expectation(file: try fields.value("expects"), at: [.member("expects")])
     }
     try fields.end()
+  }
+
+  /// The stores that an app can use.
+  private enum StoreWord: String, CaseIterable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+    case xcode = "Xcode"
   }
 
   /// A restore needs an earlier backup.
@@ -60,7 +69,7 @@ extension Scenario {
     if let entries { members["entries"] = .whole(entries) }
     if seconds != 10 { members["seconds"] = .integer(seconds) }
     if timeScale != 1_000 { members["timeScale"] = .integer(timeScale) }
-    if isSandbox { members["isSandbox"] = true }
+    if environment != .production { members["environment"] = .string(environment.rawValue) }
     if verifiesOverHTTP { members["verifiesOverHTTP"] = true }
     if makesOrders { members["makesOrders"] = true }
     if unclaimed != .device { members["unclaimed"] = .string(unclaimed.rawValue) }

@@ -16,7 +16,9 @@ enum ScenarioSchema {
       timeScale        how much faster retry delays are (default: 1000)
       seconds          how long a launch that does not end in "use" may make no
                        progress (default: 10); a longer retryAfter is not waited for
-      isSandbox, verifiesOverHTTP   true or false
+      environment      the store: Production (default), Sandbox, or Xcode, where ids
+                       begin at zero
+      verifiesOverHTTP   true: the backend asks the store at /verifyReceipt
       makesOrders      true: the device makes an order if the backend does not
       unclaimed        for whom purchases without an owner are: device (default),
                        signedInAccount, or ask
@@ -55,7 +57,7 @@ enum ScenarioSchema {
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
       backendBackedUp   backendRestored   phoneBackedUp   phoneRestored
       damaged (where: page or header)     earlierVersion     phoneCloned (to)
-      repeatsTransactions
+      repeatsTransactions   listsFinished (isOn)
 
     A RULE OF FAULTS: {"path": "/v1/receipts", "fault": WORD, …}
       path is the beginning of the path: / is everything, /v1 the backend, /store

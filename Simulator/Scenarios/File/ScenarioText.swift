@@ -5,7 +5,7 @@ enum ScenarioText {
   /// Keys in the order in which a file has them; all others follow, in alphabetical order.
   private static let order = [
     "do", "happens", "name", "summary", "description", "attacks", "proves", "entries", "seconds", "timeScale",
-    "isSandbox", "verifiesOverHTTP", "launches", "expects", "before", "signedIn", "does", "extension",
+    "environment", "verifiesOverHTTP", "launches", "expects", "before", "signedIn", "does", "extension",
     "killed",
     "reinstalled", "granted", "isVaultLocked", "paid", "verdicts", "purchase", "product", "storeAccount",
   ]

@@ -94,7 +94,7 @@ public struct SignedTransaction: Sendable, Hashable {
   /// Throws if it is no JWS or no JSON object, if `transactionId`, `productId` or `purchaseDate` is absent,
   /// or if a known field has an invalid value, such as a date beyond 64 bits. The error names the field.
   public init(jws: String) throws(ReceiptDecodingError) {
-    try self.init(CompactJWS.payloadFields(of: jws.utf8))
+    try self.init(CompactJWS.payloadFields(of: jws))
   }
 
   /// Decodes a payload that was taken out of its JWS. Throws like ``init(jws:)``.

@@ -10,7 +10,7 @@ package enum Base64URL {
   package static func encode(_ data: Data) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity((data.count + 2) / 3 * 4)
-    for byte in data.base64EncodedData() {
+    for byte in Array(data.base64EncodedData()) {
       switch byte {
       case UInt8(ascii: "+"): bytes.append(UInt8(ascii: "-"))
       case UInt8(ascii: "/"): bytes.append(UInt8(ascii: "_"))

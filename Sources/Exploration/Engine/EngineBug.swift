@@ -4,7 +4,8 @@ package enum EngineBug: String, PlantedBug {
   // MARK: Sleep and threads
   case timerNeverRings, sleepIgnoresCancellation, workIsLost
   // MARK: The transport
-  case sentTwice, retryAfterSwallowed, answeredFromCache, finishBeforeTheReply
+  case sentTwice, retryAfterSwallowed, answeredFromCache, finishBeforeTheReply, ownerDropped,
+    userNotNamed
   // MARK: The lease
   case leaseFreedEarly, leaseKept
   // MARK: The app around the engine
@@ -20,6 +21,8 @@ package enum EngineBug: String, PlantedBug {
     case .sentTwice: "the transport sends a second request when the first one is slow"
     case .retryAfterSwallowed: "a wrapper of the transport drops Retry-After"
     case .answeredFromCache: "a cache answers an upload with the reply to an earlier one"
+    case .ownerDropped: "a proxy of the reply passes on only the fields that it knows, and not the owner"
+    case .userNotNamed: "the uploads of the device do not name the account that uses the phone"
     case .finishBeforeTheReply: "the transaction is finished during its upload, before the reply"
     case .leaseFreedEarly: "a lane's lock is removed when its upload is sent, before the reply"
     case .leaseKept: "a lane's lock is taken again after its reply, and never released"

@@ -22,6 +22,7 @@ package enum EngineInvariant: String, Invariant {
   case finished = "23"
   case delivered = "24"
   case quiet = "26"
+  case ownerTold = "32"
   case eachOrderEnds = "36"
   case neverBlocked = "37"
   case shutdownReturns = "S1"
@@ -67,6 +68,7 @@ package enum EngineInvariant: String, Invariant {
     switch self {
     case .failedEnqueue: 5
     case .eachOrderEnds, .neverBlocked: 5
+    case .ownerTold: 100
     case .retryAfter: 50
     case .prefix, .refunds, .suspensionHolds, .cancelReturns: 60
     default: 500
@@ -85,6 +87,7 @@ package enum EngineMark: Int, Mark {
   case discardedInFlight, refundedVerdict, duplicateVerdict, confirmedTwice, streamsOpenedLate
   case listedWhileListing, beginTwice
   case finishedTogether
+  case heardElsewhere, boughtAgain, offerRedeemed
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
 
   package var sentence: String {
@@ -125,6 +128,9 @@ package enum EngineMark: Int, Mark {
     case .streamsOpenedLate: "the app opened a further event stream"
     case .listedWhileListing: "a listing began while another was running"
     case .finishedTogether: "one call of the store finished several transactions"
+    case .heardElsewhere: "a purchase of another device arrived"
+    case .boughtAgain: "another order paid for a subscription that was bought before"
+    case .offerRedeemed: "a purchase without an order arrived"
     case .sheetsDismissed: "payment sheets were closed without a payment"
     case .chargedAfterCancel: "a purchase was charged after its sheet had said cancelled"
     case .ownedReturned: "the store answered an order with an earlier transaction"

@@ -95,6 +95,7 @@ enum EngineAct: CaseIterable, Sendable {
     snapshot
   case beginTwice, refresh
   case dismissSheets, chargeCancelled, buyOwned, pendingSignOut, neverConfirm
+  case heardElsewhere, resubscribe, offerCode
 
   var permille: Int {
     switch self {
@@ -117,10 +118,11 @@ enum EngineAct: CaseIterable, Sendable {
     case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice, .replaceFile: [.crash]
     case .secondEngine: [.crash, .accounts]
     case .suspend, .suspendTwice, .wake: [.network, .crash]
-    case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut: [.accounts]
+    case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut, .heardElsewhere, .offerCode:
+      [.accounts]
     case .dismissSheets, .chargeCancelled, .buyOwned, .neverConfirm: [.store]
     case .redeliver, .refresh, .discard, .confirmTwice, .stream, .snapshot: [.store]
-    case .refund: [.subscriptions, .store]
+    case .refund, .resubscribe: [.subscriptions, .store]
     }
   }
 

@@ -97,11 +97,13 @@ extension EngineSimulation {
     await handOver(sale, process, engine)
   }
 
-  func charge(_ product: Int, _ order: Int?) -> Int {
+  /// `original`: the first transaction of a subscription that is bought again.
+  func charge(_ product: Int, _ order: Int?, after original: Int? = nil) -> Int {
     let sale = store.charge(
       LeanStore.Sale(
         buyer: 0, product: product, paidAt: now.milliseconds, order: order ?? -1,
-        original: store.sales.count, forgetsToken: false, proofs: .signed, poison: .none, phone: 0))
+        original: original ?? store.sales.count, forgetsToken: false, proofs: .signed, poison: .none, phone: 0
+      ))
     isOnRecord.append(false)
     given.append([])
     tell(nil, "the store charges for \(Names.id(sale))" + (order.map { ", order \($0 + 1)" } ?? ""))
@@ -152,6 +154,7 @@ extension EngineSimulation {
           continue
         }
         tell(outcome.key.rawValue, process)
+        checkOwner(outcome)
         if bug == .confirmedForTheApp { try await engine.confirm(outcome) }
         guard process.confirms || isHealed else { continue }
         start(process) { await self.confirm(outcome, process, engine) }

@@ -22,6 +22,7 @@ extension EngineSimulation {
       backend.adoptDevice(0, for: Names.account(signedIn), at: now.milliseconds)
       checker.mark(.adoptionTaken)
       return json(200, Data("{}".utf8))
+    case ("GET", _) where request.path.hasPrefix("v1/orders/"): return try order(request)
     default: return try openOrders(of: account ?? "")
     }
   }
@@ -53,6 +54,15 @@ extension EngineSimulation {
       number: String(number + 1), accountToken: Names.token(number), productID: Names.products[order.product],
       quantity: 1, state: order.fulfilledBy == nil ? .open : .delivered,
       createdAt: Timestamp(milliseconds: order.createdAt))
+  }
+
+  private func order(_ request: BackendRequest) throws -> BackendResponse {
+    let number = slot(of: String(request.path.dropFirst("v1/orders/".count)))
+    guard backend.orders.indices.contains(number) else { return json(404, Data()) }
+    var document = document(number)
+    document.number = self.number(of: number)
+    document.accountToken = store.tokens[number] ?? document.accountToken
+    return json(200, try JSONEncoder().encode(document))
   }
 
   private func openOrders(of account: String) throws -> BackendResponse {
@@ -112,6 +122,7 @@ extension EngineSimulation {
       on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: true, isProven: true, from: uploader,
       signedIn: signedIn, store, at: now.milliseconds)
     if answer.ruling.isSettled { isOnRecord[sale] = true }
+    noted(answer, about: sale, from: uploader, signedIn)
     checkCredit(sale, before: before)
     told.orderNumber = answer.order.map { number(of: $0) }
     told.verdict = answer.ruling.verdict

@@ -84,6 +84,7 @@ extension EngineSimulation {
     guard let order = await begin(store.sales[sale].product, account, process, engine), process.isRunning
     else { return }
     checker.mark(.ownedReturned)
+    returned.insert(sale)
     tell(process, "is answered \(Names.id(sale)) for order \(order.number)")
     if bug == .ownedWithoutOrder {
       try await engine.receive(transaction(sale))

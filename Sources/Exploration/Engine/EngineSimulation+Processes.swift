@@ -61,6 +61,7 @@ extension EngineSimulation {
       limits: QueueLimits(entries: knobs.entries, payloadBytes: knobs.isByReference ? 4 : 1 << 20),
       now: { [unowned self] in now })
     if knobs.makesOrders { configuration.orderPolicy = .backendFirst(timeLimit: .milliseconds(1_500)) }
+    configuration.currentAccount = { [unowned self] in user }
     configuration.system = system(process)
     configuration.checkpoint = { [unowned self] checkpoint in passed(checkpoint, process) }
     configuration.log = { [unowned self] record in logged(record, process) }

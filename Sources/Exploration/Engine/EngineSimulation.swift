@@ -77,10 +77,14 @@ final class EngineSimulation: @unchecked Sendable {
   /// Orders that the store answered with an earlier transaction, and the transaction; and those that the app was told of.
   var owned: [String: Int] = [:]
   var toldOwned: Set<String> = []
+  /// What the backend said about the owners of settled transactions.
+  var ownersTold: [Int: Set<PurchaseOwner>] = [:]
   /// How many requests for an order had no capacity.
   var refusedOrders = 0
   /// How often each order was handed out.
   var ordersHandedOut: [String: Int] = [:]
+  /// The purchases with which the store answered the payment of a later order.
+  var returned: Set<Int> = []
   /// Requests with claims, of all processes.
   var uploads = 0
   /// For the planted bugs of the lease.

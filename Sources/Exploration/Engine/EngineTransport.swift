@@ -28,7 +28,7 @@ extension EngineSimulation {
   {
     guard process.isAlive else { throw TransportError(reason: "the process is gone") }
     checkCalls(process, "sends \(request.path)")
-    let lane = request.path == "v1/receipts" ? request.headers["Authorization"] ?? "" : ""
+    let lane = request.path == "v1/receipts" ? lane(of: request) : ""
     sendCount += 1
     let send = sendCount
     if request.path == "v1/receipts" { checkUpload(request, process) }
@@ -44,6 +44,19 @@ extension EngineSimulation {
     let response = try result.get()
     if process.isAlive { arrived(response, to: request, process) }
     return response
+  }
+
+  /// The lane of the first claim's entry. The lanes of the device and of its questions have one credential.
+  private func lane(of request: BackendRequest) -> String {
+    let name = request.headers["Authorization"] ?? ""
+    do {
+      let claims = try JSONDecoder().decode(UploadRequest.self, from: request.body).claims
+      look()
+      guard let first = claims.first else { return name }
+      return watch?.content.rows[first.environment + "/" + first.transactionID]?.lane ?? name
+    } catch {
+      return name
+    }
   }
 
   private func begins(_ send: Int, _ lane: String, _ process: EngineProcess) {

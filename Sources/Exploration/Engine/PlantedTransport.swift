@@ -14,6 +14,11 @@ struct PlantedTransport: BackendTransport {
     guard request.path == "v1/receipts" else { return try await inner.send(about(request)) }
     switch bug {
     case .deviceOrderNotSent: return try await inner.send(withoutOrders(request))
+    case .userNotNamed:
+      var request = request
+      request.headers[BackendRequest.signedInHeader] = nil
+      return try await inner.send(request)
+    case .ownerDropped: return withoutOwners(try await inner.send(request))
     case .sentTwice:
       let second = Task {
         await inner.simulation.queue.pause(100)
@@ -66,6 +71,18 @@ struct PlantedTransport: BackendTransport {
       return request
     } catch {
       return request
+    }
+  }
+
+  private func withoutOwners(_ response: BackendResponse) -> BackendResponse {
+    do {
+      var reply = try JSONDecoder().decode(UploadReply.self, from: response.body)
+      for index in reply.verdicts.indices { reply.verdicts[index].owner = nil }
+      var response = response
+      response.body = try JSONEncoder().encode(reply)
+      return response
+    } catch {
+      return response
     }
   }
 

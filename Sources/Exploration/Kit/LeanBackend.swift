@@ -164,7 +164,7 @@ struct LeanBackend {
     on claim: LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Owner, signedIn: Int,
     _ store: LeanStore, at now: Int64
   ) -> Answer {
-    let before = count(of: claim.sale)
+    let before = credit(of: claim.sale).map { self.owner(of: $0, store) }
     let signedIn = flaw == .ignoresSignedIn ? -1 : signedIn
     let uploader = flaw == .creditsSignedIn && uploader < 0 && signedIn >= 0 ? signedIn : uploader
     let (ruling, order) = rule(
@@ -180,7 +180,7 @@ struct LeanBackend {
       if ruling == .granted || ruling == .duplicate { answer.ruling = .otherOwner }
       if let order, !claim.match.names(order), flaw != .namesOrders { answer.order = nil }
     } else if ruling == .otherOwner {
-      answer.ruling = count(of: claim.sale) > before ? .granted : .duplicate
+      answer.ruling = owner == before ? .duplicate : .granted
     }
     return answer
   }
@@ -202,6 +202,7 @@ struct LeanBackend {
     if tokenIsTold, sale.order >= 0 { knowsToken[claim.sale] = true }
     let credited = credit(of: claim.sale)
     if sale.revokedAt != nil { return (.refunded, credited?.order) }
+    if !forgetsTransactions, let moved = moved(claim.sale, uploader, store) { return moved }
     if let credited, !forgetsTransactions {
       let isUploaders = credited.owner == uploader || owner(of: credited, store) == uploader
       return (isUploaders ? .duplicate : .otherOwner, credited.order)
@@ -212,6 +213,29 @@ struct LeanBackend {
     if let contradiction { return (.rejected(contradiction), nil) }
     credit(claim.sale, to: owner, order: order, from: uploader)
     return (owner == uploader ? .granted : .otherOwner, order)
+  }
+
+  /// A ledger line that was written before its owner was known gets its owner (`BackendModel.moved`); nil if it stays.
+  private mutating func moved(
+    _ sale: Int, _ uploader: Owner, _ store: LeanStore
+  ) -> (ruling: Ruling, order: Int?)? {
+    guard let credited = credit(of: sale), credited.order == nil else { return nil }
+    let sold = store.sales[sale]
+    let present = owner(of: credited, store)
+    let line = Int(creditOf[sale])
+    guard knowsToken[sale] else {
+      guard sold.expiresAt != nil, present < 0, present != uploader else { return nil }
+      credits[line].owner = uploader
+      return (uploader < 0 ? .duplicate : .granted, nil)
+    }
+    let order = orders[sold.order]
+    guard order.product == sold.product, flaw != .inheritsDespiteToken else { return nil }
+    let fulfils = order.fulfilledBy == nil && !sold.isRenewal
+    guard present != order.account || fulfils else { return nil }
+    credits[line].owner = order.account
+    if fulfils { (credits[line].order, orders[sold.order].fulfilledBy) = (sold.order, sale) }
+    guard order.account == uploader else { return (.otherOwner, credits[line].order) }
+    return (present == uploader ? .duplicate : .granted, credits[line].order)
   }
 
   private func destination(

@@ -165,7 +165,7 @@ extension MachineSimulation {
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = 0
     case .signInNeeded, .tokenRefused, .interrupted: process.waitingLanes |= 1 << lane
-    case .proofMissing, .laneTaken, .unprepared, .unreadable: break
+    case .proofMissing, .laneTaken, .unprepared, .accountRefused, .unreadable: break
     }
   }
 

@@ -317,7 +317,8 @@ extension MachineSimulation {
     noteReply(reply, upload, process)
     let newer = newerProofs(upload, process)
     feed(process) { (machine, now) throws(QueueError) in
-      machine.replyArrived(lane: Names.lanes[upload.lane], reply, now: now)
+      let user = upload.signedIn < 0 ? nil : Names.accounts[upload.signedIn]
+      return machine.replyArrived(lane: Names.lanes[upload.lane], reply, presented: user, now: now)
     }
     checkReply(upload, process)
     checkOwners(reply, upload, process)

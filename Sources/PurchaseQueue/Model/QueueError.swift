@@ -1,3 +1,4 @@
+public import Foundation
 package import PurchaseSQLite
 
 /// The reason why a call failed. The stored state is unchanged. Only after `storage`, `diskFull` and `cannotOpen` a later
@@ -32,6 +33,11 @@ public enum QueueError: Error, Hashable, Sendable {
   case invalid(what: String)
   /// The queue was closed.
   case closed(path: String)
+}
+
+extension QueueError: LocalizedError {
+  /// As the description, which is for logs and not for the users of an app: it names paths.
+  public var errorDescription: String? { description }
 }
 
 extension QueueError: CustomStringConvertible {

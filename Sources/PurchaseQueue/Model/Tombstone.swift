@@ -46,6 +46,8 @@ public struct Settlement: Hashable, Sendable {
   package var owesFinish: Bool
   /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.unseenOutcomes` until then.
   package var isUnseen: Bool
+  /// The entry is beside a tombstone, and that stays as it is: nothing of the settlement is stored by the queue.
+  package var keepsTombstone = false
 
   /// The name of a reservation that ends with it, if there is one of that name.
   public var reservation: String?

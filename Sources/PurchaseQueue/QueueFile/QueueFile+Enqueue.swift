@@ -74,6 +74,14 @@ extension QueueFile {
     return .inserted(try insert(new, now: now))
   }
 
+  /// Whether the key has an entry or a tombstone, damaged ones included.
+  package func isKnown(_ key: EntryKey) throws(QueueError) -> Bool {
+    let found = try read { () throws(SQLiteError) in
+      try statements.capacity.isKnown.first([.text(key.rawValue)]) { $0.flag(0) }
+    }
+    return found ?? false
+  }
+
   /// The totals; nil if the key has an entry or a tombstone, or if the totals are damaged.
   private func totals(ifUnknown key: EntryKey) throws(QueueError) -> Totals? {
     if let totals = cachedTotals() {

@@ -34,8 +34,9 @@ extension QueueFile {
     }
   }
 
-  /// Runs the calls of `body` in one commit, or undoes all of them.
-  func together<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+  /// Runs the calls of `body` in one commit, or undoes all of them. Inside another group they are a part of its commit,
+  /// and an error undoes this part alone.
+  package func together<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
     guard !isGrouping else { return try undoable(body) }
     let result: R
     do throws(QueueError) {
@@ -107,6 +108,12 @@ extension QueueFile {
       afterGroup.removeLast(afterGroup.count - steps)
       throw error
     }
+  }
+
+  /// Undoes `body` alone if it throws while a group is open: the group may go on. Without a group, the commits of
+  /// `body` do that by themselves.
+  package func undoableInGroup<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+    if isGrouping { try undoable(body) } else { try body() }
   }
 
   private func alone(_ operation: Operation) -> QueueError? {

@@ -99,6 +99,15 @@ extension QueueFile {
     return found.value
   }
 
+  /// Removes a named text, in the open transaction if there is one.
+  package func removeFact(_ name: String) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      try self.read { () throws(SQLiteError) in
+        try self.connection.prepare("DELETE FROM facts WHERE name=?").run([.text(name)])
+      }
+    }
+  }
+
   /// Writes a named text, in the open transaction if there is one.
   package func setFact(_ name: String, _ value: String) throws(QueueError) {
     try transaction { () throws(QueueError) in

@@ -49,6 +49,12 @@ extension QueueFile {
           ended.shortened.append((left.key, entry.payloads))
           continue
         }
+        if settlement.keepsTombstone, try self.hasTombstone(entry.key) {
+          try self.remove(entry, &totals)
+          try companion(Tombstone(entry, settlement, note: note, now: now), entry)
+          ended.removed.append(entry)
+          continue
+        }
         let tombstone = try self.bury(
           entry, Tombstone(entry, settlement, note: note, now: now), &totals)
         try companion(tombstone, entry)
@@ -63,7 +69,7 @@ extension QueueFile {
     }
     afterCommit { [self] in
       checkpoint?(.settleCommitted)
-      removeMirrors(of: ended.buried.map(\.entry))
+      removeMirrors(of: ended.buried.map(\.entry) + ended.removed)
       for (key, payloads) in ended.shortened { replaceMirror(of: key, without: payloads, now: now) }
       checkpoint?(.settleMirrored)
     }
@@ -72,6 +78,8 @@ extension QueueFile {
 
   private struct Ended {
     var buried: [(tombstone: Tombstone, entry: Entry)] = []
+    /// Entries whose tombstones stay as they were.
+    var removed: [Entry] = []
     /// Entries that stay, with the payloads that they had.
     var shortened: [(key: EntryKey, payloads: [PayloadReference])] = []
   }
@@ -91,6 +99,18 @@ extension QueueFile {
     for payload in entry.payloads where !left.payloads.contains(payload) { try drop(payload, &totals) }
     totals.count(left, 1)
     try write(left)
+  }
+
+  private func hasTombstone(_ key: EntryKey) throws(QueueError) -> Bool {
+    try read { () throws(SQLiteError) in
+      try statements.tombstones.byKey.first([.text(key.rawValue)]) { StoredTombstone($0).isWhole } ?? false
+    }
+  }
+
+  private func remove(_ entry: Entry, _ totals: inout Totals) throws(QueueError) {
+    try read { () throws(SQLiteError) in try statements.entries.delete.run([.integer(entry.place)]) }
+    for payload in entry.payloads { try drop(payload, &totals) }
+    totals.count(entry, -1)
   }
 
   /// Returns the tombstone as it is stored: with the duties of an earlier tombstone of the key.

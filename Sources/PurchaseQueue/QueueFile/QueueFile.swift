@@ -27,7 +27,7 @@ public final class QueueFile {
   private var waits = true
   /// Whether the pages were checked, which the first commit waits for.
   private var isChecked = false
-  var isGrouping = false
+  package internal(set) var isGrouping = false
   var afterGroup: [() -> Void] = []
   /// What was salvaged from a damaged file at the opening; nil if the file was not damaged.
   public let salvage: SalvageReport?

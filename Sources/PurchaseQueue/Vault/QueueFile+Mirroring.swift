@@ -37,6 +37,14 @@ extension QueueFile {
     }
   }
 
+  /// The entries of which the vault has no whole copy.
+  package func unprotectedKeys() throws(QueueError) -> Set<EntryKey> {
+    let keys = try read { () throws(SQLiteError) in
+      try connection.prepare("SELECT key FROM entries WHERE unprotected<>0").all([]) { $0.text(0) }
+    }
+    return Set(keys.map { EntryKey(rawValue: $0) })
+  }
+
   /// Call it under the lock.
   func mirror(_ entries: [Entry], in vault: any QueueVault, _ pass: inout MirrorPass) {
     for entry in entries.sorted(by: { ($0.storedBytes, $0.place) < ($1.storedBytes, $1.place) }) {

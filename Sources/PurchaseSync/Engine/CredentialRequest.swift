@@ -1,5 +1,5 @@
 /// The engine asks for the token of an account.
-public struct CredentialRequest: Sendable, Hashable, CustomStringConvertible {
+public struct CredentialRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// The account, also when another one is signed in now.
   public var account: String
   /// The token that the backend refused last, if it refused the last one. A secret: do not log it.
@@ -16,4 +16,6 @@ public struct CredentialRequest: Sendable, Hashable, CustomStringConvertible {
 
   /// Never the token.
   public var description: String { "credentials of \(account)" + (isRefused ? ", refused" : "") }
+  /// Without the token.
+  public var customMirror: Mirror { Mirror(self, children: ["account": account, "isRefused": isRefused]) }
 }

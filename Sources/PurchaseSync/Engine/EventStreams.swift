@@ -2,8 +2,20 @@ import PurchaseQueue
 
 /// Sends each event to every sequence that is being listened to. Each sequence is bounded: what an app must not miss, its
 /// outcomes, is in the file and told again.
+///
+/// An outcome is told once to each sequence, and once more if it changes. The engine may be suspended and go on meanwhile.
 struct EventStreams {
-  private var continuations: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
+  /// One sequence, and the outcomes that it was told of.
+  private struct Listener {
+    var continuation: AsyncStream<SyncEvent>.Continuation
+    var told: [Outcome.Name: Outcome.Mark] = [:]
+
+    func knows(_ outcome: Outcome) -> Bool { told[outcome.name] == outcome.mark }
+
+    mutating func keep(_ names: Set<Outcome.Name>) { told = told.filter { names.contains($0.key) } }
+  }
+
+  private var listeners: [Int: Listener] = [:]
   private var next = 0
   /// The latest events from before the first listener. The start emits events, and no app can listen before it.
   private var unheard: [SyncEvent] = []
@@ -13,13 +25,11 @@ struct EventStreams {
   static var capacity: Int { 1_024 }
   /// Events that a listener did not take in time.
   private(set) var dropped = 0
-  /// Outcomes that every listener was told of since it opened its sequence.
-  private var told: Set<EntryKey> = []
 
   /// A new sequence. It begins with `missed`, and the first one also with the events from before. `onEnd` gets the
   /// number of the sequence.
   mutating func open(
-    replaying missed: [SyncEvent], onEnd: @escaping @Sendable (Int) -> Void
+    replaying missed: [Outcome], onEnd: @escaping @Sendable (Int) -> Void
   ) -> AsyncStream<SyncEvent> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: SyncEvent.self,
@@ -27,32 +37,54 @@ struct EventStreams {
     )
     let number = next
     next += 1
-    continuations[number] = continuation
     continuation.onTermination = { _ in onEnd(number) }
-    for event in unheard + missed { continuation.yield(event) }
-    if number == continuations.keys.min() { told.formUnion(missed.compactMap(\.outcome?.key)) }
+    for event in unheard { continuation.yield(event) }
+    for outcome in missed { continuation.yield(.delivered(outcome)) }
+    listeners[number] = Listener(
+      continuation: continuation,
+      told: Dictionary(missed.map { ($0.name, $0.mark) }) { _, later in later })
     unheard = []
     isHeard = true
     return stream
   }
 
-  mutating func send(_ event: SyncEvent) {
+  /// Sends an event. False if it is an outcome that each listener knows.
+  @discardableResult
+  mutating func send(_ event: SyncEvent) -> Bool {
     if !isHeard { keep(event) }
-    if case .delivered(let outcome) = event, !continuations.isEmpty { told.insert(outcome.key) }
-    for number in continuations.keys.sorted() { yield(event, to: number) }
+    var isNews = listeners.isEmpty
+    for number in listeners.keys.sorted() where !isKnown(event, to: number) {
+      isNews = true
+      if case .delivered(let outcome) = event { listeners[number]?.told[outcome.name] = outcome.mark }
+      yield(event, to: number)
+    }
+    return isNews
   }
 
-  /// Tells of outcomes that are not confirmed and that no listener was told of, or that were dropped.
-  mutating func announce(_ outcomes: [Outcome]) -> [SyncEvent] {
-    told.formIntersection(outcomes.map(\.key))
-    return outcomes.filter { !told.contains($0.key) }.map { .delivered($0) }
+  private func isKnown(_ event: SyncEvent, to number: Int) -> Bool {
+    guard case .delivered(let outcome) = event else { return false }
+    return listeners[number]?.knows(outcome) == true
   }
 
-  /// An outcome that is dropped is told again by the next `announce`.
+  /// Of the outcomes that are not confirmed: those that a listener was not told of, that changed since, or that were
+  /// dropped.
+  mutating func untold(_ outcomes: [Outcome]) -> [Outcome] {
+    let names = Set(outcomes.map(\.name))
+    for number in listeners.keys { listeners[number]?.keep(names) }
+    return outcomes.filter { outcome in listeners.values.contains { !$0.knows(outcome) } }
+  }
+
+  /// Remembers nothing of an outcome any more. If it is not confirmed, it is told again.
+  mutating func forget(_ outcome: Outcome) {
+    for number in listeners.keys { listeners[number]?.told[outcome.name] = nil }
+  }
+
+  /// An outcome that is dropped is told again by the next announcement.
   private mutating func yield(_ event: SyncEvent, to number: Int) {
-    guard case .dropped(let lost)? = continuations[number]?.yield(event) else { return }
+    guard case .dropped(let lost)? = listeners[number]?.continuation.yield(event) else { return }
     dropped += 1
-    if case .delivered(let outcome) = lost { told.remove(outcome.key) }
+    guard case .delivered(let outcome) = lost, listeners[number]?.knows(outcome) == true else { return }
+    listeners[number]?.told[outcome.name] = nil
   }
 
   /// Outcomes are left out: they are in the file until they are confirmed.
@@ -62,16 +94,10 @@ struct EventStreams {
     unheard.append(event)
   }
 
-  mutating func close(_ number: Int) { continuations[number] = nil }
+  mutating func close(_ number: Int) { listeners[number] = nil }
 
   mutating func finish() {
-    for number in continuations.keys.sorted() { continuations[number]?.finish() }
-    continuations = [:]
-  }
-}
-
-extension SyncEvent {
-  fileprivate var outcome: Outcome? {
-    if case .delivered(let outcome) = self { outcome } else { nil }
+    for number in listeners.keys.sorted() { listeners[number]?.continuation.finish() }
+    listeners = [:]
   }
 }

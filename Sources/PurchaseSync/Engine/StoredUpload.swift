@@ -10,14 +10,14 @@ struct StoredUpload {
     var isUpdate: Bool
   }
 
-  var device: UUID
+  var device: DeviceIdentity
   var proofs: [ProofDocument] = []
   var claims: [Claim]
   var missing: Missing?
 
   /// Reads the proofs of the entries. Nil if the bytes of one of several are not here.
   init?(
-    of entries: [Entry], _ claims: [Claim], device: UUID, in file: SyncFile
+    of entries: [Entry], _ claims: [Claim], device: DeviceIdentity, in file: SyncFile
   ) throws(QueueError) {
     self.device = device
     self.claims = claims

@@ -46,15 +46,62 @@ extension SyncEngine {
     return try file.identity { DeviceIdentity(id: uuid(), secret: uuid().uuidString) }
   }
 
-  /// The authorization of the account that is signed in now, for an upload of the device lane: the backend says what is
-  /// this account's own, and credits nothing to it. Nil if no account is, or if the token does not come.
-  func presentAuthorization(in lane: Lane) async -> String? {
-    guard lane == .device, let account = configuration.currentAccount?() else { return nil }
-    guard case .authorization(let authorization) = await credential(of: account) else { return nil }
-    return authorization
+  /// What an upload can say of the account that is signed in on the device.
+  enum Present {
+    /// It is signed in, and this is its authorization.
+    case account(PresentAccount)
+    /// No account is, or it has only the token that was refused.
+    case none
+    /// The token does not come.
+    case late
+  }
+
+  /// An account with its authorization. Never logged.
+  struct PresentAccount {
+    var account: String
+    var authorization: String
+  }
+
+  /// The account that is signed in now, for an upload of the device lane: the backend says what is this account's own, and
+  /// credits nothing to it. Without it, the upload would be told for good that the account's own purchases are another's:
+  /// while the token does not come, the upload waits.
+  func present(in lane: Lane) async -> Present {
+    guard lane == .device, let account = configuration.currentAccount?() else { return .none }
+    return await present(account)
+  }
+
+  func present(_ account: String) async -> Present {
+    switch await credential(of: account) {
+    case .none: return .none
+    case .late: return .late
+    case .authorization(let authorization):
+      let refused = refusedTokens[account].map { Self.bearer + $0 }
+      guard authorization == refused else {
+        return .account(PresentAccount(account: account, authorization: authorization))
+      }
+      // The app has no newer token now. Its own server may be out of reach for a while; an account that is gone must not
+      // hold up the device for ever.
+      let since = refusedSince[account] ?? configuration.now()
+      return configuration.now().milliseconds(since: since) < Self.patienceWithRefused ? .late : .none
+    }
+  }
+
+  /// The backend's answer to an upload says something about the tokens in it.
+  func heard(_ result: UploadClassification, _ upload: PreparedUpload, in lane: Lane) {
+    switch result {
+    case .verdicts:
+      heard(.taken, upload.authorization, of: lane.account)
+      if let signedIn = upload.signedIn { heard(.taken, signedIn.authorization, of: signedIn.account) }
+    case .failure(.tokenRefused): heard(.refused, upload.authorization, of: lane.account)
+    case .failure(.accountRefused):
+      if let signedIn = upload.signedIn { heard(.refused, signedIn.authorization, of: signedIn.account) }
+    case .failure: break
+    }
   }
 
   private static let bearer = "Bearer "
+  /// An hour.
+  private static let patienceWithRefused: Int64 = 3_600_000
 
   /// What the backend did with a token.
   enum TokenEnd { case taken, refused }
@@ -63,6 +110,7 @@ extension SyncEngine {
   func heard(_ end: TokenEnd, _ authorization: String, of account: String?) {
     guard let account, authorization.hasPrefix(Self.bearer) else { return }
     refusedTokens[account] = end == .refused ? String(authorization.dropFirst(Self.bearer.count)) : nil
+    refusedSince[account] = end == .refused ? refusedSince[account] ?? configuration.now() : nil
   }
 
   func heard(_ response: BackendResponse, _ authorization: String, of account: String) {

@@ -52,6 +52,8 @@ extension SyncEngine {
   /// Closes the file; the next call opens it again.
   func closeFile() {
     opened = nil
+    // The store is asked anew when the file is open again.
+    held = HeldTransactions()
     // Those that are owed are found again by the next machine.
     finishCalls = FinishCalls()
     session.drop()
@@ -82,6 +84,21 @@ extension SyncEngine {
     } catch {
       throw failed(error)
     }
+  }
+
+  /// Several events in one commit. If it throws, none of them has happened, in the file or in the machine. Sending is
+  /// to follow the commit: call `holdSends` first if an event may send.
+  func stepTogether<R>(
+    _ events: (inout SyncMachine<SyncFile>, SyncFile, Timestamp) throws(QueueError) -> R
+  ) throws(QueueError) -> R {
+    guard !isShutDown, let opened else { throw .closed(path: configuration.path) }
+    var machine = opened.machine
+    let now = configuration.now()
+    let result = try opened.file.queue.together { () throws(QueueError) in
+      try events(&machine, opened.file, now)
+    }
+    self.opened?.machine = machine
+    return result
   }
 
   /// Reads or changes the file without the machine.
@@ -165,7 +182,7 @@ extension SyncEngine {
     case .finish(let tombstone): finishCalls.add(tombstone)
     case .send(let lane, let entries): upload(lane, entries)
     case .readReceipt(let key): readReceipt(for: key)
-    case .listStore: listStore()
+    case .listStore: if !takeHeld() { listStore() }
     case .adopt(let account): adopt(for: account)
     case .storageFailed(let error):
       report(failed(error))
@@ -173,28 +190,27 @@ extension SyncEngine {
     }
   }
 
-  /// An outcome goes out with the context of its order, and is followed by the outcomes of orders that the store answered
-  /// with the same transaction.
+  /// An outcome goes out with the context of its order, as it is told to the account that is signed in. The outcomes of
+  /// orders that the store answered with the same transaction follow.
   func emit(_ event: SyncEvent) {
     guard case .delivered(let outcome) = event, !outcome.isAlreadyOwned, let file = opened?.file else {
       return send(event)
     }
     do throws(QueueError) {
-      var told = outcome
+      var told = outcome.told(to: configuration.currentAccount?())
       if let number = told.orderNumber { told.context = try file.orderNotes.extras(of: number).context }
       send(.delivered(told))
       for owned in try file.ownedOutcomes(of: outcome.key) { send(.delivered(owned)) }
     } catch {
       // The outcome itself is in the tombstone. The others are in the file, and come with the next stream.
-      send(event)
+      send(.delivered(outcome.told(to: configuration.currentAccount?())))
       send(.failed(.queue(error)))
     }
   }
 
   private func send(_ event: SyncEvent) {
     if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
-    configuration.log?(SyncLogRecord(event))
-    events.send(event)
+    if events.send(event) { configuration.log?(SyncLogRecord(event)) }
   }
 
   func report(_ error: SyncError) { emit(.failed(error)) }
@@ -256,7 +272,8 @@ extension SyncEngine {
 
   private func ended(_ number: Int) {
     work[number] = nil
-    if work.isEmpty { maintain() }
+    // A suspended app has seconds, and its file is about to be closed: the next pause in the foreground does it.
+    if work.isEmpty, !isSuspended { maintain() }
   }
 
   // MARK: In a pause

@@ -10,30 +10,41 @@ extension SyncEngine {
       foregrounds += 1
     }
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
-    if reason == .foreground { announceOutcomes() }
+    switch reason {
+    case .foreground, .signedIn: announceOutcomes()
+    case .networkBack, .userAsked: break
+    }
     listStore()
     sendNotices()
   }
 
-  /// Tells the app of outcomes that another process of this installation brought.
-  private func announceOutcomes() {
+  /// Tells the app of outcomes that it does not know: another process of this installation brought them, or another
+  /// account is signed in.
+  func announceOutcomes() {
     do throws(SyncError) {
-      let duties = try withFile { (file) throws(QueueError) in try file.tombstonesWithDuties() }
-      for event in events.announce(duties.filter(\.isUnseen).map { Outcome($0) }) { emit(event) }
+      for outcome in events.untold(try unconfirmedOutcomes()) { emit(.delivered(outcome)) }
     } catch {
       report(error)
     }
   }
 
+  /// The outcomes that the app has not confirmed, as they are told to the account that is signed in.
+  func unconfirmedOutcomes() throws(SyncError) -> [Outcome] {
+    let account = configuration.currentAccount?()
+    let outcomes = try withFile { (file) throws(QueueError) in try file.unconfirmedOutcomes() }
+    return outcomes.map { $0.told(to: account) }
+  }
+
   /// Works in the background for so long, or until nothing can be done before that, and suspends again: for a background
-  /// task of the system. Returns true if nothing was left that could be done in time.
+  /// task of the system. Returns true if nothing was left that could be done in time. In an app that has told of a
+  /// foreground (``wake(_:)``) and is not suspended, it does nothing.
   ///
   /// Pass less than the system allows: requests in flight then get `grace` seconds more, as in ``suspend(within:)``. A
   /// foreground that comes meanwhile ends the call, and the engine goes on.
   @discardableResult public func work(
     forSeconds seconds: Double, grace: Double = 2
   ) async throws(SyncError) -> Bool {
-    guard isSuspended else { return work.isEmpty }
+    guard isSuspended || foregrounds == 0 else { return work.isEmpty }
     let system = configuration.system
     let deadline = system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
     let visit = foregrounds

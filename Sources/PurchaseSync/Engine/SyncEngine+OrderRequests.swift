@@ -37,6 +37,21 @@ extension SyncEngine {
 
   private static var mostPages: Int { 100 }
 
+  /// One order as the backend knows it; nil if it does not know the order, or does not tell.
+  func requestOrder(_ number: String, account: String) async throws(SyncError) -> OrderDocument? {
+    let path = "v1/orders/" + Self.escaped(number)
+    let result = try await answer(of: account) {
+      BackendRequest(method: "GET", path: path, headers: ["Authorization": $0], body: Data())
+    }
+    do throws(SyncError) {
+      let document = try Self.document(result, account: account, as: OrderDocument.self)
+      return document.number == number ? document : nil
+    } catch {
+      guard case .backendRefused = error else { throw error }
+      return nil
+    }
+  }
+
   /// One segment of a path, or one value of a query.
   private static func escaped(_ text: String) -> String {
     var allowed = CharacterSet.alphanumerics
@@ -149,8 +164,15 @@ extension SyncEngine {
     let result = await answer(to: request)
     if case .success(let response) = result { heard(response, authorization, of: notice.account) }
     guard !isShutDown, opened != nil else { return false }
+    if case .success(let response) = result, ReplyReading.speaksOtherProtocol(response) {
+      // It is about the versions of app and backend, and not about this order, which stays owed.
+      emit(.protocolRefused(reason: ReplyReading.description(of: response)))
+      return false
+    }
+    var createdAt: Timestamp?
     do throws(SyncError) {
-      _ = try Self.document(result, account: notice.account, as: OrderDocument.self)
+      let document = try Self.document(result, account: notice.account, as: OrderDocument.self)
+      if made != nil { createdAt = document.createdAt }
     } catch {
       switch error {
       case .signInNeeded: return true
@@ -160,7 +182,8 @@ extension SyncEngine {
       default: return false
       }
     }
-    try withFile { (file) throws(QueueError) in try file.heard(notice) }
+    let moment = createdAt
+    try withFile { (file) throws(QueueError) in try file.heard(notice, createdAt: moment) }
     return true
   }
 
@@ -181,12 +204,5 @@ extension SyncEngine {
       return BackendRequest(method: "POST", path: path + "/defer", headers: headers, body: Data())
     default: return nil
     }
-  }
-}
-
-extension SyncFile {
-  /// The backend heard it.
-  func heard(_ notice: OrderNotice) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in try self.orderNotes.end(notice) }
   }
 }

@@ -19,7 +19,7 @@ extension SyncEngine {
     }
     let wish = OrderWish(account: account, product: product, quantity: quantity)
     let order = try await anOrder(for: wish, context)
-    handedOut.insert(order.number)
+    handedOut[order.number] = handedOut.count + 1
     return order
   }
 
@@ -27,7 +27,7 @@ extension SyncEngine {
     for wish: OrderWish, _ context: PurchaseContext?
   ) async throws(SyncError) -> PurchaseOrder {
     let known = try withFile { (file) throws(QueueError) in
-      try file.reuse(wish, context: context, excluding: handedOut, now: configuration.now())
+      try file.reuse(wish, context: context, excluding: Set(handedOut.keys), now: configuration.now())
     }
     if let known { return known }
     switch configuration.orderPolicy {
@@ -61,16 +61,17 @@ extension SyncEngine {
   private func requestedOrder(
     for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
   ) async throws(SyncError) -> PurchaseOrder {
-    // Another process may take the order of a request that both found unanswered: then this one asks for another.
+    // Another process may take the order of a request that both found unanswered, and an order whose answer was lost may
+    // have expired: then this one asks for another.
     for _ in 0..<Self.requestsPerOrder {
       if let order = try await requestOnce(for: wish, context, within: limit) { return order }
     }
-    throw .backendUnreachable(reason: "other processes took each order that was made")
+    throw .backendUnreachable(reason: "each order that was made is taken by another process, or is not open")
   }
 
   private static var requestsPerOrder: Int { 8 }
 
-  /// Nil if another process has taken the order meanwhile.
+  /// Nil if another process has taken the order meanwhile, or if it is not open any more.
   private func requestOnce(
     for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
   ) async throws(SyncError) -> PurchaseOrder? {
@@ -87,6 +88,10 @@ extension SyncEngine {
       let document = try await call { engine in await engine.documented(wish, key: key, within: limit) }
       guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
       configuration.checkpoint?(.orderReceived)
+      guard document.state == .open else {
+        release(key, isFinal: true)
+        return nil
+      }
       return try withFile { (file) throws(QueueError) in
         try file.save(
           document, account: wish.account, context: context, answering: key, now: configuration.now())
@@ -186,20 +191,35 @@ extension SyncEngine {
 
   /// Takes the transaction with which the store answered the payment of an order. As ``receive(_:)``, and more: if the
   /// user owned the product already, the store answers with the *earlier* transaction and charges nothing. Then its
-  /// outcome is reported for this order too (`isAlreadyOwned`), now or when it is known, and the order is closed.
+  /// outcome is reported for this order too (`isAlreadyOwned`), now or when it is known, and the order is closed. If it is
+  /// not known whether the earlier purchase is this account's, the backend is asked.
   public func receive(_ transaction: StoreTransaction, for order: PurchaseOrder) throws(SyncError) {
     let number = order.number
+    let isTakenBefore = (takenAfter[transaction.key] ?? 0) < (handedOut[number] ?? 0)
     let isExisting = try withFile { (file) throws(QueueError) in
-      try file.isExisting(transaction, for: number)
+      try file.isExisting(transaction, for: number, isTakenBefore: isTakenBefore)
     }
     try receive(transaction)
     guard isExisting else { return }
     let outcomes = try withFile { (file) throws(QueueError) in
       try file.close(number, as: transaction.key)
+      try file.ask(about: transaction, for: number, now: configuration.now())
       return try file.ownedOutcomes(of: transaction.key)
     }
     for outcome in outcomes where outcome.orderNumber == number { emit(.delivered(outcome)) }
+    perform(try step { (machine, now) throws(QueueError) in machine.questionCame(now: now) })
     freed()
+  }
+
+  /// Remembers whether a transaction came before an order was handed out. A token says more than that.
+  func noteArrival(of transaction: StoreTransaction) throws(SyncError) {
+    let key = transaction.key
+    guard transaction.accountToken == nil, !handedOut.isEmpty, takenAfter[key] == nil else { return }
+    let isNew = try withFile { (file) throws(QueueError) in
+      guard try file.queue.entry(key) == nil else { return false }
+      return try file.queue.tombstone(key) == nil
+    }
+    if isNew { takenAfter[key] = handedOut.count }
   }
 
   /// The orders of the journal, by the time they were made. Old ones are removed: those without a payment after 60 days,
@@ -209,7 +229,7 @@ extension SyncEngine {
   }
 
   /// Fetches the account's open orders from the backend into the journal: after a reinstall without a vault, or on a
-  /// second device.
+  /// second device. Asks for each unpaid order that is not among them, and takes its state: it may be paid elsewhere.
   public func fetchOrders(of account: String) async throws(SyncError) {
     let documents = try await call { engine in
       do throws(SyncError) {
@@ -218,7 +238,21 @@ extension SyncEngine {
         return .failure(error)
       }
     }
-    try withFile { (file) throws(QueueError) in try file.take(documents, account: account) }
+    let unlisted = try withFile { (file) throws(QueueError) in
+      try file.take(documents, account: account)
+      return try file.unlisted(in: documents, account: account)
+    }
+    for number in unlisted {
+      let known = try await call { engine in
+        do throws(SyncError) {
+          return .success(try await engine.requestOrder(number, account: account))
+        } catch {
+          return .failure(error)
+        }
+      }
+      guard let known else { continue }
+      try withFile { (file) throws(QueueError) in try file.take([known], account: account) }
+    }
   }
 }
 

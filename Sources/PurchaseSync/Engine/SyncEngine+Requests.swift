@@ -21,16 +21,12 @@ extension SyncEngine {
     guard let lease = begin(lane, generation) else { return }
     configuration.checkpoint?(.uploadSending)
     let result = await BackendClient(transport: transport).upload(
-      upload.request, authorization: upload.authorization, signedIn: upload.signedIn, lane: lane,
-      now: configuration.now)
+      upload.request, authorization: upload.authorization, signedIn: upload.signedIn?.authorization,
+      device: upload.device, lane: lane, now: configuration.now)
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
-    switch result {
-    case .verdicts: heard(.taken, upload.authorization, of: lane.account)
-    case .failure(.tokenRefused): heard(.refused, upload.authorization, of: lane.account)
-    case .failure: break
-    }
-    uploadEnded(lane, result, generation)
+    heard(result, upload, in: lane)
+    uploadEnded(lane, result, presented: upload.signedIn?.account, generation)
   }
 
   /// Takes the lane's lease and records the attempt. Nil if the request does not go out.
@@ -77,11 +73,13 @@ extension SyncEngine {
   }
 
   /// A request that is ready to go out.
-  private struct PreparedUpload {
+  struct PreparedUpload {
     var request: UploadRequest
     var authorization: String
-    /// The authorization of the account that is signed in on the device, for the device lane.
-    var signedIn: String?
+    /// The account that is signed in on the device, for the device lane.
+    var signedIn: PresentAccount?
+    /// The device's own credential, for an account's lane.
+    var device: String?
   }
 
   private enum Preparation {
@@ -104,7 +102,7 @@ extension SyncEngine {
     guard case .authorization(let authorization) = credential else {
       return .failure(Self.failure(of: credential, in: lane))
     }
-    var request = UploadRequest(device: body.device, proofs: body.proofs, claims: body.claims)
+    var request = UploadRequest(device: body.device.id, proofs: body.proofs, claims: body.claims)
     if let missing = body.missing {
       let listed = await proofsFromStore()
       let proof = listed?[missing.key]
@@ -114,22 +112,39 @@ extension SyncEngine {
         return .failure(Task.isCancelled ? .interrupted : .proofMissing)
       }
       request = UploadRequest(
-        device: body.device, proof: proof.map { ProofDocument($0) }, claims: body.claims)
+        device: body.device.id, proof: proof.map { ProofDocument($0) }, claims: body.claims)
     }
-    return .success(
-      PreparedUpload(
-        request: request, authorization: authorization, signedIn: await presentAuthorization(in: lane)))
+    var upload = PreparedUpload(request: request, authorization: authorization)
+    if lane.account != nil { upload.device = body.device.authorization }
+    // Last: another account may have signed in meanwhile.
+    let present =
+      if let asker = lane.asker { await self.present(asker) } else { await self.present(in: lane) }
+    switch present {
+    case .account(let account): upload.signedIn = account
+    case .none where lane.asker != nil: return .failure(Self.failure(of: .none, in: lane))
+    case .none: break
+    case .late:
+      // Nothing was sent, and no entry is at fault.
+      return .failure(
+        Task.isCancelled
+          ? .interrupted : .unprepared(reason: "the token of the signed-in account does not come"))
+    }
+    return .success(upload)
   }
 
-  private func uploadEnded(_ lane: Lane, _ result: UploadClassification, _ generation: Int) {
+  private func uploadEnded(
+    _ lane: Lane, _ result: UploadClassification, presented account: String? = nil, _ generation: Int
+  ) {
     configuration.checkpoint?(.uploadReceived)
     feed(generation) { (machine, now) throws(QueueError) in
       switch result {
-      case .verdicts(let reply): machine.replyArrived(lane: lane, reply, now: now)
+      case .verdicts(let reply): machine.replyArrived(lane: lane, reply, presented: account, now: now)
       case .failure(let failure): try machine.uploadFailed(lane: lane, failure, now: now)
       }
     }
     if result == .failure(.interrupted) { interrupted(generation) }
+    // The outcomes of the orders that waited for the answer.
+    if lane.asker != nil, !isShutDown, opened != nil { announceOutcomes() }
     // The backend answers, so it can hear the rest.
     if case .verdicts = result { sendNotices() }
   }
@@ -163,7 +178,7 @@ extension SyncEngine {
         guard let number = claims[index].orderNumber else { continue }
         claims[index].order = try file.deviceOrder(number)
       }
-      guard let device = try identity(in: file)?.id else {
+      guard let device = try identity(in: file) else {
         return .failure(.unprepared(reason: Self.namelessDevice))
       }
       // A damaged proof has become one by reference. The entry goes alone from now on: choose anew.

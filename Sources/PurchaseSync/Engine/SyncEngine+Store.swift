@@ -9,80 +9,6 @@ extension SyncEngine {
       milliseconds: configuration.storeTimeLimit.wholeMilliseconds, patience: configuration.system.patience)
   }
 
-  /// Takes over the unfinished transactions of the store. A listing that fails is repeated at the app's next
-  /// `wake(_:)`, or at the next start. A listing
-  /// that is asked for while one runs follows it: the first may have begun too early.
-  func listStore() {
-    switch listing {
-    case .idle: listing = .running
-    case .running, .runningAndWanted:
-      listing = .runningAndWanted
-      return
-    }
-    let (store, limit) = (self.store, storeLimit)
-    run { engine in
-      let listed = await limit.answer { try await store.unfinished() }
-      await engine.took(listed)
-    }
-  }
-
-  private func took(_ listed: StoreListing?) {
-    let isWanted = if case .runningAndWanted = listing { true } else { false }
-    listing = .idle
-    defer { if isWanted { listStore() } }
-    guard !isShutDown else { return }
-    guard let listed else {
-      // On the way to the background the engine itself ended the call. The foreground asks again.
-      if !isSuspended { report(.store(reason: "the unfinished transactions could not be read")) }
-      return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
-    }
-    var keys: Set<EntryKey> = []
-    // Why there is no capacity for one more entry, once that is known.
-    var full: SyncError?
-    for transaction in listed.transactions {
-      keys.insert(transaction.key)
-      do throws(SyncError) {
-        if let full, try isOneMore(transaction) {
-          overflows(transaction.key, full)
-          continue
-        }
-        try receive(transaction, storeAccount: listed.account)
-      } catch {
-        switch error {
-        // The app was told of this one. The others may be updates of known transactions.
-        case .queue(.queueFull(.entries, _, _)): full = error
-        case .queue(.queueFull): continue
-        // An invalid transaction must not hold up the others.
-        case .queue(.invalid): report(error)
-        // The rest of the list is asked for again, when everything is looked at again.
-        default:
-          storeKeepsMore()
-          return report(error)
-        }
-      }
-    }
-    takeRestored()
-    overflow.formIntersection(keys.union(restoring.map(\.transaction.key)))
-    feed(generation) { (machine, now) throws(QueueError) in
-      try machine.storeListed(keys, account: listed.account, now: now)
-    }
-  }
-
-  /// Whether the transaction needs new capacity: it is not known, and no order has reserved capacity for it. If the
-  /// store lists a thousand transactions, one that does not fit costs a query and no write.
-  func isOneMore(_ transaction: StoreTransaction) throws(SyncError) -> Bool {
-    guard transaction.accountToken == nil else { return false }
-    return try withFile { (file) throws(QueueError) in
-      guard try file.queue.entry(transaction.key) == nil else { return false }
-      return try file.queue.tombstone(transaction.key) == nil
-    }
-  }
-
-  /// Tells the app once of each transaction that the store keeps for lack of capacity.
-  func overflows(_ key: EntryKey, _ error: SyncError) {
-    if overflow.insert(key).inserted { emit(.queueFull(key, error)) }
-  }
-
   /// Begins calls for the finishes that wait.
   func beginFinishes() {
     while !isShutDown, let call = finishCalls.next() {
@@ -114,12 +40,33 @@ extension SyncEngine {
     guard generation == self.generation else { return }
     let failed = zip(call, ends).filter { $1 == .failed }.map(\.0.key)
     finishCalls.ended(call, failed: Set(failed))
-    for (tombstone, end) in zip(call, ends) {
-      feed(generation) { (machine, now) throws(QueueError) in
-        try machine.finishEnded(tombstone.key, end, now: now)
+    if !recordTogether(call, ends) {
+      for (tombstone, end) in zip(call, ends) {
+        feed(generation) { (machine, now) throws(QueueError) in
+          try machine.finishEnded(tombstone.key, end, now: now)
+        }
       }
     }
     beginFinishes()
+  }
+
+  /// Records in one commit how the finishes of a call ended. False if it failed: then nothing of it has happened.
+  private func recordTogether(_ call: [Tombstone], _ ends: [FinishEnd]) -> Bool {
+    guard call.count > 1 else { return false }
+    do throws(QueueError) {
+      let actions = try stepTogether { (machine, _, now) throws(QueueError) -> [SyncAction] in
+        var actions: [SyncAction] = []
+        for (tombstone, end) in zip(call, ends) {
+          actions += try machine.finishEnded(tombstone.key, end, now: now)
+        }
+        return actions
+      }
+      perform(actions)
+      return true
+    } catch {
+      // The caller records them one by one, and reports what fails then.
+      return false
+    }
   }
 
   /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.

@@ -3,13 +3,24 @@ public import PurchaseQueue
 /// Functions for users who ask, and for support.
 extension SyncEngine {
   /// The account adopts what was bought on this device before sign-in. Durable, and sent until the backend has taken it
-  /// for everything in the device lane.
+  /// for everything in the device lane: all of the device's purchases that no account has adopted before.
   public func adoptDevicePurchases(for account: String) throws(SyncError) {
     let actions = try step { (machine, now) throws(QueueError) in
       try machine.adoptionRequested(by: account, now: now)
     }
     configuration.checkpoint?(.adoptionCommitted)
     perform(actions)
+  }
+
+  /// Takes back an adoption that was not sent: of an account that was deleted, or of a wrong tap. Adoptions are sent in the
+  /// order in which they were asked for, so one whose account never signs in holds up later ones. False if there is none,
+  /// or if it was sent since the start of the app. An earlier run may have sent it: the backend then has it.
+  @discardableResult public func withdrawAdoption(for account: String) throws(SyncError) -> Bool {
+    let (isWithdrawn, actions) = try step { (machine, now) throws(QueueError) in
+      try machine.adoptionWithdrawn(by: account, now: now)
+    }
+    perform(actions)
+    return isWithdrawn
   }
 
   /// Discards an entry without delivering it: the only end but a verdict. The person and the reason stay in its case
@@ -26,7 +37,13 @@ extension SyncEngine {
   /// The history of one transaction, redacted: the answer to "I paid and got nothing". Nil if the transaction is not
   /// known, or if nothing is kept of it (ids that restart).
   public func caseFile(for key: EntryKey) throws(SyncError) -> CaseFile? {
-    try withFile { (file) throws(QueueError) in try file.queue.caseFile(for: key) }
+    var found = try withFile { (file) throws(QueueError) in try file.queue.caseFile(for: key) }
+    // The account that proved a purchase of the device is not for the person who asks.
+    if let outcome = found?.outcome {
+      found?.outcome = outcome.split(separator: "/", omittingEmptySubsequences: false).prefix(2)
+        .joined(separator: "/")
+    }
+    return found
   }
 
   /// The histories of the transactions of one order.
@@ -37,13 +54,15 @@ extension SyncEngine {
   /// Everything that is not done yet, and what it waits for: for a "your purchases" screen.
   public func snapshot() throws(SyncError) -> SyncSnapshot {
     let now = configuration.now()
+    let account = configuration.currentAccount?()
     return try withFile { (file) throws(QueueError) in
       let entries = try file.queue.allEntries()
       let duties = try file.tombstonesWithDuties()
       var snapshot = SyncSnapshot(
         purchases: entries.map { SyncSnapshot.Purchase($0) },
         finishesOwed: duties.count(where: \.isFinishOwed),
-        outcomes: try file.unconfirmedOutcomes(), outcomesForgotten: try file.queue.outcomesForgotten())
+        outcomes: try file.unconfirmedOutcomes().map { $0.told(to: account) },
+        outcomesForgotten: try file.queue.outcomesForgotten())
       snapshot.droppedEvents = events.dropped
       guard let machine = opened?.machine else { return snapshot }
       for lane in try file.lanes() {

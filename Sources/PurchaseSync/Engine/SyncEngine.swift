@@ -44,14 +44,20 @@ public actor SyncEngine {
   var finishCalls = FinishCalls()
   /// Transactions that the store keeps for lack of capacity, and of which the app was told.
   var overflow: Set<EntryKey> = []
+  /// Transactions of the last listing for which there was no capacity.
+  var held = HeldTransactions()
   /// Transactions of a restored receipt that are not stored yet, for lack of capacity.
   var restoring: [RestoredTransaction] = []
   /// Of each account: the token that the backend refused last, until it takes one. Never logged.
   var refusedTokens: [String: String] = [:]
+  /// When the first of an account's tokens in a row was refused.
+  var refusedSince: [String: Timestamp] = [:]
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
-  /// The numbers of the orders that this process made: their sheets may be open.
-  var handedOut: Set<String> = []
+  /// The orders that this process handed out, counted: their sheets may be open.
+  var handedOut: [String: Int] = [:]
+  /// Transactions without a token that came after the first order: how many orders were handed out by then.
+  var takenAfter: [EntryKey: Int] = [:]
   /// Notices about orders are being sent; more came up meanwhile.
   var notices: Listing = .idle
 
@@ -109,8 +115,11 @@ public actor SyncEngine {
     _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false
   ) throws(SyncError) {
     configuration.checkpoint?(.transactionArrived)
-    let user = AppUser(account: configuration.currentAccount?(), policy: configuration.unclaimed)
+    // This one is newer than the same one of an earlier list.
+    if overflow.contains(transaction.key) { held.forget(transaction.key) }
+    let user = self.user
     do throws(SyncError) {
+      try noteArrival(of: transaction)
       perform(
         try step { (machine, now) throws(QueueError) in
           try machine.transactionArrived(
@@ -130,24 +139,53 @@ public actor SyncEngine {
     overflow.remove(transaction.key)
   }
 
-  /// The app has fulfilled, or shown, this outcome: it is not reported again.
+  /// The person who uses the app now, and for whom unclaimed purchases are.
+  var user: AppUser { AppUser(account: configuration.currentAccount?(), policy: configuration.unclaimed) }
+
+  /// The app has fulfilled, or shown, this outcome: it is not reported again. If it has changed since, such as by a
+  /// refund, the later one is still reported.
   public func confirm(_ outcome: Outcome) throws(SyncError) {
+    // If it cannot be stored, the outcome is told again.
+    defer { events.forget(outcome) }
     if outcome.isAlreadyOwned, let number = outcome.orderNumber {
       return try withFile { (file) throws(QueueError) in try file.confirmOwned(number) }
     }
     perform(
-      try step { (machine, now) throws(QueueError) in
-        try machine.outcomeConfirmed(outcome.key, now: now)
-      })
+      try step { (machine, now) throws(QueueError) in try machine.outcomeConfirmed(outcome, now: now) })
     configuration.checkpoint?(.outcomeSeen)
   }
 
+  /// As `confirm(_:)` for several outcomes, in one commit: after many purchases that is much faster. If it throws, none
+  /// of them is confirmed.
+  public func confirm(all outcomes: [Outcome]) throws(SyncError) {
+    guard !outcomes.isEmpty else { return }
+    // If they cannot be stored, they are told again.
+    defer { for outcome in outcomes { events.forget(outcome) } }
+    _ = try file()
+    do throws(QueueError) {
+      let actions = try stepTogether { (machine, file, now) throws(QueueError) -> [SyncAction] in
+        var actions: [SyncAction] = []
+        for outcome in outcomes {
+          if outcome.isAlreadyOwned, let number = outcome.orderNumber {
+            try file.confirmOwned(number)
+          } else {
+            actions += try machine.outcomeConfirmed(outcome, now: now)
+          }
+        }
+        return actions
+      }
+      perform(actions)
+    } catch {
+      throw failed(error)
+    }
+    for _ in outcomes { configuration.checkpoint?(.outcomeSeen) }
+  }
+
   /// The events from now on, after the outcomes that are still unconfirmed. Several streams can be open; each gets every
-  /// event. The first one begins with the latest 64 events from before it, the start included.
+  /// event, and each outcome once, unless it changes. The first one begins with the latest 64 events from before it, the
+  /// start included.
   public func eventStream() throws(SyncError) -> AsyncStream<SyncEvent> {
-    let outcomes = try withFile { (file) throws(QueueError) in try file.unconfirmedOutcomes() }
-    let missed = outcomes.map { SyncEvent.delivered($0) }
-    return events.open(replaying: missed) { [weak self] number in
+    events.open(replaying: try unconfirmedOutcomes()) { [weak self] number in
       Task { await self?.closeStream(number) }
     }
   }

@@ -10,10 +10,12 @@ import PurchaseSQLite
 /// | `order_requests` | keys of order requests whose answer never came |
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
 /// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details owes everything again |
-/// | `device_adoptions` | accounts that adopted the device's purchases |
+/// | `device_adoptions` | accounts that adopted the device's purchases, in the order of their requests |
 /// | `order_extras` | the app's context of an order, and whether this device made it |
+/// | `own_orders` | orders that this installation made, and those of an earlier one that the vault brought back |
 /// | `order_notices` | orders whose state the backend has not heard yet |
 /// | `owned_orders` | orders that the store answered with an earlier transaction, until the app confirms their outcome |
+/// | `owned_answers` | what the backend said to the account of such an order about the transaction |
 package enum JournalSchema {
   static let name = "orders"
   static let version: Int64 = 1
@@ -54,9 +56,10 @@ package enum JournalSchema {
       details TEXT
     ) STRICT;
     CREATE TABLE IF NOT EXISTS device_adoptions(
-      account TEXT PRIMARY KEY,
+      sequence INTEGER PRIMARY KEY,
+      account TEXT NOT NULL UNIQUE,
       through_place INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
+    ) STRICT;
     """
 
   static let orderNotes = """
@@ -64,6 +67,10 @@ package enum JournalSchema {
       number TEXT PRIMARY KEY,
       context TEXT,
       is_device_made INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS own_orders(
+      number TEXT PRIMARY KEY,
+      is_restored INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS order_notices(
       number TEXT PRIMARY KEY,
@@ -76,6 +83,11 @@ package enum JournalSchema {
       key TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS owned_orders_by_key ON owned_orders(key);
+    CREATE TABLE IF NOT EXISTS owned_answers(
+      number TEXT PRIMARY KEY,
+      outcome TEXT NOT NULL,
+      settled_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
     """
 
   /// Makes the tables that are missing, in one commit. Tables of a newer version are refused.

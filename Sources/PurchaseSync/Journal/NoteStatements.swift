@@ -28,8 +28,13 @@ struct NoteStatements {
       connection, "SELECT place, key, details FROM owed_updates ORDER BY place LIMIT ?")
     endOwedUpdate = PreparedStatement(connection, "DELETE FROM owed_updates WHERE place=?")
     adoptions = PreparedStatement(
-      connection, "SELECT account, through_place FROM device_adoptions ORDER BY account")
-    keepAdoption = PreparedStatement(connection, "INSERT OR REPLACE INTO device_adoptions VALUES(?,?)")
+      connection, "SELECT account, through_place FROM device_adoptions ORDER BY sequence")
+    keepAdoption = PreparedStatement(
+      connection,
+      """
+      INSERT INTO device_adoptions(account, through_place) VALUES(?,?)
+      ON CONFLICT(account) DO UPDATE SET through_place=excluded.through_place
+      """)
     endAdoption = PreparedStatement(
       connection, "DELETE FROM device_adoptions WHERE account=? AND through_place<=?")
     heldInLane = PreparedStatement(

@@ -92,7 +92,7 @@ struct OrderJournal {
   }
 
   /// The newest order that was made for the same purchase in the span, is open, and stays open until `expiry`. None
-  /// whose number is in `excluding`, and none with a reservation.
+  /// whose number is in `excluding`, none with a reservation, and none that this installation did not make itself.
   func openOrder(
     _ wanted: OrderWish, madeFrom: Timestamp, through: Timestamp, openUntil expiry: Timestamp,
     excluding: Set<String>, now: Timestamp
@@ -104,6 +104,7 @@ struct OrderJournal {
         WHERE product=? AND quantity=? AND created_at BETWEEN ? AND ? AND account=? AND state='open'
           AND bound_to IS NULL AND ifnull(expires_at, ?)>=?
           AND NOT EXISTS (SELECT 1 FROM reservations WHERE name=number AND until>?)
+          AND number IN (SELECT number FROM own_orders WHERE is_restored=0)
         ORDER BY created_at DESC, number DESC
         """
       ).all([

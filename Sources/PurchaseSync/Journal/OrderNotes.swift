@@ -17,14 +17,6 @@ struct OrderNotice: Hashable {
   var state: OrderState
 }
 
-/// An order that the store answered with an earlier transaction.
-struct OwnedOrder: Hashable {
-  var number: String
-  var account: String
-  /// The earlier transaction. Its outcome is the order's, too.
-  var key: EntryKey
-}
-
 /// The tables beside the order journal (`JournalSchema.orderNotes`). All writes are for the inside of a transaction.
 struct OrderNotes {
   let file: QueueFile
@@ -44,7 +36,7 @@ struct OrderNotes {
       "SELECT number, account, state FROM order_notices WHERE number>? ORDER BY number LIMIT ?")
     endNotice = PreparedStatement(file.connection, "DELETE FROM order_notices WHERE number=?")
     ownedByKey = PreparedStatement(
-      file.connection, "SELECT number, account, key FROM owned_orders WHERE key=?")
+      file.connection, Self.owned + " WHERE key=?")
   }
 
   // MARK: Extras
@@ -63,6 +55,22 @@ struct OrderNotes {
     try file.read { () throws(SQLiteError) in
       try writeExtras.run([.text(number), .text(extras.context?.text), .flag(extras.isDeviceMade)])
     }
+  }
+
+  // MARK: Made on this device
+
+  /// This installation made the order, or `isRestored`: an earlier one, and it came back from the vault.
+  func noteOwn(_ number: String, isRestored: Bool = false) throws(QueueError) {
+    try run("INSERT OR REPLACE INTO own_orders VALUES(?,?)", [.text(number), .flag(isRestored)])
+  }
+
+  func isOwn(_ number: String) throws(QueueError) -> Bool {
+    let found = try file.read { () throws(SQLiteError) in
+      try file.connection.prepare("SELECT 1 FROM own_orders WHERE number=?").first([.text(number)]) {
+        $0.integer(0)
+      }
+    }
+    return found != nil
   }
 
   // MARK: Notices
@@ -107,17 +115,13 @@ struct OrderNotes {
 
   func ownedOrders(by key: EntryKey) throws(QueueError) -> [OwnedOrder] {
     try file.read { () throws(SQLiteError) in
-      try ownedByKey.all([.text(key.rawValue)]) {
-        OwnedOrder(number: $0.text(0), account: $0.text(1), key: EntryKey(rawValue: $0.text(2)))
-      }
+      try ownedByKey.all([.text(key.rawValue)]) { OwnedOrder($0) }
     }
   }
 
   func ownedOrders() throws(QueueError) -> [OwnedOrder] {
     try file.read { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT number, account, key FROM owned_orders ORDER BY number").all {
-        OwnedOrder(number: $0.text(0), account: $0.text(1), key: EntryKey(rawValue: $0.text(2)))
-      }
+      try file.connection.prepare(Self.owned + " ORDER BY number").all { OwnedOrder($0) }
     }
   }
 
@@ -127,16 +131,29 @@ struct OrderNotes {
       [.text(owned.number), .text(owned.account), .text(owned.key.rawValue)])
   }
 
-  func endOwned(_ number: String) throws(QueueError) {
-    try run("DELETE FROM owned_orders WHERE number=?", [.text(number)])
+  /// Keeps what the backend said for this order.
+  func keep(_ answer: OwnedOrder.Answer, of number: String) throws(QueueError) {
+    try run(
+      "INSERT OR REPLACE INTO owned_answers VALUES(?,?,?)",
+      [.text(number), .text(answer.outcome), .integer(answer.settledAt.milliseconds)])
   }
+
+  func endOwned(_ number: String) throws(QueueError) {
+    for table in ["owned_orders", "owned_answers"] {
+      try run("DELETE FROM \(table) WHERE number=?", [.text(number)])
+    }
+  }
+
+  private static let owned = """
+    SELECT number, account, key, outcome, settled_at FROM owned_orders LEFT JOIN owned_answers USING(number)
+    """
 
   // MARK: The end
 
   /// Forgets all of these orders.
   func forget(_ numbers: [String]) throws(QueueError) {
     for number in numbers {
-      for table in ["order_extras", "order_notices", "owned_orders"] {
+      for table in ["order_extras", "own_orders", "order_notices", "owned_orders", "owned_answers"] {
         try run("DELETE FROM \(table) WHERE number=?", [.text(number)])
       }
     }
@@ -144,5 +161,13 @@ struct OrderNotes {
 
   private func run(_ sql: String, _ values: [SQLValue]) throws(QueueError) {
     try file.read { () throws(SQLiteError) in try file.connection.prepare(sql).run(values) }
+  }
+}
+
+extension OwnedOrder {
+  fileprivate init(_ row: borrowing Row) {
+    self.init(number: row.text(0), account: row.text(1), key: EntryKey(rawValue: row.text(2)))
+    guard let outcome = row.optionalText(3), let moment = row.optionalInteger(4) else { return }
+    answer = Answer(outcome: outcome, settledAt: Timestamp(milliseconds: moment))
   }
 }

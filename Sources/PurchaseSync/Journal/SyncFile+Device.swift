@@ -56,7 +56,7 @@ extension SyncFile {
       }
       var wasVaulted = try self.queue.fact(Self.vaulted) != nil
       let identity = inVault ?? (wasVaulted ? nil : inFile) ?? propose()
-      if inVault == nil { wasVaulted = self.protect(identity) } else { wasVaulted = true }
+      wasVaulted = inVault != nil || self.protect(identity)
       return try self.keep(identity, insteadOf: inFile, isVaulted: wasVaulted)
     }
   }
@@ -75,6 +75,8 @@ extension SyncFile {
       try queue.transaction { () throws(QueueError) in
         if identity != known { try self.queue.setFact(Self.name, identity.stored) }
         if isVaulted, !isNoted { try self.queue.setFact(Self.vaulted, "1") }
+        // Else each opening would take the new identity for a restored one, and replace it again.
+        if !isVaulted, isNoted, identity != known { try self.queue.removeFact(Self.vaulted) }
       }
     }
     isIdentityChecked = true

@@ -54,6 +54,7 @@ extension SyncFile {
       try self.reserve(made.number, now: now)
       try self.merge(made)
       try self.orderNotes.keep(OrderExtras(context: context), of: made.number)
+      try self.orderNotes.noteOwn(made.number)
       return true
     }
     guard isMine else { return nil }
@@ -69,6 +70,7 @@ extension SyncFile {
       try self.reserve(order.number, now: now)
       try self.journal.write(JournalRow(order, boundTo: nil))
       try self.orderNotes.keep(extras, of: order.number)
+      try self.orderNotes.noteOwn(order.number)
       try self.orderNotes.owe(
         OrderNotice(number: order.number, account: order.account, state: order.state))
     }
@@ -77,8 +79,9 @@ extension SyncFile {
   }
 
   /// An order of an earlier process for the same purchase, if its sheet cannot be open any more: it was made more than
-  /// an hour and less than a day ago. A cancelled order is never used again: its payment may still complete, and two
-  /// purchases would share one order.
+  /// an hour and less than a day ago. Only an order that this installation made: another device may have handed out its
+  /// own, and what the vault knows of an order may be old. A cancelled order is never used again: its payment may still
+  /// complete, and two purchases would share one order.
   func reuse(
     _ wish: OrderWish, context: PurchaseContext?, excluding handedOut: Set<String>, now: Timestamp
   ) throws(QueueError) -> PurchaseOrder? {
@@ -99,15 +102,36 @@ extension SyncFile {
     return found
   }
 
-  /// Takes over orders for which the backend still waits: those of another device or install.
+  /// Takes over orders as the backend knows them: those of another device or install, and states that changed elsewhere.
   package func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in
-      for document in documents { try self.merge(PurchaseOrder(document, account: account)) }
+    let changed = try queue.transaction { () throws(QueueError) -> [PurchaseOrder] in
+      var changed: [PurchaseOrder] = []
+      for document in documents {
+        let before = try self.journal.row(number: document.number)?.order.state
+        try self.merge(PurchaseOrder(document, account: account))
+        guard let before, let order = try self.journal.row(number: document.number)?.order else { continue }
+        if order.state != before { changed.append(order) }
+      }
+      return changed
     }
+    for order in changed { try mirrorState(of: order) }
+  }
+
+  /// The unpaid orders of an account that the backend's complete list of open orders lacks: they were paid elsewhere, or
+  /// have expired. Not those whose state the backend has yet to hear.
+  func unlisted(in documents: [OrderDocument], account: String) throws(QueueError) -> [String] {
+    let listed = Set(documents.map(\.number))
+    var numbers: [String] = []
+    for row in try journal.orders() where row.order.account == account && row.boundTo == nil {
+      guard [.open, .deferred].contains(row.order.state), !listed.contains(row.order.number) else { continue }
+      if try !orderNotes.owes(noticeOf: row.order.number) { numbers.append(row.order.number) }
+    }
+    return numbers
   }
 
   /// Merges an order from the backend. A known order keeps its binding and its account; only its state and
-  /// its expiry may change, and its state only if the backend has heard the device's.
+  /// its expiry may change, and its state only if the backend has heard the device's. An order that the device made has
+  /// the device's time until then.
   func merge(_ order: PurchaseOrder) throws(QueueError) {
     guard var known = try journal.row(number: order.number) else {
       return try journal.write(JournalRow(order, boundTo: nil))
@@ -115,7 +139,19 @@ extension SyncFile {
     guard known.boundTo == nil, known.order.state != .alreadyOwned else { return }
     if try !orderNotes.owes(noticeOf: order.number) { known.order.state = order.state }
     known.order.expiresAt = order.expiresAt
+    if try orderNotes.extras(of: order.number).isDeviceMade { known.order.createdAt = order.createdAt }
     try journal.write(known)
+  }
+
+  /// The backend heard it. `createdAt`: when an order was made that the device made, by the backend's clock.
+  func heard(_ notice: OrderNotice, createdAt: Timestamp? = nil) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in
+      try self.orderNotes.end(notice)
+      guard let createdAt, var row = try self.journal.row(number: notice.number) else { return }
+      guard row.order.createdAt != createdAt else { return }
+      row.order.createdAt = createdAt
+      try self.journal.write(row)
+    }
   }
 
   // MARK: States
@@ -123,7 +159,7 @@ extension SyncFile {
   /// Sets the state that the app gives an unpaid order, and owes it to the backend. A paid order keeps its state. The
   /// reserved capacity is free again: a payment that is approved later stays with the store until it fits.
   func set(_ state: OrderState, of number: String) throws(QueueError) -> PurchaseOrder? {
-    try queue.transaction { () throws(QueueError) in
+    let order = try queue.transaction { () throws(QueueError) -> PurchaseOrder? in
       guard var row = try self.journal.row(number: number) else { return nil }
       guard row.boundTo == nil, row.order.state != .delivered, row.order.state != .alreadyOwned else {
         return row.order
@@ -135,60 +171,8 @@ extension SyncFile {
       try self.orderNotes.owe(OrderNotice(number: number, account: row.order.account, state: state))
       return row.order
     }
-  }
-
-  // MARK: Owned already
-
-  /// Whether the store answered the payment of this order with a transaction that was made before it.
-  func isExisting(_ transaction: StoreTransaction, for number: String) throws(QueueError) -> Bool {
-    let key = transaction.key
-    guard let row = try journal.row(number: number), row.boundTo != key else { return false }
-    if let bound = try knownTransaction(key)?.orderNumber { return bound != number }
-    if let token = transaction.accountToken { return token != row.order.accountToken }
-    // Without a token only the times tell. The store's clock and the backend's differ by less than a minute.
-    return transaction.purchasedAt.adding(milliseconds: 60_000) < row.order.createdAt
-  }
-
-  /// Keeps that the order's outcome is that of an earlier transaction. If that is settled, the order is closed now,
-  /// otherwise by the transaction's verdict.
-  func close(_ number: String, as key: EntryKey) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in
-      guard let row = try self.journal.row(number: number), row.boundTo == nil else { return }
-      try self.orderNotes.keep(OwnedOrder(number: number, account: row.order.account, key: key))
-      try self.queue.cancelReservation(number)
-      guard try self.queue.entry(key) == nil else { return }
-      try self.closeOwned(by: key)
-    }
-  }
-
-  /// Closes the orders whose outcome is that of a transaction that is settled now. Inside a transaction.
-  func closeOwned(by key: EntryKey) throws(QueueError) {
-    for owned in try orderNotes.ownedOrders(by: key) {
-      guard let row = try journal.row(number: owned.number), row.boundTo == nil else { continue }
-      guard row.order.state != .alreadyOwned else { continue }
-      try journal.set(.alreadyOwned, of: owned.number)
-      try orderNotes.owe(OrderNotice(number: owned.number, account: owned.account, state: .cancelled))
-    }
-  }
-
-  /// The outcomes of orders that the store answered with this settled transaction; with all of them if `key` is nil.
-  func ownedOutcomes(of key: EntryKey? = nil) throws(QueueError) -> [Outcome] {
-    let orders: [OwnedOrder]
-    if let key { orders = try orderNotes.ownedOrders(by: key) } else { orders = try orderNotes.ownedOrders() }
-    var outcomes: [Outcome] = []
-    for order in orders {
-      guard try queue.entry(order.key) == nil, let tombstone = try queue.tombstone(order.key) else {
-        continue
-      }
-      let context = try orderNotes.extras(of: order.number).context
-      outcomes.append(Outcome(tombstone, closing: order, context: context))
-    }
-    return outcomes
-  }
-
-  /// The app has seen the outcome of such an order.
-  func confirmOwned(_ number: String) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in try self.orderNotes.endOwned(number) }
+    if let order { try mirrorState(of: order) }
+    return order
   }
 
   // MARK: With their contexts

@@ -23,8 +23,10 @@ extension SyncFile: SyncStorage {
       case .settled: break
       }
     }
-    // Only after the commit does the entry say whether the vault holds it.
-    guard queue.hasVault, case .inserted(let entry) = result, let mirrored = try queue.entry(entry.key)
+    // Only after the commit does the entry say whether the vault holds it. In a group, that is still to
+    // come.
+    guard queue.hasVault, !queue.isGrouping, case .inserted(let entry) = result,
+      let mirrored = try queue.entry(entry.key)
     else { return result }
     return .inserted(mirrored)
   }
@@ -67,7 +69,7 @@ extension SyncFile: SyncStorage {
   }
 
   /// Keeps the store account of the earlier delivery: the finish waits for that account.
-  private static func details(
+  static func details(
     of transaction: StoreTransaction, since tombstone: Tombstone?
   ) throws(QueueError) -> String {
     var details = TransactionDetails(transaction)
@@ -80,11 +82,16 @@ extension SyncFile: SyncStorage {
   private func enqueueUpdate(
     of tombstone: Tombstone, details: String, proofs: [Payload], now: Timestamp
   ) throws(QueueError) -> Entry {
+    // The tombstone of a discarded question: an update of the transaction itself is none.
+    let lane = tombstone.lane.asker == nil ? tombstone.lane : .device
     var new = NewEntry(
-      key: tombstone.key, lane: tombstone.lane, orderNumber: tombstone.orderNumber, details: details,
-      payloads: proofs)
+      key: tombstone.key, lane: lane, orderNumber: tombstone.orderNumber, details: details, payloads: proofs)
     new.isUpdate = true
-    switch try queue.enqueue(new, now: now) {
+    let enqueued = try queue.undoableInGroup { () throws(QueueError) in
+      try self.withdrawQuestion(about: tombstone.key, now: now)
+      return try self.queue.enqueue(new, now: now)
+    }
+    switch enqueued {
     case .inserted(let entry), .collapsed(let entry): return entry
     case .settled: throw .invalid(what: "an update of \(tombstone.key) was taken for a redelivery")
     }
@@ -183,7 +190,9 @@ extension SyncFile: SyncStorage {
     _ key: EntryKey, until: Timestamp?, now: Timestamp
   ) throws(QueueError) -> Bool {
     do throws(QueueError) {
-      try queue.release(key, until: until, now: now)
+      try queue.undoableInGroup { () throws(QueueError) in
+        try self.queue.release(key, until: until, now: now)
+      }
       return true
     } catch .queueFull {
       return false
@@ -211,18 +220,27 @@ extension SyncFile: SyncStorage {
     let (journal, notes) = (self.journal, self.notes)
     // The settled entry takes no capacity any more, so its order reserves none.
     let settlements = claims.map {
-      Settlement(
+      var settlement = Settlement(
         key: $0.key, outcome: $0.outcome, orderNumber: $0.orderNumber, owesFinish: true,
         isUnseen: true, reservation: $0.orderNumber)
+      settlement.keepsTombstone = $0.isAnswer
+      return settlement
     }
     var owesUpdates = false
+    var closed: [PurchaseOrder] = []
     let tombstones = try queue.acknowledge(settlements, now: now) { (buried, entry) throws(QueueError) in
       try notes.forget(buried.key)
       if claims.contains(where: { $0.key == buried.key && $0.owesUpdate(of: entry) }) {
         try notes.oweUpdate(buried.key, details: nil)
         owesUpdates = true
       }
-      try self.closeOwned(by: buried.key)
+      if let asker = entry.lane.asker, try self.answered(entry, by: asker, buried.outcome, now: now) {
+        try notes.oweUpdate(buried.key, details: nil)
+        owesUpdates = true
+      }
+      closed += try self.closeOwned(by: buried.key)
+      if try !self.questions(about: buried.key).isEmpty { owesUpdates = true }
+      guard entry.lane.asker == nil else { return }
       guard let number = buried.orderNumber else { return }
       try self.orderNotes.endNotices(of: number)
       try journal.bind(buried.key, to: number)
@@ -230,6 +248,7 @@ extension SyncFile: SyncStorage {
       if verdict == .granted || verdict == .duplicate { try journal.set(.delivered, of: number) }
     }
     for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
+    for order in closed { try mirrorState(of: order) }
     return SettledClaims(tombstones, owesUpdates: owesUpdates)
   }
 
@@ -286,6 +305,18 @@ extension SyncFile: SyncStorage {
             of: tombstone, details: owed.details ?? tombstone.details, proofs: [], now: now)
         }
         if let entry { queued.append(entry.key) }
+      } catch .queueFull {
+        return QueuedUpdates(queued: queued, areWaiting: true)
+      }
+    }
+    return try queueQuestions(after: queued, now: now)
+  }
+
+  private func queueQuestions(after known: [EntryKey], now: Timestamp) throws(QueueError) -> QueuedUpdates {
+    var queued = known
+    for question in try questions() {
+      do throws(QueueError) {
+        if let entry = try ask(question, details: question.of.details, now: now) { queued.append(entry.key) }
       } catch .queueFull {
         return QueuedUpdates(queued: queued, areWaiting: true)
       }

@@ -29,6 +29,17 @@ extension SyncFile {
     }
   }
 
+  /// After a state has changed, a reinstall is not to bring back the earlier one. A closed order is not needed again. The
+  /// vault holds the orders that this device made.
+  func mirrorState(of order: PurchaseOrder) throws(QueueError) {
+    guard queue.hasVault else { return }
+    if order.state == .delivered || order.state == .alreadyOwned {
+      queue.unprotect(Self.orderPrefix + order.number)
+    } else if try orderNotes.isOwn(order.number) {
+      mirror(order, try orderNotes.extras(of: order.number))
+    }
+  }
+
   private static var orderPrefix: String { "order." }
   /// The most orders that one opening reads from the vault. An installation keeps fewer unpaid ones.
   private static var mostRestored: Int { 512 }
@@ -56,6 +67,7 @@ extension SyncFile {
       try queue.transaction { () throws(QueueError) in
         try self.merge(order)
         try self.orderNotes.keep(extras, of: order.number)
+        try self.orderNotes.noteOwn(order.number, isRestored: true)
         guard extras.isDeviceMade else { return }
         // Whether the backend knows it is not in the vault. To register it again changes nothing.
         try self.orderNotes.owe(

@@ -9,7 +9,8 @@ package enum SyncAction: Sendable, Hashable {
   case finish(Tombstone)
   /// Read the app receipt silently; hand it in if it holds this transaction. → `proofFound`, or nothing
   case readReceipt(EntryKey)
-  /// Ask the store again for unfinished transactions. → `transactionArrived` for each, then `storeListed`
+  /// Ask the store again for unfinished transactions. → `transactionArrived` for each, then `storeListed`. Or hand in
+  /// what did not fit of the last list → `transactionArrived` for each, then `heldArrived`
   case listStore
   /// Ask the backend to let this account adopt what the device bought. → `adoptionEnded`
   case adopt(account: String)

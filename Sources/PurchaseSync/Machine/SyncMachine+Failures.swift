@@ -17,16 +17,17 @@ extension SyncMachine {
       return try waits(lane, request, reason, now: now)
     case .backendBusy(let reason, _): return try waits(lane, request, reason, now: now)
     case .backendFault(let reason):
-      return try [.emit(.backendFault(reason: reason))] + waits(lane, request, reason, now: now)
+      return try [.emit(.backendFault(reason: reason))]
+        + waits(lane, request, reason, isRefused: true, now: now)
     case .signInNeeded:
       if request.hasNewCredentials { return sendNext(lane, now: now) }
       update(lane) { state, _ in state.needSignIn() }
-      return [.emit(.signInNeeded(lane))]
+      return [.emit(.signInNeeded(lane.signingIn))]
     case .tokenRefused:
       if request.hasNewCredentials { return sendNext(lane, now: now) }
       var asksAnew = false
       update(lane) { state, delays in asksAnew = state.refused(now: now, &delays) }
-      let events: [SyncAction] = asksAnew ? [] : [.emit(.signInNeeded(lane))]
+      let events: [SyncAction] = asksAnew ? [] : [.emit(.signInNeeded(lane.signingIn))]
       return events + sendNext(lane, now: now)
     case .proofMissing:
       return try postponeUnproven(request.answerable, now: now) + sendNext(lane, now: now)
@@ -36,6 +37,7 @@ extension SyncMachine {
       return [.emit(.protocolRefused(reason: reason))] + waits(lane, reason, now: now)
     case .laneTaken: return waits(lane, "another process is sending this lane", now: now)
     case .unprepared(let reason): return waits(lane, reason, now: now)
+    case .accountRefused: return waits(lane, "the token of the signed-in account was refused", now: now)
     case .interrupted:
       return []
     }
@@ -50,9 +52,9 @@ extension SyncMachine {
     return [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]
   }
 
-  /// The request failed, and its entries with it.
+  /// The request failed, and its entries with it. `isRefused`: the backend refused what is in it.
   private mutating func waits(
-    _ lane: Lane, _ request: InFlight, _ reason: String, now: Timestamp
+    _ lane: Lane, _ request: InFlight, _ reason: String, isRefused: Bool = false, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     let keys = request.answerable
     var watches: [EntryKey: PoisonWatch] = [:]
@@ -66,7 +68,9 @@ extension SyncMachine {
     // Only a head that went alone is judged: among several entries, another one may be at fault. The rest of several
     // after a discard did not go alone.
     if let head = keys.first, let watch = watches[head], request.entries.count == 1 {
-      actions += try judge(head, watch, in: lane, reason, now: now)
+      let judged = try judge(head, watch, isRefused: isRefused, in: lane, reason, now: now)
+      if isRefused, !judged.isEmpty { update(lane) { $0.goesOnWithOthers(now: now, &$1) } }
+      actions += judged
     }
     let opens = state(of: lane).backoff.opensAt(now: now, policy: policy)
     let until = policy.bounded(max(opens, retryState.pace.opensAt(now: now, policy: policy)), after: now)
@@ -74,11 +78,11 @@ extension SyncMachine {
   }
 
   private mutating func judge(
-    _ key: EntryKey, _ watch: PoisonWatch, in lane: Lane, _ reason: String, now: Timestamp
+    _ key: EntryKey, _ watch: PoisonWatch, isRefused: Bool, in lane: Lane, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     let behind = try laneStorage.readyEntries(in: lane, now: now, limit: 2).first { $0.key != key }
     let asked = state(of: lane).backoff.notBefore
-    switch judge(watch, behindSince: behind?.enqueuedAt, now: now) {
+    switch judge(watch, isRefused: isRefused, behindSince: behind?.enqueuedAt, now: now) {
     case .keep: return []
     case .quarantine:
       return try moveToQuarantine(key, "fails while others succeed: \(reason)", asked: asked, now: now)
@@ -92,13 +96,13 @@ extension SyncMachine {
 
   /// Decides about an entry that failed. `behindSince`: when the first entry behind it was queued.
   mutating func judge(
-    _ watch: PoisonWatch, behindSince: Timestamp?, now: Timestamp
+    _ watch: PoisonWatch, isRefused: Bool = false, behindSince: Timestamp?, now: Timestamp
   ) -> PoisonWatch.Judgement {
     let othersSucceededAt = retryState.pace.succeededAt
     return draw {
       watch.judge(
-        behindSince: behindSince, othersSucceededAt: othersSucceededAt, now: now, policy: $0.policy,
-        using: &$0.random)
+        isRefused: isRefused, behindSince: behindSince, othersSucceededAt: othersSucceededAt, now: now,
+        policy: $0.policy, using: &$0.random)
     }
   }
 
@@ -111,4 +115,9 @@ extension SyncMachine {
     for key in keys { try laneStorage.postpone(key, until: until, reason: reason, now: now) }
     return keys.map { .emit(.postponed($0, reason: reason, until: until)) }
   }
+}
+
+extension Lane {
+  /// The lane whose account has to sign in.
+  fileprivate var signingIn: Lane { asker.map { .account($0) } ?? self }
 }

@@ -2,6 +2,20 @@ import PurchaseQueue
 
 /// The effects of the verdicts of a reply.
 extension SyncMachine {
+  /// An update took the place of a question that was in flight: the answer is not about the update.
+  mutating func forgetReplacedQuestions(in lane: Lane) {
+    guard lane.asker != nil else { return }
+    for entry in state(of: lane).sent {
+      let isThere: Bool
+      do throws(QueueError) {
+        isThere = try laneStorage.entry(entry.key)?.lane == lane
+      } catch {
+        isThere = false  // Unknown: the question is asked again.
+      }
+      if !isThere { update(lane) { state, _ in state.discarded(entry.key) } }
+    }
+  }
+
   // MARK: Settled
 
   /// Settles every claim with a settling verdict in one commit, then finishes the transactions and tells the app. True
@@ -37,6 +51,13 @@ extension SyncMachine {
       }
       actions.append(.emit(.delivered(Outcome(tombstone))))
     }
+    for claim in settled where claim.isAnswer {
+      guard let transaction = arrived[claim.key] else { continue }
+      actions += .attempting { () throws(QueueError) in
+        guard let tombstone = try settlementStorage.tombstone(claim.key) else { return [] }
+        return try redelivered(transaction, tombstone, now: now)
+      }
+    }
     return true
   }
 
@@ -48,7 +69,11 @@ extension SyncMachine {
     var claim = SettledClaim(key: key, verdict: answer.verdicts[index]?.verdict ?? .pending)
     let owner = PurchaseOwner.settled(claim.verdict, told: answer.verdicts[index]?.owner, in: lane)
     if owner != .usual(of: claim.verdict, in: lane) { claim.owner = owner }
-    guard let number = answer.verdicts[index]?.orderNumber, number != answer.sent[index].orderNumber else {
+    if claim.owner == .yours, lane == .device { claim.provenBy = answer.presented }
+    claim.isAnswer = lane.asker != nil
+    guard !claim.isAnswer, let number = answer.verdicts[index]?.orderNumber,
+      number != answer.sent[index].orderNumber
+    else {
       return claim
     }
     // Neither claim is committed, so the storage cannot tell. The first one gets the order, as if it had come alone.

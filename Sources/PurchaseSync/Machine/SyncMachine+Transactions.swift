@@ -11,7 +11,8 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
     let key = transaction.key
-    let before = try transactionStorage.entry(key)
+    // A question about the transaction is no entry of it: an update takes its place.
+    let before = try transactionStorage.entry(key).flatMap { $0.lane.asker == nil ? $0 : nil }
     // Most redelivered transactions are settled: nothing to match, and nothing to write.
     if before == nil, let tombstone = try settlementStorage.tombstone(key) {
       let asksAgain = isRestored && Self.mayBeOwned(tombstone, by: user)
@@ -31,6 +32,28 @@ extension SyncMachine {
     case .collapsed(let entry): return try collapsed(transaction, entry, before, now: now)
     case .settled(let tombstone): return try redelivered(transaction, tombstone, now: now)
     }
+  }
+
+  // MARK: Transactions that come together
+
+  /// Several transactions come together. No lane sends before `sendHeld`: one upload can then carry all of them.
+  package mutating func holdSends() { lanes.hold() }
+
+  /// The last of these transactions has come, and what was stored is committed.
+  package mutating func sendHeld(now: Timestamp) -> [SyncAction] {
+    advance(to: now)
+    var actions: [SyncAction] = []
+    for lane in lanes.letGo() { sendNext(lane, into: &actions, now: now) }
+    return actions
+  }
+
+  /// In answer to `listStore`, the driver took transactions that an earlier list had and that did not fit then. Whether
+  /// the store keeps more is known at the next list.
+  package mutating func heldArrived(now: Timestamp) -> [SyncAction] {
+    advance(to: now)
+    storeSide.overflow.heldArrived()
+    storeSide.overflow.waitForCapacity(now: now, policy: policy)
+    return waitForOverflow(now: now) + askForOverflow()
   }
 
   private mutating func inserted(_ entry: Entry, _ match: OrderMatch, now: Timestamp) -> [SyncAction] {
@@ -86,6 +109,13 @@ extension SyncMachine {
     }
   }
 
+  /// An account's question about a settled transaction is stored, or owed for lack of capacity.
+  mutating func questionCame(now: Timestamp) -> [SyncAction] {
+    advance(to: now)
+    _ = owesUpdate(now: now)
+    return timerFired(now: now)
+  }
+
   private mutating func wake(_ lane: Lane, for purpose: RetryBudget.Purpose, now: Timestamp) {
     update(lane) { state, delays in state.wake(for: purpose, now: now, &delays) }
   }
@@ -124,7 +154,17 @@ extension SyncMachine {
     return sendNext(entry.lane, now: now)
   }
 
-  /// The app saw the outcome; one that is not known any more is ignored.
+  /// The app saw this outcome. One that a later verdict has replaced is ignored: the app has not seen the later one.
+  mutating func outcomeConfirmed(_ outcome: Outcome, now: Timestamp) throws(QueueError) -> [SyncAction] {
+    advance(to: now)
+    guard let tombstone = try settlementStorage.tombstone(outcome.key), outcome.isPresent(in: tombstone)
+    else {
+      return []
+    }
+    return try outcomeConfirmed(outcome.key, now: now)
+  }
+
+  /// The app saw the present outcome of the transaction; one that is not known any more is ignored.
   package mutating func outcomeConfirmed(
     _ key: EntryKey, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {

@@ -23,8 +23,8 @@ package import PurchaseQueue
 ///
 /// Small machines make the decisions, and know nothing of each other: `LaneState`, `Adoption`, `Finishing`,
 /// `QuarantineTrial`, `OwedUpdates`, `StoreOverflow`, `RetryLedger` and `MachineClock`. This one routes events to them
-/// and merges their actions. Its extensions in other files reach the small machines by the functions at the end of this
-/// file, and the storage by one role at a time.
+/// and merges their actions. Its extensions in other files reach lanes, store and adoptions directly, the other small
+/// machines by the functions at the end of this file, and the storage by one role at a time.
 ///
 /// A storage error leaves the stored state as it was. It is thrown if the event has done nothing yet. Afterwards it is
 /// an action (`storageFailed`), so that no decision before it is lost. An event that no driver may send (an answer to
@@ -34,12 +34,12 @@ package struct SyncMachine<Storage: SyncStorage> {
   private var delays: Delays
   private var clock = MachineClock()
   private var isSuspended = false
-  private var lanes = LaneTable()
+  var lanes = LaneTable()
   private var retry = RetryLedger()
   private var quarantine: QuarantineTrial
   private var updates = OwedUpdates()
-  private var adoptions = AdoptionTable()
-  private var storeSide = StoreSide()
+  var adoptions = AdoptionTable()
+  var storeSide = StoreSide()
 
   package init(storage: Storage, policy: RetryPolicy, appVersion: String = "", seed: UInt64) {
     self.storage = storage
@@ -56,10 +56,8 @@ package struct SyncMachine<Storage: SyncStorage> {
     precondition(!clock.isRunning, "a machine starts once")
     try retry.load(from: storage)
     updates.start(epoch: try storage.ledgerEpoch())
-    var actions: [SyncAction] = []
-    for tombstone in try storage.tombstonesWithDuties() where tombstone.isUnseen {
-      actions.append(.emit(.delivered(Outcome(tombstone))))
-    }
+    let unseen = try storage.tombstonesWithDuties().filter(\.isUnseen)
+    let actions: [SyncAction] = unseen.map { .emit(.delivered(Outcome($0))) }
     try adoptions.start(from: storage)
     try lanes.start(from: storage, now: now, &delays)
     clock.start(at: now)
@@ -140,11 +138,14 @@ package struct SyncMachine<Storage: SyncStorage> {
   }
 
   /// The backend answered with verdicts. Entries whose verdict cannot be stored are sent again, but not before the
-  /// backend's Retry-After.
-  package mutating func replyArrived(lane: Lane, _ reply: UploadReply, now: Timestamp) -> [SyncAction] {
+  /// backend's Retry-After. `account`: whose credential came with an upload of the device lane.
+  package mutating func replyArrived(
+    lane: Lane, _ reply: UploadReply, presented account: String? = nil, now: Timestamp
+  ) -> [SyncAction] {
+    forgetReplacedQuestions(in: lane)
     let request = lanes[lane].answered()
     precondition(request.hasBegun, "a reply to a request that has not begun")
-    let answer = UploadAnswer(to: request.entries, reply.verdicts)
+    let answer = UploadAnswer(to: request.entries, reply.verdicts, presented: account)
     advance(to: now)
     var actions = retry.hear(from: storage)
     retry.succeeded(now: now, policy: policy)
@@ -178,6 +179,7 @@ package struct SyncMachine<Storage: SyncStorage> {
   package mutating func uploadFailed(
     lane: Lane, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
+    forgetReplacedQuestions(in: lane)
     let request = lanes[lane].answered()
     lanes[lane].stopped()
     advance(to: now)
@@ -218,15 +220,6 @@ package struct SyncMachine<Storage: SyncStorage> {
     lanes.discarded(key)
   }
 
-  /// The app says that the device's purchases are this account's.
-  package mutating func adoptionRequested(
-    by account: String, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
-    advance(to: now)
-    try adoptions.request(by: account, in: storage)
-    return sendAdoptions(now: now)
-  }
-
   /// A request that adopts the device's purchases ended.
   package mutating func adoptionEnded(
     account: String, _ end: AdoptionEnd, now: Timestamp
@@ -241,7 +234,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     }
   }
 
-  private mutating func sendAdoptions(now: Timestamp) -> [SyncAction] {
+  mutating func sendAdoptions(now: Timestamp) -> [SyncAction] {
     isSuspended ? [] : adoptions.sendDue(from: storage, &retry, after: lanes, now: now, policy: policy)
   }
 }
@@ -283,11 +276,11 @@ extension SyncMachine {
   /// A transaction did not fit.
   mutating func storeOverflows() { storeSide.overflow.full() }
 
-  private mutating func waitForOverflow(now: Timestamp) -> [SyncAction] {
+  mutating func waitForOverflow(now: Timestamp) -> [SyncAction] {
     storeSide.overflow.wakeUp(now: now, policy: policy).map { [.wake(at: $0)] } ?? []
   }
 
-  private mutating func askForOverflow() -> [SyncAction] {
+  mutating func askForOverflow() -> [SyncAction] {
     guard !lanes.hasInFlight, storeSide.overflow.ask() else { return [] }
     return [.listStore]
   }
@@ -325,6 +318,7 @@ extension SyncMachine {
   var attemptStorage: some AttemptStorage { storage }
   var settlementStorage: some SettlementStorage { storage }
   var owedUpdateStorage: some OwedUpdateStorage { storage }
+  var adoptionStorage: some AdoptionStorage { storage }
 
   /// The store account of the last listing.
   var storeAccount: String? { storeSide.account }
@@ -343,7 +337,7 @@ extension SyncMachine {
   func adoption(of account: String) -> Adoption? { adoptions.state(of: account) }
 
   mutating func sendNext(_ lane: Lane, into actions: inout [SyncAction], now: Timestamp) {
-    guard !isSuspended else { return }
+    guard !isSuspended, !lanes.isHeld(lane) else { return }
     do throws(QueueError) {
       try lanes[lane].sendNext(lane, from: storage, &retry, now: now, policy: policy, into: &actions)
     } catch {

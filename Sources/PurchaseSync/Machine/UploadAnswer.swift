@@ -8,10 +8,13 @@ struct UploadAnswer {
   private(set) var verdicts: [ClaimVerdict?]
   /// The faults of the reply, for the app.
   private(set) var faults: [String] = []
+  /// The account whose credential came with the upload, beside the device's.
+  let presented: String?
 
   /// A verdict about a transaction that was not claimed is ignored. The first of two verdicts about one claim counts.
-  init(to sent: [Entry], _ all: [ClaimVerdict]) {
+  init(to sent: [Entry], _ all: [ClaimVerdict], presented: String? = nil) {
     self.sent = sent
+    self.presented = presented
     verdicts = Array(repeating: nil, count: sent.count)
     var answered = 0
     for position in all.indices {

@@ -12,6 +12,9 @@ package enum UploadFailure: Hashable, Sendable {
   case signInNeeded
   /// The backend refused the credentials. They are asked for anew at once, and then slowly.
   case tokenRefused
+  /// The backend refused the credential of the account that is signed in on the device, beside the device's own. A newer
+  /// one is asked for; if there is none for an hour, the next upload names no account.
+  case accountRefused
   /// The backend does not speak this version of the protocol. Nothing of the request is at fault: it is sent again
   /// slowly, and at the next start, which may be that of a newer version of the app.
   case otherProtocol(reason: String)
@@ -29,10 +32,12 @@ package enum UploadFailure: Hashable, Sendable {
   /// The failure as a lane sees it. The device lane has its own credential, and no user could sign in: a refusal is a
   /// fault of the backend.
   package func inLane(_ lane: Lane) -> UploadFailure {
-    switch (self, lane) {
-    case (.signInNeeded, .device), (.tokenRefused, .device):
-      .backendFault(reason: "the device's credential was refused")
-    default: self
+    let refused = UploadFailure.backendFault(reason: "the device's credential was refused")
+    switch self {
+    case .signInNeeded: return lane == .device ? refused : self
+    // A question is sent in the name of the device, too. Only its account can be missing.
+    case .tokenRefused: return lane == .device || lane.asker != nil ? refused : self
+    default: return self
     }
   }
 }

@@ -15,7 +15,8 @@ public struct PurchaseOrder: Sendable, Hashable {
   public var quantity: Int
   /// The order's state, as far as the device knows.
   public var state: OrderState
-  /// When the backend made it, by the backend's clock.
+  /// When it was made, by the backend's clock. An order that the device made has the device's time until the backend has
+  /// heard of it.
   public var createdAt: Timestamp
   /// When the backend stops waiting for a payment, by its clock; nil if the backend gave no end.
   public var expiresAt: Timestamp?

@@ -29,13 +29,21 @@ public struct PurchaseOwner: RawRepresentable, Hashable, Sendable, Codable {
   }
 }
 
-/// The outcome of a tombstone: the verdict, and the owner if it is not the usual one, such as `duplicate/yours`.
+/// The outcome of a tombstone: the verdict, the owner if it is not the usual one, and of the device lane the account that
+/// proved the purchase to be its own, such as `duplicate/yours/alice`. The account is last: its name may hold anything.
 extension Tombstone {
   private static var separator: Character { "/" }
 
   /// The text that is stored as the outcome.
-  package static func outcome(_ verdict: Verdict, owner: PurchaseOwner?) -> String {
-    owner.map { verdict.rawValue + String(separator) + $0.rawValue } ?? verdict.rawValue
+  package static func outcome(
+    _ verdict: Verdict, owner: PurchaseOwner?, provenBy account: String? = nil
+  ) -> String {
+    guard let owner else { return verdict.rawValue }
+    return [verdict.rawValue, owner.rawValue, account].compactMap { $0 }.joined(separator: String(separator))
+  }
+
+  private var words: [Substring] {
+    outcome.split(separator: Self.separator, maxSplits: 2, omittingEmptySubsequences: false)
   }
 
   /// The backend's verdict in the text of an outcome.
@@ -48,7 +56,10 @@ extension Tombstone {
 
   /// Whose purchase it is.
   package var owner: PurchaseOwner {
-    let told = outcome.firstIndex(of: Self.separator).map { outcome[outcome.index(after: $0)...] }
+    let told = words.dropFirst().first
     return .settled(verdict, told: told.map { PurchaseOwner(rawValue: String($0)) }, in: lane)
   }
+
+  /// The account whose credential came with the upload that was answered with `yours`.
+  package var provenBy: String? { words.dropFirst(2).first.map { String($0) } }
 }

@@ -112,7 +112,7 @@ public struct StoreTransaction: Sendable, Hashable {
   private func key(id: String, at moment: Timestamp) -> EntryKey {
     let name = environment.rawValue + "/" + id
     guard environment.reusesTransactionIDs else { return EntryKey(rawValue: name) }
-    return EntryKey(rawValue: name + "@\(moment.wholeSeconds * 1_000)")
+    return EntryKey(rawValue: name + "@\(moment.withoutFraction.milliseconds)")
   }
 }
 
@@ -135,5 +135,11 @@ extension EntryKey {
 
 extension Timestamp {
   /// Seconds since 1970, rounded towards the past.
-  var wholeSeconds: Int64 { milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000 }
+  var wholeSeconds: Int64 { milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0) }
+
+  /// The same moment without its fraction of a second. The first second that has milliseconds is not a whole one.
+  fileprivate var withoutFraction: Timestamp {
+    let (whole, isTooEarly) = wholeSeconds.multipliedReportingOverflow(by: 1_000)
+    return Timestamp(milliseconds: isTooEarly ? .min : whole)
+  }
 }

@@ -13,7 +13,7 @@ public enum SyncEvent: Sendable, Hashable {
   /// The entries are being uploaded.
   case uploading([EntryKey])
   /// The transaction is settled. Fulfil or show it, then call `confirm`: until then the event comes again at
-  /// each start.
+  /// each start, and before that only if the outcome changes.
   case delivered(Outcome)
   /// A lane waits before its next attempt.
   case waiting(Lane, reason: String, until: Timestamp)
@@ -40,53 +40,4 @@ public enum SyncEvent: Sendable, Hashable {
   case protocolRefused(reason: String)
   /// A step failed. The store keeps the transaction unfinished, or the queue keeps the entry.
   case failed(SyncError)
-}
-
-/// How a transaction was settled.
-public struct Outcome: Sendable, Hashable {
-  /// The transaction.
-  public var key: EntryKey
-  /// The lane of the entry: an account's, or the device's.
-  public var lane: Lane
-  /// The order that was fulfilled, if any; nil if the purchase is another account's.
-  public var orderNumber: String?
-  /// The backend's verdict.
-  public var verdict: Verdict
-  /// Whose purchase it is. Of `another` show nothing, or that the purchase is not this person's: ask nothing.
-  public var owner: PurchaseOwner
-  /// When it was settled on this device, by the device's clock.
-  public var settledAt: Timestamp
-  /// Whether the transaction is older than the order: the store answered the payment with a purchase that the user owns
-  /// already, and charged nothing. The order is closed.
-  public var isAlreadyOwned = false
-  /// The value that the app gave at `begin` of the order.
-  public var context: PurchaseContext?
-  /// The product and how many units; nil if the details in the file are damaged.
-  public var purchase: (productID: String, quantity: Int)? {
-    details.known.map { ($0.productID, $0.quantity) }
-  }
-
-  private var details: EntryDetails
-
-  package init(_ tombstone: borrowing Tombstone) {
-    key = tombstone.key
-    lane = tombstone.lane
-    owner = tombstone.owner
-    orderNumber = owner == .another ? nil : tombstone.orderNumber
-    verdict = tombstone.verdict
-    settledAt = tombstone.settledAt
-    details = EntryDetails(of: tombstone)
-  }
-
-  /// The outcome of an earlier purchase, for an order that the store answered with it. Another account's purchase is
-  /// reported as such.
-  init(_ tombstone: borrowing Tombstone, closing order: OwnedOrder, context: PurchaseContext?) {
-    self.init(tombstone)
-    let owner = lane
-    lane = .account(order.account)
-    orderNumber = order.number
-    isAlreadyOwned = true
-    self.context = context
-    if owner != lane, owner != .device, verdict == .granted || verdict == .duplicate { verdict = .otherOwner }
-  }
 }

@@ -12,7 +12,8 @@ public enum UnclaimedPolicy: String, Sendable, Hashable, CaseIterable {
   case signedInAccount
   /// It belongs to the device, and the app asks its user as soon as the outcome says that no account has it
   /// (``Outcome/owner`` is `device`). If the answer is yes, the app calls ``SyncEngine/adoptDevicePurchases(for:)``. Before
-  /// the outcome nothing is asked: the purchase may be another account's.
+  /// the outcome nothing is asked: the purchase may be another account's. The answer is about the device and not about
+  /// one purchase: the account gets everything of the device that no account has, also what was answered with no before.
   case ask
 }
 

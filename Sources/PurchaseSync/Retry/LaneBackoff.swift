@@ -69,6 +69,16 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     notBefore = nil
   }
 
+  /// The refused request held one entry, and the lane goes on without it: the usual wait after so many failures. If the
+  /// backend refuses each entry, the waits grow to the ceiling.
+  package mutating func goesOnWithOthers(
+    now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+  ) {
+    guard let planned = due else { return }
+    let usual = now.adding(milliseconds: policy.delayMilliseconds(afterFailures: failures, using: &random))
+    due = min(planned, usual)
+  }
+
   /// Verdicts came. Whatever they say, sending works.
   package mutating func succeeded() { self = LaneBackoff() }
 

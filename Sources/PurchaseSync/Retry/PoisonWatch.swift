@@ -59,10 +59,14 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
   /// Decides after `failed` what to do with the entry.
   ///
   /// - Parameters:
+  ///   - isRefused: Whether the backend refused what is in the request. The others behind it pass at once: the next try
+  ///     will most likely be refused too. The entry waits as long as the usual delay, since a wrong deployment of the
+  ///     backend refuses everything for a while.
   ///   - behindSince: When the first entry behind it in its lane was queued; nil if there is none.
   ///   - othersSucceededAt: When an upload of others last worked (`BackendPace.succeededAt`).
   package func judge(
-    behindSince: Timestamp?, othersSucceededAt: Timestamp?, now: Timestamp, policy: RetryPolicy,
+    isRefused: Bool = false, behindSince: Timestamp?, othersSucceededAt: Timestamp?, now: Timestamp,
+    policy: RetryPolicy,
     using random: inout some RandomNumberGenerator
   ) -> Judgement {
     guard let failingSince, failedRounds > 0 else { return .keep }
@@ -73,8 +77,12 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
     {
       return .quarantine
     }
-    guard hasOftenFailed || blocksTooLong(behindSince, failingSince, now, policy) else { return .keep }
-    return .postponed(until: now.adding(milliseconds: policy.ceilingPaceMilliseconds(using: &random)))
+    if hasOftenFailed || blocksTooLong(behindSince, failingSince, now, policy) {
+      return .postponed(until: now.adding(milliseconds: policy.ceilingPaceMilliseconds(using: &random)))
+    }
+    guard isRefused, behindSince != nil else { return .keep }
+    let wait = policy.delayMilliseconds(afterFailures: failedRounds, using: &random)
+    return .postponed(until: now.adding(milliseconds: max(wait, 1)))
   }
 
   /// A success just before a long outage says nothing about the time after it.

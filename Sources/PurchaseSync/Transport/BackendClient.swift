@@ -14,14 +14,17 @@ package struct BackendClient: Sendable {
   ///   - upload: The claims and their proof.
   ///   - authorization: The whole value of the header: `Bearer …`, or `Device …` for the device lane.
   ///   - signedIn: The authorization of the account that is signed in on the device; only with the device lane.
+  ///   - device: The device's credential, with an account's lane: it binds the device's name to its secret.
   ///   - lane: The lane of the claims.
   ///   - now: The clock, read when the answer has arrived.
   package func upload(
-    _ upload: UploadRequest, authorization: String, signedIn: String? = nil, lane: Lane,
+    _ upload: UploadRequest, authorization: String, signedIn: String? = nil, device: String? = nil,
+    lane: Lane,
     now: @Sendable () -> Timestamp
   ) async -> UploadClassification {
     var headers = ["Authorization": authorization]
     headers[BackendRequest.signedInHeader] = signedIn
+    headers[BackendRequest.deviceHeader] = device
     let request = BackendRequest(method: "POST", path: "v1/receipts", headers: headers, body: upload.json())
     let result: Result<BackendResponse, TransportError>
     do throws(TransportError) {
@@ -37,4 +40,7 @@ extension BackendRequest {
   /// The header with the credential of the account that is signed in on a device, beside the device's own in
   /// `Authorization`.
   package static var signedInHeader: String { "Account-Authorization" }
+  /// The header with the device's credential, beside an account's in `Authorization`. The name of the device is in the
+  /// body of each upload: without its secret beside it, anyone who reads the name could bind it to a secret first.
+  package static var deviceHeader: String { "Device-Authorization" }
 }

@@ -55,9 +55,11 @@ public struct BackendResponse: Sendable {
   }
 }
 
-extension BackendRequest: CustomStringConvertible {
+extension BackendRequest: CustomStringConvertible, CustomReflectable {
   /// Method, path and size, never a credential or a proof.
   public var description: String { "\(method) \(path), \(body.count) bytes" }
+  /// As the description.
+  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
 extension BackendResponse: CustomStringConvertible {

@@ -27,6 +27,11 @@ enum ReplyReading {
     response.status == 401 || response.status == 403 && problem(in: response)?.type == ProblemDocument.auth
   }
 
+  /// Whether the backend refuses this version of the protocol.
+  static func speaksOtherProtocol(_ response: BackendResponse) -> Bool {
+    (400...499).contains(response.status) && problem(in: response)?.type == ProblemDocument.protocolVersion
+  }
+
   /// The problem document, if the body is one.
   static func problem(in response: BackendResponse) -> ProblemDocument? {
     isJSON(response.contentType) ? decode(ProblemDocument.self, response.body) : nil

@@ -55,6 +55,12 @@ struct BackendIndex: Sendable, Hashable {
     owners[credit.owner, default: []].append(position)
   }
 
+  mutating func move(creditAt position: Int, from owner: Uploader, to next: Uploader) {
+    owners[owner]?.removeAll { $0 == position }
+    owners[next, default: []].append(position)
+    owners[next]?.sort()
+  }
+
   mutating func insert(_ purchase: Purchase, at position: Int) {
     purchases[purchase.transaction] = position
     if purchase.isSubscription { chains[ChainKey(purchase.facts), default: []].append(position) }

@@ -20,18 +20,20 @@ extension BackendModel {
     } else {
       let facts = purchase(TransactionKey(told))?.facts ?? told
       ruling = decide(
-        claim, facts, provenToken: isProven ? told.appAccountToken : nil, from: uploader, now: now)
+        claim, facts, provenToken: isProven ? told.appAccountToken : nil,
+        isConsumable: told.isConsumable == true, from: uploader, now: now)
     }
     ruling.transaction = told
     return ruling
   }
 
   private func decide(
-    _ claim: Claim, _ facts: VerifiedTransaction, provenToken: String?, from uploader: Uploader,
-    now: Timestamp
+    _ claim: Claim, _ facts: VerifiedTransaction, provenToken: String?, isConsumable: Bool,
+    from uploader: Uploader, now: Timestamp
   ) -> Ruling {
     let credited = credits(for: facts.grantKey).first
     if isReversed(facts.grantKey) { return Ruling(.refunded, orderNumber: credited?.orderNumber) }
+    if let credited, let ruling = moved(credited, facts, isConsumable, to: uploader) { return ruling }
     if let credited {
       let isUploaders = credited.owner == uploader || owner(of: credited) == uploader
       return Ruling(isUploaders ? .duplicate : .otherOwner, orderNumber: credited.orderNumber)

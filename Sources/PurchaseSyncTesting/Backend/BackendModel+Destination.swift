@@ -25,7 +25,7 @@ extension BackendModel {
       return named(by: token, claim, facts, isProven: isTokenProven, from: uploader)
     }
     switch claim.match {
-    case .bound: return bound(claim, facts)
+    case .bound: return bound(claim, facts, from: uploader)
     case .proposed: return proposed(claim, facts, from: uploader)
     default: return .owner(uploader, reason: nil)
     }
@@ -38,9 +38,9 @@ extension BackendModel {
     guard let order = UUID(uuidString: token).flatMap({ order(accountToken: $0) }) else {
       // The payment belongs to no order of this backend, so the uploader gets the grant. A claim for an order
       // contradicts: that order has another token.
-      return claim.match == .bound
-        ? .contradiction("the account token names none of our orders, the claim one")
-        : .owner(uploader, reason: nil)
+      guard claim.match == .bound else { return .owner(uploader, reason: nil) }
+      if isLost(claim, from: uploader) { return .owner(uploader, reason: Self.lost) }
+      return .contradiction("the account token names none of our orders, the claim one")
     }
     // The binding may come from an earlier verdict without knowledge of the token; the token also wins then.
     if claim.match == .bound, isProven, claim.orderNumber != order.number {
@@ -53,9 +53,19 @@ extension BackendModel {
     return checked(order, facts)
   }
 
-  private func bound(_ claim: Claim, _ facts: VerifiedTransaction) -> Destination {
+  /// Whether an account claims an order that this backend does not have: it was lost with a restored backup, or pruned.
+  /// The payment is real, and no one else has a claim to it, so the account gets it without the order.
+  private func isLost(_ claim: Claim, from uploader: Uploader) -> Bool {
+    uploader.account != nil && claim.order == nil
+      && claim.orderNumber.map { order(number: $0) == nil } ?? false
+  }
+
+  private static let lost = "the order is not known here"
+
+  private func bound(_ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {
     guard let number = claim.orderNumber, let order = order(number: number) else {
-      return .contradiction("there is no such order")
+      return isLost(claim, from: uploader)
+        ? .owner(uploader, reason: Self.lost) : .contradiction("there is no such order")
     }
     return checked(order, facts)
   }
@@ -105,7 +115,7 @@ extension BackendModel {
     return order.expiresAt.map { facts.purchaseDate < $0.milliseconds } ?? true
   }
 
-  private func agrees(_ order: BackendOrder, with facts: VerifiedTransaction) -> Bool {
+  func agrees(_ order: BackendOrder, with facts: VerifiedTransaction) -> Bool {
     order.productID == facts.productID && order.quantity == facts.quantity
   }
 
@@ -124,7 +134,7 @@ extension BackendModel {
   }
 
   /// The order that the account token names. The token of a shared purchase is that of the family member who paid.
-  private func tokenOrder(of facts: VerifiedTransaction) -> BackendOrder? {
+  func tokenOrder(of facts: VerifiedTransaction) -> BackendOrder? {
     guard facts.ownership != .familyShared else { return nil }
     return facts.appAccountToken.flatMap { UUID(uuidString: $0) }.flatMap { order(accountToken: $0) }
   }

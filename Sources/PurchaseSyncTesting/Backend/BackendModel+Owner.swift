@@ -52,10 +52,11 @@ extension Claim {
 }
 
 extension Ruling {
-  /// Whether it credits the transaction now.
+  /// Whether it credits the transaction now, or moves the credit to its owner.
   fileprivate var isGrant: Bool {
-    writes.contains { write in
-      if case .credit = write { true } else { false }
-    }
+    isForNewOwner
+      || writes.contains { write in
+        if case .credit = write { true } else { false }
+      }
   }
 }

@@ -47,7 +47,7 @@ package struct BackendModel: Sendable, Hashable {
 
   /// Applies a change that was decided here or read from the file.
   ///
-  /// Credits and verdicts are always appended. A known order, reversal, purchase or renewal is replaced.
+  /// Credits and verdicts are always appended; a line of the ledger keeps its place when its owner changes. A known order, reversal, purchase or renewal is replaced.
   package mutating func apply(_ write: BackendWrite) {
     switch write {
     case .order(let order):
@@ -59,6 +59,7 @@ package struct BackendModel: Sendable, Hashable {
     case .credit(let credit):
       index.insert(credit, at: credits.count)
       credits.append(credit)
+    case .creditMoved(let credit): replace(credit)
     case .reversal(let reversal): put(reversal)
     case .purchase(let purchase): put(purchase)
     case .renewal(let renewal): renewals[renewal.chain] = renewal
@@ -75,6 +76,12 @@ package struct BackendModel: Sendable, Hashable {
 
   private mutating func replace(_ order: BackendOrder) {
     if let position = index.orders[order.number] { orders[position] = order }
+  }
+
+  private mutating func replace(_ credit: Credit) {
+    guard let position = credits.firstIndex(where: { $0.sequence == credit.sequence }) else { return }
+    index.move(creditAt: position, from: credits[position].owner, to: credit.owner)
+    credits[position] = credit
   }
 
   private mutating func put(_ reversal: Reversal) {

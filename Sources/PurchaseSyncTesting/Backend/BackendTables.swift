@@ -22,8 +22,9 @@ extension KnowledgeSource.CreateType: ColumnValue {}
 /// Tables A, B and C (R3.5 to R3.7) have exactly their columns; further facts of a row are in a table beside each,
 /// under the row's number. Moments are milliseconds since 1970, UUIDs upper case text.
 enum BackendTables {
-  /// 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C. Files of earlier versions are refused: they hold test data that is made again in a moment.
-  static let version: Int64 = 4
+  /// 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.
+  /// Files of earlier versions are refused: they hold test data that is made again in a moment.
+  static let version: Int64 = 5
 
   static let schema =
     """
@@ -212,7 +213,8 @@ enum BackendTables {
     [
       Column("environment", \.facts.environment), Column("transaction_id", \.facts.transactionID),
       .derived("purchased_at") { $0.transaction.purchasedAt?.milliseconds ?? 0 },
-      Column("bundle_id", \.facts.bundleID), Column("period_end", \.facts.expiresDate),
+      Column("bundle_id", \.facts.bundleID), Column("is_consumable", \.facts.isConsumable),
+      Column("period_end", \.facts.expiresDate),
       Column("is_upgraded", \.facts.isUpgraded), Column("ownership", \.facts.ownership),
       Column("group_id", \.facts.groupID), Column("reason", \.facts.reason),
       Column("account_token", \.facts.appAccountToken),

@@ -7,6 +7,8 @@ package enum BackendWrite: Sendable, Hashable {
   case orderRemoved(String)
   /// A line at the end of the ledger.
   case credit(Credit)
+  /// The line with this number has another owner, or fulfils an order now. The rest of it is as it was.
+  case creditMoved(Credit)
   /// A reversal of a credit, or its end.
   case reversal(Reversal)
   /// A row of table C, new or changed.

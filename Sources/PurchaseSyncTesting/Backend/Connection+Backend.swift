@@ -13,6 +13,12 @@ extension Connection {
     case .orderRemoved(let number):
       try statements.prepare(self, "DELETE FROM orders WHERE number = ?").run([.text(number)])
     case .credit(let credit): try BackendTables.credits.insert(credit, self, statements)
+    case .creditMoved(let credit):
+      try statements.prepare(
+        self, "UPDATE credits SET account = ?, device = ?, order_number = ? WHERE sequence = ?"
+      ).run([
+        credit.owner.account.sql, credit.owner.device.sql, credit.orderNumber.sql, credit.sequence.sql,
+      ])
     case .reversal(let reversal): try BackendTables.reversals.insert(reversal, self, statements)
     case .renewal(let renewal): try BackendTables.renewals.insert(renewal, self, statements)
     case .job(let run): try BackendTables.jobRuns.insert(run, self, statements)

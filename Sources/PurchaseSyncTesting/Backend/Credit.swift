@@ -4,7 +4,7 @@ public import PurchaseQueue
 
 /// One line of the ledger: a grant for a transaction.
 ///
-/// The ledger is append-only and **has no uniqueness constraint**: a backend that grants twice has two lines.
+/// Lines are appended, and none is removed. The ledger **has no uniqueness constraint**: a backend that grants twice has two lines.
 public struct Credit: Sendable, Hashable, Codable {
   /// The reason of the grant.
   public enum Cause: String, Sendable, Hashable, Codable {
@@ -22,7 +22,9 @@ public struct Credit: Sendable, Hashable, Codable {
   public var transaction: TransactionKey
   /// The order it fulfils, if any.
   public var orderNumber: String?
-  /// The owner at the time of the grant. An `AdoptionRecord` moves a device's credits; this field does not change.
+  /// The owner: at first that of the grant. A line without an order moves to the account of the order that its token
+  /// names, once that order is known; a device's line moves to the next device or account that proves the transaction. An
+  /// `AdoptionRecord` moves a device's credits without a change of this field.
   public var owner: Uploader
   /// The granted product.
   public var productID: String

@@ -4,6 +4,8 @@ import PurchaseSync
 struct Ruling {
   var verdict: ClaimVerdict
   var writes: [BackendWrite]
+  /// Whether a credited transaction gets an owner who did not have it before.
+  var isForNewOwner = false
   /// The verified transaction of this app that the verdict is about; nil without one.
   var transaction: VerifiedTransaction?
 

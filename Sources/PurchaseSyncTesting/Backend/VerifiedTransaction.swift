@@ -28,6 +28,8 @@ package struct VerifiedTransaction: Sendable, Hashable {
   package var groupID: String?
   /// Whether a customer or the store itself started the charge; nil where the store does not say.
   package var reason: TransactionReason?
+  /// Whether it can be bought again and again, and is restored on no other device; nil where the store does not say.
+  package var isConsumable: Bool?
   /// The account token that came with the payment. Receipts hold none (StoreFacts b.4).
   package var appAccountToken: String?
   /// The time of the store's statement: the later of two statements counts.
@@ -68,6 +70,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
     webOrderLineItemID = signed.webOrderLineItemID
     groupID = signed.subscriptionGroupID
     reason = signed.reason
+    isConsumable = signed.kind.map { $0 == .consumable }
     appAccountToken = signed.appAccountToken
     toldAt = signed.signedDate ?? askedAt
   }

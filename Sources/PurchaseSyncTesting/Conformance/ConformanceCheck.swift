@@ -9,7 +9,7 @@ package struct ConformanceCheck: Sendable {
   /// Throws `ConformanceFailure` if the backend breaks the promise.
   package var run: @Sendable (ConformanceLab) async throws -> Void
 
-  package static var all: [ConformanceCheck] { orders + uploads + sharing + refusals }
+  package static var all: [ConformanceCheck] { orders + uploads + sharing + owners + refusals }
 }
 
 /// Throws a `ConformanceFailure` with this text, which the report shows, unless the condition holds.

@@ -13,13 +13,18 @@ public struct ReceiptForge: Sendable, Hashable {
   /// The `bundleId` of everything that is minted.
   public var bundleID: String
   /// Characters of each of the three stand-ins for certificates in the header; about 1,000 in the real store.
-  public var certificateLength: Int
+  public var certificateLength: Int {
+    didSet { header = Self.header(certificateLength) }
+  }
+  /// The header in base64url: every text begins with it.
+  private var header: String
 
   /// A forge for one app.
   public init(bundleID: String, key: UInt64 = 0x5EED_0F57_0E5E_ED00, certificateLength: Int = 24) {
     self.key = key
     self.bundleID = bundleID
     self.certificateLength = certificateLength
+    header = Self.header(certificateLength)
   }
 
   /// A signed transaction with Apple's key names; `signedAt` becomes its `signedDate`.
@@ -29,7 +34,7 @@ public struct ReceiptForge: Sendable, Hashable {
 
   /// Any JSON text as a payload under this forge's checksum.
   public func sign(payload: String) -> String {
-    let head = Base64URL.encode(Data(header.text.utf8)) + "." + Base64URL.encode(Data(payload.utf8))
+    let head = header + "." + Base64URL.encode(Data(payload.utf8))
     return head + "." + Base64URL.encode(Data(KeyedChecksum.bytes(of: head, key: key)))
   }
 
@@ -41,15 +46,17 @@ public struct ReceiptForge: Sendable, Hashable {
     return jws[jws.index(after: dot)...] == signature
   }
 
-  private var header: JSONValue {
+  private static func header(_ certificateLength: Int) -> String {
     let certificates = ["leaf", "intermediate", "root"].map { name in
       let padding = String(repeating: "A", count: max(0, certificateLength - name.utf8.count))
       return JSONValue.string("forged/" + name + padding)
     }
-    return ["alg": "ES256", "x5c": .array(certificates)]
+    let header: JSONValue = ["alg": "ES256", "x5c": .array(certificates)]
+    return Base64URL.encode(Data(header.text.utf8))
   }
 
-  private func payload(of record: StoreTransactionRecord, signedAt: Timestamp) -> JSONValue {
+  /// The fields that a signed transaction has.
+  func payload(of record: StoreTransactionRecord, signedAt: Timestamp) -> JSONValue {
     let reason = record.cause == .renewal ? TransactionReason.renewal : .purchase
     var members: [String: JSONValue] = [
       "transactionId": .string(record.transactionID),

@@ -93,9 +93,10 @@ extension MockState {
     let body = try JSONBody.decode(UploadBody.self, from: call.request)
     mock.count(body.claims)
     try body.check(sender.uploader)
-    let signedIn = mock.credentials.signedInIfAny(of: call.request)
+    let signedIn = try mock.credentials.signedInIfAny(of: call.request)
+    let device = mock.credentials.device(of: call.request)
     return try mock.backend.perform { model in
-      let admission = try model.admit(sender)
+      let admission = try model.admit(sender) + model.note(device)
       let judgement = body.judged(by: &model, from: sender.uploader, signedIn: signedIn, now: call.now) {
         mock.ask($0, answers: call.answers, now: call.now)
       }
@@ -171,5 +172,12 @@ extension BackendModel {
   fileprivate mutating func admit(_ sender: Credentials.Sender) throws -> [BackendWrite] {
     guard case .device(let device, let secret) = sender else { return [] }
     return try admit(device, secret: secret)
+  }
+
+  /// Binds the name of the device of an account's upload to its secret. A name that is bound to another secret changes
+  /// nothing: the account's purchases do not depend on it.
+  fileprivate mutating func note(_ sender: Credentials.Sender?) -> [BackendWrite] {
+    guard case .device(let device, let secret)? = sender else { return [] }
+    do throws(BackendModelError) { return try admit(device, secret: secret) } catch { return [] }
   }
 }

@@ -10,6 +10,12 @@ public enum BrokenBackend: String, Sendable, Hashable, CaseIterable {
   case bare200 = "bare-200"
   /// Answers `granted` and does not record the grant.
   case forgets
+  /// A verdict about another account's purchase names the order that it fulfilled.
+  case namesOrders = "names-orders"
+  /// Verdicts have no owner.
+  case ownerUntold = "owner-untold"
+  /// What a device uploads is credited to the account that is signed in on it.
+  case creditsSignedIn = "credits-signed-in"
 
   /// One line for a help text.
   public var summary: String {
@@ -17,6 +23,9 @@ public enum BrokenBackend: String, Sendable, Hashable, CaseIterable {
     case .doubleGrant: "every upload of a transaction grants it again"
     case .bare200: "uploads are answered with 200 and no verdicts"
     case .forgets: "grants are not recorded"
+    case .namesOrders: "verdicts name the orders of other accounts"
+    case .ownerUntold: "verdicts do not say whose purchase it is"
+    case .creditsSignedIn: "a device's uploads are credited to the account that is signed in"
     }
   }
 
@@ -28,6 +37,25 @@ public enum BrokenBackend: String, Sendable, Hashable, CaseIterable {
       response.body = Array("{}".utf8)
       return response
     case .forgets: return try JSONBody.response(try forgetting(&mock, call))
+    case .namesOrders:
+      var reply = try MockState.upload(&mock, call)
+      let credits = try mock.backend.model().credits
+      for index in reply.verdicts.indices where reply.verdicts[index].verdict == .otherOwner {
+        let id = reply.verdicts[index].transactionID
+        let credit = credits.last { $0.transaction.transactionID == id }
+        reply.verdicts[index].orderNumber = credit?.orderNumber
+      }
+      return try JSONBody.response(reply)
+    case .ownerUntold:
+      var reply = try MockState.upload(&mock, call)
+      for index in reply.verdicts.indices { reply.verdicts[index].owner = nil }
+      return try JSONBody.response(reply)
+    case .creditsSignedIn:
+      var call = call
+      if let account = call.request.headers[BackendRequest.signedInHeader] {
+        call.request.headers["Authorization"] = account
+      }
+      return try JSONBody.response(try MockState.upload(&mock, call))
     case .doubleGrant:
       let before = try mock.backend.model().credits.count
       let reply = try MockState.upload(&mock, call)

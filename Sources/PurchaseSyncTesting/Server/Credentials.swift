@@ -68,10 +68,29 @@ struct Credentials: Sendable {
     return account
   }
 
-  /// The same for an upload; nil if no account is signed in, or if its token is not valid any more. The device's upload
-  /// does not depend on it.
-  func signedInIfAny(of request: HTTPRequest) -> String? {
-    do { return try signedIn(of: request) } catch { return nil }
+  /// The same for an upload; nil if no account is signed in. A refused token is told to the device, which asks for a
+  /// newer one: without the account, it would be told for good that the account's purchases are another's.
+  func signedInIfAny(of request: HTTPRequest) throws -> String? {
+    guard request.headers[BackendRequest.signedInHeader] != nil else { return nil }
+    do {
+      return try signedIn(of: request)
+    } catch {
+      throw HTTPProblem(
+        status: 403, type: ProblemDocument.account, title: "The account's credential is refused",
+        detail: "send it without \(BackendRequest.signedInHeader), or with a newer one")
+    }
+  }
+
+  /// The device's name and secret beside an account's credential; nil without them, or if they are malformed.
+  func device(of request: HTTPRequest) -> Sender? {
+    guard let header = request.headers[BackendRequest.deviceHeader] else { return nil }
+    do {
+      let sender = try sender(header)
+      if case .device = sender { return sender }
+      return nil
+    } catch {
+      return nil  // The upload of an account does not depend on its device.
+    }
   }
 
   private func account(token: String) -> String? {

@@ -47,7 +47,7 @@ public final class MockServer: Sendable {
     }
     let store = StoreModel(
       products: products, forge: ReceiptForge(bundleID: bundleID), environment: environment,
-      firstTransactionID: Self.firstTransactionID(after: known))
+      firstTransactionID: Self.firstTransactionID(in: environment, after: known))
     var state = MockState(
       store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens))
     state.broken = broken
@@ -72,13 +72,16 @@ public final class MockServer: Sendable {
   }
 
   /// Above every id in the backend's file: each server begins with an empty store, and a repeated id would be a
-  /// duplicate.
-  private static func firstTransactionID(after known: BackendModel) -> Int64 {
+  /// duplicate. In Xcode's test environment ids begin at zero (flutter#188276).
+  private static func firstTransactionID(
+    in environment: StoreEnvironment, after known: BackendModel
+  ) -> Int64 {
     let ids =
       known.purchases.map(\.transaction.transactionID) + known.credits.map(\.transaction.transactionID)
       + known.verdicts.map(\.transactionID)
-    let last = ids.compactMap { Int64($0) }.filter { $0 < 9_000_000_000_000_000 }.max() ?? 0
-    return max(last + 1, 2_000_000_000_000_001)
+    let last = ids.compactMap { Int64($0) }.filter { $0 < 9_000_000_000_000_000 }.max()
+    let first: Int64 = environment == .xcode ? 0 : 2_000_000_000_000_001
+    return max(last.map { $0 + 1 } ?? first, first)
   }
 
   /// Handles a request and waits until its changes, and those that its answer depends on, are durable.

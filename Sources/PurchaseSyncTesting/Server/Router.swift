@@ -87,7 +87,8 @@ extension MockState {
 
   /// A request without a version counts as one of this version. The store's notifications have none.
   private static func checkVersion(of request: HTTPRequest) throws {
-    guard request.path.hasPrefix("/v1/"), let said = request.headers[WireProtocol.versionField],
+    guard request.path.hasPrefix("/v1/"), request.path != notificationPath,
+      let said = request.headers[WireProtocol.versionField],
       said != String(WireProtocol.version)
     else { return }
     throw HTTPProblem(

@@ -280,12 +280,15 @@ extension MemoryStorage: SyncStorage {
 
   // MARK: Claims of what the device bought
 
-  package func deviceAdoptions() -> [DeviceAdoption] { claims.sorted { $0.account < $1.account } }
+  package func deviceAdoptions() -> [DeviceAdoption] { claims }
 
   package func keepAdoption(of account: String) -> DeviceAdoption {
-    claims.removeAll { $0.account == account }
     let claim = DeviceAdoption(account: account, throughPlace: lastPlace)
-    claims.append(claim)
+    if let place = claims.firstIndex(where: { $0.account == account }) {
+      claims[place] = claim
+    } else {
+      claims.append(claim)
+    }
     return claim
   }
 

@@ -18,6 +18,9 @@ public struct StoreFaults: Sendable, Hashable {
   /// Whether the payment of a consumable whose last transaction is not finished returns that transaction, and the payment
   /// of a subscription that renews its present one. StoreKit 2 does, and charges nothing.
   public var repeatsTransactions = false
+  /// Whether listings still contain finished transactions, as some versions of the system do
+  /// (cordova-plugin-purchase#1714).
+  public var listsFinished = false
   /// The answers of `verifyReceipt` to the next requests, in this order. Later requests are answered correctly.
   public var verifyReceiptAnswers: [ScriptedAnswer] = []
 

@@ -25,7 +25,9 @@ extension StoreModel {
   ) -> StoreHandover {
     guard let storeAccount else { return StoreHandover(storeAccount: nil, transactions: [], receipt: nil) }
     advance(to: now)
-    let records = unfinished(storeAccount: storeAccount)
+    let records =
+      faults.listsFinished
+      ? transactions(storeAccount: storeAccount) : unfinished(storeAccount: storeAccount)
     return handover(
       Array(repeating: records, count: max(1, faults.listingCopies)).flatMap { $0 }, to: storeAccount,
       launch: launch, now: now)

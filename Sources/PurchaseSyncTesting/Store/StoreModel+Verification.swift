@@ -58,7 +58,7 @@ extension StoreModel {
         continue
       }
       do throws(ReceiptDecodingError) {
-        found.append(try SignedTransaction(jws: forge.signedTransaction(record, signedAt: now)))
+        found.append(try SignedTransaction(payload: forge.payload(of: record, signedAt: now).data))
       } catch {
         return .malformed
       }

@@ -48,9 +48,19 @@ struct Adoption: Hashable {
     case waits
   }
 
+  /// Whether the backend may know of it.
+  var wasSent: Bool {
+    if case .inFlight = activity { return true }
+    return isTaken || backoff.failures > 0
+  }
+
   /// The app asked for it again while this request was in flight: the answer will not be the last.
   mutating func replaces(_ earlier: Adoption?) {
-    if case .inFlight? = earlier?.activity { activity = .inFlight(isLast: false, hasNewCredentials: false) }
+    guard let earlier else { return }
+    (isTaken, backoff) = (earlier.isTaken, earlier.backoff)
+    if case .inFlight? = Optional(earlier.activity) {
+      activity = .inFlight(isLast: false, hasNewCredentials: false)
+    }
   }
 
   mutating func signedIn() {
@@ -96,7 +106,7 @@ struct Adoption: Hashable {
       activity = .signInNeeded
       return .needsSignIn
     case .interrupted, .proofMissing, .laneTaken, .unreadable: return .waits
-    case .retry, .backendBusy, .backendFault, .otherProtocol, .unprepared:
+    case .retry, .backendBusy, .backendFault, .otherProtocol, .unprepared, .accountRefused:
       retry.failed(failure, &backoff, now: now, &delays)
       return .failed
     }

@@ -2,8 +2,13 @@ import PurchaseQueue
 
 /// The adoptions of an installation by account: requested by the app, durable, and sent until the backend has taken
 /// them for everything that was in the device lane.
+///
+/// They are sent in the order of the requests: the backend gives an account everything that no account has adopted
+/// before, so a later request must not pass an earlier one.
 struct AdoptionTable: Hashable {
   private var adoptions: [String: Adoption] = [:]
+  /// The accounts, the first request first.
+  private var order: [String] = []
 
   /// The adoption of this account; nil if none is owed.
   func state(of account: String) -> Adoption? { adoptions[account] }
@@ -12,8 +17,27 @@ struct AdoptionTable: Hashable {
 
   mutating func start(from storage: some AdoptionStorage) throws(QueueError) {
     for stored in try storage.deviceAdoptions() {
-      adoptions[stored.account] = Adoption(throughPlace: stored.throughPlace)
+      put(Adoption(throughPlace: stored.throughPlace), of: stored.account)
     }
+  }
+
+  /// A repeated request keeps its place.
+  private mutating func put(_ adoption: Adoption, of account: String) {
+    if adoptions[account] == nil { order.append(account) }
+    adoptions[account] = adoption
+  }
+
+  private mutating func remove(_ account: String) {
+    order.removeAll { $0 == account }
+    adoptions[account] = nil
+  }
+
+  /// The account takes its request back. False if there is none, or if this process has sent it.
+  mutating func withdraw(_ account: String, in storage: some AdoptionStorage) throws(QueueError) -> Bool {
+    guard let adoption = adoptions[account], !adoption.wasSent else { return false }
+    try storage.endAdoption(of: account, throughPlace: .max)
+    remove(account)
+    return true
   }
 
   /// The app says that the device's purchases are this account's.
@@ -21,7 +45,7 @@ struct AdoptionTable: Hashable {
     let stored = try storage.keepAdoption(of: account)
     var adoption = Adoption(throughPlace: stored.throughPlace, for: .person)
     adoption.replaces(adoptions[account])
-    adoptions[account] = adoption
+    put(adoption, of: account)
   }
 
   mutating func signedIn(_ account: String) { adoptions[account]?.signedIn() }
@@ -37,8 +61,8 @@ struct AdoptionTable: Hashable {
     try storage.endAdoption(of: account, throughPlace: place)
     // Another process of this installation may have requested a wider one since.
     guard let wider = try storage.deviceAdoptions().first(where: { $0.account == account }) else {
-      adoptions[account] = nil
-      return false
+      remove(account)
+      return !adoptions.isEmpty
     }
     adoptions[account] = Adoption(throughPlace: wider.throughPlace)
     return true
@@ -74,10 +98,12 @@ struct AdoptionTable: Hashable {
     after lanes: LaneTable = LaneTable(), now: Timestamp, policy: RetryPolicy
   ) -> [SyncAction] {
     var actions: [SyncAction] = []
-    for account in adoptions.keys.sorted() {
+    for account in order {
       actions += .attempting { () throws(QueueError) in
         try send(for: account, from: storage, &retry, after: lanes, now: now, policy: policy)
       }
+      // The others wait until the backend has taken this one for what it holds already.
+      guard adoptions[account]?.isTaken == true else { break }
     }
     return actions
   }

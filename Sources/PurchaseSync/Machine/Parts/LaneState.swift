@@ -156,6 +156,11 @@ struct LaneState: Hashable {
     }
   }
 
+  /// The entry that the backend refused by itself is out of the way: those behind it need not wait for as long.
+  mutating func goesOnWithOthers(now: Timestamp, _ delays: inout Delays) {
+    backoff.goesOnWithOthers(now: now, policy: delays.policy, using: &delays.random)
+  }
+
   /// There are no credentials.
   mutating func needSignIn() { activity = .signInNeeded }
 

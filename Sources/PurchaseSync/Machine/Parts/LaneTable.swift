@@ -3,6 +3,8 @@ import PurchaseQueue
 /// The lanes of an installation. A lane that is not in the table is idle and has not failed.
 struct LaneTable {
   private var states: [Lane: LaneState] = [:]
+  /// The lanes that something came for while lanes are held; nil while none is held.
+  private var held: [Lane]?
 
   subscript(lane: Lane) -> LaneState {
     get { states[lane] ?? LaneState() }
@@ -37,13 +39,35 @@ struct LaneTable {
       }
     case .userAsked: for lane in names { self[lane].wake(for: .person, now: now, &delays) }
     case .signedIn(let account):
-      self[.account(account)].wake(for: .person, now: now, &delays)
-      self[.account(account)].signedIn()
+      for lane in [.account(account), Lane.question(of: account)] {
+        self[lane].wake(for: .person, now: now, &delays)
+        self[lane].signedIn()
+      }
     }
   }
 
   /// Whether an upload is being prepared whose attempt has not begun.
   var hasReserved: Bool { states.values.contains { $0.inFlight?.hasBegun == false } }
+
+  // MARK: Holding
+
+  /// Several events come together: no lane sends before the last of them.
+  mutating func hold() { held = held ?? [] }
+
+  /// Whether the lane must not send now. It is looked at when the lanes are let go.
+  mutating func isHeld(_ lane: Lane) -> Bool {
+    guard let held else { return false }
+    if !held.contains(lane) { self.held = held + [lane] }
+    return true
+  }
+
+  /// The lanes that something came for, in the order in which it came.
+  mutating func letGo() -> [Lane] {
+    defer { held = nil }
+    return held ?? []
+  }
+
+  // MARK: Events
 
   /// The app discarded an entry, in whichever lane it is.
   mutating func discarded(_ key: EntryKey) {

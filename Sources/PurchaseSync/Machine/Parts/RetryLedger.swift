@@ -92,7 +92,8 @@ struct RetryLedger: Hashable {
       backoff.failed(now: now, policy: delays.policy, using: &delays.random)
     case .backendFault, .otherProtocol:
       backoff.refused(now: now, policy: delays.policy, using: &delays.random)
-    case .laneTaken, .unprepared: backoff.notSent(now: now, policy: delays.policy, using: &delays.random)
+    case .laneTaken, .unprepared, .accountRefused:
+      backoff.notSent(now: now, policy: delays.policy, using: &delays.random)
     case .signInNeeded, .tokenRefused, .proofMissing, .unreadable, .interrupted: break
     }
   }

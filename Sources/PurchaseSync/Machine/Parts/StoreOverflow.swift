@@ -11,7 +11,8 @@ import PurchaseQueue
 /// ```
 ///
 /// The store is asked only when nothing is in flight: with a thousand transactions in the store, asking after each
-/// settled one would cost a thousand listings.
+/// settled one would cost a thousand listings. What its last list had and what did not fit comes first (`heldArrived`):
+/// then a thousand cost two listings, and not one for each time that the queue was empty.
 enum StoreOverflow: Hashable {
   /// The store keeps nothing for lack of capacity.
   case none
@@ -52,6 +53,11 @@ enum StoreOverflow: Hashable {
   /// The store answered with its list.
   mutating func listed() {
     if self == .askingStore { self = .none }
+  }
+
+  /// Transactions of an earlier list came in place of an answer. If all of them fitted, the store is asked next.
+  mutating func heldArrived() {
+    if self == .askingStore { self = .capacityFreed }
   }
 
   /// The store did not answer: it may keep as much as before.

@@ -11,12 +11,18 @@ package struct SettledClaim: Sendable, Hashable {
   package var sent: [PayloadReference]?
   /// Whose purchase it is, if that does not follow from the verdict and the lane.
   package var owner: PurchaseOwner?
+  /// The account that proved a purchase of the device lane to be its own.
+  package var provenBy: String?
+  /// It answers an account's question about a settled transaction: the tombstone stays as it is. Only the file has
+  /// questions, because only it knows orders.
+  package var isAnswer = false
 
   package init(
     key: EntryKey, verdict: Verdict, orderNumber: String? = nil, sent: [PayloadReference]? = nil,
-    owner: PurchaseOwner? = nil
+    owner: PurchaseOwner? = nil, provenBy: String? = nil
   ) {
     self.owner = owner
+    self.provenBy = provenBy
     self.key = key
     self.verdict = verdict
     self.orderNumber = orderNumber
@@ -24,7 +30,7 @@ package struct SettledClaim: Sendable, Hashable {
   }
 
   /// The outcome of its tombstone.
-  package var outcome: String { Tombstone.outcome(verdict, owner: owner) }
+  package var outcome: String { Tombstone.outcome(verdict, owner: owner, provenBy: provenBy) }
 
   /// Whether the entry, as it is when the claim is settled, has a proof that was not sent. A newer app receipt does not
   /// count: it cannot tell an update.

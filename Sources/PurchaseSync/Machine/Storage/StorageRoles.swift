@@ -75,7 +75,8 @@ package protocol SettlementStorage: EntryStorage {
   /// The effect of a verdict's order number on the binding of a transaction.
   func binding(by orderNumber: String, of key: EntryKey) throws(QueueError) -> VerdictBinding
   /// Removes settled entries, leaves a tombstone of each with its duties, makes the bindings that the verdicts named,
-  /// and owes an update of each entry that has a newer proof than was sent, in one commit.
+  /// and owes an update of each entry that has a newer proof than was sent, in one commit. An answer to a question leaves
+  /// the tombstone as it is, and is kept with the orders that asked.
   func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims
   func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone?
   /// Tombstones whose finish is owed or whose outcome is unseen, oldest first.

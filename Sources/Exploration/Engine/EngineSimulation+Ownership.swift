@@ -1,0 +1,66 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// Purchases that this phone did not pay, or that follow an earlier one of another account, and what it is told of them.
+extension EngineSimulation {
+  func own(_ act: EngineAct, _ process: EngineProcess, _ engine: SyncEngine) async {
+    buyers += 1
+    defer { buyers -= 1 }
+    let account = Names.accounts[people.below(knobs.accounts)]
+    let product = people.below(2)
+    switch act {
+    case .heardElsewhere:
+      // Her other device made the order and paid; the store tells all devices of an Apple ID.
+      let order = backend.makeOrder(
+        account: Names.account(account), product: product, at: now.milliseconds)
+      checker.mark(.heardElsewhere)
+      await handOver(charge(product, order), process, engine)
+    case .resubscribe:
+      let earlier = store.sales.indices.filter { store.sales[$0].order >= 0 }
+      guard !earlier.isEmpty else { return }
+      let first = store.sales[people.pick(Array(earlier))]
+      guard let order = await begin(first.product, account, process, engine), process.isRunning else {
+        return
+      }
+      checker.mark(.boughtAgain)
+      await handOver(charge(first.product, slot(of: order), after: first.original), process, engine)
+    default:
+      checker.mark(.offerRedeemed)
+      await handOver(charge(product, nil), process, engine)
+    }
+  }
+
+  /// The account that uses the phone.
+  var user: String? { signedOut.contains(lastSignedIn) ? nil : lastSignedIn }
+
+  /// Whether one account uses the phone during the whole run, and its token always comes.
+  private var isUserConstant: Bool {
+    knobs.credentials == 0
+      && !knobs.acts.contains { [.signOut, .pendingSignOut, .claim].contains($0.act) }
+  }
+
+  /// Invariant 32: a device that says who uses it is told which purchases are that account's.
+  /// The account of an order that was answered with an earlier purchase asks about it by itself.
+  func noted(_ answer: LeanBackend.Answer, about sale: Int, from uploader: Int, _ presented: Int) {
+    guard answer.ruling.isSettled, let owner = answer.owner else { return }
+    ownersTold[sale, default: []].insert(owner)
+    guard uploader < 0, isUserConstant, let user, let credit = backend.credit(of: sale) else { return }
+    let isQuestion = presented >= 0 && presented != Names.account(user) && returned.contains(sale)
+    let asker = isQuestion ? presented : Names.account(user)
+    checker.expect(
+      .ownerTold, (backend.owner(of: credit, store) == asker) == (owner == .yours),
+      "\(Names.accounts[asker]) asks by the phone, which is told that \(Names.id(sale)) is \(owner.rawValue)")
+  }
+
+  /// Invariant 32: the app hears what the backend said.
+  func checkOwner(_ outcome: Outcome) {
+    let sale = Names.transaction(outcome.key)
+    guard !discarded.contains(sale), let told = ownersTold[sale] else { return }
+    // Another person may use the phone by now.
+    let isAnothers = !isUserConstant && outcome.owner == .another && told.contains(.yours)
+    checker.expect(
+      .ownerTold, told.contains(outcome.owner) || isAnothers,
+      "\(Names.id(sale)) was told as \(told.map(\.rawValue).sorted()), and the app hears \(outcome.owner.rawValue)"
+    )
+  }
+}

@@ -1,0 +1,228 @@
+import PurchaseQueue
+
+/// The store's list of unfinished transactions.
+extension SyncEngine {
+  /// The most transactions of one commit: other processes of this installation wait for it.
+  private static var mostPerCommit: Int { UploadRequest.mostClaims }
+
+  /// Takes over the unfinished transactions of the store. A listing that fails is repeated at the app's next
+  /// `wake(_:)`, or at the next start. A listing that is asked for while one runs follows it: the first may have begun
+  /// too early.
+  func listStore() {
+    switch listing {
+    case .idle: listing = .running
+    case .running, .runningAndWanted:
+      listing = .runningAndWanted
+      return
+    }
+    let (store, limit) = (self.store, storeLimit)
+    run { engine in
+      let listed = await limit.answer { try await store.unfinished() }
+      await engine.took(listed)
+    }
+  }
+
+  private func took(_ listed: StoreListing?) {
+    let isWanted = if case .runningAndWanted = listing { true } else { false }
+    listing = .idle
+    defer { if isWanted { listStore() } }
+    guard !isShutDown else { return }
+    guard let listed else {
+      // On the way to the background the engine itself ended the call. The foreground asks again.
+      if !isSuspended { report(.store(reason: "the unfinished transactions could not be read")) }
+      return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
+    }
+    held = HeldTransactions()
+    var intake = Intake(account: listed.account)
+    guard take(listed.transactions, &intake) else { return }
+    let keys = intake.keys
+    held = HeldTransactions(intake.left, account: listed.account)
+    takeRestored()
+    overflow.formIntersection(keys.union(restoring.map(\.transaction.key)))
+    feed(generation) { (machine, now) throws(QueueError) in
+      try machine.storeListed(keys, account: listed.account, now: now)
+    }
+  }
+
+  /// The machine asks for what the store keeps: what its last list had comes first. False if the store is to be asked.
+  func takeHeld() -> Bool {
+    guard case .idle = listing, !held.isEmpty, opened != nil else { return false }
+    var intake = Intake(account: held.account, isHeld: true)
+    let transactions = held.transactions
+    held = HeldTransactions()
+    guard take(transactions, &intake) else { return true }
+    // If nothing fits, a newer list is better than these.
+    if !intake.taken.isEmpty { held = HeldTransactions(intake.left, account: intake.account) }
+    feed(generation) { (machine, now) throws(QueueError) in machine.heldArrived(now: now) }
+    return true
+  }
+
+  // MARK: Taking
+
+  /// Takes transactions, many in one commit. Each lane is looked at once, after the last of them. False if the file
+  /// failed: the rest of the list is asked for again, when everything is looked at again.
+  private func take(_ transactions: [StoreTransaction], _ intake: inout Intake) -> Bool {
+    opened?.machine.holdSends()
+    defer { feed(generation) { (machine, now) throws(QueueError) in machine.sendHeld(now: now) } }
+    var rest = transactions[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(Self.mostPerCommit)
+      rest = rest.dropFirst(part.count)
+      guard takeTogether(part, &intake) || takeOneByOne(part, &intake) else { return false }
+      if intake.isHeld, intake.full != nil {
+        intake.leaves(rest)
+        break
+      }
+    }
+    return true
+  }
+
+  /// Takes transactions in one commit. False if it failed: then none of them is stored, and no event told of them.
+  private func takeTogether(_ part: ArraySlice<StoreTransaction>, _ intake: inout Intake) -> Bool {
+    guard part.count > 1 else { return false }
+    do throws(SyncError) {
+      for transaction in part { try noteArrival(of: transaction) }
+    } catch {
+      return false  // As below.
+    }
+    let user = self.user
+    var tried = intake
+    let actions: [SyncAction]
+    do throws(QueueError) {
+      actions = try stepTogether { (machine, file, now) throws(QueueError) -> [SyncAction] in
+        var actions: [SyncAction] = []
+        for transaction in part {
+          actions += try self.take(transaction, of: user, &tried, &machine, file, now)
+        }
+        return actions
+      }
+    } catch {
+      // The caller takes them one by one, and reports what fails then.
+      return false
+    }
+    let known = intake.taken.count
+    intake = tried
+    intake.toldRefused()
+    overflow.subtract(tried.taken[known...])
+    perform(withWarnings(actions))
+    tellRefused(tried.refused)
+    return true
+  }
+
+  /// Takes one transaction as a part of the open commit.
+  private func take(
+    _ transaction: StoreTransaction, of user: AppUser, _ intake: inout Intake,
+    _ machine: inout SyncMachine<SyncFile>, _ file: SyncFile, _ now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
+    guard try isToTry(transaction, &intake, file) else { return [] }
+    configuration.checkpoint?(.transactionArrived)
+    do throws(QueueError) {
+      let actions = try file.queue.together { () throws(QueueError) in
+        try machine.transactionArrived(transaction, storeAccount: intake.account, user: user, now: now)
+      }
+      intake.took(transaction.key)
+      return actions
+    } catch {
+      switch error {
+      // The others may be updates of known transactions, and an invalid one must not hold them up.
+      case .queueFull, .invalid: intake.wasRefused(transaction, .queue(error))
+      default: throw error
+      }
+      return []
+    }
+  }
+
+  private func takeOneByOne(_ part: ArraySlice<StoreTransaction>, _ intake: inout Intake) -> Bool {
+    for transaction in part {
+      do throws(SyncError) {
+        let isToTry = try withFile { (file) throws(QueueError) in
+          try self.isToTry(transaction, &intake, file)
+        }
+        tellRefused(intake.refused)
+        intake.toldRefused()
+        guard isToTry else { continue }
+        try receive(transaction, storeAccount: intake.account)
+        intake.took(transaction.key)
+      } catch {
+        switch error {
+        // The app was told of this one. The others may be updates of known transactions.
+        case .queue(.queueFull):
+          intake.wasRefused(transaction, error)
+          intake.toldRefused()
+        // An invalid transaction must not hold up the others.
+        case .queue(.invalid): report(error)
+        default:
+          storeKeepsMore()
+          report(error)
+          return false
+        }
+      }
+    }
+    return true
+  }
+
+  /// Whether to try to take the transaction. If the store lists a thousand transactions, one that does not fit costs a
+  /// query and no write.
+  private func isToTry(
+    _ transaction: StoreTransaction, _ intake: inout Intake, _ file: SyncFile
+  ) throws(QueueError) -> Bool {
+    let isNew = intake.tries(transaction.key)
+    if intake.isHeld {
+      // Each of them was new at the time of its list.
+      guard intake.full == nil else {
+        intake.leaves([transaction])
+        return false
+      }
+      // Another proof of one that was taken just now is tried too.
+      return try isNew ? !file.queue.isKnown(transaction.key) : intake.taken.contains(transaction.key)
+    }
+    guard let full = intake.full, transaction.accountToken == nil,
+      try !file.queue.isKnown(transaction.key)
+    else { return true }
+    intake.wasRefused(transaction, full)
+    return false
+  }
+
+  /// Whether the transaction needs new capacity: it is not known, and no order has reserved capacity for it.
+  func isOneMore(_ transaction: StoreTransaction) throws(SyncError) -> Bool {
+    guard transaction.accountToken == nil else { return false }
+    return try withFile { (file) throws(QueueError) in try !file.queue.isKnown(transaction.key) }
+  }
+
+  // MARK: Telling
+
+  /// Adds a warning for each entry that the vault does not hold. That is known after the commit.
+  private func withWarnings(_ actions: [SyncAction]) -> [SyncAction] {
+    guard let file = opened?.file, file.queue.hasVault else { return actions }
+    do throws(QueueError) {
+      let unprotected = try file.queue.unprotectedKeys()
+      guard !unprotected.isEmpty else { return actions }
+      return actions.flatMap { action in
+        guard case .emit(.queued(let key, _)) = action, unprotected.contains(key) else { return [action] }
+        return [action, .emit(.unprotected(key))]
+      }
+    } catch {
+      return actions + [.storageFailed(error)]
+    }
+  }
+
+  /// Transactions of a commit that were not taken.
+  private func tellRefused(_ refused: [(key: EntryKey, error: SyncError)]) {
+    var isFull = false
+    for (key, error) in refused {
+      guard case .queue(.queueFull) = error else {
+        report(error)
+        continue
+      }
+      isFull = true
+      overflows(key, error)
+    }
+    guard isFull else { return }
+    feed(generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
+  }
+
+  /// Tells the app once of each transaction that the store keeps for lack of capacity.
+  func overflows(_ key: EntryKey, _ error: SyncError) {
+    if overflow.insert(key).inserted { emit(.queueFull(key, error)) }
+  }
+}

@@ -1,0 +1,155 @@
+import PurchaseQueue
+
+/// Orders that the store answered with a transaction that was made before them.
+extension SyncFile {
+  /// Whether the store answered the payment of this order with a transaction that was made before it.
+  /// `isTakenBefore`: the transaction did not come after this process handed out the order.
+  func isExisting(
+    _ transaction: StoreTransaction, for number: String, isTakenBefore: Bool
+  ) throws(QueueError) -> Bool {
+    let key = transaction.key
+    guard let row = try journal.row(number: number), row.boundTo != key else { return false }
+    let isSettled = try queue.tombstone(key) != nil
+    return ExistingPayment(
+      transaction: transaction, order: row.order, boundTo: try knownTransaction(key)?.orderNumber,
+      isSettledBefore: isTakenBefore && isSettled,
+      isDeviceMade: try orderNotes.extras(of: number).isDeviceMade
+    ).isExisting
+  }
+
+  /// Keeps that the order's outcome is that of an earlier transaction. If that is settled, and it is known whether it is
+  /// this account's, the order is closed now. Otherwise a verdict closes it.
+  func close(_ number: String, as key: EntryKey) throws(QueueError) {
+    let closed = try queue.transaction { () throws(QueueError) -> [PurchaseOrder] in
+      guard let row = try self.journal.row(number: number), row.boundTo == nil else { return [] }
+      try self.orderNotes.keep(OwnedOrder(number: number, account: row.order.account, key: key))
+      try self.queue.cancelReservation(number)
+      guard try self.queue.entry(key) == nil else { return [] }
+      return try self.closeOwned(by: key)
+    }
+    for order in closed { try mirrorState(of: order) }
+  }
+
+  /// Closes the orders whose outcome is that of a transaction that is settled, as far as it is known. Returns them. Inside
+  /// a transaction.
+  func closeOwned(by key: EntryKey) throws(QueueError) -> [PurchaseOrder] {
+    guard let tombstone = try queue.tombstone(key) else { return [] }
+    var closed: [PurchaseOrder] = []
+    for owned in try orderNotes.ownedOrders(by: key) where owned.answer(in: tombstone) != nil {
+      guard var order = try unclosed(owned.number) else { continue }
+      order.state = .alreadyOwned
+      try journal.set(.alreadyOwned, of: owned.number)
+      try orderNotes.owe(OrderNotice(number: owned.number, account: owned.account, state: .cancelled))
+      closed.append(order)
+    }
+    return closed
+  }
+
+  private func unclosed(_ number: String) throws(QueueError) -> PurchaseOrder? {
+    guard let row = try journal.row(number: number), row.boundTo == nil else { return nil }
+    return row.order.state == .alreadyOwned ? nil : row.order
+  }
+
+  // MARK: Questions
+
+  /// The orders that wait for the backend to say whose a settled transaction is, with its tombstone.
+  func questions(about key: EntryKey? = nil) throws(QueueError) -> [(order: OwnedOrder, of: Tombstone)] {
+    let orders: [OwnedOrder]
+    if let key { orders = try orderNotes.ownedOrders(by: key) } else { orders = try orderNotes.ownedOrders() }
+    var questions: [(order: OwnedOrder, of: Tombstone)] = []
+    for order in orders {
+      guard let tombstone = try queue.tombstone(order.key), order.answer(in: tombstone) == nil else {
+        continue
+      }
+      guard let row = try journal.row(number: order.number), row.boundTo == nil else { continue }
+      questions.append((order, tombstone))
+    }
+    return questions
+  }
+
+  /// Queues the question for this order with the proof that has just come. Without capacity it is queued later, without
+  /// the proof. The question of another account gives way: that account may never sign in, and this one waits for its
+  /// payment sheet.
+  func ask(
+    about transaction: StoreTransaction, for number: String, now: Timestamp
+  ) throws(QueueError) {
+    let asked = try questions(about: transaction.key)
+    guard let question = asked.first(where: { $0.order.number == number }) else { return }
+    do throws(QueueError) {
+      try withdrawQuestion(about: transaction.key, exceptOf: question.order.account, now: now)
+      let details = try Self.details(of: transaction, since: question.of)
+      _ = try ask(question, details: details, proofs: [transaction.proof], now: now)
+    } catch {
+      guard case .queueFull = error else { throw error }
+    }
+  }
+
+  /// Takes a question out of the queue. It is queued again when the transaction has no entry (`questions`): everything else
+  /// about the transaction comes before it, because an account that asks may never sign in again.
+  func withdrawQuestion(
+    about key: EntryKey, exceptOf account: String? = nil, now: Timestamp
+  ) throws(QueueError) {
+    guard let asker = try queue.entry(key)?.lane.asker, asker != account else { return }
+    var end = Settlement(key: key, outcome: "withdrawn", owesFinish: false, isUnseen: false)
+    end.keepsTombstone = true
+    _ = try queue.acknowledge([end], now: now) { (_, _) throws(QueueError) in }
+  }
+
+  /// Queues the question beside the tombstone. Nil if the transaction is queued already: it is asked about afterwards.
+  func ask(
+    _ question: (order: OwnedOrder, of: Tombstone), details: String, proofs: [Payload] = [], now: Timestamp
+  ) throws(QueueError) -> Entry? {
+    let (order, tombstone) = question
+    guard try queue.entry(order.key) == nil else { return nil }
+    var new = NewEntry(
+      key: order.key, lane: .question(of: order.account), orderNumber: tombstone.orderNumber,
+      details: details,
+      payloads: proofs)
+    new.isUpdate = true
+    switch try queue.enqueue(new, now: now) {
+    case .inserted(let entry), .collapsed(let entry): return entry
+    case .settled: return nil
+    }
+  }
+
+  /// The backend has answered an account's question. The tombstone stays as it was: it may hold what another account was
+  /// told. True if the answer says something new about the transaction itself. Inside a transaction.
+  func answered(_ entry: Entry, by asker: String, _ outcome: String, now: Timestamp) throws(QueueError)
+    -> Bool
+  {
+    for owned in try orderNotes.ownedOrders(by: entry.key) where owned.account == asker {
+      try orderNotes.keep(OwnedOrder.Answer(outcome: outcome, settledAt: now), of: owned.number)
+    }
+    guard let tombstone = try queue.tombstone(entry.key) else { return false }
+    return Tombstone.verdict(in: outcome).isOver != tombstone.verdict.isOver
+  }
+
+  // MARK: Outcomes
+
+  /// The outcomes of orders that the store answered with this settled transaction; with all of them if `key` is nil.
+  func ownedOutcomes(of key: EntryKey? = nil) throws(QueueError) -> [Outcome] {
+    let orders: [OwnedOrder]
+    if let key { orders = try orderNotes.ownedOrders(by: key) } else { orders = try orderNotes.ownedOrders() }
+    var outcomes: [Outcome] = []
+    for order in orders {
+      guard let tombstone = try queue.tombstone(order.key), let answer = order.answer(in: tombstone) else {
+        continue
+      }
+      // An update is under way, and its verdict is the outcome.
+      if order.answer == nil, try queue.entry(order.key) != nil { continue }
+      let context = try orderNotes.extras(of: order.number).context
+      outcomes.append(Outcome(answer, closing: order, context: context))
+    }
+    return outcomes
+  }
+
+  /// The app has seen the outcome of such an order.
+  func confirmOwned(_ number: String) throws(QueueError) {
+    try queue.transaction { () throws(QueueError) in try self.orderNotes.endOwned(number) }
+  }
+}
+
+extension Verdict {
+  /// True if the purchase gives nothing any more, to any account.
+  fileprivate var isOver: Bool { self == .refunded || self == .lapsed }
+}

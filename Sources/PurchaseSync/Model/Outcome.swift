@@ -1,0 +1,105 @@
+public import PurchaseQueue
+
+/// How a transaction was settled.
+public struct Outcome: Sendable, Hashable {
+  /// The transaction.
+  public var key: EntryKey
+  /// The lane of the entry: an account's, or the device's.
+  public var lane: Lane
+  /// The order that was fulfilled, if any; nil if the purchase is another account's.
+  public var orderNumber: String?
+  /// The backend's verdict.
+  public var verdict: Verdict
+  /// Whose purchase it is. Of `another` show nothing, or that the purchase is not this person's: ask nothing.
+  public var owner: PurchaseOwner
+  /// When it was settled on this device, by the device's clock.
+  public var settledAt: Timestamp
+  /// Whether the transaction is older than the order: the store answered the payment with a purchase that the user owns
+  /// already, and charged nothing. The order is closed.
+  public var isAlreadyOwned = false
+  /// The value that the app gave at `begin` of the order.
+  public var context: PurchaseContext?
+  /// Whether this person, or this device, has what was paid: credited now or before. False for a refund, for a period that
+  /// is over, and for another account's purchase.
+  public var isFulfilled: Bool { (verdict == .granted || verdict == .duplicate) && owner != .another }
+  /// The product and how many units; nil if the details in the file are damaged.
+  public var purchase: (productID: String, quantity: Int)? {
+    details.known.map { ($0.productID, $0.quantity) }
+  }
+
+  private var details: EntryDetails
+  /// The verdict as it is stored. An account that did not prove the purchase is told another one.
+  private var storedVerdict: Verdict
+  /// The account that proved the purchase of the device lane to be its own.
+  private var provenBy: String?
+
+  package init(_ tombstone: borrowing Tombstone) {
+    key = tombstone.key
+    lane = tombstone.lane
+    owner = tombstone.owner
+    orderNumber = owner == .another ? nil : tombstone.orderNumber
+    verdict = tombstone.verdict
+    settledAt = tombstone.settledAt
+    details = EntryDetails(of: tombstone)
+    storedVerdict = verdict
+    provenBy = tombstone.provenBy
+  }
+
+  /// The outcome of an earlier purchase, for an order that the store answered with it. Another account's purchase is
+  /// reported as such.
+  init(_ tombstone: borrowing Tombstone, closing order: OwnedOrder, context: PurchaseContext?) {
+    self.init(tombstone)
+    let earlier = lane
+    lane = .account(order.account)
+    orderNumber = order.number
+    isAlreadyOwned = true
+    self.context = context
+    if earlier.account != nil, earlier != lane { becomeAnothers() }
+  }
+}
+
+extension Outcome {
+  /// The outcome as it is told while this account is signed in, or none. What one account has proved to be its own, it is
+  /// not told another account as `yours`.
+  package func told(to account: String?) -> Outcome {
+    guard lane == .device, owner == .yours, provenBy != account else { return self }
+    var told = self
+    told.becomeAnothers()
+    (told.orderNumber, told.context, told.provenBy) = (nil, nil, nil)
+    return told
+  }
+
+  private mutating func becomeAnothers() {
+    owner = .another
+    if verdict == .granted || verdict == .duplicate { verdict = .otherOwner }
+  }
+}
+
+// MARK: - Which outcome
+
+extension Outcome {
+  /// What the outcome is about: a transaction, or an order that was answered with an earlier transaction.
+  package enum Name: Hashable, Sendable {
+    case transaction(EntryKey)
+    case order(String)
+  }
+
+  /// What is new if an outcome of the same name is another one.
+  package struct Mark: Hashable, Sendable {
+    fileprivate var settledAt: Timestamp
+    fileprivate var storedVerdict: Verdict
+    fileprivate var owner: PurchaseOwner
+  }
+
+  package var name: Name {
+    if isAlreadyOwned, let orderNumber { .order(orderNumber) } else { .transaction(key) }
+  }
+
+  package var mark: Mark { Mark(settledAt: settledAt, storedVerdict: storedVerdict, owner: owner) }
+
+  /// Whether it is still the outcome of its transaction: no later verdict has replaced it, and it was told as it is stored.
+  /// An account that did not prove the purchase confirms nothing for the one that did.
+  func isPresent(in tombstone: borrowing Tombstone) -> Bool {
+    settledAt == tombstone.settledAt && storedVerdict == tombstone.verdict && owner == tombstone.owner
+  }
+}
