@@ -104,11 +104,14 @@ struct OwnershipLab: Sendable {
 
   /// The settings of a device that starts with a copy of another's file, after that one has had a purchase without an
   /// account.
-  func restoredBackup(from old: String, to new: String) async throws -> SyncConfiguration {
+  func restoredBackup(
+    from old: String, to new: String, after act: (SyncEngine) async throws -> Void = { _ in }
+  ) async throws -> SyncConfiguration {
     let source = try configuration(old, signedIn: nil)
     let engine = try await open(source, store: store(old))
     try await engine.receive(try await pay("gems", by: old))
     try await settle(engine)
+    try await act(engine)
     await engine.shutdown()
     let target = try configuration(new, signedIn: nil)
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source.path + suffix) {

@@ -274,6 +274,22 @@ import Testing
     }
   }
 
+  @Test func `an open order in mother's restored backup is none for what the child buys without a token`()
+    async throws
+  {
+    try await OwnershipLab.with { lab in
+      let childs = try await lab.restoredBackup(from: "mother", to: "child") { engine in
+        _ = try await engine.begin(product: "gems", account: "mother")
+      }
+      let child = try await lab.open(childs, store: lab.store("child"))
+      try await child.receive(try await lab.pay("gems", by: "child"))
+      let outcome = try #require(try await lab.settle(child).last)
+      #expect(outcome.lane == .device && outcome.owner == .device && outcome.orderNumber == nil)
+      #expect(try !lab.owners.contains(.account("mother")))
+      await child.shutdown()
+    }
+  }
+
   @Test func `P18 the public name of a device is not enough to adopt its purchases`() async throws {
     try await OwnershipLab.with { lab in
       let transport = RecordingTransport(URLSessionTransport(base: lab.server.baseURL))

@@ -23,9 +23,12 @@ struct OrderFilter: Hashable {
       case .unbound: "bound_to IS NULL AND state NOT IN ('cancelled', 'alreadyOwned', 'paid', 'delivered')"
       case .counted: "(bound_to IS NOT NULL OR state NOT IN ('cancelled', 'alreadyOwned'))"
       }
+    // A copied file's orders were made on another device. That device has them, and hears of their payments.
+    let isOfThisDevice =
+      "NOT EXISTS (SELECT 1 FROM own_orders WHERE own_orders.number=orders.number AND is_restored=2)"
     let direction = isLatestFirst ? "DESC" : "ASC"
     return """
-      product=? AND quantity=? AND created_at BETWEEN ? AND ? AND \(condition)
+      product=? AND quantity=? AND created_at BETWEEN ? AND ? AND \(condition) AND \(isOfThisDevice)
       ORDER BY created_at \(direction), number \(direction) LIMIT ?
       """
   }

@@ -66,11 +66,22 @@ struct OrderNotes {
 
   func isOwn(_ number: String) throws(QueueError) -> Bool {
     let found = try file.read { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT 1 FROM own_orders WHERE number=?").first([.text(number)]) {
+      try file.connection.prepare("SELECT 1 FROM own_orders WHERE number=? AND is_restored<2").first([
+        .text(number)
+      ]) {
         $0.integer(0)
       }
     }
     return found != nil
+  }
+
+  /// Another device made the orders: the file is a copy. An order's token still names its owner, and no payment without
+  /// a token is taken for one of these orders.
+  func disownOrders() throws(QueueError) {
+    try file.read { () throws(SQLiteError) in
+      try file.connection.execute(
+        "INSERT OR REPLACE INTO own_orders SELECT number, 2 FROM orders WHERE bound_to IS NULL")
+    }
   }
 
   // MARK: Notices

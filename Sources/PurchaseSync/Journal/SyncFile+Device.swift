@@ -12,7 +12,7 @@ package import PurchaseQueue
 /// | cannot be read | any | that of the file, or none for now: a locked vault never leads to a new identity |
 ///
 /// Entries of a restored backup are uploaded under the new identity. That is safe: the backend grants each transaction
-/// once.
+/// once. Its open orders were made on the other phone, and are no candidates for what is bought on this one.
 extension SyncFile {
   private static var name: String { "device" }
   /// A fact beside the identity: a vault held it once.
@@ -25,9 +25,10 @@ extension SyncFile {
   }
 
   /// Runs at each opening: notices a file that was restored on another phone, and a vault that lacks the identity.
+  /// A new file gets its identity here, before its first order: a copy without one would not be known as a copy.
   func checkIdentity() {
     do {
-      guard queue.hasVault, try identityInFile() != nil else { return }
+      guard queue.hasVault else { return }
       _ = try settleIdentity { Self.newIdentity() }
     } catch {
       queue.diagnostics?(Diagnostic(.vaultRead, Self.name, error))
@@ -74,6 +75,7 @@ extension SyncFile {
     if identity != known || isVaulted != isNoted {
       try queue.transaction { () throws(QueueError) in
         if identity != known { try self.queue.setFact(Self.name, identity.stored) }
+        if let known, known.id != identity.id { try self.orderNotes.disownOrders() }
         if isVaulted, !isNoted { try self.queue.setFact(Self.vaulted, "1") }
         // Else each opening would take the new identity for a restored one, and replace it again.
         if !isVaulted, isNoted, identity != known { try self.queue.removeFact(Self.vaulted) }
