@@ -5,11 +5,13 @@ package enum EngineBug: String, PlantedBug {
   case timerNeverRings, sleepIgnoresCancellation, workIsLost
   // MARK: The transport
   case sentTwice, retryAfterSwallowed, answeredFromCache, finishBeforeTheReply, ownerDropped,
-    userNotNamed
+    userNotNamed, restoredForAnyone
   // MARK: The lease
   case leaseFreedEarly, leaseKept
   // MARK: The app around the engine
   case wrongAccountAfterAwait, finishInADefer, outcomeToldEarly, confirmedForTheApp, streamNeverEnds
+  // MARK: The vault
+  case vaultMovesAlong
   // MARK: Orders
   case ownedWithoutOrder, cancelledIsUnpaid, oneKeyForAll, deviceOrderNotSent
 
@@ -23,6 +25,9 @@ package enum EngineBug: String, PlantedBug {
     case .answeredFromCache: "a cache answers an upload with the reply to an earlier one"
     case .ownerDropped: "a proxy of the reply passes on only the fields that it knows, and not the owner"
     case .userNotNamed: "the uploads of the device do not name the account that uses the phone"
+    case .restoredForAnyone:
+      "all that a new phone restores is told to be the account's that is signed in there"
+    case .vaultMovesAlong: "a backup takes the vault, with the device's name, to the next phone"
     case .finishBeforeTheReply: "the transaction is finished during its upload, before the reply"
     case .leaseFreedEarly: "a lane's lock is removed when its upload is sent, before the reply"
     case .leaseKept: "a lane's lock is taken again after its reply, and never released"

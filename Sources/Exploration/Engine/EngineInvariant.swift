@@ -88,6 +88,8 @@ package enum EngineMark: Int, Mark {
   case listedWhileListing, beginTwice
   case finishedTogether
   case heardElsewhere, boughtAgain, offerRedeemed
+  case restoredOnNewPhone, receiptRestored, restoredAsOwn, restoredAsAnothers, restoredAgain
+  case startedFromCopy, copiedWithEntries, boughtOnCopy, adoptedOnCopy
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
 
   package var sentence: String {
@@ -131,6 +133,15 @@ package enum EngineMark: Int, Mark {
     case .heardElsewhere: "a purchase of another device arrived"
     case .boughtAgain: "another order paid for a subscription that was bought before"
     case .offerRedeemed: "a purchase without an order arrived"
+    case .restoredOnNewPhone: "a person restored on a new phone"
+    case .receiptRestored: "a new phone's receipt held purchases"
+    case .restoredAsOwn: "a restored purchase was told to its owner"
+    case .restoredAsAnothers: "a restored purchase was told as another account's"
+    case .restoredAgain: "a second person restored on the same phone"
+    case .startedFromCopy: "a phone began with a copy of another one's file"
+    case .copiedWithEntries: "a copied file held entries"
+    case .boughtOnCopy: "a purchase was made on a phone that began with a copy"
+    case .adoptedOnCopy: "an account adopted the purchases of a phone that began with a copy"
     case .sheetsDismissed: "payment sheets were closed without a payment"
     case .chargedAfterCancel: "a purchase was charged after its sheet had said cancelled"
     case .ownedReturned: "the store answered an order with an earlier transaction"

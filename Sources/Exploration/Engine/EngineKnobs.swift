@@ -3,6 +3,8 @@ struct EngineKnobs {
   let seed: UInt64
   let profile: SimulationProfile
   var purchases: Int
+  /// How many products: two consumables, or others as well, which a restore finds.
+  var products = 2
   var accounts: Int
   /// The time in which things happen, in milliseconds.
   var length: Int64
@@ -45,6 +47,11 @@ struct EngineKnobs {
       acts.append((act, random.between(1, act.most)))
     }
     makesOrders = random.chance(300)
+    if acts.contains(where: { $0.act == .restore }) { products = 4 }
+    // Entries in a copy may wait for ever for an account that is not on that phone. They fill a small queue.
+    if acts.contains(where: { $0.act == .clone }) { entries = 64 }
+    // When another phone has finished a transaction, the store does not list its proof again.
+    if acts.contains(where: { [.restore, .clone].contains($0.act) }) { isByReference = false }
     // Another process cannot close a file that was replaced.
     if acts.contains(where: { $0.act == .secondEngine }) { acts.removeAll { $0.act == .replaceFile } }
     if profile != .swarm { restrict() }
@@ -60,7 +67,7 @@ struct EngineKnobs {
 
   var description: KnobDescription {
     var values = [
-      KnobValue("purchases", purchases), KnobValue("accounts", accounts),
+      KnobValue("purchases", purchases), KnobValue("accounts", accounts), KnobValue("products", products),
       KnobValue("length, ms", Int(length)), KnobValue("latency up to, ms", latency),
       KnobValue("stalls, permille", stalls), KnobValue("network faults, permille", network),
       KnobValue("store faults, permille", store), KnobValue("credential faults, permille", credentials),
@@ -96,6 +103,7 @@ enum EngineAct: CaseIterable, Sendable {
   case beginTwice, refresh
   case dismissSheets, chargeCancelled, buyOwned, pendingSignOut, neverConfirm
   case heardElsewhere, resubscribe, offerCode
+  case restore, clone
 
   var permille: Int {
     switch self {
@@ -106,7 +114,7 @@ enum EngineAct: CaseIterable, Sendable {
 
   var most: Int {
     switch self {
-    case .secondEngine: 1
+    case .secondEngine, .clone: 1
     case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice: 2
     default: 3
     }
@@ -118,8 +126,9 @@ enum EngineAct: CaseIterable, Sendable {
     case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice, .replaceFile: [.crash]
     case .secondEngine: [.crash, .accounts]
     case .suspend, .suspendTwice, .wake: [.network, .crash]
-    case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut, .heardElsewhere, .offerCode:
+    case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut, .heardElsewhere, .offerCode, .clone:
       [.accounts]
+    case .restore: [.accounts, .subscriptions]
     case .dismissSheets, .chargeCancelled, .buyOwned, .neverConfirm: [.store]
     case .redeliver, .refresh, .discard, .confirmTwice, .stream, .snapshot: [.store]
     case .refund, .resubscribe: [.subscriptions, .store]
@@ -138,6 +147,7 @@ enum EngineAct: CaseIterable, Sendable {
     case .redeliver: .redeliver(phone: 0)
     case .dismissSheets: .dismissSheets(phone: 0, product: 0, count: 3)
     case .neverConfirm: .neverConfirm(phone: 0)
+    case .restore: .restore(phone: 0)
     default: .other("\(self)")
     }
   }

@@ -8,6 +8,8 @@ final class EngineProcess: @unchecked Sendable {
   let number: Int
   let name: String
   let directory: String
+  /// Another phone; nil for the first one.
+  var phone: EnginePhone?
   var engine: SyncEngine?
   /// The engine, while something still retains it.
   weak var remains: SyncEngine?

@@ -60,6 +60,8 @@ extension EngineSimulation {
         tell(nil, "the store refunds a purchase")
       }
     case .replaceFile: replaceFile()
+    case .restore: restoreOnNewPhone()
+    case .clone: startFromCopy()
     default: start(process) { await self.ask(act, process, engine) }
     }
   }
@@ -70,10 +72,11 @@ extension EngineSimulation {
       case .claim: try await engine.adoptDevicePurchases(for: Names.accounts[people.below(knobs.accounts)])
       case .discard: try await discard(process, engine)
       case .redeliver:
-        guard !store.sales.isEmpty else { return }
+        let own = ownSales
+        guard !own.isEmpty else { return }
         let listed = store.listed[0].map { Int($0) }
         let sale =
-          listed.isEmpty || people.chance(200) ? people.below(store.sales.count) : people.pick(listed)
+          people.pick(listed.isEmpty || people.chance(200) ? own : listed)
         await handOver(sale, process, engine)
       case .stream:
         checker.mark(.streamsOpenedLate)

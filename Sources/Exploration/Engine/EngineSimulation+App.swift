@@ -12,7 +12,7 @@ extension EngineSimulation {
       return later(500) { [self] in if bought < knobs.purchases, !isHealed { buy() } }
     }
     bought += 1
-    let product = people.below(2)
+    let product = people.below(knobs.products)
     let account = Names.accounts[people.below(knobs.accounts)]
     if people.chance(knobs.withoutOrder) {
       buyers += 1
@@ -54,7 +54,7 @@ extension EngineSimulation {
     tell(process, "cancels its request for an order")
     task.cancel()
     obligations.append(
-      (.cancelReturns, "a cancelled begin never returned", process.number, { process.begins[number] == nil }))
+      (.cancelReturns, "a cancelled begin never returned", process, { process.begins[number] == nil }))
   }
 
   func begin(
@@ -98,11 +98,14 @@ extension EngineSimulation {
   }
 
   /// `original`: the first transaction of a subscription that is bought again.
-  func charge(_ product: Int, _ order: Int?, after original: Int? = nil) -> Int {
+  func charge(
+    _ product: Int, _ order: Int?, after original: Int? = nil, on phone: EnginePhone? = nil
+  ) -> Int {
     let sale = store.charge(
       LeanStore.Sale(
-        buyer: 0, product: product, paidAt: now.milliseconds, order: order ?? -1,
-        original: original ?? store.sales.count, forgetsToken: false, proofs: .signed, poison: .none, phone: 0
+        buyer: phone?.storeAccount ?? 0, product: product, paidAt: now.milliseconds, order: order ?? -1,
+        original: original ?? store.sales.count, forgetsToken: false, proofs: .signed, poison: .none,
+        phone: phone?.number ?? 0
       ))
     isOnRecord.append(false)
     given.append([])
@@ -147,6 +150,11 @@ extension EngineSimulation {
       for await event in bug == .streamNeverEnds ? Self.copy(of: events) : events {
         guard process.isAlive else { return }
         guard case .delivered(let outcome) = event else { continue }
+        if let phone = process.phone {
+          if !outcome.isAlreadyOwned { hears(outcome, process, phone) }
+          start(process) { await self.confirm(outcome, process, engine) }
+          continue
+        }
         if outcome.isAlreadyOwned {
           toldOwned.insert(outcome.orderNumber ?? "")
           tell(process, "is told that \(outcome.orderNumber ?? "") is owned already")
@@ -205,7 +213,7 @@ extension EngineSimulation {
   }
 
   private func confirmNow(_ outcome: Outcome, _ process: EngineProcess, _ engine: SyncEngine) async {
-    confirmed.insert(Names.transaction(outcome.key))
+    if process.phone == nil { confirmed.insert(Names.transaction(outcome.key)) }
     do {
       try await engine.confirm(outcome)
     } catch {

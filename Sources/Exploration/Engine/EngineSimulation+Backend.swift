@@ -4,23 +4,29 @@ import PurchaseSync
 
 /// The lean backend behind the wire protocol.
 extension EngineSimulation {
-  func handle(_ request: BackendRequest) throws -> BackendResponse {
+  func handle(_ request: BackendRequest, _ process: EngineProcess) throws -> BackendResponse {
     let authorization = request.headers["Authorization"] ?? ""
     let account = Self.account(authorization)
     let signedIn = Self.account(request.headers[BackendRequest.signedInHeader] ?? "")
+    // An account that signs out on the first phone stays signed in on another one.
+    let signedOut = process.phone == nil ? signedOut : []
+    let device = device(of: request, process)
     if let account, signedOut.contains(account) { return BackendResponse(status: 401, body: Data()) }
     switch (request.method, request.path) {
     case ("POST", "v1/orders"): return try makeOrder(request, for: account ?? "")
     case ("PUT", _): return try register(request, account ?? "")
     case ("POST", _) where request.path.hasPrefix("v1/orders/"): return try note(request, account ?? "")
     case ("POST", "v1/receipts"):
-      return try rule(on: request, account, signedIn.flatMap { signedOut.contains($0) ? nil : $0 })
+      return try rule(
+        on: request, account, signedIn.flatMap { signedOut.contains($0) ? nil : $0 }, device ?? 0,
+        process.phone)
     case ("POST", "v1/adoptions"):
       guard let signedIn, !signedOut.contains(signedIn) else {
         return BackendResponse(status: 401, body: Data())
       }
-      backend.adoptDevice(0, for: Names.account(signedIn), at: now.milliseconds)
+      backend.adoptDevice(device ?? 0, for: Names.account(signedIn), at: now.milliseconds)
       checker.mark(.adoptionTaken)
+      checkBuyers()
       return json(200, Data("{}".utf8))
     case ("GET", _) where request.path.hasPrefix("v1/orders/"): return try order(request)
     default: return try openOrders(of: account ?? "")
@@ -76,20 +82,27 @@ extension EngineSimulation {
   // MARK: Verdicts
 
   private func rule(
-    on request: BackendRequest, _ account: String?, _ signedIn: String?
+    on request: BackendRequest, _ account: String?, _ signedIn: String?, _ device: Int, _ phone: EnginePhone?
   ) throws -> BackendResponse {
     let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
-    let uploader = account.map(Names.account) ?? LeanBackend.device(0)
+    let uploader = account.map(Names.account) ?? LeanBackend.device(device)
     var verdicts: [ClaimVerdict] = []
     for order in upload.claims.compactMap(\.order) where order.account == account {
       registered.insert(slot(of: order))
     }
     let present = account == nil ? signedIn.map(Names.account) ?? -1 : -1
-    for claim in upload.claims { verdicts.append(rule(on: claim, from: uploader, present)) }
+    for claim in upload.claims {
+      let isReceipt = upload.proof(of: claim)?.kind == .appReceipt
+      verdicts.append(rule(on: claim, isReceipt, from: uploader, present, phone))
+    }
+    checkBuyers()
     return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts)))
   }
 
-  private func rule(on claim: Claim, from uploader: Int, _ signedIn: Int) -> ClaimVerdict {
+  /// A receipt shows no account token.
+  private func rule(
+    on claim: Claim, _ isReceipt: Bool, from uploader: Int, _ signedIn: Int, _ phone: EnginePhone?
+  ) -> ClaimVerdict {
     let sale = Names.order(claim.transactionID)
     var told = ClaimVerdict(
       environment: claim.environment, transactionID: claim.transactionID, verdict: .pending)
@@ -119,10 +132,15 @@ extension EngineSimulation {
     }
     let before = backend.count(of: sale)
     let answer = backend.answer(
-      on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: true, isProven: true, from: uploader,
+      on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: !isReceipt, isProven: !isReceipt,
+      from: uploader,
       signedIn: signedIn, store, at: now.milliseconds)
     if answer.ruling.isSettled { isOnRecord[sale] = true }
-    noted(answer, about: sale, from: uploader, signedIn)
+    if let phone {
+      noted(answer, about: sale, from: uploader, signedIn, phone)
+    } else {
+      noted(answer, about: sale, from: uploader, signedIn)
+    }
     checkCredit(sale, before: before)
     told.orderNumber = answer.order.map { number(of: $0) }
     told.verdict = answer.ruling.verdict

@@ -8,7 +8,7 @@ extension EngineSimulation {
     buyers += 1
     defer { buyers -= 1 }
     let account = Names.accounts[people.below(knobs.accounts)]
-    let product = people.below(2)
+    let product = people.below(knobs.products)
     switch act {
     case .dismissSheets: await dismissSheets(product, account, process, engine)
     case .neverConfirm:
@@ -78,9 +78,9 @@ extension EngineSimulation {
 
   /// The store answers the sheet of a new order with a transaction that it has charged before.
   private func buyOwned(_ account: String, _ process: EngineProcess, _ engine: SyncEngine) async throws {
-    let earlier = store.sales.indices.filter { store.sales[$0].order >= 0 }
+    let earlier = ownSales.filter { store.sales[$0].order >= 0 }
     guard !earlier.isEmpty else { return }
-    let sale = people.pick(Array(earlier))
+    let sale = people.pick(earlier)
     guard let order = await begin(store.sales[sale].product, account, process, engine), process.isRunning
     else { return }
     checker.mark(.ownedReturned)

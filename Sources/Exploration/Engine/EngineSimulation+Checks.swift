@@ -118,10 +118,11 @@ extension EngineSimulation {
   func checkUpload(_ request: BackendRequest, _ process: EngineProcess) {
     uploads += 1
     look()
-    let authorization = request.headers["Authorization"] ?? ""
     if process.isSuspended { checker.broken(.suspensionHolds, "\(process.name) sends in the background") }
     do {
       let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
+      if let phone = process.phone { return checkUpload(upload, process, phone) }
+      let authorization = request.headers["Authorization"] ?? ""
       for claim in upload.claims {
         check(claim, authorization)
         let key = claim.environment + "/" + claim.transactionID
@@ -187,10 +188,10 @@ extension EngineSimulation {
     tell(process, record.description)
     switch record.name {
     case "delivered":
-      look()
+      let content = content(of: process)
       for key in record.keys {
         checker.expect(
-          .finished, watch?.content.stones[key.rawValue] != nil,
+          .finished, content?.stones[key.rawValue] != nil,
           "\(key) is delivered, and its tombstone is not durable")
       }
     case "waiting":

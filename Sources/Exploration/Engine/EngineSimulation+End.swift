@@ -19,7 +19,8 @@ extension EngineSimulation {
       // An app that confirmed nothing does now, beginning with what it was told.
       if !process.confirms { start(process) { await self.listen(process) } }
     }
-    let floor = processes.map(\.floor).max() ?? 0
+    wakePhones()
+    let floor = allProcesses.map(\.floor).max() ?? 0
     try run(until: max(queue.now, floor + floor / 5) + 3 * Self.hour) { [self] in isOver }
     if checker.violation == nil, let left = pending(), left.isForNextLaunch { try launchAgain() }
     guard checker.violation == nil else { return }
@@ -39,6 +40,7 @@ extension EngineSimulation {
     for process in processes where process.name == "app" && process.isRunning {
       shutdown(process) { [self] in relaunch(process) }
     }
+    wakePhones()
     try run(until: queue.now + 3 * Self.hour) { [self] in isOver }
   }
 
@@ -53,7 +55,7 @@ extension EngineSimulation {
     try run(until: queue.now + 26 * Self.hour) { false }
     guard checker.violation == nil else { return }
     checker.expect(.quiet, uploads == sent && pending() == nil, "no work is left, and something is sent")
-    for process in processes where process.isRunning {
+    for process in allProcesses where process.isRunning && process.phone?.isClone != true {
       checker.expect(
         .quiet, queue.count(.timer, of: process.number) == 0,
         "no work is left, and \(process.name) has a timer")
@@ -87,27 +89,29 @@ extension EngineSimulation {
     } catch {
       return ("the owed updates cannot be read: \(error)", false)
     }
+    if let what = pendingElsewhere() { return (what, canWait) }
     for sale in store.sales.indices where told[sale] == nil && !discarded.contains(sale) {
+      if phones.contains(where: { $0.told.contains(sale) }) { continue }
       return ("the app never received the outcome of \(Names.id(sale))", isShared)
     }
     return nil
   }
 
   func end() throws {
-    for process in processes where !process.hasEnded && !process.isEnding {
+    for process in allProcesses where !process.hasEnded && !process.isEnding {
       if process.engine == nil { kill(process) } else { shutdown(process) }
     }
     try run(until: queue.now) { false }
     settleObligations()
     guard checker.violation == nil else { return }
-    for process in processes {
+    for process in allProcesses {
       checker.expect(.shutdownReturns, process.hasEnded, "\(process.name) never ended")
     }
     let sent = sendCount
     try run(until: .max) { false }
     guard checker.violation == nil else { return }
     checker.expect(.nothingAfterShutdown, sendCount == sent, "every engine has ended, and something is sent")
-    for process in processes {
+    for process in allProcesses {
       if process.isAlive {
         checker.expect(
           .streamsEnd, process.streamsEnded == process.streamsOpened, "\(process.name) still listens")

@@ -7,7 +7,7 @@ extension EngineSimulation {
     buyers += 1
     defer { buyers -= 1 }
     let account = Names.accounts[people.below(knobs.accounts)]
-    let product = people.below(2)
+    let product = people.below(knobs.products)
     switch act {
     case .heardElsewhere:
       // Her other device made the order and paid; the store tells all devices of an Apple ID.
@@ -16,9 +16,9 @@ extension EngineSimulation {
       checker.mark(.heardElsewhere)
       await handOver(charge(product, order), process, engine)
     case .resubscribe:
-      let earlier = store.sales.indices.filter { store.sales[$0].order >= 0 }
+      let earlier = ownSales.filter { store.sales[$0].order >= 0 }
       guard !earlier.isEmpty else { return }
-      let first = store.sales[people.pick(Array(earlier))]
+      let first = store.sales[people.pick(earlier)]
       guard let order = await begin(first.product, account, process, engine), process.isRunning else {
         return
       }
@@ -30,7 +30,10 @@ extension EngineSimulation {
     }
   }
 
-  /// The account that uses the phone.
+  /// What the Apple ID of the first phone has bought.
+  var ownSales: [Int] { store.sales.indices.filter { store.sales[$0].buyer == 0 } }
+
+  /// The account that uses the first phone.
   var user: String? { signedOut.contains(lastSignedIn) ? nil : lastSignedIn }
 
   /// Whether one account uses the phone during the whole run, and its token always comes.

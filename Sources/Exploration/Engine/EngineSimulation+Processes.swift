@@ -22,13 +22,18 @@ extension EngineSimulation {
   }
 
   func launch(_ name: String) {
-    let process = EngineProcess(number: processes.count + 1, name: name, directory: directory)
+    let process = makeProcess(name, in: directory)
     processes.append(process)
     tell(process, "is launched")
     start(process) { await self.open(process) }
   }
 
-  private func open(_ process: EngineProcess) async {
+  func makeProcess(_ name: String, in directory: String) -> EngineProcess {
+    launched += 1
+    return EngineProcess(number: launched, name: name, directory: directory)
+  }
+
+  func open(_ process: EngineProcess) async {
     while process.isAlive, !process.isEnding {
       do {
         let engine = try await SyncEngine.open(
@@ -38,13 +43,15 @@ extension EngineSimulation {
         guard process.isAlive, !process.isEnding else { return await engine.shutdown() }
         process.engine = engine
         process.remains = engine
-        neverOpened = nil
-        if watch == nil { beginWatch() }
+        if process.phone == nil {
+          neverOpened = nil
+          if watch == nil { beginWatch() }
+        }
         start(process) { await self.listen(process) }
         return
       } catch {
         tell(process, "cannot open: \(error)")
-        if watch == nil { neverOpened = "\(error)" }
+        if process.phone == nil, watch == nil { neverOpened = "\(error)" }
         await queue.pause(5_000)
       }
     }
@@ -57,11 +64,11 @@ extension EngineSimulation {
 
   private func configuration(_ process: EngineProcess) -> SyncConfiguration {
     var configuration = SyncConfiguration(
-      path: process.path,
+      path: process.path, vault: vault(of: process),
       limits: QueueLimits(entries: knobs.entries, payloadBytes: knobs.isByReference ? 4 : 1 << 20),
       now: { [unowned self] in now })
     if knobs.makesOrders { configuration.orderPolicy = .backendFirst(timeLimit: .milliseconds(1_500)) }
-    configuration.currentAccount = { [unowned self] in user }
+    configuration.currentAccount = { [unowned self] in user(of: process) }
     configuration.system = system(process)
     configuration.checkpoint = { [unowned self] checkpoint in passed(checkpoint, process) }
     configuration.log = { [unowned self] record in logged(record, process) }
@@ -120,7 +127,7 @@ extension EngineSimulation {
     }
     obligations.append(
       (
-        .shutdownReturns, "\(process.name) was shut down, and the call never returned", process.number,
+        .shutdownReturns, "\(process.name) was shut down, and the call never returned", process,
         {
           process.hasEnded
         }

@@ -29,7 +29,7 @@ final class EngineSimulation: @unchecked Sendable {
   var people: RandomStream
   var chance: RandomStream
 
-  var store = LeanStore(storeAccounts: 1)
+  var store = LeanStore(storeAccounts: 2)
   var backend = LeanBackend()
   /// The order of each request for an order, by the request's key.
   var orderOfKey: [String: Int] = [:]
@@ -45,10 +45,18 @@ final class EngineSimulation: @unchecked Sendable {
   var sends: [Int: Int] = [:]
   var signedOut: Set<String> = []
   var lastSignedIn = "alice"
-  var device: String?
 
+  /// The processes of the first phone, and how many were launched on all phones.
   var processes: [EngineProcess] = []
+  var launched = 0
   var watch: FileWatch?
+  /// The first phone's vault; nil if it has none.
+  let vault: EngineVault?
+  /// The other phones, and which phone has which identity at the backend.
+  var phones: [EnginePhone] = []
+  var deviceNames: [String: Int] = [:]
+  /// What the receipts of restores hold, by their text.
+  var receipts: [String: Set<Int>] = [:]
   var directory: String
   private var directories = 0
   /// The number of checkpoints before all processes of the phone die.
@@ -59,7 +67,8 @@ final class EngineSimulation: @unchecked Sendable {
   var inFlight: [String: [(send: Int, process: Int)]] = [:]
   var sendCount = 0
   /// Conditions that have to hold when no job is ready.
-  var obligations: [(invariant: EngineInvariant, what: String, process: Int, isMet: () -> Bool)] = []
+  var obligations: [(invariant: EngineInvariant, what: String, process: EngineProcess, isMet: () -> Bool)] =
+    []
   /// The faults have ended.
   var isHealed = false
   var bought = 0
@@ -111,6 +120,7 @@ final class EngineSimulation: @unchecked Sendable {
     chance = RandomStream(seed: knobs.seed, "shell chance", log: log)
     directory = parent
     queue.stalls = knobs.stalls
+    vault = knobs.acts.contains { $0.act == .clone } ? EngineVault() : nil
     checker.moment = { [unowned self] in (queue.steps, queue.now) }
   }
 
@@ -189,7 +199,7 @@ final class EngineSimulation: @unchecked Sendable {
   }
 
   func settleObligations() {
-    for duty in obligations where processes[duty.process - 1].isAlive {
+    for duty in obligations where duty.process.isAlive {
       checker.expect(duty.invariant, duty.isMet(), duty.what)
     }
     obligations.removeAll()
@@ -197,7 +207,7 @@ final class EngineSimulation: @unchecked Sendable {
 
   /// Ends everything, so that no job reaches the next run.
   private func abandon() {
-    for process in processes where !process.hasEnded { kill(process) }
+    for process in allProcesses where !process.hasEnded { kill(process) }
     watch = nil
   }
 }

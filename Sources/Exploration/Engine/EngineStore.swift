@@ -9,12 +9,11 @@ struct EngineStore: StoreClient {
   func unfinished() async throws -> StoreListing { try await simulation.list(process) }
   func receipt() async throws -> [UInt8]? {
     try await simulation.wait(simulation.shopWay(), process)
-    return [0]
+    return process.phone?.receipt ?? [0]
   }
 
   func refreshReceipt() async throws -> [UInt8]? {
-    try await simulation.wait(simulation.shopWay(), process)
-    return nil
+    try await simulation.refreshReceipt(process)
   }
 
   func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
@@ -53,14 +52,15 @@ extension EngineSimulation {
     let (way, back) = (shopWay(), shopWay())
     try await wait(way, process)
     // The listing may be out of date when it arrives.
-    let listed = store.listed[0].map { Int($0) }
+    let account = storeAccount(of: process)
+    let listed = store.listed[account].map { Int($0) }
     try await wait(back, process)
     if fails { throw Gone() }
-    if listed != store.listed[0].map({ Int($0) }) { checker.mark(.staleListing) }
+    if listed != store.listed[account].map({ Int($0) }) { checker.mark(.staleListing) }
     process.isOpening = false
     if process.isEnding { checker.mark(.replyInShutdown) }
     tell(process, "the store lists \(listed.map(Names.id))")
-    return StoreListing(account: Names.storeAccounts[0], transactions: listed.map { transaction($0) })
+    return StoreListing(account: Names.storeAccounts[account], transactions: listed.map { transaction($0) })
   }
 
   func transaction(_ sale: Int) -> StoreTransaction {
@@ -86,7 +86,9 @@ extension EngineSimulation {
     guard process.isAlive else { throw Gone() }
     checkCalls(process, "finishes \(id)")
     let sale = Names.order(id)
-    checkFinish(sale, process)
+    if let phone = process.phone { checkFinish(sale, process, phone) } else { checkFinish(sale, process) }
+    let account = storeAccount(of: process)
+    guard store.sales[sale].buyer == account else { return .notListed }
     let isStruck = !isHealed && shop.chance(knobs.store)
     let fate = isStruck ? shop.below(3) : -1
     tell(process, "finishes \(id)" + (isStruck ? ", which fails" : ""))
@@ -97,7 +99,7 @@ extension EngineSimulation {
       throw Gone()
     }
     later(way) { [self] in
-      if store.finish(sale, as: 0) { checkKept(sale, "is finished") }
+      if store.finish(sale, as: account) { checkKept(sale, "is finished") }
     }
     if fate == 1 {
       checker.mark(.storeHung)
@@ -129,6 +131,7 @@ extension EngineSimulation {
       await queue.pause(Int64(people.below(20)))
     }
     let asked = bug == .wrongAccountAfterAwait ? lastSignedIn : account
+    if let phone = process.phone { return phone.user == account ? "token-" + account : nil }
     return signedOut.contains(asked) ? nil : "token-" + asked
   }
 }

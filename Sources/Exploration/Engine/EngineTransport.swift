@@ -28,7 +28,7 @@ extension EngineSimulation {
   {
     guard process.isAlive else { throw TransportError(reason: "the process is gone") }
     checkCalls(process, "sends \(request.path)")
-    let lane = request.path == "v1/receipts" ? lane(of: request) : ""
+    let lane = request.path == "v1/receipts" ? lane(of: request, process) : ""
     sendCount += 1
     let send = sendCount
     if request.path == "v1/receipts" { checkUpload(request, process) }
@@ -47,8 +47,9 @@ extension EngineSimulation {
   }
 
   /// The lane of the first claim's entry. The lanes of the device and of its questions have one credential.
-  private func lane(of request: BackendRequest) -> String {
+  private func lane(of request: BackendRequest, _ process: EngineProcess) -> String {
     let name = request.headers["Authorization"] ?? ""
+    if let phone = process.phone { return phone.name + ", " + name }
     do {
       let claims = try JSONDecoder().decode(UploadRequest.self, from: request.body).claims
       look()
@@ -105,7 +106,7 @@ extension EngineSimulation {
       throw Gone()
     case .hangs:
       checker.mark(.transportHung)
-      if network.chance(500) { _ = hand(over: request, after: way) }
+      if network.chance(500) { _ = hand(over: request, process, after: way) }
       try await hang(network.chance(knobs.deaf), process)
     case .busy:
       checker.mark(.busy)
@@ -118,10 +119,10 @@ extension EngineSimulation {
         status: network.pick([200, 403]), contentType: "text/html", body: Data("<html>Sign in".utf8))
     default: break
     }
-    let answer = hand(over: request, after: way)
+    let answer = hand(over: request, process, after: way)
     if fate == .twice {
       checker.mark(.requestTwice)
-      _ = hand(over: request, after: way + 5 * Int64(1 + network.below(knobs.latency + 1)))
+      _ = hand(over: request, process, after: way + 5 * Int64(1 + network.below(knobs.latency + 1)))
     }
     if fate == .replyLost {
       checker.mark(.replyLost)
@@ -135,11 +136,11 @@ extension EngineSimulation {
   }
 
   /// The backend receives the request even if its sender dies.
-  private func hand(over request: BackendRequest, after way: Int64) -> Answer {
+  private func hand(over request: BackendRequest, _ process: EngineProcess, after way: Int64) -> Answer {
     let answer = Answer()
     later(way) { [self] in
       do {
-        let response = try handle(request)
+        let response = try handle(request, process)
         // Of two requests, the reply to the first is already on its way.
         if answer.response == nil { answer.response = response }
       } catch {
@@ -167,7 +168,7 @@ extension EngineSimulation {
     else { return }
     do {
       for verdict in try JSONDecoder().decode(UploadReply.self, from: response.body).verdicts {
-        given[Names.order(verdict.transactionID)].insert(verdict.verdict.rawValue)
+        if process.phone == nil { given[Names.order(verdict.transactionID)].insert(verdict.verdict.rawValue) }
         if verdict.verdict == .refunded { checker.mark(.refundedVerdict) }
         if verdict.verdict == .duplicate { checker.mark(.duplicateVerdict) }
         tell(process, "  \(verdict.transactionID) is \(verdict.verdict.rawValue)")

@@ -18,6 +18,7 @@ struct PlantedTransport: BackendTransport {
       var request = request
       request.headers[BackendRequest.signedInHeader] = nil
       return try await inner.send(request)
+    case .restoredForAnyone: return asOwn(try await inner.send(request), to: request)
     case .ownerDropped: return withoutOwners(try await inner.send(request))
     case .sentTwice:
       let second = Task {
@@ -78,6 +79,24 @@ struct PlantedTransport: BackendTransport {
     do {
       var reply = try JSONDecoder().decode(UploadReply.self, from: response.body)
       for index in reply.verdicts.indices { reply.verdicts[index].owner = nil }
+      var response = response
+      response.body = try JSONEncoder().encode(reply)
+      return response
+    } catch {
+      return response
+    }
+  }
+
+  private func asOwn(_ response: BackendResponse, to request: BackendRequest) -> BackendResponse {
+    guard process.phone?.isClone == false, request.headers[BackendRequest.signedInHeader] != nil else {
+      return response
+    }
+    do {
+      var reply = try JSONDecoder().decode(UploadReply.self, from: response.body)
+      for index in reply.verdicts.indices where reply.verdicts[index].verdict.isSettled {
+        reply.verdicts[index].owner = .yours
+        if reply.verdicts[index].verdict == .otherOwner { reply.verdicts[index].verdict = .duplicate }
+      }
       var response = response
       response.body = try JSONEncoder().encode(reply)
       return response
