@@ -120,10 +120,6 @@ func events(_ engine: SyncEngine, until isLast: (SyncEvent) -> Bool) async throw
   return all
 }
 
-extension SyncEvent {
-  var outcome: Outcome? { if case .delivered(let outcome) = self { outcome } else { nil } }
-}
-
 /// The credentials of the accounts.
 final class SignedIn: Sendable {
   private let out = Locked<Set<String>>([])

@@ -1,7 +1,7 @@
 #if canImport(StoreKit)
   public import StoreKit
 
-  extension StoreKitStore {
+  extension StoreKitStore: SellingStore {
     /// Shows the system's sheet for a product and returns its result: `product.purchase(options:)`,
     /// `purchase(confirmIn:options:)`, or SwiftUI's `PurchaseAction`.
     public typealias Sheet =
@@ -13,13 +13,15 @@
       StoreKit.Transaction.updates.map { StoreTransaction($0) }
     }
 
-    #if !os(visionOS)
-      /// Asks the user to pay for an order. On visionOS, and in apps with several scenes, pass the sheet:
-      /// ``purchase(_:sheet:)``.
-      @MainActor public func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult {
+    /// Asks the user to pay for an order. On visionOS it throws `StoreError.noSheet`: there, and in apps with several
+    /// scenes, pass the sheet: ``purchase(_:sheet:)``.
+    @MainActor public func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult {
+      #if os(visionOS)
+        throw StoreError.noSheet
+      #else
         try await purchase(order) { product, options in try await product.purchase(options: options) }
-      }
-    #endif
+      #endif
+    }
 
     /// Asks the user to pay for an order, with a sheet of the app's choice.
     ///

@@ -41,18 +41,45 @@ public struct SyncConfiguration: Sendable {
   /// Thread, clock, sleep and random numbers: the system's own outside of the simulator.
   package var system = SystemDependencies.live
 
-  /// Settings with the documented defaults.
+  /// Settings with the documented defaults. Without a path, the file is in the user's application support folder.
   public init(
-    path: String, vault: (any QueueVault)? = nil, limits: QueueLimits = QueueLimits(),
+    path: String? = nil, vault: (any QueueVault)? = nil, limits: QueueLimits = QueueLimits(),
     retry: RetryPolicy = RetryPolicy(), appVersion: String? = nil,
     now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) {
-    self.path = path
+    self.path = path ?? Self.standardPath
     self.vault = vault
     self.limits = limits
     self.retry = retry
     self.appVersion = appVersion ?? Self.bundleVersion
     self.now = now
+  }
+
+  /// The default file; on Apple's systems, with the keychain as its vault.
+  public static var standard: SyncConfiguration {
+    #if canImport(Security)
+      let app = Bundle.main.bundleIdentifier ?? "purchase-sync"
+      return SyncConfiguration(vault: KeychainVault(service: app + ".purchases"))
+    #else
+      return SyncConfiguration()
+    #endif
+  }
+
+  /// `PurchaseSync/purchases.sqlite` in the application support folder, which the system does not purge.
+  private static var standardPath: String {
+    let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
+    return (folders.first?.path ?? NSHomeDirectory()) + "/PurchaseSync/purchases.sqlite"
+  }
+
+  /// Makes the folder of the file.
+  func makeFolder() throws(SyncError) {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw .queue(
+        .cannotOpen(path: path, reason: "its folder cannot be made: \(error.localizedDescription)"))
+    }
   }
 
   /// `CFBundleShortVersionString` and `CFBundleVersion` of the main bundle; empty for a tool without a bundle.

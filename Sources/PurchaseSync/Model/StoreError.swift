@@ -6,6 +6,8 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The system answered a payment with a result that this version does not know. If the user was charged,
   /// the transaction comes with the store's updates.
   case unknownAnswer
+  /// This system shows a payment sheet only in a scene that the app names: pass the sheet. Nothing was charged.
+  case noSheet
   /// The app receipt cannot be read.
   case receiptUnreadable(reason: String)
   /// No new app receipt came: no network, or the user entered no password.
@@ -20,6 +22,7 @@ extension StoreError: CustomStringConvertible {
       "the store sells no product \"\(id)\" here. Look at its state in App Store Connect"
     case .unknownAnswer:
       "the system answered a payment with an unknown result. If the user was charged, the store delivers it later"
+    case .noSheet: "this system shows no payment sheet by itself. Pass the sheet with the purchase"
     case .receiptUnreadable(let reason): "the app receipt cannot be read: \(reason)"
     case .refreshFailed(let reason): "no new app receipt came: \(reason). Ask again when the user does"
     }

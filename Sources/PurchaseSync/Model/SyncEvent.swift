@@ -41,3 +41,8 @@ public enum SyncEvent: Sendable, Hashable {
   /// A step failed. The store keeps the transaction unfinished, or the queue keeps the entry.
   case failed(SyncError)
 }
+
+extension SyncEvent {
+  /// The outcome, if the event tells one.
+  public var outcome: Outcome? { if case .delivered(let outcome) = self { outcome } else { nil } }
+}

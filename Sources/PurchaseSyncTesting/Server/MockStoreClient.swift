@@ -6,7 +6,7 @@ public import PurchaseSync
 ///
 /// One value is one launch of the app. Transactions that another value paid are redelivered to this one as after a
 /// restart.
-public struct MockStoreClient: StoreClient {
+public struct MockStoreClient: SellingStore {
   private let transport: URLSessionTransport
   private let storeAccount: String?
   private let device: String?
@@ -46,6 +46,15 @@ public struct MockStoreClient: StoreClient {
     case .cancelled: throw TransportError(reason: "the store interrupted the purchase")
     }
   }
+
+  /// Confirms the payment sheet for an order.
+  public func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult {
+    try await purchase(
+      product: order.productID, quantity: order.quantity, accountToken: order.accountToken)
+  }
+
+  /// Ends at once: a mock device hears of transactions when it lists them.
+  public var updates: AsyncStream<StoreTransaction> { AsyncStream { $0.finish() } }
 
   /// Confirms the payment sheet. The result is *pending* with Ask to Buy, and *cancelled* if the store interrupts the
   /// purchase, which may complete later.

@@ -1,0 +1,127 @@
+public import Foundation
+import PurchaseQueue
+
+/// What a "your purchases" screen shows.
+public struct ShopStatus: Sendable, Hashable {
+  /// What the user bought or wants to buy, newest first. Orders that were cancelled or have expired are left out.
+  public var purchases: [Item]
+  /// Why the shop cannot work; nil if it works. Each call tries again.
+  public var problem: SyncError?
+  /// Why the app's `fulfil` failed last, for logs; nil after it has returned. The shop calls it again at the next
+  /// foreground, and with ``Shop/retryNow()``.
+  public var fulfilmentProblem: String?
+
+  /// A status, for an app's own previews and tests.
+  public init(purchases: [Item] = [], problem: SyncError? = nil, fulfilmentProblem: String? = nil) {
+    self.purchases = purchases
+    self.problem = problem
+    self.fulfilmentProblem = fulfilmentProblem
+  }
+
+  /// One purchase.
+  public struct Item: Sendable, Hashable, Identifiable {
+    /// The order's number, or the transaction's key if it has no order.
+    public var id: String
+    /// The product; nil if the stored details are damaged.
+    public var productID: String?
+    /// How many units; nil with the product.
+    public var quantity: Int?
+    /// The account; nil for a purchase of the device. Show each person only his own.
+    public var account: String?
+    /// How far it is.
+    public var stage: Stage
+    /// When the order was made, by the backend's clock, or the purchase, by the store's.
+    public var date: Date
+
+    /// An item, for an app's own previews and tests.
+    public init(
+      id: String, productID: String?, quantity: Int? = 1, account: String?, stage: Stage, date: Date
+    ) {
+      self.id = id
+      self.productID = productID
+      self.quantity = quantity
+      self.account = account
+      self.stage = stage
+      self.date = date
+    }
+  }
+
+  /// How far a purchase is.
+  @nonexhaustive
+  public enum Stage: String, Sendable, Hashable, CaseIterable {
+    /// Another person or the bank has to agree. Nothing is charged before.
+    case waitingForApproval
+    /// Paid, and on its way to the backend or to the app.
+    case onItsWay
+    /// Done.
+    case delivered
+    /// Paid. The account has to sign in.
+    case needsSignIn
+    /// Paid. The backend does not accept the purchase as it is. It is kept and tried daily.
+    case needsSupport
+
+    /// A text that an app can show.
+    public var text: String {
+      switch self {
+      case .waitingForApproval: "Waiting for approval"
+      case .onItsWay: "Paid, on its way"
+      case .delivered: "Delivered"
+      case .needsSignIn: "Paid. Sign in to receive it"
+      case .needsSupport: "Paid. Contact support to receive it"
+      }
+    }
+  }
+}
+
+extension ShopStatus {
+  init(_ snapshot: SyncSnapshot, _ orders: [PurchaseOrder]) {
+    let signedOut = Set(snapshot.lanes.filter { $0.state == .signInNeeded }.map(\.lane))
+    let byNumber = Dictionary(orders.map { ($0.number, $0) }) { first, _ in first }
+    var items: [String: Item] = [:]
+    for order in orders {
+      let stage: Stage? =
+        switch order.state {
+        case .deferred: .waitingForApproval
+        case .delivered: .delivered
+        default: nil
+        }
+      if let stage { items[order.number] = Item(order, stage) }
+    }
+    for outcome in snapshot.outcomes where outcome.isFulfilled {
+      // Until the app has it, it is not delivered.
+      guard let number = outcome.orderNumber, let order = byNumber[number] else { continue }
+      items[number] = Item(order, .onItsWay)
+    }
+    for purchase in snapshot.purchases {
+      let stage: Stage =
+        if purchase.problem != nil {
+          .needsSupport
+        } else if signedOut.contains(purchase.lane) {
+          .needsSignIn
+        } else {
+          .onItsWay
+        }
+      let item = Item(purchase, stage)
+      items[item.id] = item
+    }
+    self.init(purchases: items.values.sorted { ($0.date, $0.id) > ($1.date, $1.id) })
+  }
+
+  /// Whether nothing is under way that could end without the user.
+  var isAtRest: Bool { !purchases.contains { $0.stage == .onItsWay } }
+}
+
+extension ShopStatus.Item {
+  fileprivate init(_ order: PurchaseOrder, _ stage: ShopStatus.Stage) {
+    self.init(
+      id: order.number, productID: order.productID, quantity: order.quantity, account: order.account,
+      stage: stage, date: order.createdAt.date)
+  }
+
+  fileprivate init(_ purchase: SyncSnapshot.Purchase, _ stage: ShopStatus.Stage) {
+    self.init(
+      id: purchase.orderNumber ?? purchase.key.rawValue, productID: purchase.productID,
+      quantity: purchase.quantity, account: purchase.lane.account, stage: stage,
+      date: (purchase.purchasedAt ?? purchase.queuedAt).date)
+  }
+}
