@@ -20,6 +20,16 @@ import Testing
     #expect(page.contains("```swift\n" + source[begin.upperBound..<end.lowerBound] + "```"))
   }
 
+  @Test func `the backend of a company in the first guide is the one that is tested`() throws {
+    let source = try #require(Repository.read("Tests/PurchaseSyncTests/CompanyBackend.swift"))
+    let page = try #require(Repository.read("Sources/PurchaseSync/PurchaseSync.docc/GettingStarted.md"))
+    let begin = try #require(source.firstRange(of: "// MARK: begin\n"))
+    let end = try #require(source.firstRange(of: "// MARK: end"))
+    let example = source[begin.upperBound..<end.lowerBound]
+    #expect(page.contains("```swift\n" + example + "```"))
+    #expect(example.split(separator: "\n").count < 40)
+  }
+
   @Test func `every table, column, index and view of the file is explained, and nothing else`() throws {
     let schema = SchemaText(try #require(Repository.read("Sources/PurchaseQueue/Storage/QueueSchema.swift")))
     let page = try #require(Repository.read(Self.catalogue + "FileFormat.md"))

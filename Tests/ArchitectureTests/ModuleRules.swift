@@ -20,6 +20,7 @@ struct ModuleRules: Sendable {
       project: storage,
       toolchain: [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "StoreKit", "Security",
+        "Observation",
       ]),
     "Sources/LoopbackHTTP": ModuleRules(project: [], toolchain: system.union(["Foundation"])),
     "Sources/PurchaseSyncTesting": ModuleRules(

@@ -307,6 +307,18 @@ import Testing
     }
   }
 
+  @Test @MainActor func `a model for views has the newest status, and ends with its release`() async throws {
+    guard #available(iOS 17, macOS 14, *) else { return }
+    try await BuyingFixture.withShop { _, shop, _ in
+      var model: ShopModel? = ShopModel(shop)
+      weak let released = model
+      _ = try await shop.purchase("gems", for: "alice")
+      try await until { model?.status.purchases.map(\.stage) == [.delivered] }
+      model = nil
+      try await until { released == nil }
+    }
+  }
+
   @Test func `a closed shop refuses, and does not hang`() async throws {
     try await BuyingFixture.with { fixture in
       let shop = try fixture.shop(Wallet())
@@ -321,7 +333,7 @@ import Testing
 }
 
 /// A sale that ended in another way than it should.
-private struct Unexpected: Error { let sale: Sale }
+struct Unexpected: Error { let sale: Sale }
 
 extension Sale {
   fileprivate var orderNumber: String? {

@@ -129,7 +129,9 @@ extension SyncEngine {
     for _ in 0..<2 {
       let authorization = try await authorization(of: account)
       guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-      result = await answer(to: request(authorization))
+      var asked = request(authorization)
+      asked.account = account
+      result = await answer(to: asked)
       guard case .success(let response) = result else { return result }
       heard(response, authorization, of: account)
       guard ReplyReading.isRefusal(response) else { return result }

@@ -157,10 +157,11 @@ extension SyncEngine {
     guard case .authorization(let authorization) = await credential(of: notice.account) else { return true }
     guard !isShutDown, !isSuspended, !Task.isCancelled else { return false }
     let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(notice.number) }
-    guard let request = try Self.request(for: notice, made, authorization) else {
+    guard var request = try Self.request(for: notice, made, authorization) else {
       try withFile { (file) throws(QueueError) in try file.heard(notice) }
       return true
     }
+    request.account = notice.account
     let result = await answer(to: request)
     if case .success(let response) = result { heard(response, authorization, of: notice.account) }
     guard !isShutDown, opened != nil else { return false }

@@ -221,7 +221,7 @@ extension SyncEngine {
     let request = BackendRequest(
       method: "POST", path: "v1/adoptions",
       headers: ["Authorization": device.authorization, BackendRequest.signedInHeader: authorization],
-      body: body)
+      body: body, account: account)
     configuration.checkpoint?(.adoptionSending)
     let result = await answer(to: request)
     configuration.checkpoint?(.adoptionAnswered)

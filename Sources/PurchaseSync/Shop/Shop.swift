@@ -81,6 +81,19 @@ public actor Shop {
       fulfil: fulfil)
   }
 
+  /// A shop for a backend with a protocol of its own. If the backend makes no orders, the device makes them.
+  public init(
+    store: any SellingStore, backend: any PurchaseBackend, configuration: SyncConfiguration = .standard,
+    lifecycle: Lifecycle = .automatic, waiting: Duration = .seconds(30),
+    credentials: @escaping CredentialSource, fulfil: @escaping Fulfilment
+  ) {
+    var configuration = configuration
+    if !backend.makesOrders { configuration.orderPolicy = .deviceOnly }
+    self.init(
+      store: store, backend: BackendAdapter(backend), configuration: configuration, lifecycle: lifecycle,
+      waiting: waiting, credentials: credentials, fulfil: fulfil)
+  }
+
   init(
     store: any SellingStore, backend: any BackendTransport, configuration: SyncConfiguration,
     notifications: NotificationCenter?, waiting: Duration, credentials: @escaping CredentialSource,

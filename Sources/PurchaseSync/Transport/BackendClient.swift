@@ -25,7 +25,9 @@ package struct BackendClient: Sendable {
     var headers = ["Authorization": authorization]
     headers[BackendRequest.signedInHeader] = signedIn
     headers[BackendRequest.deviceHeader] = device
-    let request = BackendRequest(method: "POST", path: "v1/receipts", headers: headers, body: upload.json())
+    let request = BackendRequest(
+      method: "POST", path: "v1/receipts", headers: headers, body: upload.json(),
+      account: lane.account)
     let result: Result<BackendResponse, TransportError>
     do throws(TransportError) {
       result = .success(try await transport.send(request))

@@ -1,0 +1,145 @@
+import Foundation
+import PurchaseQueue
+
+/// Lets an engine speak to a ``PurchaseBackend``.
+///
+/// It answers the engine's requests as a backend of the project's protocol would, so that one table says what each answer
+/// means: the article *Retries*.
+public struct BackendAdapter: BackendTransport {
+  private let backend: any PurchaseBackend
+
+  /// - Parameter backend: The backend. With one that makes no orders, set `orderPolicy` to `deviceOnly`.
+  public init(_ backend: any PurchaseBackend) { self.backend = backend }
+
+  /// Calls the backend, and answers with its verdicts.
+  public func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    do {
+      do {
+        return try await answer(to: request)
+      } catch let failure as BackendFailure {
+        return try Self.response(to: failure)
+      }
+    } catch is CancellationError {
+      throw TransportError(.cancelled, reason: "the task was cancelled")
+    } catch {
+      // Not its description: that may hold a token or a receipt.
+      throw TransportError(reason: "the backend failed with \(type(of: error))")
+    }
+  }
+
+  private func answer(to request: BackendRequest) async throws -> BackendResponse {
+    let caller = BackendCaller(request)
+    let path = request.path.split(separator: "?")[0].split(separator: "/").map(String.init)
+    switch (request.method, path.dropFirst().first ?? "", path.count) {
+    case ("POST", "receipts", 2): return try await verify(request, for: caller)
+    case ("POST", "orders", 2):
+      let key = request.headers["Idempotency-Key"] ?? ""
+      return try Self.json(
+        try await backend.makeOrder(try Self.read(request), idempotencyKey: key, for: caller))
+    case ("GET", "orders", 2):
+      return try Self.json(OrderListDocument(orders: try await backend.openOrders(of: caller)))
+    case ("PUT", "orders", 3):
+      let order: DeviceOrder = try Self.read(request)
+      try await backend.register(order, for: caller)
+      return try Self.json(OrderDocument(order))
+    case ("POST", "orders", 4):
+      let number = path[2].removingPercentEncoding ?? path[2]
+      let state: OrderState = path[3] == "defer" ? .deferred : .cancelled
+      try await backend.order(number, became: state, for: caller)
+      return try Self.json(OrderDocument(heard: number, state))
+    case ("POST", "adoptions", 2):
+      let document: AdoptionDocument = try Self.read(request)
+      try await backend.adopt(device: document.device, by: caller)
+      return BackendResponse(status: 204, body: Data())
+    default: return try Self.problem(404, "this backend does not answer that")
+    }
+  }
+
+  /// One claim after another. If a later one fails, the verdicts before it count: the rest is sent again.
+  private func verify(_ request: BackendRequest, for caller: BackendCaller) async throws -> BackendResponse {
+    let upload: UploadRequest = try Self.read(request)
+    var verdicts: [ClaimVerdict] = []
+    for claim in upload.claims {
+      do {
+        let verdict = try await backend.verify(UploadedPurchase(claim, in: upload), for: caller)
+        verdicts.append(ClaimVerdict(verdict, of: claim, for: caller))
+      } catch {
+        guard verdicts.isEmpty else { break }
+        throw error
+      }
+    }
+    return try Self.json(UploadReply(ledgerEpoch: backend.ledgerEpoch, verdicts: verdicts))
+  }
+
+  private static func read<Document: Decodable>(_ request: BackendRequest) throws -> Document {
+    try JSONDecoder().decode(Document.self, from: request.body)
+  }
+
+  private static func json(_ document: some Encodable) throws -> BackendResponse {
+    BackendResponse(status: 200, contentType: "application/json", body: try JSONEncoder().encode(document))
+  }
+
+  private static func response(to failure: BackendFailure) throws -> BackendResponse {
+    switch failure {
+    case .tokenRefused: return BackendResponse(status: 401, body: Data())
+    case .refused(let reason): return try problem(422, reason)
+    case .busy(let pause):
+      let seconds = pause.map { "\(max(0, $0.wholeMilliseconds + 999) / 1_000)" }
+      return BackendResponse(status: 503, retryAfter: seconds, body: Data())
+    }
+  }
+
+  private static func problem(_ status: Int, _ title: String) throws -> BackendResponse {
+    let document = ProblemDocument(type: "about:blank", title: title, status: status)
+    var response = try json(document)
+    (response.status, response.contentType) = (status, "application/problem+json")
+    return response
+  }
+}
+
+extension BackendCaller {
+  /// An adoption is authorized by the device, and is in the account's name.
+  fileprivate init(_ request: BackendRequest) {
+    let headers = request.headers
+    let value =
+      request.path.hasSuffix("adoptions") ? headers[BackendRequest.signedInHeader] : headers["Authorization"]
+    let parts = (value ?? "").split(separator: " ", maxSplits: 1)
+    self.init(account: request.account, token: parts.count == 2 ? String(parts[1]) : "")
+  }
+}
+
+extension OrderDocument {
+  fileprivate init(_ order: DeviceOrder) {
+    self.init(
+      number: order.number, accountToken: order.accountToken, productID: order.productID,
+      quantity: order.quantity, state: order.state, createdAt: order.createdAt)
+  }
+
+  /// An answer that says no more than that the backend has heard. The engine reads nothing else of it.
+  fileprivate init(heard number: String, _ state: OrderState) {
+    self.init(
+      number: number, accountToken: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
+      productID: "", quantity: 1, state: state,
+      createdAt: Timestamp(milliseconds: 0))
+  }
+}
+
+extension ClaimVerdict {
+  fileprivate init(_ verdict: BackendVerdict, of claim: Claim, for caller: BackendCaller) {
+    self.init(environment: claim.environment, transactionID: claim.transactionID, verdict: .pending)
+    owner = caller.account == nil ? .device : .yours
+    orderNumber = claim.orderNumber
+    switch verdict {
+    case .granted: self.verdict = .granted
+    case .duplicate: self.verdict = .duplicate
+    case .lapsed: self.verdict = .lapsed
+    case .refunded: self.verdict = .refunded
+    case .belongsToAnother: (self.verdict, owner) = (.otherOwner, .another)
+    case .pending(let reason, let pause):
+      self.reason = reason
+      retryAfter = pause.map { Double($0.wholeMilliseconds) / 1_000 }
+      owner = nil
+    case .rejected(let reason): (self.verdict, self.reason, owner) = (.rejected, reason, nil)
+    }
+  }
+}

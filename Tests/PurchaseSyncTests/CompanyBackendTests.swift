@@ -1,0 +1,115 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// A shop whose backend has a protocol of its own.
+@Suite struct CompanyBackendTests {
+  private func with(
+    waiting: Duration = .seconds(3_000_000_000),
+    _ body: (BuyingFixture, CompanyServer, Shop, Wallet) async throws -> Void
+  ) async throws {
+    try await BuyingFixture.with { fixture in
+      let (server, wallet, accounts) = (CompanyServer(), Wallet(), fixture.accounts)
+      let shop = Shop(
+        store: fixture.store, backend: server.backend, configuration: try fixture.configuration(),
+        lifecycle: .explicit, waiting: waiting, credentials: { accounts.token(of: $0.account) },
+        fulfil: { try wallet.take($0) })
+      try await body(fixture, server, shop, wallet)
+      await shop.close()
+    }
+  }
+
+  @Test func `a purchase reaches a backend that knows nothing of orders`() async throws {
+    try await with { _, server, shop, wallet in
+      let sale = try await shop.purchase("gems", for: "alice")
+      guard case .delivered(let outcome) = sale else { throw Unexpected(sale: sale) }
+      #expect(server.state.value.credits == [outcome.key.transactionID: ["alice", outcome.orderNumber]])
+      #expect(outcome.orderNumber?.hasPrefix("device-") == true && wallet.products == ["gems"])
+      let engine = try await shop.syncEngine()
+      try await until { try await engine.noticesOwed() == 0 }
+    }
+  }
+
+  @Test func `a lost answer is asked for again, and credits once`() async throws {
+    try await with { _, server, shop, wallet in
+      server.state.withLock { $0.lost = [1, 2] }
+      let sale = try await shop.purchase("gems", for: "alice")
+      #expect(sale.isFulfilled && wallet.products == ["gems"])
+      #expect(server.state.value.credits.count == 1 && server.state.value.calls == 3)
+    }
+  }
+
+  @Test(arguments: [500, 503, 429, 302, 404])
+  func `a backend that fails for a while keeps the purchase waiting`(status: Int) async throws {
+    try await with(waiting: .zero) { _, server, shop, wallet in
+      server.state.withLock { $0.status = status }
+      let sale = try await shop.purchase("gems", for: "alice")
+      #expect(sale == .pending(.delivery))
+      try await until { server.state.value.calls > 0 }
+      server.state.withLock { $0.status = 200 }
+      try await until {
+        try await shop.retryNow()
+        return wallet.products == ["gems"]
+      }
+    }
+  }
+
+  @Test func `a token that the backend refuses is told to the credentials, and asked for again`() async throws
+  {
+    try await BuyingFixture.with { fixture in
+      let (server, wallet) = (CompanyServer(), Wallet())
+      let shop = Shop(
+        store: fixture.store, backend: server.backend, configuration: try fixture.configuration(),
+        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
+        credentials: { $0.isRefused ? "token-" + $0.account : "stale" }, fulfil: { try wallet.take($0) })
+      let sale = try await shop.purchase("gems", for: "alice")
+      #expect(sale.isFulfilled)
+      await shop.close()
+    }
+  }
+
+  @Test func `a receipt that the backend does not accept needs support, and is kept`() async throws {
+    try await with { _, server, shop, wallet in
+      server.state.withLock { $0.isPleased = false }
+      let sale = try await shop.purchase("gems", for: "alice")
+      #expect(sale == .pending(.support) && wallet.outcomes.isEmpty)
+      let kept = try await shop.syncEngine().snapshot().purchases.map(\.productID)
+      #expect(kept == ["gems"])
+    }
+  }
+
+  @Test func `no error and no dump of the adapter shows a token or a receipt`() async throws {
+    let caller = BackendCaller(account: "alice", token: "secret-token")
+    #expect(!String(reflecting: caller).contains("secret") && !"\(caller)".contains("secret"))
+    var text = ""
+    dump(caller, to: &text)
+    #expect(!text.contains("secret"))
+    struct Loud: Error { let text = "secret-token" }
+    let transport = BackendAdapter(FailingBackend(error: Loud()))
+    let upload = UploadRequest(
+      device: UUID(), proof: ProofDocument(kind: .appReceipt, data: "c2VjcmV0"),
+      claims: [
+        Claim(
+          transactionID: "1", environment: "Production", productID: "p", quantity: 1,
+          purchasedAt: Timestamp(milliseconds: 1), match: .none)
+      ])
+    let request = BackendRequest(method: "POST", path: "v1/receipts", headers: [:], body: upload.json())
+    do throws(TransportError) {
+      _ = try await transport.send(request)
+      Issue.record("the error is lost")
+    } catch {
+      #expect(error.reason == "the backend failed with Loud")
+    }
+  }
+}
+
+private struct FailingBackend: PurchaseBackend {
+  let error: any Error
+  func verify(_ purchase: UploadedPurchase, for owner: BackendCaller) async throws -> BackendVerdict {
+    throw error
+  }
+}
