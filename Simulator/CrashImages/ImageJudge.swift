@@ -15,7 +15,7 @@ struct ImageJudge {
     let later = ImageSite(disk: disk, after: site)
     do {
       // As production does, whatever discipline wrote the image.
-      let file = try SyncFile(queue: site.queue(on: disk))
+      let file = try SyncFile(queue: site.queue(on: disk), newIdentity: { .simulated })
       defer { file.queue.connection.leaveUntouchedOnClose() }
       // A power cut is no damage.
       let isDamaged = image.names.keys.contains {

@@ -35,7 +35,7 @@ final class ImageSite {
   // MARK: Opening
 
   func open() throws(QueueError) {
-    let file = try SyncFile(queue: queue(on: disk))
+    let file = try SyncFile(queue: queue(on: disk), newIdentity: { .simulated })
     if let settings = discipline.settings {
       try QueueError.wrap(Self.path) { () throws(SQLiteError) in
         try file.queue.connection.execute(settings)

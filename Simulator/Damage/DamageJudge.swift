@@ -90,7 +90,7 @@ struct DamageJudge {
       life.isTold = true
       life.salvages.append(salvage)
     }
-    let file = try SyncFile(queue: queue)
+    let file = try SyncFile(queue: queue, newIdentity: { .simulated })
     try work(queue, new)
     let check = try QueueCheck.run(path: DamageSubject.path, on: .inMemory)
     if !check.isClean {

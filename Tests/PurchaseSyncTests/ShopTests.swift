@@ -57,7 +57,7 @@ import Testing
       fixture, shop, wallet in
       #expect(try await shop.purchase("gems", for: "alice") == .pending(.delivery))
       #expect(wallet.products == [])
-      let stages = await firstStatus(of: shop) { !$0.purchases.isEmpty }.purchases.map(\.stage)
+      let stages = await firstStatus(of: shop) { !$0.purchases.isEmpty }.stages
       #expect(stages == [.onItsWay])
       fixture.server.setFaults(.none)
       try await until {
@@ -94,7 +94,7 @@ import Testing
         return wallet.products == ["gems"]
       }
       _ = await firstStatus(of: shop) {
-        $0.fulfilmentProblem == nil && $0.purchases.map(\.stage) == [.delivered]
+        $0.fulfilmentProblem == nil && $0.stages == [.delivered]
       }
     }
   }
@@ -108,8 +108,8 @@ import Testing
       let shop = try fixture.shop(wallet)
       let sale = try await shop.purchase("gems", for: "alice")
       #expect(sale == .pending(.approval) && !sale.isFulfilled)
-      #expect(
-        await firstStatus(of: shop) { !$0.purchases.isEmpty }.purchases.map(\.stage) == [.waitingForApproval])
+      let shown = await firstStatus(of: shop) { !$0.purchases.isEmpty }
+      #expect(shown.stages == [.waitingForApproval])
       await shop.close()
       try fixture.server.withStore { (store) throws(StoreModelError) in
         _ = try store.approve(requestID: store.requests.first?.id ?? "none", now: now)
@@ -175,7 +175,8 @@ import Testing
       }
       let shop = try fixture.shop(wallet, store: store)
       #expect(try await shop.purchase("gems", for: "alice") == .pending(.signIn))
-      #expect(await firstStatus(of: shop) { !$0.purchases.isEmpty }.purchases.map(\.stage) == [.needsSignIn])
+      let shown = await firstStatus(of: shop) { !$0.purchases.isEmpty }
+      #expect(shown.stages == [.needsSignIn])
       accounts.signIn("alice")
       try await shop.signedIn(as: "alice")
       try await until { wallet.products == ["gems"] }
@@ -234,10 +235,11 @@ import Testing
       let shop = try fixture.shop(Wallet(), configuration: configuration)
       let sale = try await shop.purchase("gems", for: "alice")
       guard case .refused(.queue) = sale else { throw Unexpected(sale: sale) }
-      #expect(await firstStatus(of: shop) { $0.problem != nil }.problem?.errorDescription != nil)
+      let shown = await firstStatus(of: shop) { $0.problem != nil }
+      #expect(shown.problem?.errorDescription != nil)
       try FileManager.default.removeItem(atPath: configuration.path)
       #expect(try await shop.purchase("gems", for: "alice").isFulfilled)
-      let status = await firstStatus(of: shop) { $0.purchases.map(\.stage) == [.delivered] }
+      let status = await firstStatus(of: shop) { $0.stages == [.delivered] }
       #expect(status.problem == nil)
       await shop.close()
     }
@@ -313,7 +315,7 @@ import Testing
       var model: ShopModel? = ShopModel(shop)
       weak let released = model
       _ = try await shop.purchase("gems", for: "alice")
-      try await until { model?.status.purchases.map(\.stage) == [.delivered] }
+      try await until { model?.status.stages == [.delivered] }
       model = nil
       try await until { released == nil }
     }
@@ -342,6 +344,10 @@ extension Sale {
     default: nil
     }
   }
+}
+
+extension ShopStatus {
+  fileprivate var stages: [Stage] { purchases.map { $0.stage } }
 }
 
 /// The first status that matches.

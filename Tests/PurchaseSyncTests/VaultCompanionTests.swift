@@ -23,7 +23,6 @@ import Testing
     let directory = try TemporaryDirectory()
     let vault = MoodyVault()
     let path = directory.path + "/q"
-    let one = try open(path, vault)
     let other = AsyncStream.makeStream(of: UUID?.self)
     vault.beforeStoring = { name in
       guard name.hasPrefix("device") else { return }
@@ -38,6 +37,7 @@ import Testing
         other.continuation.finish()
       }
     }
+    let one = try open(path, vault)
     let first = try name(one)
     var second: UUID?
     for await found in other.stream { second = found }

@@ -19,7 +19,7 @@ final class EnginePhone: @unchecked Sendable {
   let copied: FileWatch.Content
   /// The receipt on the phone.
   var receipt: [UInt8]?
-  /// What a restore handed over, and what was bought on it.
+  /// What the latest restore handed over, and what was bought on it.
   var restored: Set<Int> = []
   var bought: Set<Int> = []
   /// What the backend said to it about owners: `yours/` and the account, `another` or `device`.

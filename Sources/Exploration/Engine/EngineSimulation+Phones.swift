@@ -27,7 +27,8 @@ extension EngineSimulation {
       let phone = EnginePhone(
         number: phones.count + 1, storeAccount: 0, user: people.pick(users), directory: try makeDirectory(),
         vault: EngineVault(), copied: nil)
-      let next: String?? = people.chance(500) ? people.pick(users) : nil
+      let isForAnother = people.chance(500)
+      let next: String?? = isForAnother ? .some(people.pick(users)) : .none
       checker.mark(.restoredOnNewPhone)
       begin(phone) { process, engine in await self.restore(process, engine, thenAs: next) }
     } catch {
@@ -147,7 +148,8 @@ extension EngineSimulation {
     let bytes = EngineReceipt.bytes(of: held, in: store)
     receipts[Data(bytes).base64EncodedString()] = Set(held)
     phone.receipt = bytes
-    phone.restored.formUnion(held)
+    // What an earlier receipt held and this one does not is used up: another phone has finished it.
+    phone.restored = Set(held)
     if !held.isEmpty { checker.mark(.receiptRestored) }
     tell(process, "the receipt holds \(held.map(Names.id))")
     return bytes

@@ -21,7 +21,7 @@ package final class SQLiteDisk: ExplorationDisk {
 
   package func open(now: Timestamp) throws(QueueError) -> any SyncStorage {
     let setup = QueueSetup(path: folder.path + "/q", limits: limits, vault: vault, disk: folder.files)
-    return try SyncFile(queue: QueueFile(setup, now: now))
+    return try SyncFile(queue: QueueFile(setup, now: now), newIdentity: { .simulated })
   }
 
   package func add(

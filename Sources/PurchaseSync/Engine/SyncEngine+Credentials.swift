@@ -43,7 +43,7 @@ extension SyncEngine {
   /// The identity of this installation's device; nil while the vault that holds it is locked.
   func identity(in file: SyncFile) throws(QueueError) -> DeviceIdentity? {
     let uuid = configuration.system.uuid
-    return try file.identity { DeviceIdentity(id: uuid(), secret: uuid().uuidString) }
+    return try file.identity { DeviceIdentity(from: uuid) }
   }
 
   /// What an upload can say of the account that is signed in on the device.

@@ -27,7 +27,9 @@ extension SyncEngine {
     let configuration = self.configuration
     let seed = configuration.system.random()
     do throws(QueueError) {
-      let file = try SyncFile(queue: session.open())
+      let makeName = configuration.system.uuid
+      let file = try SyncFile(
+        queue: session.open(), newIdentity: { DeviceIdentity(from: makeName) })
       opened = Opened(
         file: file,
         machine: SyncMachine(

@@ -1,4 +1,3 @@
-import Foundation
 package import PurchaseQueue
 
 /// The device's identity, in this file and in the vault.
@@ -29,14 +28,10 @@ extension SyncFile {
   func checkIdentity() {
     do {
       guard queue.hasVault else { return }
-      _ = try settleIdentity { Self.newIdentity() }
+      _ = try settleIdentity(proposing: newIdentity)
     } catch {
       queue.diagnostics?(Diagnostic(.vaultRead, Self.name, error))
     }
-  }
-
-  private static func newIdentity() -> DeviceIdentity {
-    DeviceIdentity(id: UUID(), secret: UUID().uuidString)
   }
 
   private func identityInFile() throws(QueueError) -> DeviceIdentity? {

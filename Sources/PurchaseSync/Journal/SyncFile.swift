@@ -15,10 +15,16 @@ package final class SyncFile {
   /// Whether the vault has been read, and agrees with the identity in this file.
   var isIdentityChecked = false
 
+  /// Makes the identity of a new device.
+  let newIdentity: () -> DeviceIdentity
+
   /// Takes an open queue, creates its own tables in the same file, and restores the items that an earlier
   /// install left in the vault.
-  package init(queue: QueueFile) throws(QueueError) {
+  package init(
+    queue: QueueFile, newIdentity: @escaping () -> DeviceIdentity = { DeviceIdentity(from: UUID.init) }
+  ) throws(QueueError) {
     self.queue = queue
+    self.newIdentity = newIdentity
     journal = try OrderJournal(queue)
     notes = SyncNotes(file: queue)
     orderNotes = OrderNotes(queue)

@@ -12,6 +12,14 @@ package struct DeviceIdentity: Sendable, Hashable {
 
   package init(id: UUID, secret: String) { (self.id, self.secret) = (id, secret) }
 
+  /// A new identity, of two unique names.
+  package init(from makeName: () -> UUID) { self.init(id: makeName(), secret: makeName().uuidString) }
+
+  /// The one of a simulation in which all is to follow from the seed, and whose backend knows one device.
+  package static var simulated: DeviceIdentity {
+    DeviceIdentity(id: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)), secret: "simulated")
+  }
+
   /// From the stored text; nil for a text that this version does not write.
   init?(stored text: some StringProtocol) {
     let parts = text.split(separator: ":", maxSplits: 1)

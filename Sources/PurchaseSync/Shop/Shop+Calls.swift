@@ -34,13 +34,12 @@ extension Shop {
     restores[number] = []
     defer { restores[number] = nil }
     try await engine.refreshReceipt()
-    let statuses = self.statuses()
-    let limit = TimeLimit(milliseconds: waiting.wholeMilliseconds, patience: configuration.system.patience)
-    _ = await limit.answer { () async -> Bool? in
-      for await status in statuses where status.isAtRest {
-        if await self.isIdle(engine) { return true }
-      }
-      return nil
+    let system = configuration.system
+    let limit = TimeLimit(milliseconds: waiting.wholeMilliseconds, patience: system.patience)
+    _ = await limit.answer { () async throws -> Bool? in
+      // No event tells that nothing is left to do.
+      while await !self.isIdle(engine) { try await system.sleep(50) }
+      return true
     }
     return restores[number] ?? []
   }
@@ -53,7 +52,7 @@ extension Shop {
       let waits = state.purchases.contains { $0.problem == nil && !signedOut.contains($0.lane) }
       return !waits && state.outcomes.isEmpty && !state.isStoreHoldingMore
     } catch {
-      status.problem = error
+      problem = error
       return false
     }
   }
@@ -89,7 +88,7 @@ extension Shop {
     do throws(SyncError) {
       try await resume()
     } catch {
-      status.problem = error
+      problem = error
       changed()
     }
   }

@@ -15,9 +15,9 @@ extension Shop {
     if unconfirmed[outcome.name] != outcome.mark {
       do {
         try await fulfil(outcome)
-        status.fulfilmentProblem = nil
+        fulfilmentProblem = nil
       } catch {
-        status.fulfilmentProblem = "\(error)"
+        fulfilmentProblem = "\(error)"
         return
       }
     }
@@ -30,7 +30,7 @@ extension Shop {
       // The confirmation has opened the file again.
       if isSuspended { await engine.suspend(within: 0) }
     } catch {
-      status.problem = error
+      problem = error
     }
   }
 
@@ -55,7 +55,7 @@ extension Shop {
     nextWatcher += 1
     watchers[number] = watcher
     watcher.onTermination = { [weak self] _ in Task { await self?.unwatch(number) } }
-    watcher.yield(status)
+    if let told { watcher.yield(told) }
     changed()
     return statuses
   }
@@ -73,25 +73,27 @@ extension Shop {
   private func look() async {
     while hasChanged, !isClosed, !watchers.isEmpty {
       hasChanged = false
-      let next = await newStatus()
-      guard next != status || !isStatusKnown else { continue }
-      status = next
-      isStatusKnown = true
+      guard let next = await newStatus(), next != told else { continue }
+      told = next
       for watcher in watchers.values { watcher.yield(next) }
     }
     isLooking = false
   }
 
-  private func newStatus() async -> ShopStatus {
-    var next = status
-    guard let engine, !isSuspended else { return next }
+  /// Nil while the file is being opened, and in the background.
+  private func newStatus() async -> ShopStatus? {
+    guard !isSuspended else { return nil }
+    guard let engine else {
+      return problem.map { ShopStatus(problem: $0, fulfilmentProblem: fulfilmentProblem) }
+    }
+    var next = told ?? ShopStatus()
     do throws(SyncError) {
       next = ShopStatus(try await engine.snapshot(), try await engine.orders())
-      next.problem = nil
+      problem = nil
     } catch {
-      next.problem = error
+      problem = error
     }
-    next.fulfilmentProblem = status.fulfilmentProblem
+    (next.problem, next.fulfilmentProblem) = (problem, fulfilmentProblem)
     return next
   }
 }

@@ -76,7 +76,8 @@ extension Shop {
         let known = desk.paid(order.number, with: transaction.key)
         try await engine.receive(result, for: order)
         changed()
-        return .success(known)
+        if let known { return .success(known) }
+        return .success(try await obstacle(transaction.key, order, engine))
       case .pending:
         try await engine.receive(result, for: order)
         changed()
@@ -88,6 +89,17 @@ extension Shop {
     } catch {
       return .failure(error)
     }
+  }
+
+  /// What the engine told before the sheet returned, or before the sale began: it does not tell it again.
+  private func obstacle(
+    _ key: EntryKey, _ order: PurchaseOrder, _ engine: SyncEngine
+  ) async throws(SyncError) -> Sale? {
+    let state = try await engine.snapshot()
+    guard let purchase = state.purchases.first(where: { $0.key == key }) else { return nil }
+    if purchase.problem != nil { return .pending(.support) }
+    let isSignedOut = state.lanes.contains { $0.lane == purchase.lane && $0.state == .signInNeeded }
+    return isSignedOut ? .pending(.signIn) : nil
   }
 
   /// The sheet failed. Few errors prove that nothing was charged; after the others the order stays open.

@@ -53,9 +53,11 @@ public actor Shop {
   /// Outcomes that are fulfilled, and whose confirmation has failed.
   var unconfirmed: [Outcome.Name: Outcome.Mark] = [:]
 
-  var status = ShopStatus()
-  /// Whether the status was ever looked up.
-  var isStatusKnown = false
+  /// Why the file cannot be used, and why `fulfil` failed last.
+  var problem: SyncError?
+  var fulfilmentProblem: String?
+  /// The status that the watchers were told last.
+  var told: ShopStatus?
   var watchers: [Int: AsyncStream<ShopStatus>.Continuation] = [:]
   var nextWatcher = 0
   var isLooking = false
@@ -160,7 +162,7 @@ public actor Shop {
         throw .queue(.closed(path: configuration.path))
       }
       self.engine = engine
-      status.problem = nil
+      problem = nil
       listen { [weak self] in
         for await event in events { await self?.heard(event) }
       }
@@ -169,7 +171,7 @@ public actor Shop {
       changed()
       return .success(engine)
     } catch {
-      status.problem = error
+      problem = error
       changed()
       return .failure(error)
     }

@@ -106,9 +106,6 @@ extension ShopStatus {
     }
     self.init(purchases: items.values.sorted { ($0.date, $0.id) > ($1.date, $1.id) })
   }
-
-  /// Whether nothing is under way that could end without the user.
-  var isAtRest: Bool { !purchases.contains { $0.stage == .onItsWay } }
 }
 
 extension ShopStatus.Item {
