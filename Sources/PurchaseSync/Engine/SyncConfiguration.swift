@@ -38,6 +38,8 @@ public struct SyncConfiguration: Sendable {
   public var diagnostics: (@Sendable (Diagnostic) -> Void)?
   /// Called at each checkpoint. Nil outside of tests and the simulator.
   package var checkpoint: (@Sendable (Checkpoint) -> Void)?
+  /// What the system is told of the files: data protection and backups. Tests replace it.
+  package var marks = FileMarks.system
   /// Thread, clock, sleep and random numbers: the system's own outside of the simulator.
   package var system = SystemDependencies.live
 
@@ -71,15 +73,18 @@ public struct SyncConfiguration: Sendable {
     return (folders.first?.path ?? NSHomeDirectory()) + "/PurchaseSync/purchases.sqlite"
   }
 
-  /// Makes the folder of the file.
+  /// Makes the folder of the file. A new folder passes its data protection on to each file that is made in it. Other
+  /// folders are the app's own, and stay as they are.
   func makeFolder() throws(SyncError) {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let isNew = !FileManager.default.fileExists(atPath: folder)
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
       throw .queue(
         .cannotOpen(path: path, reason: "its folder cannot be made: \(error.localizedDescription)"))
     }
+    if isNew { for failure in marks.markFolder(folder) { diagnostics?(failure) } }
   }
 
   /// `CFBundleShortVersionString` and `CFBundleVersion` of the main bundle; empty for a tool without a bundle.

@@ -39,7 +39,9 @@ extension SyncEngine {
       throw .queue(error)
     }
     generation += 1
-    excludeFromBackups()
+    for failure in configuration.marks.markFiles(of: configuration.path) {
+      configuration.diagnostics?(failure)
+    }
     if isSuspended { opened?.machine.suspended() }
     if let salvage = opened?.file.queue.salvage { emit(.recovered(salvage)) }
     do throws(SyncError) {
