@@ -2,6 +2,20 @@ import Testing
 
 @Suite struct BannedWordTests {
   @Test(arguments: [
+    ("try await AppStore.sync()", "Apple/StoreKitStore+Restoring.swift", 0),
+    ("try await AppStore.sync()", "Apple/StoreKitStore.swift", 0),
+    ("try await AppStore.sync()", "Shop/Shop.swift", 2),
+    ("try await store.refreshReceipt()", "Engine/SyncEngine+Listing.swift", 1),
+    ("try await store.sync()", "Engine/SyncEngine+Restoring.swift", 0),
+  ])
+  func `A call that may ask for a password is found outside of restoring`(
+    code: String, place: String, count: Int
+  ) {
+    let file = SourceText(path: "Sources/PurchaseSync/" + place, code)
+    #expect(BannedWords.prompts.findings(in: file).count == count)
+  }
+
+  @Test(arguments: [
     ("import Synchronization", "PurchaseQueue"), ("let m: Mutex<Int>", "PurchaseSync"),
     ("let m = Mutex(0)", "LoopbackHTTP"), ("let a: Atomic<Int>", "PurchaseSyncTesting"),
     ("var a: InlineArray<4, UInt8>", "AppStoreReceipts"), ("func f(_ s: UTF8Span) {}", "AppStoreReceipts"),

@@ -51,7 +51,21 @@ struct BannedWords: Sendable {
     reason: "an error is handled or passed on; it is not dropped and does not end the process",
     applies: isInProducts)
 
-  static let all = [newerSystems, unsafeCode, impurity, swallowedErrors]
+  /// Calls for which the store may ask for a password: only a restore that the user asked for may make them.
+  static let prompts = BannedWords(
+    patterns: [
+      "AppStore.sync", ".sync()", "SKReceiptRefreshRequest", "ReceiptRefresh.run", ".refreshReceipt()",
+    ],
+    reason: "may ask for a password; only a restore that the user asked for may call it",
+    applies: { path in
+      isInProducts(path)
+        && ![
+          "Apple/StoreKitStore.swift", "Apple/StoreKitStore+Restoring.swift", "Apple/ReceiptRefresh.swift",
+          "Engine/SyncEngine+Restoring.swift", "Shop/Shop+Calls.swift",
+        ].contains { path == "Sources/PurchaseSync/" + $0 }
+    })
+
+  static let all = [newerSystems, unsafeCode, impurity, swallowedErrors, prompts]
 
   func findings(in file: SourceText) -> [Finding] {
     guard applies(file.path) else { return [] }

@@ -59,6 +59,10 @@ import Testing
     expectNone(Repository.swiftFiles.flatMap(BannedWords.impurity.findings))
   }
 
+  @Test func `No product asks for a password but for a restore`() {
+    expectNone(Repository.swiftFiles.flatMap(BannedWords.prompts.findings))
+  }
+
   @Test func `No product drops an error`() {
     expectNone(Repository.swiftFiles.flatMap(BannedWords.swallowedErrors.findings))
     expectNone(Repository.swiftFiles.flatMap(BannedWords.emptyCatches))

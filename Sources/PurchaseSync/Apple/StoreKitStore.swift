@@ -3,7 +3,7 @@
 
   /// The device's App Store, through StoreKit 2 and the app receipt file.
   ///
-  /// It has no state: create as many as you like. It never prompts, except in `refreshReceipt` and
+  /// It has no state: create as many as you like. It never prompts, except in `refreshReceipt`, `sync` and
   /// `purchase`, and never blocks the main thread.
   public struct StoreKitStore: StoreClient {
     /// How long one finish may take, in milliseconds.

@@ -1,7 +1,7 @@
 import AppStoreReceipts
 import PurchaseQueue
 
-/// One transaction of a receipt that the user restored.
+/// One transaction that the user restored.
 struct RestoredTransaction: Sendable {
   var transaction: StoreTransaction
   /// Whether the user asked for it in this run of the app. Then another account's purchase is asked about again.
@@ -10,6 +10,41 @@ struct RestoredTransaction: Sendable {
 
 /// Restoring purchases.
 extension SyncEngine {
+  /// Takes over what the store account owns. **Only when the user asked for it**: the store may ask for a password, for
+  /// which there are ten times the store's time limit. A store without a list of what its account owns gives the
+  /// transactions of its app receipt, as ``refreshReceipt()`` does.
+  ///
+  /// If the store cannot fetch what other devices bought, what this device knows is taken over, and then it throws. What
+  /// finds no capacity is taken over later, as by ``refreshReceipt()``.
+  public func restorePurchases() async throws(SyncError) {
+    let store = self.store
+    let isFetched = try await asked { () async throws -> Bool? in
+      try await store.sync()
+      return true
+    }
+    let answer = try await asked { () async throws -> [StoreTransaction]?? in
+      .some(try await store.currentEntitlements())
+    }
+    guard let answer else { throw .store(reason: "it did not list what its account owns") }
+    guard let owned = answer else { return try await refreshReceipt() }
+    restoring = owned.map { RestoredTransaction(transaction: $0, isAsked: true) }
+    let failure = takeRestored()
+    try wake(.userAsked)
+    if let failure { throw failure }
+    guard isFetched != nil else { throw .store(reason: "it did not fetch what other devices bought") }
+  }
+
+  /// A call of the store for which the user may have to enter a password; nil if it failed or took too long.
+  private func asked<Answer: Sendable>(
+    _ work: @escaping @Sendable () async throws -> Answer?
+  ) async throws(SyncError) -> Answer? {
+    let storeLimit = configuration.storeTimeLimit.wholeMilliseconds
+    let (limit, isTooLong) = storeLimit.multipliedReportingOverflow(by: 10)
+    let patience = TimeLimit(
+      milliseconds: isTooLong ? .max : limit, patience: configuration.system.patience)
+    return try await call { _ in .success(await patience.answer(of: work)) }
+  }
+
   /// Fetches a new app receipt and takes over its transactions. **Only when the user asked for it**: the store may ask for
   /// a password, for which there are ten times the store's time limit.
   ///
@@ -17,14 +52,7 @@ extension SyncEngine {
   /// until then ``SyncSnapshot/isStoreHoldingMore`` is true. Throws if there is no receipt, or if the file fails.
   public func refreshReceipt() async throws(SyncError) {
     let store = self.store
-    let storeLimit = configuration.storeTimeLimit.wholeMilliseconds
-    let (limit, isTooLong) = storeLimit.multipliedReportingOverflow(by: 10)
-    let patience = TimeLimit(
-      milliseconds: isTooLong ? .max : limit, patience: configuration.system.patience)
-    let answer = try await call { _ in
-      .success(
-        await patience.answer { () async throws -> [UInt8]?? in .some(try await store.refreshReceipt()) })
-    }
+    let answer = try await asked { () async throws -> [UInt8]?? in .some(try await store.refreshReceipt()) }
     guard let answer else { throw .store(reason: "the receipt could not be refreshed") }
     guard let bytes = answer else { return }
     do throws(ReceiptDecodingError) {
@@ -95,7 +123,8 @@ extension SyncEngine {
     }
   }
 
-  /// A restart ended the takeover of a restored receipt: reads the receipt that is on the device, silently.
+  /// A restart ended the takeover of what was restored: lists what the store account owns, or else reads the receipt that
+  /// is on the device. Both without a prompt.
   func continueRestoring() {
     do throws(SyncError) {
       guard try withFile({ (file) throws(QueueError) in try file.queue.fact(Self.fact) == "yes" }) else {
@@ -106,18 +135,21 @@ extension SyncEngine {
     }
     let (store, limit) = (self.store, storeLimit)
     run { engine in
-      let read = await limit.answer { try await store.receipt() }
-      await engine.foundAgain(read)
+      if let owned = await limit.answer(of: { try await store.currentEntitlements() }) {
+        return await engine.foundAgain(owned.map { RestoredTransaction(transaction: $0, isAsked: false) })
+      }
+      guard let bytes = await limit.answer(of: { try await store.receipt() }) else { return }
+      do throws(ReceiptDecodingError) {
+        await engine.foundAgain(try Self.restored(from: bytes, isAsked: false))
+      } catch {
+        await engine.report(.store(reason: "the receipt is \(error)"))
+      }
     }
   }
 
-  private func foundAgain(_ bytes: [UInt8]?) {
-    guard !isShutDown, restoring.isEmpty, let bytes else { return }
-    do throws(ReceiptDecodingError) {
-      restoring = try Self.restored(from: bytes, isAsked: false)
-    } catch {
-      return report(.store(reason: "the receipt is \(error)"))
-    }
+  private func foundAgain(_ found: [RestoredTransaction]) {
+    guard !isShutDown, restoring.isEmpty else { return }
+    restoring = found
     if let failure = takeRestored() { report(failure) }
   }
 }

@@ -2,7 +2,7 @@
 /// tests use `MockStoreClient`.
 ///
 /// Any call may fail, hang, or be repeated: the engine gives each a time limit and asks again. No call may
-/// show a prompt, except `refreshReceipt`.
+/// show a prompt, except `refreshReceipt` and `sync`.
 public protocol StoreClient: Sendable {
   /// The transactions that the app has not finished, oldest first, with their proofs, and the store account
   /// that is signed in.
@@ -14,6 +14,15 @@ public protocol StoreClient: Sendable {
   /// Fetches a new app receipt; nil if there is none. **May ask for a password**: the engine calls it only
   /// after the app said that the user asked for it.
   func refreshReceipt() async throws -> [UInt8]?
+
+  /// The transactions for what the store account owns now, with their proofs, oldest first: non-consumables and running
+  /// subscriptions, also those that are finished. Without a prompt. Nil if the store has no such list; then a restore
+  /// reads the app receipt.
+  func currentEntitlements() async throws -> [StoreTransaction]?
+
+  /// Fetches what other devices of the store account bought. **May ask for a password**: the engine calls it only after
+  /// the app said that the user asked for it.
+  func sync() async throws
 
   /// Tells the store that these transactions are done, with one look at its list. A transaction that is already finished
   /// is not an error.
@@ -36,6 +45,10 @@ extension StoreClient {
   public func receipt() async throws -> [UInt8]? { nil }
   /// A store without an app receipt.
   public func refreshReceipt() async throws -> [UInt8]? { nil }
+  /// A store without a list of what its account owns.
+  public func currentEntitlements() async throws -> [StoreTransaction]? { nil }
+  /// A store that has nothing to fetch.
+  public func sync() async throws {}
 }
 
 /// The unfinished transactions of the store account that is signed in.
