@@ -9,10 +9,11 @@ interfaces=Tests/AppleInterfaces
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 
-# No declaration may be newer than iOS 16 and macOS 13: the compiler on Linux does not check availability.
-if grep -nE '@available\(iOS (1[7-9]|[2-9][0-9])|macOS (1[4-9]|[2-9][0-9])' "$interfaces"/*.swiftinterface |
+# The compiler on Linux does not check availability. So the declarations that every system of the package has are apart
+# from the newer ones in Newer/, and only files that ask for a newer system with @available are compiled with the latter.
+if grep -nE '@available\(iOS (1[7-9]|16\.[1-9]|[2-9][0-9])|macOS (1[4-9]|13\.[1-9]|[2-9][0-9])' "$interfaces"/*.swiftinterface |
   grep -v '^[^:]*:[0-9]*: *//'; then
-  echo 'declared in a newer system than iOS 16 or macOS 13'
+  echo 'declared in a newer system than iOS 16 or macOS 13: belongs to Newer/'
   exit 1
 fi
 
@@ -30,34 +31,58 @@ grep -q '^ *\.strictMemorySafety(),$' Package.swift && settings+=(-strict-memory
 sqlite=(-Xcc -fmodule-map-file=Sources/CPurchaseSQLite/module.modulemap)
 
 swift_files() { find "$1" -name '*.swift' | sort; }
+# Those that every system of the package can run; those that ask for a newer one with a line `@available(iOS …`.
+for_all() { swift_files "$1" | xargs grep -LE '^ *@available\(iOS ' || true; }
+newer() { swift_files "$1" | xargs grep -lE '^ *@available\(iOS ' || true; }
 
-# module NAME FLAGS…: compiles a module of Sources into $output.
+# module FOLDER NAME FLAGS… FILES…: compiles a module of the package.
 module() {
-  local name=$1
-  shift
-  # shellcheck disable=SC2046
-  swiftc "${settings[@]}" "$@" -emit-module -module-name "$name" -parse-as-library \
-    -module-cache-path "$output/cache" -emit-module-path "$output/$name.swiftmodule" \
-    "${sqlite[@]}" -I "$output" $(swift_files "Sources/$name")
+  local folder=$1 name=$2
+  shift 2
+  swiftc "${settings[@]}" -emit-module -module-name "$name" -parse-as-library \
+    -module-cache-path "$output/cache" -emit-module-path "$folder/$name.swiftmodule" \
+    "${sqlite[@]}" -I "$output" "$@"
 }
 
-mkdir "$output/apple"
-for name in StoreKit Security; do
-  swiftc -frontend -compile-module-from-interface "$interfaces/$name.swiftinterface" -module-name "$name" \
-    -module-cache-path "$output/cache" -o "$output/apple/$name.swiftmodule"
+# interfaces FOLDER NAME…: compiles Apple's modules, with the newer declarations if there are copies in FOLDER.
+interfaces() {
+  local folder=$1 name
+  shift
+  for name in "$@"; do
+    swiftc -frontend -compile-module-from-interface "$folder/$name.swiftinterface" -module-name "$name" \
+      -module-cache-path "$output/cache-$(basename "$folder")" -o "$folder/$name.swiftmodule"
+  done
+}
+
+# app FOLDER FILES…: an app outside of the package: no package name, none of this package's settings.
+app() {
+  local folder=$1
+  shift
+  swiftc -swift-version 6 -warnings-as-errors -typecheck -parse-as-library -module-name Example \
+    -module-cache-path "$output/cache" "${sqlite[@]}" -I "$output" -I "$folder" "$@"
+}
+
+mkdir "$output/old" "$output/new"
+cp "$interfaces"/*.swiftinterface "$output/old"
+cp "$interfaces"/*.swiftinterface "$output/new"
+for file in "$interfaces"/Newer/*.swiftinterface; do
+  cat "$file" >>"$output/new/$(basename "$file")"
 done
+interfaces "$output/old" StoreKit Security Network SwiftUI
+interfaces "$output/new" StoreKit Security Network SwiftUI
 
 # Only imported here: the build checks their function bodies.
 for name in PurchaseSQLite PurchaseQueue AppStoreReceipts; do
-  module "$name" -experimental-skip-non-inlinable-function-bodies
+  # shellcheck disable=SC2046
+  module "$output" "$name" -experimental-skip-non-inlinable-function-bodies $(swift_files "Sources/$name")
 done
-# With -I apple: `canImport(StoreKit)` and `canImport(Security)` hold.
-module PurchaseSync -I "$output/apple"
-
-# An app outside the package: no package name, none of this package's settings.
+# With -I old or new, `canImport(StoreKit)` and its like hold. Foundation.swift has what Linux lacks of Foundation.
 # shellcheck disable=SC2046
-swiftc -swift-version 6 -warnings-as-errors -typecheck -parse-as-library -module-name Example \
-  -module-cache-path "$output/cache" "${sqlite[@]}" -I "$output" -I "$output/apple" \
-  $(swift_files "$interfaces/Example")
-
-echo "PurchaseSync and an app that uses it compile against the declarations of StoreKit and Security"
+module "$output/old" PurchaseSync -I "$output/old" "$interfaces/Foundation.swift" $(for_all Sources/PurchaseSync)
+# shellcheck disable=SC2046
+app "$output/old" $(for_all "$interfaces/Example")
+# shellcheck disable=SC2046
+module "$output/new" PurchaseSync -I "$output/new" "$interfaces/Foundation.swift" $(swift_files Sources/PurchaseSync)
+# shellcheck disable=SC2046
+app "$output/new" $(newer "$interfaces/Example")
+echo "PurchaseSync and apps that use it compile against the declarations of StoreKit, Security, Network and SwiftUI"

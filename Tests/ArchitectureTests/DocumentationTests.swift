@@ -12,8 +12,9 @@ import Testing
     #expect(page.contains("```swift\n" + source[begin.upperBound..<end.lowerBound] + "```"))
   }
 
-  @Test func `the example for Apple's systems is the one that is type-checked`() throws {
-    let source = try #require(Repository.read(Manifest.interfaces + "Example/Shop.swift"))
+  @Test(arguments: ["Shop", "GemApp", "Promotions"])
+  func `the examples for Apple's systems are those that are type-checked`(_ example: String) throws {
+    let source = try #require(Repository.read(Manifest.interfaces + "Example/\(example).swift"))
     let page = try #require(Repository.read("Sources/PurchaseSync/PurchaseSync.docc/ApplePlatforms.md"))
     let begin = try #require(source.firstRange(of: "// MARK: begin\n"))
     let end = try #require(source.firstRange(of: "// MARK: end"))

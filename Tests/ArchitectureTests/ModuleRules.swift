@@ -20,7 +20,7 @@ struct ModuleRules: Sendable {
       project: storage,
       toolchain: [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "StoreKit", "Security",
-        "Observation",
+        "Network", "Observation",
       ]),
     "Sources/LoopbackHTTP": ModuleRules(project: [], toolchain: system.union(["Foundation"])),
     "Sources/PurchaseSyncTesting": ModuleRules(
@@ -70,7 +70,7 @@ struct ModuleRules: Sendable {
 
   /// An app on Apple's systems, as an app developer writes it.
   static let interfaces = ModuleRules(
-    project: ["PurchaseQueue", "PurchaseSync"], toolchain: ["Foundation", "StoreKit"])
+    project: ["PurchaseQueue", "PurchaseSync"], toolchain: ["Foundation", "StoreKit", "SwiftUI"])
 
   /// The rules for a file; nil where its folder is not in the table.
   static func rules(for path: String) -> ModuleRules? {
@@ -108,7 +108,7 @@ struct ModuleRules: Sendable {
       guard rules.all.contains(statement.module) else {
         return finding("may not import \(statement.module)")
       }
-      let isApples = statement.module == "StoreKit" || statement.module == "Security"
+      let isApples = ["StoreKit", "Security", "Network"].contains(statement.module)
       if isApples, file.path.hasPrefix("Sources/"),
         !statement.conditions.contains("canImport(\(statement.module))")
       {

@@ -16,11 +16,7 @@
     /// Asks the user to pay for an order. On visionOS it throws `StoreError.noSheet`: there, and in apps with several
     /// scenes, pass the sheet: ``purchase(_:sheet:)``.
     @MainActor public func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult {
-      #if os(visionOS)
-        throw StoreError.noSheet
-      #else
-        try await purchase(order) { product, options in try await product.purchase(options: options) }
-      #endif
+      try await purchase(order, sheet: Self.systemSheet)
     }
 
     /// Asks the user to pay for an order, with a sheet of the app's choice.
@@ -31,15 +27,36 @@
     /// - Throws: `StoreError` if there is no such product, or if the system's result is unknown; otherwise
     ///   StoreKit's error. An error does not prove that nothing was charged: leave the order open.
     @MainActor public func purchase(_ order: PurchaseOrder, sheet: Sheet) async throws -> PurchaseResult {
+      try await Self.pay(order, for: Self.product(of: order), options: [], sheet: sheet)
+    }
+
+    /// The product that StoreKit sells under the order's id.
+    static func product(of order: PurchaseOrder) async throws -> Product {
       let products = try await Product.products(for: [order.productID])
       guard let product = products.first(where: { $0.id == order.productID }) else {
         throw StoreError.productUnavailable(productID: order.productID)
       }
+      return product
+    }
+
+    /// Shows a sheet, with the order's own options and others.
+    @MainActor static func pay(
+      _ order: PurchaseOrder, for product: Product, options: Set<Product.PurchaseOption>, sheet: Sheet
+    ) async throws -> PurchaseResult {
       do {
-        return try Self.result(of: try await sheet(product, Self.options(for: order)))
+        return try result(of: try await sheet(product, Self.options(for: order).union(options)))
       } catch StoreKitError.userCancelled {
         return .cancelled
       }
+    }
+
+    /// StoreKit's own sheet. visionOS shows one only in a scene that the app names.
+    static var systemSheet: Sheet {
+      #if os(visionOS)
+        return { _, _ in throw StoreError.noSheet }
+      #else
+        return { product, options in try await product.purchase(options: options) }
+      #endif
     }
 
     /// The order's account token, and its quantity if it is not 1. StoreKit accepts a quantity only for

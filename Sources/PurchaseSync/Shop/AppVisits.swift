@@ -2,15 +2,24 @@ import Foundation
 import PurchaseSQLite
 
 /// Tells when the app goes to the background and comes back, by the system's notifications. By their names, so that the
-/// module needs no user interface: it is for app extensions and tools, too.
+/// module needs no user interface: it is for app extensions and tools, too. Each process hears those of its own kind
+/// only: UIKit's (iOS, Catalyst, tvOS, visionOS), AppKit's, WatchKit's, or those of an extension about its host app.
+/// They tell of the whole app, in whichever scene it is used, so a scene's phase is not needed.
 struct AppVisits: Sendable {
   /// True for the foreground, in the order of the notifications.
   let changes: AsyncStream<Bool>
 
-  static let background = [Notification.Name("UIApplicationDidEnterBackgroundNotification")]
+  /// AppKit has none: macOS does not suspend an app that shows no window.
+  static let background = [
+    Notification.Name("UIApplicationDidEnterBackgroundNotification"),
+    Notification.Name("WKApplicationDidEnterBackgroundNotification"),
+    Notification.Name("NSExtensionHostDidEnterBackgroundNotification"),
+  ]
   static let foreground = [
     Notification.Name("UIApplicationDidBecomeActiveNotification"),
     Notification.Name("NSApplicationDidBecomeActiveNotification"),
+    Notification.Name("WKApplicationDidBecomeActiveNotification"),
+    Notification.Name("NSExtensionHostDidBecomeActiveNotification"),
   ]
 
   init(_ center: NotificationCenter) {

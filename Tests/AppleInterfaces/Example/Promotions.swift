@@ -1,0 +1,20 @@
+import PurchaseSync
+import StoreKit
+
+// MARK: begin
+/// Sells what the user began to buy in the App Store. Call it at launch, in a task of its own.
+@available(iOS 16.4, macOS 14.4, *)
+func sellPromotions(of shop: Shop, at store: StoreKitStore, to account: String) async throws {
+  for await intent in store.purchaseIntents {
+    let sale = try await shop.purchase(intent.productID, for: account, sheet: intent.sheet())
+    print(sale.message)
+  }
+}
+// MARK: end
+
+/// Offers to a user whose subscription has ended that it begins again for less.
+@available(iOS 18.0, macOS 15.0, *)
+func winBack(_ offer: Product.SubscriptionOffer, in shop: Shop, at store: StoreKitStore) async throws -> Sale
+{
+  try await shop.purchase("plan.month", for: "alice", sheet: store.sheet(options: [.winBackOffer(offer)]))
+}
