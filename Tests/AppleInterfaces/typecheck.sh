@@ -69,7 +69,7 @@ for file in "$interfaces"/Newer/*.swiftinterface; do
   cat "$file" >>"$output/new/$(basename "$file")"
 done
 interfaces "$output/old" StoreKit Security Network SwiftUI
-interfaces "$output/new" StoreKit Security Network SwiftUI
+interfaces "$output/new" StoreKit Security Network SwiftUI StoreKitTest
 
 # Only imported here: the build checks their function bodies.
 for name in PurchaseSQLite PurchaseQueue AppStoreReceipts; do
@@ -85,4 +85,9 @@ app "$output/old" $(for_all "$interfaces/Example")
 module "$output/new" PurchaseSync -I "$output/new" "$interfaces/Foundation.swift" $(swift_files Sources/PurchaseSync)
 # shellcheck disable=SC2046
 app "$output/new" $(newer "$interfaces/Example")
-echo "PurchaseSync and apps that use it compile against the declarations of StoreKit, Security, Network and SwiftUI"
+# With the settings of a test target; Testing and its macros are the toolchain's.
+# shellcheck disable=SC2046
+swiftc "${settings[@]}" -typecheck -parse-as-library -module-name StoreKitTests \
+  -module-cache-path "$output/cache" "${sqlite[@]}" -I "$output" -I "$output/new" $(swift_files Tests/StoreKitTests)
+
+echo "PurchaseSync, apps and tests that use it compile against the declarations of StoreKit, Security, Network and SwiftUI"

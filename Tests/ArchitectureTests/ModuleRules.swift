@@ -72,12 +72,17 @@ struct ModuleRules: Sendable {
   static let interfaces = ModuleRules(
     project: ["PurchaseQueue", "PurchaseSync"], toolchain: ["Foundation", "StoreKit", "SwiftUI"])
 
+  /// Tests with Xcode's App Store: with what an app developer has.
+  static let storeKitTests = ModuleRules(
+    project: ["PurchaseSync"], toolchain: ["Foundation", "StoreKitTest", "Testing"])
+
   /// The rules for a file; nil where its folder is not in the table.
   static func rules(for path: String) -> ModuleRules? {
     if pureFolders.contains(where: path.hasPrefix) { return machine }
     if path.hasPrefix(Manifest.embedding) { return embedding }
     if path.hasPrefix(Manifest.interfaces) { return interfaces }
     if explorers.contains(where: path.hasPrefix) { return exploringTests }
+    if path.hasPrefix("Tests/StoreKitTests/") { return storeKitTests }
     if path.hasPrefix("Tests/") { return tests }
     return targetFolder(of: path).flatMap { table[$0] }
   }
@@ -108,8 +113,8 @@ struct ModuleRules: Sendable {
       guard rules.all.contains(statement.module) else {
         return finding("may not import \(statement.module)")
       }
-      let isApples = ["StoreKit", "Security", "Network"].contains(statement.module)
-      if isApples, file.path.hasPrefix("Sources/"),
+      let isApples = ["StoreKit", "Security", "Network", "StoreKitTest"].contains(statement.module)
+      if isApples, file.path.hasPrefix("Sources/") || file.path.hasPrefix("Tests/StoreKitTests/"),
         !statement.conditions.contains("canImport(\(statement.module))")
       {
         return finding("may import \(statement.module) only inside #if canImport(\(statement.module))")
