@@ -34,7 +34,7 @@ private final class TestNetwork: Sendable {
     #expect(interfaces.map { watch.isBack(on: $0) } == isBack)
   }
 
-  @Test func `the network at launch wakes nothing, and its return does`() async {
+  @Test func `each return of the network is told`() async {
     let network = TestNetwork()
     let path = NetworkPath(network.monitor)
     var returns = path.returns.makeAsyncIterator()
