@@ -47,10 +47,12 @@ let package = Package(
       resources: [.copy("PrivacyInfo.xcprivacy")],
       swiftSettings: settings),
     .target(name: "LoopbackHTTP", swiftSettings: settings),
+    .target(name: "VirtualTime", dependencies: ["PurchaseSQLite"], swiftSettings: settings),
     .target(
       name: "PurchaseSyncTesting",
       dependencies: [
         "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
+        "VirtualTime",
       ],
       // In the code, not in a bundle beside it: one binary serves them.
       resources: [.embedInCode("Pages/status.html"), .embedInCode("OpenAPI/openapi.json")],
@@ -82,6 +84,10 @@ let package = Package(
       exclude: ["Report/report.png"],  // The readme's picture.
       resources: ["report.html", "explore.html", "page.css", "page.js"].map { .embedInCode("Report/\($0)") },
       swiftSettings: settings),
+    // The readme's sample, with the settings of a new package. A test runs it.
+    .executableTarget(
+      name: "readme-sample", dependencies: ["PurchaseSync", "PurchaseSyncTesting"],
+      path: "Tests/ReadmeSample"),
     .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection", "TestSupport"]),

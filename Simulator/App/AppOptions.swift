@@ -30,6 +30,8 @@ struct AppOptions: Equatable, CommandOptions {
   var isVaultLocked = false
   /// Whether the device makes an order if the backend does not.
   var makesOrders = false
+  /// Whether the engine believes only signed answers.
+  var verifiesReplies = false
   /// The phone's name in the store.
   var phone = Scenario.phone
   var unclaimed = UnclaimedPolicy.device
@@ -53,7 +55,7 @@ struct AppOptions: Equatable, CommandOptions {
       .number("--entries", \.entries), .flag("--verbose", \.verbose), .flag("--trace", \.isTraced),
       .text("--counts", \.counts), .number("--clock-shift", \.clockShift),
       .flag("--vault-locked", \.isVaultLocked), .flag("--makes-orders", \.makesOrders),
-      .flag("--vault-locked", \.isVaultLocked), .text("--phone", \.phone),
+      .flag("--verifies-replies", \.verifiesReplies), .text("--phone", \.phone),
       .value("--unclaimed") { $0.unclaimed = UnclaimedPolicy(rawValue: $1) ?? .device },
       Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
       Row(name: "--crash-at-passage") { $0.crash = .any(hit: try $1.number(of: "--crash-at-passage")) },

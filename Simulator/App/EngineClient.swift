@@ -39,6 +39,7 @@ struct EngineClient: AppClient {
     configuration.currentAccount = { phone.user }
     configuration.unclaimed = options.unclaimed
     if let entries = options.entries { configuration.limits.entries = entries }
+    if options.verifiesReplies { configuration.verifier = Scenario.signature }
     if options.makesOrders { configuration.orderPolicy = .backendFirst(timeLimit: .seconds(5)) }
     configuration.checkpoint = { checkpoints.pass($0) }
     if options.verbose { configuration.log = { Terminal.error("app: \($0)") } }
@@ -68,7 +69,7 @@ struct EngineClient: AppClient {
             .app, event.kind, record.name,
             detail: ([record.text] + record.keys.map(\.rawValue)).joined(separator: " "))
         }
-        guard case .delivered(let outcome) = event, confirms.value else { continue }
+        guard let outcome = event.outcome, confirms.value else { continue }
         seen.add(outcome)
       }
     }
@@ -153,9 +154,9 @@ extension SyncEvent {
   /// Its kind in a report.
   fileprivate var kind: Report.Kind {
     switch self {
-    case .delivered: .settled
+    case .delivered, .settled: .settled
     case .waiting, .postponed, .signInNeeded: .retry
-    case .failed, .backendFault, .queueFull, .quarantined, .recovered: .fault
+    case .failed, .backendFault, .queueFull, .quarantined, .recovered, .replyRejected: .fault
     default: .change
     }
   }

@@ -53,6 +53,7 @@ struct AppRun {
     ]
     if let entries = scenario.entries { arguments += ["--entries", "\(entries)"] }
     if scenario.makesOrders { arguments.append("--makes-orders") }
+    if scenario.signsReplies { arguments.append("--verifies-replies") }
     if launch.isVaultLocked { arguments.append("--vault-locked") }
     if device.name != Scenario.phone { arguments += ["--phone", device.name] }
     if scenario.unclaimed != .device { arguments += ["--unclaimed", scenario.unclaimed.rawValue] }

@@ -29,6 +29,7 @@ final class ScenarioEnvironment {
       }, now: Timestamp.wallClock)
     try server.start()
     if scenario.verifiesOverHTTP { server.verifyOverHTTP() }
+    if scenario.signsReplies { server.signReplies(with: Scenario.signature) }
     server.withStore { store in
       for phone in scenario.phones { store.signIn(device: phone, storeAccount: Scenario.storeAccount) }
       store.notifications.versions = [.two]

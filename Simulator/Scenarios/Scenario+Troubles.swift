@@ -47,6 +47,24 @@ extension Scenario {
           ], does: [buyGems])
       ], expects: .init(paid: 1)),
     Scenario(
+      name: "man-in-the-middle", summary: "another server answers 'granted' in the backend's place",
+      description: """
+        A proxy that the phone trusts answers alice's first two uploads itself: granted. The backend knows nothing of \
+        them.
+        """,
+      attacks: "apps that believe every answer that TLS lets pass",
+      proves: ["R5.2", "invariant 3"],
+      launches: [
+        Launch(
+          before: [
+            .faults([
+              .init(
+                path: uploads, count: 2, fault: .respond, status: 200,
+                body: FaultPlan.forgedReply(transactionID: "2000000000000001"))
+            ])
+          ], does: [buyGems])
+      ], expects: .init(paid: 1), signsReplies: true),
+    Scenario(
       name: "clock-jump", summary: "told to wait a day; the clock goes back a year, and forward by two",
       description: """
         The backend asks the app to wait for a day. Alice sets her clock back to cheat in a game, and \

@@ -69,10 +69,15 @@ struct Scenario: Hashable {
   var unclaimed = UnclaimedPolicy.device
   /// Whether the backend asks the store over HTTP, at `/verifyReceipt`.
   var verifiesOverHTTP = false
+  /// Whether the backend signs its answers, and the engine verifies them.
+  var signsReplies = false
 
   /// The phone, and its owner's Apple ID.
   static let phone = "phone"
   static let storeAccount = "apple-1"
+
+  /// The signature of scenarios that have one.
+  static let signature = ChecksumSignature(key: 7)
 
   /// The phones of the scenario.
   var phones: [String] { Array(Set(launches.map(\.phone) + [Self.phone])).sorted() }

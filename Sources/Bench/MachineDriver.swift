@@ -52,7 +52,7 @@ struct MachineDriver<Storage: MachineBenchStorage>: MachineSubject {
         told += try perform(answer, purchase)
       case .finish(let tombstone):
         told += try perform(machine.finishEnded(tombstone.key, .finished, now: purchase.moment), purchase)
-      case .emit(.delivered(let outcome)):
+      case .emit(.delivered(let outcome)), .emit(.settled(let outcome)):
         told += 1
         told += try perform(machine.outcomeConfirmed(outcome.key, now: purchase.moment), purchase)
       case .storageFailed(let error): throw error

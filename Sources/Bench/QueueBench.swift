@@ -1,7 +1,7 @@
 /// `bench queue`: every bar of the queue, in one run.
 struct QueueBench {
   /// The numbers of the bars. Bar 4 is measured against other programs, elsewhere.
-  static let bars = [1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12]
+  static let bars = [1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13]
 
   let options: BenchOptions
   let child: BenchChild
@@ -43,6 +43,7 @@ struct QueueBench {
       Part([8]) { try SizeBars.section(plan, memory ?? disk) },
       Part([11]) { try OpenBars.section(plan, disk) },
       Part([12]) { try await SharingBars.section(plan, disk) },
+      Part([13]) { try MetricsBars.section(plan, disk, memory: memory) },
       Part([9]) { try MemoryBars.section(memory ?? disk) },
     ]
   }

@@ -15,10 +15,13 @@ final class QueueSubject: BenchSubject {
   private let namespace = "sandbox/" + UUID().uuidString.prefix(8)
   private var serial = 1_000_000
 
-  init(path: String, vault: String? = nil) throws {
-    file = try QueueFile(
-      path: path, limits: Self.limits, vault: vault.map { DirectoryVault(directory: $0) },
-      now: Timestamp(milliseconds: 1_750_000_000_000))
+  init(
+    path: String, vault: String? = nil, changes: (@Sendable (QueueChange) -> Void)? = nil
+  ) throws {
+    var setup = QueueSetup(
+      path: path, limits: Self.limits, vault: vault.map { DirectoryVault(directory: $0) })
+    setup.changes = changes
+    file = try QueueFile(setup, now: Timestamp(milliseconds: 1_750_000_000_000))
   }
 
   func enqueue(_ payload: [UInt8]) throws {

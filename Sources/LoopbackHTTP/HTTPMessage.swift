@@ -9,6 +9,8 @@ package struct HTTPRequest: Sendable, Equatable {
   /// The percent-decoded query; the last one of a repeated name wins, a name without "=" has the
   /// value "". A plus sign stays a plus sign.
   package var query: [String: String]
+  /// Path and query as they were sent, still encoded; empty for a request that no client sent.
+  package var target = ""
   /// The header fields in the order received. Fields of a chunked body's trailer are not among them.
   package var headers: HTTPHeaders
   /// The whole body in bytes, freed of the chunked coding; empty if there was none.

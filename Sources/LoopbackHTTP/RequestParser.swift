@@ -201,8 +201,9 @@ package struct RequestParser {
 
   /// Hands the request out and makes ready for the next.
   private mutating func finish() -> Step {
-    let request = HTTPRequest(
+    var request = HTTPRequest(
       method: line.method, path: line.target.path, query: line.target.query, headers: headers, body: body)
+    request.target = line.target.text
     let parsed = ParsedRequest(request: request, minorVersion: line.minorVersion)
     state = .requestLine
     headers = HTTPHeaders()

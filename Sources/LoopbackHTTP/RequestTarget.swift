@@ -2,6 +2,8 @@
 struct RequestTarget: Equatable {
   var path = "/"
   var query: [String: String] = [:]
+  /// Path and query, still encoded.
+  var text = ""
 
   init() {}
 
@@ -19,6 +21,7 @@ struct RequestTarget: Equatable {
       return
     }
     let local = try RequestTarget.withoutOrigin(bytes)
+    text = String(decoding: local, as: UTF8.self)
     let mark = local.firstIndex(of: UInt8(ascii: "?")) ?? local.endIndex
     if mark > local.startIndex { path = try PercentCoding.decode(local[..<mark]) }
     try readQuery(local[mark...].dropFirst())

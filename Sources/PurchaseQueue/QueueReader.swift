@@ -36,6 +36,9 @@ public struct QueueReader {
   /// The number of queued entries.
   public func count() throws(QueueError) -> Int { try file.count() }
 
+  /// What came in, what is there, and what left. In constant time.
+  public func books() throws(QueueError) -> QueueBooks { try file.books() }
+
   /// The lanes that have a queued entry.
   public func lanes() throws(QueueError) -> [Lane] { try file.lanes() }
 

@@ -16,6 +16,8 @@ package struct QueueSetup: Sendable {
   package var checkpoint: (@Sendable (Checkpoint) -> Void)?
   /// Called for each failure that no caller waits for.
   package var diagnostics: (@Sendable (Diagnostic) -> Void)?
+  /// Called for each change of the books that this process commits, on the thread of the call.
+  package var changes: (@Sendable (QueueChange) -> Void)?
 
   package init(
     path: String, limits: QueueLimits = QueueLimits(), vault: (any QueueVault)? = nil,

@@ -78,7 +78,7 @@ public final class QueueSnapshot {
     salvage = queue.salvage.map {
       SalvageReport(
         what: $0.what, entries: $0.entries, tombstones: $0.tombstones, archived: path,
-        losses: $0.losses)
+        losses: $0.losses, lostEntries: $0.lostEntries)
     }
     self.directory = directory
   }

@@ -68,8 +68,8 @@ cp "$interfaces"/*.swiftinterface "$output/new"
 for file in "$interfaces"/Newer/*.swiftinterface; do
   cat "$file" >>"$output/new/$(basename "$file")"
 done
-interfaces "$output/old" StoreKit Security Network SwiftUI
-interfaces "$output/new" StoreKit Security Network SwiftUI StoreKitTest
+interfaces "$output/old" StoreKit Security Network SwiftUI os CryptoKit
+interfaces "$output/new" StoreKit Security Network SwiftUI os CryptoKit StoreKitTest
 
 # Only imported here: the build checks their function bodies.
 for name in PurchaseSQLite PurchaseQueue AppStoreReceipts; do
@@ -90,4 +90,4 @@ app "$output/new" $(newer "$interfaces/Example")
 swiftc "${settings[@]}" -typecheck -parse-as-library -module-name StoreKitTests \
   -module-cache-path "$output/cache" "${sqlite[@]}" -I "$output" -I "$output/new" $(swift_files Tests/StoreKitTests)
 
-echo "PurchaseSync, apps and tests that use it compile against the declarations of StoreKit, Security, Network and SwiftUI"
+echo "PurchaseSync, apps and tests that use it compile against the declarations of Apple's modules"

@@ -7,7 +7,7 @@ struct BannedWords: Sendable {
 
   private static let products = [
     "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting",
-    "LoopbackHTTP",
+    "LoopbackHTTP", "VirtualTime",
   ]
 
   private static func isInProducts(_ path: String) -> Bool {
@@ -29,9 +29,10 @@ struct BannedWords: Sendable {
     applies: { path in
       // The keychain returns values through a pointer, and PurchaseSQLite must not import Security.
       path.hasPrefix("Sources/") && path != "Sources/PurchaseSync/Apple/SecurityItems.swift"
-        && !["PurchaseSQLite", "LoopbackHTTP", "FaultInjection", "Exploration", "Bench"].contains {
-          path.hasPrefix("Sources/\($0)/")
-        }
+        && !["PurchaseSQLite", "LoopbackHTTP", "VirtualTime", "FaultInjection", "Exploration", "Bench"]
+          .contains {
+            path.hasPrefix("Sources/\($0)/")
+          }
     })
 
   static let impurity = BannedWords(
@@ -61,7 +62,7 @@ struct BannedWords: Sendable {
       isInProducts(path)
         && ![
           "Apple/StoreKitStore.swift", "Apple/StoreKitStore+Restoring.swift", "Apple/ReceiptRefresh.swift",
-          "Engine/SyncEngine+Restoring.swift", "Shop/Shop+Calls.swift",
+          "Engine/SyncEngine+Restoring.swift",
         ].contains { path == "Sources/PurchaseSync/" + $0 }
     })
 

@@ -25,6 +25,8 @@ import Testing
     ("Simulator/Commands/A.swift", "import ArgumentParser", "ArgumentParser"),
     ("Tests/PurchaseSyncTests/A.swift", "@testable import XCTest", "XCTest"),
     ("Tests/Embedding/Sources/parcel-notes/A.swift", "import PurchaseSync", "PurchaseSync"),
+    ("Tests/Examples/CoinShop/Sources/CoinShop/A.swift", "import VirtualTime", "VirtualTime"),
+    ("Sources/VirtualTime/A.swift", "import PurchaseSync", "PurchaseSync"),
   ])
   func `A forbidden import is found`(path: String, source: String, module: String) {
     let findings = ModuleRules.findings(in: SourceText(path: path, "// First line.\n" + source))
@@ -114,6 +116,8 @@ import Testing
     (#".package(name: "purchase-sync", path: "../..")"#, "Package.swift", 1),
     (#".package(name: "purchase-sync", path: "../..")"#, "Tests/Other/Package.swift", 1),
     (#".package(name: "purchase-sync", path: "../../..")"#, "Tests/Embedding/Package.swift", 1),
+    (#".package(name: "purchase-sync", path: "../../..")"#, "Tests/Examples/A/Package.swift", 0),
+    (#".package(name: "purchase-sync", path: "../..")"#, "Tests/Examples/A/Package.swift", 1),
     (#".package(url: "https://example.com/x", from: "1.0.0")"#, "Tests/Embedding/Package.swift", 1),
     (
       #".package(name: "purchase-sync", path: "../.."), .package(path: "../x")"#,

@@ -3,32 +3,98 @@ import Testing
 /// Pages of the documentation, compared with the code that they describe.
 @Suite struct DocumentationTests {
   private static let catalogue = "Sources/PurchaseQueue/PurchaseQueue.docc/"
+  private static let guides = "Sources/PurchaseSync/PurchaseSync.docc/"
+
+  /// The lines between the marks `begin` and `end` of a file, with the name behind them, and without their indentation.
+  private static func example(_ path: String, _ name: String? = nil) throws -> [Substring] {
+    let lines = try #require(Repository.read(path)).split(separator: "\n", omittingEmptySubsequences: false)
+    func mark(_ word: String) throws -> Int {
+      let text = ["// MARK: \(word)", name].compactMap(\.self).joined(separator: " ")
+      let line = lines.firstIndex { $0.drop { $0 == " " } == text }
+      return try #require(line, "\(path) has no line '\(text)'")
+    }
+    let (begin, end) = (try mark("begin"), try mark("end"))
+    let margin = lines[begin].prefix { $0 == " " }.count
+    return lines[(begin + 1)..<end].map { $0.dropFirst(margin) }
+  }
+
+  /// Whether the page shows these lines as Swift.
+  private static func page(_ path: String, shows example: [Substring]) throws -> Bool {
+    let block = "```swift\n" + example.joined(separator: "\n") + "\n```"
+    let text = try #require(Repository.read(path))
+    return text.contains(block)
+  }
 
   @Test func `the example on the first page is the one that is built and run`() throws {
-    let source = try #require(Repository.read(Manifest.embedding + "Sources/event-outbox/Outbox.swift"))
-    let page = try #require(Repository.read(Self.catalogue + "PurchaseQueue.md"))
-    let begin = try #require(source.firstRange(of: "// MARK: begin\n"))
-    let end = try #require(source.firstRange(of: "// MARK: end"))
-    #expect(page.contains("```swift\n" + source[begin.upperBound..<end.lowerBound] + "```"))
+    let example = try Self.example(Manifest.embedding + "Sources/event-outbox/Outbox.swift")
+    #expect(try Self.page(Self.catalogue + "PurchaseQueue.md", shows: example))
   }
 
   @Test(arguments: ["Shop", "GemApp", "Promotions"])
-  func `the examples for Apple's systems are those that are type-checked`(_ example: String) throws {
-    let source = try #require(Repository.read(Manifest.interfaces + "Example/\(example).swift"))
-    let page = try #require(Repository.read("Sources/PurchaseSync/PurchaseSync.docc/ApplePlatforms.md"))
-    let begin = try #require(source.firstRange(of: "// MARK: begin\n"))
-    let end = try #require(source.firstRange(of: "// MARK: end"))
-    #expect(page.contains("```swift\n" + source[begin.upperBound..<end.lowerBound] + "```"))
+  func `the examples for Apple's systems are those that are type-checked`(name: String) throws {
+    let example = try Self.example(Manifest.interfaces + "Example/\(name).swift")
+    #expect(try Self.page(Self.guides + "ApplePlatforms.md", shows: example))
   }
 
-  @Test func `the backend of a company in the first guide is the one that is tested`() throws {
-    let source = try #require(Repository.read("Tests/PurchaseSyncTests/CompanyBackend.swift"))
-    let page = try #require(Repository.read("Sources/PurchaseSync/PurchaseSync.docc/GettingStarted.md"))
-    let begin = try #require(source.firstRange(of: "// MARK: begin\n"))
-    let end = try #require(source.firstRange(of: "// MARK: end"))
-    let example = source[begin.upperBound..<end.lowerBound]
-    #expect(page.contains("```swift\n" + example + "```"))
-    #expect(example.split(separator: "\n").count < 40)
+  @Test(arguments: ["CompanyBackend", "ReceiptBackend"])
+  func `the backends in the first guide are those that are tested`(name: String) throws {
+    let example = try Self.example("Tests/PurchaseSyncTests/\(name).swift")
+    #expect(try Self.page(Self.guides + "GettingStarted.md", shows: example))
+    #expect(example.count < 40)
+  }
+
+  @Test(arguments: [
+    ("Migrating", "OldList", "list"), ("Migrating", "OldList", "defaults"),
+    ("Migrating", "OldList", "keychain"),
+    ("Migrating", "OldList", "launch"),
+    ("Restoring", "GuideExamples", "restore"), ("Support", "GuideExamples", "support"),
+    ("ChoosingLimits", "GuideExamples", "settings"),
+  ])
+  func `an example of an article is the one that is tested`(article: String, file: String, mark: String)
+    throws
+  {
+    let example = try Self.example("Tests/PurchaseSyncTests/\(file).swift", mark)
+    #expect(try Self.page(Self.guides + "\(article).md", shows: example))
+  }
+
+  @Test(arguments: [
+    "Migrating", "Restoring", "Support", "ChoosingLimits", "YourBackend", "HowAPurchaseTravels",
+  ])
+  func `an article has no Swift that is not tested`(article: String) throws {
+    let page = try #require(Repository.read("Sources/PurchaseSync/PurchaseSync.docc/\(article).md"))
+    let tested = ["OldList", "GuideExamples"].compactMap {
+      Repository.read("Tests/PurchaseSyncTests/\($0).swift")
+    }
+    #expect(tested.count == 2)
+    for rest in page.ranges(of: "```swift\n").map({ page[$0.upperBound...] }) {
+      let code = rest[..<(try #require(rest.firstRange(of: "```")).lowerBound)]
+      #expect(tested.contains { $0.contains(code) }, "\(article)")
+    }
+  }
+
+  @Test(arguments: [
+    ("FirstDelivery", "first delivery", 15), ("CoinShopTests", "reply lost", 30),
+    ("CoinShopTests", "killed after payment", 30), ("CoinShopTests", "Ask to Buy", 30),
+    ("CoinShopTests", "two hours", 30), ("CompanyTests", "company", 30),
+  ])
+  func `the tests on the page for app developers are those of the coin shop, and short`(
+    file: String, example: String, most: Int
+  ) throws {
+    let lines = try Self.example(Manifest.examples + "CoinShop/Tests/CoinShopTests/\(file).swift", example)
+    #expect(
+      try Self.page("Sources/PurchaseSyncTesting/PurchaseSyncTesting.docc/TestingYourApp.md", shows: lines))
+    #expect(lines.count <= most)
+  }
+
+  @Test func `the coin shop is short, and so is its adapter`() throws {
+    let folder = Manifest.examples + "CoinShop/Sources/"
+    func lines(_ path: String) throws -> Int {
+      try #require(Repository.read(folder + path)).split(separator: "\n").map { $0.drop { $0 == " " } }
+        .count { !$0.hasPrefix("//") && !$0.isEmpty }
+    }
+    let shop = try ["CoinShop/CoinShop.swift", "CoinShop/Wallet.swift", "coin-shop/Main.swift"].map(lines)
+    #expect(shop.reduce(0, +) <= 150)
+    #expect(try lines("CoinShop/CompanyBackend.swift") < 40)
   }
 
   @Test func `every table, column, index and view of the file is explained, and nothing else`() throws {

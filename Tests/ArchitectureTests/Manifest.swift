@@ -95,18 +95,24 @@ extension Manifest {
 
   /// A package that embeds this one, as another project would.
   static let embedding = "Tests/Embedding/"
+  /// Apps that embed this package, as their developers would write them; each is a package of its own.
+  static let examples = "Tests/Examples/"
   /// Programs that a script compiles with the fuzzer of the toolchain; SwiftPM cannot link them.
   static let fuzzing = "Tests/Fuzz/"
   /// Declarations of Apple's modules, and an app; a script type-checks them, SwiftPM cannot.
   static let interfaces = "Tests/AppleInterfaces/"
-  /// The only allowed dependency on a package: that of the embedding package on this one.
-  private static let allowed = ".package(name: \"purchase-sync\", path: \"../..\")"
+  /// The only allowed dependency on a package: that of an embedding package on this one.
+  private static func allowed(in path: String) -> String? {
+    if path == embedding + "Package.swift" { return ".package(name: \"purchase-sync\", path: \"../..\")" }
+    guard path.hasPrefix(examples), path.split(separator: "/").count == 4 else { return nil }
+    return ".package(name: \"purchase-sync\", path: \"../../..\")"
+  }
 
   /// Dependencies on other packages.
   static func packageDependencies(in text: String, path: String = "Package.swift") -> [Finding] {
     let raw = text.split(separator: "\n", omittingEmptySubsequences: false)
     return SourceText(path: path, text).lines(with: ".package(").compactMap { line in
-      let isAllowed = path == embedding + "Package.swift" && calls(in: raw[line - 1]) == [allowed]
+      let isAllowed = allowed(in: path).map { calls(in: raw[line - 1]) == [$0] } ?? false
       return isAllowed ? nil : Finding(path: path, line: line, message: "the package depends on no other")
     }
   }

@@ -20,11 +20,12 @@ struct ModuleRules: Sendable {
       project: storage,
       toolchain: [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "StoreKit", "Security",
-        "Network", "Observation",
+        "Network", "Observation", "os", "CryptoKit",
       ]),
     "Sources/LoopbackHTTP": ModuleRules(project: [], toolchain: system.union(["Foundation"])),
+    "Sources/VirtualTime": ModuleRules(project: ["PurchaseSQLite"], toolchain: system),
     "Sources/PurchaseSyncTesting": ModuleRules(
-      project: storage.union(["PurchaseSync", "LoopbackHTTP"]),
+      project: storage.union(["PurchaseSync", "LoopbackHTTP", "VirtualTime"]),
       toolchain: ["Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch"]),
     "Sources/FaultInjection": ModuleRules(
       // Not PurchaseSync: tests of the queue use this module and must not compile the engine.
@@ -54,7 +55,7 @@ struct ModuleRules: Sendable {
   static let tests = ModuleRules(
     project: storage.union([
       "PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection", "Bench", "CPurchaseSQLite",
-      "purchase_simulator", "TestSupport",
+      "purchase_simulator", "TestSupport", "VirtualTime",
     ]),
     toolchain: system.union(["Testing", "Foundation", "FoundationEssentials", "FoundationNetworking"]))
 
@@ -67,6 +68,11 @@ struct ModuleRules: Sendable {
 
   /// The package that embeds this one sees only the product.
   static let embedding = ModuleRules(project: ["PurchaseQueue"], toolchain: ["Foundation"])
+
+  /// An app that embeds this package, its tests, and what they share.
+  static let examples = ModuleRules(
+    project: ["PurchaseSync", "PurchaseSyncTesting", "CoinShop", "Company"],
+    toolchain: ["Foundation", "Testing"])
 
   /// An app on Apple's systems, as an app developer writes it.
   static let interfaces = ModuleRules(
@@ -81,6 +87,7 @@ struct ModuleRules: Sendable {
     if pureFolders.contains(where: path.hasPrefix) { return machine }
     if path.hasPrefix(Manifest.embedding) { return embedding }
     if path.hasPrefix(Manifest.interfaces) { return interfaces }
+    if path.hasPrefix(Manifest.examples) { return examples }
     if explorers.contains(where: path.hasPrefix) { return exploringTests }
     if path.hasPrefix("Tests/StoreKitTests/") { return storeKitTests }
     if path.hasPrefix("Tests/") { return tests }
@@ -90,9 +97,8 @@ struct ModuleRules: Sendable {
   /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that is part of no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
-    for folder in [Manifest.embedding, Manifest.fuzzing, Manifest.interfaces] where path.hasPrefix(folder) {
-      return nil
-    }
+    let others = [Manifest.embedding, Manifest.examples, Manifest.fuzzing, Manifest.interfaces]
+    if others.contains(where: path.hasPrefix) { return nil }
     switch components.first {
     case "Simulator": return "Simulator"
     case "Sources" where components.count > 2, "Tests" where components.count > 2:
@@ -113,7 +119,8 @@ struct ModuleRules: Sendable {
       guard rules.all.contains(statement.module) else {
         return finding("may not import \(statement.module)")
       }
-      let isApples = ["StoreKit", "Security", "Network", "StoreKitTest"].contains(statement.module)
+      let isApples = ["StoreKit", "Security", "Network", "StoreKitTest", "os", "CryptoKit"]
+        .contains(statement.module)
       if isApples, file.path.hasPrefix("Sources/") || file.path.hasPrefix("Tests/StoreKitTests/"),
         !statement.conditions.contains("canImport(\(statement.module))")
       {

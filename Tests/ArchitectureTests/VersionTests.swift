@@ -43,9 +43,10 @@ import Testing
   @Test func `each scenario that is replayed with Apple's store has the name of one of the simulator`() throws
   {
     let tests = try #require(Repository.read("Tests/StoreKitTests/ScenarioReplayTests.swift"))
-    let readme = try #require(Repository.read("README.md"))
+    let page = "Sources/PurchaseSyncTesting/PurchaseSyncTesting.docc/Scenarios.md"
+    let scenarios = try #require(Repository.read(page))
     let names = tests.matches(of: /func `([a-z-]+)`/).map(\.output.1)
     #expect(names.count > 5)
-    for name in names { #expect(readme.contains("\n\(name) "), "\(name)") }
+    for name in names { #expect(scenarios.contains("\n\(name) "), "\(name)") }
   }
 }

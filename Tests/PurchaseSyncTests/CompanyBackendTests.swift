@@ -72,6 +72,50 @@ import Testing
     }
   }
 
+  @Test func `a new phone restores through a backend that knows who was credited`() async throws {
+    try await with { fixture, server, phone, _ in
+      _ = try await phone.purchase("pro", for: "alice")
+      await phone.close()
+      let (accounts, new) = (fixture.accounts, Wallet())
+      let pad = Shop(
+        store: fixture.store, backend: server.backend, configuration: try fixture.configuration("pad"),
+        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
+        credentials: { accounts.token(of: $0.account) }, fulfil: { try new.take($0) })
+      let found = try await pad.restore(for: "alice")
+      #expect(found.map(\.account) == ["alice"] && new.products == ["pro"])
+      await pad.close()
+    }
+  }
+
+  @Test func `a purchase that names no owner reaches the account that is signed in`() async throws {
+    try await with { fixture, _, shop, wallet in
+      try await shop.signedIn(as: "alice")
+      // A code that was redeemed, or a purchase on the app's page in the store.
+      _ = try await fixture.store.pay(product: "pro", quantity: 1, accountToken: nil)
+      try await shop.resume()
+      try await until { wallet.products == ["pro"] }
+      #expect(wallet.outcomes.map(\.account) == ["alice"])
+    }
+  }
+
+  @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero])
+  func `a pause of any length that a backend asks for is no crash`(pause: Duration) async throws {
+    let transport = BackendAdapter(FailingBackend(error: BackendFailure.busy(retryAfter: pause)))
+    let upload = UploadRequest(
+      device: UUID(), proof: nil,
+      claims: [
+        Claim(
+          transactionID: "1", environment: "Production", productID: "p", quantity: 1,
+          purchasedAt: Timestamp(milliseconds: 1), match: .none)
+      ])
+    let answer = try await transport.send(
+      BackendRequest(method: "POST", path: "v1/receipts", headers: [:], body: upload.json()))
+    #expect(answer.status == 503 && answer.retryAfter.flatMap { Int($0) } != nil)
+    let unknown = try await transport.send(
+      BackendRequest(method: "GET", path: "", headers: [:], body: Data()))
+    #expect(unknown.status == 404)
+  }
+
   @Test func `a receipt that the backend does not accept needs support, and is kept`() async throws {
     try await with { _, server, shop, wallet in
       server.state.withLock { $0.isPleased = false }

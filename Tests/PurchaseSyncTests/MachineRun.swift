@@ -207,7 +207,7 @@ extension [SyncAction] {
   var claimed: [String] { compactMap { if case .adopt(let account) = $0 { account } else { nil } } }
   var read: [String] { compactMap { if case .readReceipt(let key) = $0 { key.id } else { nil } } }
   var delivered: [Outcome] {
-    events.compactMap { if case .delivered(let outcome) = $0 { outcome } else { nil } }
+    events.compactMap(\.outcome)
   }
   var faults: [String] {
     events.compactMap { if case .backendFault(let reason) = $0 { reason } else { nil } }

@@ -250,7 +250,7 @@ struct MachineWalkObserver {
   }
 
   mutating func tells(_ event: SyncEvent) {
-    guard case .delivered(let outcome) = event else { return }
+    guard let outcome = event.outcome else { return }
     expect(storage.tombstone(outcome.key) != nil, "\(outcome.key.id) is told, and not settled")
     told.insert(outcome.key)
   }

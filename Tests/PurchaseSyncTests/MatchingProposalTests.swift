@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func `each word of evidence is shown by a test`() throws {
-    let tests = ["MatchingDecisionTests", "MatchingProposalTests"]
+    let tests = ["MatchingDecisionTests", "MatchingProposalTests", "ImportTests"]
     let directory = URL(filePath: #filePath).deletingLastPathComponent()
     let text = try tests.map {
       try String(contentsOf: directory.appending(path: $0 + ".swift"), encoding: .utf8)

@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSyncTesting
+import Testing
 
 @testable import PurchaseSync
 
@@ -46,6 +47,26 @@ struct OwnershipLab: Sendable {
       try lab.renew(paid)
       try await body(lab, phone, paid)
       await phone.shutdown()
+    }
+  }
+
+  /// With that plan on her second device too, which is killed before the app has confirmed it. The body moves the account
+  /// that is signed in there.
+  static func withUnconfirmedRenewal(
+    _ body: (OwnershipLab, SyncConfiguration, _ signedIn: Locked<String?>) async throws -> Void
+  ) async throws {
+    try await withRenewedPlan { lab, _, _ in
+      let signedIn = Locked<String?>("alice")
+      var configuration = try lab.configuration("pad", signedIn: nil)
+      configuration.currentAccount = { signedIn.value }
+      let pad = try await lab.open(configuration)
+      _ = try await snapshot(of: pad) { $0.outcomes.map(\.owner) == [.yours] }
+      await pad.shutdown()
+      try await body(lab, configuration, signedIn)
+      signedIn.withLock { $0 = "alice" }
+      let again = try await lab.open(configuration)
+      #expect(try await again.snapshot().outcomes.map(\.owner) == [.yours])
+      await again.shutdown()
     }
   }
 

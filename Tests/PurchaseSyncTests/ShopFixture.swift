@@ -29,12 +29,12 @@ extension BuyingFixture {
   func shop(
     _ wallet: Wallet, configuration: SyncConfiguration? = nil, store: (any SellingStore)? = nil,
     transport: (any BackendTransport)? = nil, waiting: Duration = .seconds(3_000_000_000),
-    notifications: NotificationCenter? = nil
+    surroundings: Surroundings = Surroundings()
   ) throws -> Shop {
     let accounts = self.accounts
     return Shop(
       store: store ?? self.store, backend: transport ?? self.transport,
-      configuration: try configuration ?? self.configuration(), notifications: notifications,
+      configuration: try configuration ?? self.configuration(), surroundings: surroundings,
       waiting: waiting, credentials: { accounts.token(of: $0.account) }, fulfil: { try wallet.take($0) })
   }
 

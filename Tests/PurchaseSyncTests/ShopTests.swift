@@ -87,7 +87,7 @@ import Testing
       wallet.breaks(true)
       #expect(try await shop.purchase("gems", for: "alice") == .pending(.delivery))
       let status = await firstStatus(of: shop) { $0.fulfilmentProblem != nil }
-      #expect(status.fulfilmentProblem == "Failure()")
+      #expect(status.fulfilmentProblem?.hasSuffix("Wallet.Failure 1") == true)
       wallet.breaks(false)
       try await until {
         try await shop.retryNow()
@@ -197,7 +197,7 @@ import Testing
       try await until { gate.arrivals == 1 }
       screen.cancel()
       gate.open()
-      #expect(try await screen.value == .pending(.delivery))
+      #expect(try await screen.value == .pending(.payment))
       try await until { wallet.products == ["gems"] }
       await shop.close()
     }
@@ -270,45 +270,6 @@ import Testing
     }
   }
 
-  @Test func `the system's notifications close the file in the background, and the return opens it`()
-    async throws
-  {
-    try await BuyingFixture.with { fixture in
-      let (center, wallet) = (NotificationCenter(), Wallet())
-      let shop = try fixture.shop(wallet, notifications: center)
-      #expect(try await shop.purchase("gems", for: "alice").isFulfilled)
-      let engine = try await shop.syncEngine()
-      try await until {
-        for name in AppVisits.background { center.post(name: name, object: nil) }
-        return await !engine.isFileOpen
-      }
-      try await until {
-        center.post(name: AppVisits.foreground[0], object: nil)
-        return await !shop.isSuspended
-      }
-      #expect(try await shop.purchase("gems", for: "alice").isFulfilled)
-      await shop.close()
-    }
-  }
-
-  @Test func `a background task delivers, and leaves the file closed`() async throws {
-    try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 1_000_000)) { fixture in
-      let wallet = Wallet()
-      let killed = try fixture.shop(wallet, waiting: .zero)
-      _ = try await killed.purchase("gems", for: "alice")
-      await killed.close()
-      fixture.server.setFaults(.none)
-      let shop = try fixture.shop(wallet)
-      try await until {
-        try await shop.drain(until: Date().addingTimeInterval(20))
-        return wallet.products == ["gems"]
-      }
-      let engine = try await shop.syncEngine()
-      #expect(await !engine.isFileOpen)
-      await shop.close()
-    }
-  }
-
   @Test @MainActor func `a model for views has the newest status, and ends with its release`() async throws {
     guard #available(iOS 17, macOS 14, *) else { return }
     try await BuyingFixture.withShop { _, shop, _ in
@@ -351,7 +312,7 @@ extension ShopStatus {
 }
 
 /// The first status that matches.
-private func firstStatus(of shop: Shop, _ isSo: (ShopStatus) -> Bool) async -> ShopStatus {
+func firstStatus(of shop: Shop, _ isSo: (ShopStatus) -> Bool) async -> ShopStatus {
   for await status in await shop.statuses() where isSo(status) { return status }
   return ShopStatus()
 }

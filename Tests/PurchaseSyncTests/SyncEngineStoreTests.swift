@@ -220,7 +220,7 @@ import Testing
       let listener = Task {
         for await event in events {
           if case .queueFull(let key, _) = event { await told.add(key) }
-          if case .delivered(let outcome) = event { try await engine.confirm(outcome) }
+          if let outcome = event.outcome { try await engine.confirm(outcome) }
         }
       }
       try await until { try fixture.server.snapshot().charges.allSatisfy(\.isFinished) }

@@ -26,7 +26,7 @@ import Testing
   /// The first outcome that the engine reports.
   private func outcome(_ engine: SyncEngine) async throws -> Outcome? {
     for await event in try await engine.eventStream() {
-      if case .delivered(let outcome) = event { return outcome }
+      if let outcome = event.outcome { return outcome }
     }
     return nil
   }

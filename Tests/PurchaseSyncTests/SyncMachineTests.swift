@@ -61,7 +61,7 @@ import Testing
     var run = try MachineRun()
     let actions = try run.purchase("100", token: 1, verdict)
     let tombstone = try #require(run.storage.tombstone(key("100")))
-    #expect(actions == [.finish(tombstone), .emit(.delivered(Outcome(tombstone)))])
+    #expect(actions == [.finish(tombstone), .emit(SyncEvent(telling: Outcome(tombstone)))])
     #expect(tombstone.isFinishOwed && tombstone.isUnseen)
     #expect(run.storage.allEntries.isEmpty)
     let outcome = try #require(actions.delivered.first)

@@ -70,7 +70,8 @@ import Testing
     let words = rows.filter { $0.statuses == nil }.map(\.answer)
     #expect(words == ["no answer", "unsendable", "cancelled"])
     let kinds: [String: [TransportError.Kind]] = [
-      "no answer": [.noAnswer, .timedOut, .tooLong], "unsendable": [.unsendable], "cancelled": [.cancelled],
+      "no answer": [.noAnswer, .timedOut, .tooLong, .unverified], "unsendable": [.unsendable],
+      "cancelled": [.cancelled],
     ]
     for row in rows where row.statuses == nil {
       for kind in try #require(kinds[row.answer]) {

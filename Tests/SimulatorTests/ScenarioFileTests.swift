@@ -145,4 +145,16 @@ import Testing
     let rows = try [played, run].map { try JSONDecoder().decode(Row.self, from: Data($0.output.utf8)) }
     #expect(rows[0] == rows[1])
   }
+
+  @Test func `the man in the middle takes the purchase where the engine verifies nothing`() throws {
+    let shown = try CommandResult(of: ["scenarios", "--show", "man-in-the-middle"]).output
+    let verified = try CommandResult(of: ["run", "-"], input: Data(shown.utf8))
+    #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+    let flag = "\"signsReplies\": true"
+    try #require(shown.contains(flag), "\(shown)")
+    let open = shown.replacing(flag, with: "\"signsReplies\": false")
+      .replacing("\"man-in-the-middle\"", with: "\"believes-everyone\"")
+    let believed = try CommandResult(of: ["run", "-", "--json"], input: Data(open.utf8))
+    #expect(believed.status == 1 && believed.output.contains("\"lost\":1"), "\(believed.output)")
+  }
 }

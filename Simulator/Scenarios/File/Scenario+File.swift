@@ -21,6 +21,7 @@ extension Scenario {
       environment = StoreEnvironment(rawValue: try fields.word("environment", of: StoreWord.self).rawValue)
     }
     verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
+    signsReplies = try fields.flag("signsReplies")
     makesOrders = try fields.flag("makesOrders")
     if fields.has("unclaimed") { unclaimed = try fields.word("unclaimed", of: UnclaimedPolicy.self) }
     _ = try fields.value("launches", "a list of launches of the app, of one at least")
@@ -71,6 +72,7 @@ extension Scenario {
     if timeScale != 1_000 { members["timeScale"] = .integer(timeScale) }
     if environment != .production { members["environment"] = .string(environment.rawValue) }
     if verifiesOverHTTP { members["verifiesOverHTTP"] = true }
+    if signsReplies { members["signsReplies"] = true }
     if makesOrders { members["makesOrders"] = true }
     if unclaimed != .device { members["unclaimed"] = .string(unclaimed.rawValue) }
     members["launches"] = .array(try launches.map { try $0.fileValue() })

@@ -19,6 +19,8 @@ enum ScenarioSchema {
       environment      the store: Production (default), Sandbox, or Xcode, where ids
                        begin at zero
       verifiesOverHTTP   true: the backend asks the store at /verifyReceipt
+      signsReplies     true: the backend signs its answers, and the engine verifies
+                       them
       makesOrders      true: the device makes an order if the backend does not
       unclaimed        for whom purchases without an owner are: device (default),
                        signedInAccount, or ask
@@ -67,7 +69,8 @@ enum ScenarioSchema {
       dropBeforeCommit, dropAfterCommit, reset     deliverTwice     garbage (body)
       truncate (bytes)   stall, delay (milliseconds)   wrongLength (bytes)
       dribble (bytes, milliseconds)
-      respond (status, body, retryAfter: in real seconds, not divided by timeScale)
+      respond (status, body, retryAfter: in real seconds, not divided by timeScale);
+      a body that begins with { is JSON
 
     A TIME is one of days, hours, minutes, seconds, milliseconds. A PURCHASE is the
     number of a charge; the first is 1. PRODUCTS:

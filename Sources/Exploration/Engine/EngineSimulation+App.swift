@@ -149,7 +149,7 @@ extension EngineSimulation {
       process.streamsOpened += 1
       for await event in bug == .streamNeverEnds ? Self.copy(of: events) : events {
         guard process.isAlive else { return }
-        guard case .delivered(let outcome) = event else { continue }
+        guard let outcome = event.outcome else { continue }
         if let phone = process.phone {
           if !outcome.isAlreadyOwned { hears(outcome, process, phone) }
           start(process) { await self.confirm(outcome, process, engine) }

@@ -205,7 +205,7 @@ extension MachineSimulation {
   private func told(_ event: SyncEvent, _ process: Process) {
     if knobs.seed % 256 == 0 || bug == .logsProof { checkSecrets(event, process) }
     switch event {
-    case .delivered(let outcome): told(outcome, process)
+    case .delivered(let outcome), .settled(let outcome): told(outcome, process)
     case .queued(let key, let match):
       figures.queued(behind: process.phone.shadow.queued - 1)
       if case .proposed = match.kind { checker.mark(.proposed) }

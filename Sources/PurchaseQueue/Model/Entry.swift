@@ -48,6 +48,8 @@ public struct NewEntry: Sendable {
   /// True for an update of a settled entry. It is queued although the key has a tombstone. The tombstone stays until
   /// this entry is settled and hands its duties on. An update is not mirrored to the vault.
   package var isUpdate = false
+  /// True for an entry that comes from the vault.
+  package var isRestored = false
 
   /// True if a payload that is too long is queued by reference, because its source has it. Otherwise it is refused.
   package var hasSource = false

@@ -121,7 +121,10 @@ extension QueueFile {
   }
 
   /// Counts the totals and the uses of each payload again, inside a transaction. Slow; needed only after damage.
-  func recount() throws(QueueError) {
+  ///
+  /// - Parameter isReplacing: a damaged row was removed, and a new one of its entry follows.
+  func recount(isReplacing: Bool = false) throws(QueueError) {
+    let before = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
     let entries = try read { () throws(SQLiteError) in
       try statements.entries.all.all { StoredEntry($0).entry }
     }
@@ -164,6 +167,7 @@ extension QueueFile {
     } catch {
       throw QueueError(error, path: path)
     }
+    try keepBooks(from: before ?? nil, to: totals, isReplacing: isReplacing)
   }
 
   private func countTombstones(_ totals: inout Totals) throws(SQLiteError) {

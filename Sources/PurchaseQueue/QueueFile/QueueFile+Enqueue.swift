@@ -65,10 +65,12 @@ extension QueueFile {
     // An entry that has a tombstone too is an update under way.
     if let entry = try storedEntry(new.key) {
       let old = entry.entry
+      note(.collapsed)
       return .collapsed(try entry.isWhole ? collapse(new, into: old, now: now) : replace(old, new, now))
     }
     if !new.isUpdate, let tombstone = try tombstone(new.key) {
       try endReservation(new.reservation)
+      note(.known)
       return .settled(tombstone)
     }
     return .inserted(try insert(new, now: now))
@@ -119,6 +121,7 @@ extension QueueFile {
       try statements.entries.insert.run(entry.values)
       try statements.capacity.setTotals.run(totals)
     }
+    note(.entered(new.isUpdate ? .update : new.isRestored ? .restored : .new))
     return entry
   }
 
@@ -147,7 +150,8 @@ extension QueueFile {
   /// Replaces a damaged row by a new one at the end of its lane.
   func replace(_ old: Entry, _ new: NewEntry, _ now: Timestamp) throws(QueueError) -> Entry {
     try read { () throws(SQLiteError) in try statements.entries.delete.run([.integer(old.place)]) }
-    try recount()
+    try recount(isReplacing: true)
+    note(.replaced)
     var entry = try insert(new, now: now)
     entry.history.append("enqueued again; the earlier row was damaged", at: now)
     try write(entry)

@@ -101,11 +101,13 @@ extension QueueFile {
       throw .storage(path: path, reason: "an earlier call of this commit failed and undid it. Call again")
     }
     let steps = afterGroup.count
+    let changes = uncommitted.count
     do throws(QueueError) {
       return try connection.part(failing: { QueueError($0, path: self.path) }, body)
     } catch {
       statements.capacity.cache.forget()
       afterGroup.removeLast(afterGroup.count - steps)
+      uncommitted.removeLast(max(0, uncommitted.count - changes))
       throw error
     }
   }

@@ -53,18 +53,22 @@ extension QueueFile {
           try self.remove(entry, &totals)
           try companion(Tombstone(entry, settlement, note: note, now: now), entry)
           ended.removed.append(entry)
+          self.note(note == nil ? .settled(settlement.outcome) : .discarded)
           continue
         }
         let tombstone = try self.bury(
           entry, Tombstone(entry, settlement, note: note, now: now), &totals)
         try companion(tombstone, entry)
         ended.buried.append((tombstone, entry))
+        self.note(note == nil ? .settled(settlement.outcome) : .discarded)
       }
       try self.forgetOldOutcomes(&totals)
       let row = totals
       if row != before {
         try self.read { () throws(SQLiteError) in try self.statements.capacity.setTotals.run(row) }
       }
+      let left = ended.buried.count + ended.removed.count
+      if note != nil, left > 0 { try self.changeBooks { $0.discarded += left } }
       return ended
     }
     afterCommit { [self] in

@@ -36,6 +36,7 @@ extension QueueFile {
       totals.count(entry, 1)
       try self.checkQuarantine(entry, totals)
       try self.write(entry, totals)
+      self.note(.quarantined)
     }
     afterCommit { [self] in checkpoint?(.quarantineCommitted) }
   }
@@ -59,6 +60,7 @@ extension QueueFile {
       totals.count(entry, 1)
       try self.ensureCapacityForEntry(&totals, now: now)
       try self.write(entry, totals)
+      self.note(.released)
     }
     afterCommit { [self] in checkpoint?(.releaseCommitted) }
   }

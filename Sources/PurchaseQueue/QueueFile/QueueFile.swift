@@ -29,6 +29,8 @@ public final class QueueFile {
   private var isChecked = false
   package internal(set) var isGrouping = false
   var afterGroup: [() -> Void] = []
+  /// Changes of the books in the open transaction.
+  var uncommitted: [QueueChange] = []
   /// What was salvaged from a damaged file at the opening; nil if the file was not damaged.
   public let salvage: SalvageReport?
   /// Why file and vault could not be reconciled at the opening; nil if they were.
@@ -90,9 +92,11 @@ public final class QueueFile {
             try self.connection.withoutWaiting { () throws(QueueError) in try self.begun(body) }
           }
         self.statements.capacity.cache.committed(self.connection.dataVersion)
+        self.reportChanges()
         return result
       } catch {
         self.statements.capacity.cache.forget()
+        self.uncommitted = []
         throw error
       }
     }

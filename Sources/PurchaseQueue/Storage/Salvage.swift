@@ -12,6 +12,8 @@ public struct SalvageReport: Hashable, Sendable {
   public var archived: String
   /// What could not be saved, a line each; empty if nothing is known to be lost.
   public var losses: [String] = []
+  /// How many entries were not found again; nil if the file's own count of them is lost too.
+  public var lostEntries: Int?
 }
 
 /// Copies everything readable of a damaged file into a new file. The damaged file does not change, and none of its SQL is
@@ -39,7 +41,7 @@ struct Salvage {
     }
     return SalvageReport(
       what: what, entries: saved.entries, tombstones: saved.tombstones, archived: archived ?? path,
-      losses: saved.losses)
+      losses: saved.losses, lostEntries: saved.lostEntries)
   }
 
   private func fill(_ target: String) throws(QueueError) -> SalvagedRows {

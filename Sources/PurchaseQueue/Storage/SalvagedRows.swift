@@ -6,6 +6,8 @@ struct SalvagedRows {
   private(set) var entries = 0
   private(set) var tombstones = 0
   private(set) var losses: [String]
+  /// How many entries are known to be lost; nil if the count of them is lost too.
+  private(set) var lostEntries: Int?
 
   private static let mostLosses = 20
 
@@ -19,6 +21,7 @@ struct SalvagedRows {
     for part in recovery.parts { try add(part, to: fresh) }
     let items = try fresh.prepare(SchemaText.select).all { SchemaText.item($0) }
     try SchemaNotes.write(SchemaText.note(of: SchemaText.others(items)), fresh)
+    try writeBooks(recovery.rows, totals, in: fresh)
     try QueueSchema.setTotals(totals, in: fresh)
     if losses.count > Self.mostLosses {
       losses = losses.prefix(Self.mostLosses) + ["and \(losses.count - Self.mostLosses) more"]
@@ -76,6 +79,24 @@ struct SalvagedRows {
     for row in rows.companions {
       try fresh.prepare("INSERT INTO companions VALUES(?,?)").run([.text(row.name), .integer(row.version)])
     }
+  }
+
+  /// The totals of the damaged file tell how many entries there were. Without them the books begin anew.
+  private mutating func writeBooks(
+    _ rows: FoundRows, _ totals: Totals, in fresh: borrowing Connection
+  ) throws(SQLiteError) {
+    let known = rows.facts[StoredBooks.fact].flatMap { StoredBooks($0) }
+    var books = known ?? StoredBooks()
+    if let before = rows.totals, known != nil || rows.lost["facts", default: 0] == 0 {
+      let lostBefore = books.lost
+      books.recounted(from: before, to: totals)
+      lostEntries = books.lost - lostBefore
+    } else {
+      books = .restarted(at: totals, after: books.restarts)
+    }
+    guard books != known ?? StoredBooks() else { return }
+    let (name, value) = (StoredBooks.fact, books.text)
+    try QueueStatements(fresh).facts.set.run([.text(name), .text(value), .integer(RowHash.of(name, value))])
   }
 
   // MARK: Tables of other modules

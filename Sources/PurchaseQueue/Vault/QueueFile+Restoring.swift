@@ -95,9 +95,10 @@ extension QueueFile {
     var orderNumber = mirror.orderNumber
     // An order has one entry. If another entry of this install has the order, the receiver decides.
     if let number = orderNumber, let holder = try holder(ofOrder: number), holder != key { orderNumber = nil }
-    let new = NewEntry(
+    var new = NewEntry(
       key: key, lane: Lane(rawValue: mirror.lane), orderNumber: orderNumber, details: mirror.details,
       payloads: payloads)
+    new.isRestored = true
     // Another process that opened the file at the same moment may have restored or even settled the entry.
     let known = try storedEntry(new.key)
     if let known, known.isWhole, known.entry.state != .damaged { return }

@@ -29,7 +29,7 @@ public struct BackendAdapter: BackendTransport {
 
   private func answer(to request: BackendRequest) async throws -> BackendResponse {
     let caller = BackendCaller(request)
-    let path = request.path.split(separator: "?")[0].split(separator: "/").map(String.init)
+    let path = (request.path.split(separator: "?").first ?? "").split(separator: "/").map(String.init)
     switch (request.method, path.dropFirst().first ?? "", path.count) {
     case ("POST", "receipts", 2): return try await verify(request, for: caller)
     case ("POST", "orders", 2):
@@ -84,10 +84,13 @@ public struct BackendAdapter: BackendTransport {
     case .tokenRefused: return BackendResponse(status: 401, body: Data())
     case .refused(let reason): return try problem(422, reason)
     case .busy(let pause):
-      let seconds = pause.map { "\(max(0, $0.wholeMilliseconds + 999) / 1_000)" }
+      let seconds = pause.map { "\((min(max(0, $0.wholeMilliseconds), Self.longestPause) + 999) / 1_000)" }
       return BackendResponse(status: 503, retryAfter: seconds, body: Data())
     }
   }
+
+  /// A year in milliseconds. The engine waits a day at most.
+  private static var longestPause: Int64 { 365 * 86_400_000 }
 
   private static func problem(_ status: Int, _ title: String) throws -> BackendResponse {
     let document = ProblemDocument(type: "about:blank", title: title, status: status)
@@ -98,13 +101,14 @@ public struct BackendAdapter: BackendTransport {
 }
 
 extension BackendCaller {
-  /// An adoption is authorized by the device, and is in the account's name.
+  /// What the device sends in its own name has the credential of the account that is signed in beside its own.
   fileprivate init(_ request: BackendRequest) {
     let headers = request.headers
-    let value =
-      request.path.hasSuffix("adoptions") ? headers[BackendRequest.signedInHeader] : headers["Authorization"]
+    let value = headers[BackendRequest.signedInHeader] ?? headers["Authorization"]
     let parts = (value ?? "").split(separator: " ", maxSplits: 1)
-    self.init(account: request.account, token: parts.count == 2 ? String(parts[1]) : "")
+    self.init(
+      account: request.account ?? request.signedIn, isBuyer: request.account != nil,
+      token: parts.count == 2 ? String(parts[1]) : "")
   }
 }
 

@@ -25,6 +25,9 @@ public protocol PurchaseBackend: Sendable {
   /// **Credit each `transactionID` once, however often you are called.** An endpoint that credits again with each call
   /// must not be called from here: put a table of transaction ids before it, in the same database transaction as the
   /// credit.
+  ///
+  /// If `owner.isBuyer` is false, your records decide: `granted` or `duplicate` if it is the account's, or if you give what
+  /// no account has to the one that asks; `belongsToAnother` if another account has it.
   func verify(_ purchase: UploadedPurchase, for owner: BackendCaller) async throws -> BackendVerdict
 
   /// Makes an order before the payment, or refuses it. The same key is the same order.
@@ -73,13 +76,18 @@ extension PurchaseBackend {
 
 /// Who calls a ``PurchaseBackend``.
 public struct BackendCaller: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-  /// The account; nil for what was bought before sign-in, which is the device's.
+  /// The account; nil for what was bought before sign-in, while none is signed in.
   public var account: String?
+  /// Whether the account is known to have bought. If not, it is the one that is signed in on the device: the purchase was
+  /// restored, made before sign-in or outside of the app, or its order is not known here.
+  public var isBuyer: Bool
   /// The account's token, as the shop's credentials gave it; for the device its own name and secret. Never log it.
   public var token: String
 
   /// A caller, for an app's own tests.
-  public init(account: String?, token: String) { (self.account, self.token) = (account, token) }
+  public init(account: String?, isBuyer: Bool = true, token: String) {
+    (self.account, self.isBuyer, self.token) = (account, isBuyer, token)
+  }
 
   /// Never the token.
   public var description: String { account ?? "the device" }

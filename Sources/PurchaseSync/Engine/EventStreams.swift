@@ -39,7 +39,7 @@ struct EventStreams {
     next += 1
     continuation.onTermination = { _ in onEnd(number) }
     for event in unheard { continuation.yield(event) }
-    for outcome in missed { continuation.yield(.delivered(outcome)) }
+    for outcome in missed { continuation.yield(SyncEvent(telling: outcome)) }
     listeners[number] = Listener(
       continuation: continuation,
       told: Dictionary(missed.map { ($0.name, $0.mark) }) { _, later in later })
@@ -55,14 +55,14 @@ struct EventStreams {
     var isNews = listeners.isEmpty
     for number in listeners.keys.sorted() where !isKnown(event, to: number) {
       isNews = true
-      if case .delivered(let outcome) = event { listeners[number]?.told[outcome.name] = outcome.mark }
+      if let outcome = event.outcome { listeners[number]?.told[outcome.name] = outcome.mark }
       yield(event, to: number)
     }
     return isNews
   }
 
   private func isKnown(_ event: SyncEvent, to number: Int) -> Bool {
-    guard case .delivered(let outcome) = event else { return false }
+    guard let outcome = event.outcome else { return false }
     return listeners[number]?.knows(outcome) == true
   }
 
@@ -83,13 +83,13 @@ struct EventStreams {
   private mutating func yield(_ event: SyncEvent, to number: Int) {
     guard case .dropped(let lost)? = listeners[number]?.continuation.yield(event) else { return }
     dropped += 1
-    guard case .delivered(let outcome) = lost, listeners[number]?.knows(outcome) == true else { return }
+    guard let outcome = lost.outcome, listeners[number]?.knows(outcome) == true else { return }
     listeners[number]?.told[outcome.name] = nil
   }
 
   /// Outcomes are left out: they are in the file until they are confirmed.
   private mutating func keep(_ event: SyncEvent) {
-    if case .delivered = event { return }
+    if event.outcome != nil { return }
     if unheard.count == Self.unheardCapacity { unheard.removeFirst() }
     unheard.append(event)
   }

@@ -36,6 +36,14 @@ public struct SyncConfiguration: Sendable {
   /// Called for each failure that no caller waits for, such as a vault that does not answer; nil ignores them. Called
   /// on the engine's thread: return quickly.
   public var diagnostics: (@Sendable (Diagnostic) -> Void)?
+  /// Gets each measurement; nil measures nothing. Called on any thread, also while the engine waits for it: return
+  /// quickly, and do not call the engine.
+  public var metrics: (@Sendable (SyncMeasurement) -> Void)?
+  /// Called when an interval of work begins, on any thread; nil for none.
+  public var intervals: SyncIntervals?
+  /// Verifies each successful answer of the backend; nil believes what TLS protects. Not for a backend with a protocol
+  /// of its own: its answers have no signature of ours, so none would be believed.
+  public var verifier: (any ReplyVerifier)?
   /// Called at each checkpoint. Nil outside of tests and the simulator.
   package var checkpoint: (@Sendable (Checkpoint) -> Void)?
   /// What the system is told of the files: data protection and backups. Tests replace it.

@@ -43,7 +43,10 @@ extension SyncEngine {
       configuration.diagnostics?(failure)
     }
     if isSuspended { opened?.machine.suspended() }
-    if let salvage = opened?.file.queue.salvage { emit(.recovered(salvage)) }
+    if let salvage = opened?.file.queue.salvage {
+      meter.count(.lost, salvage.lostEntries ?? 0)
+      emit(.recovered(salvage))
+    }
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
     } catch {
@@ -197,24 +200,30 @@ extension SyncEngine {
   /// An outcome goes out with the context of its order, as it is told to the account that is signed in. The outcomes of
   /// orders that the store answered with the same transaction follow.
   func emit(_ event: SyncEvent) {
-    guard case .delivered(let outcome) = event, !outcome.isAlreadyOwned, let file = opened?.file else {
+    guard let outcome = event.outcome, !outcome.isAlreadyOwned, let file = opened?.file else {
       return send(event)
     }
     do throws(QueueError) {
       var told = outcome.told(to: configuration.currentAccount?())
       if let number = told.orderNumber { told.context = try file.orderNotes.extras(of: number).context }
-      send(.delivered(told))
-      for owned in try file.ownedOutcomes(of: outcome.key) { send(.delivered(owned)) }
+      send(SyncEvent(telling: told))
+      for owned in try file.ownedOutcomes(of: outcome.key) { send(SyncEvent(telling: owned)) }
     } catch {
       // The outcome itself is in the tombstone. The others are in the file, and come with the next stream.
-      send(.delivered(outcome.told(to: configuration.currentAccount?())))
+      send(SyncEvent(telling: outcome.told(to: configuration.currentAccount?())))
       send(.failed(.queue(error)))
     }
   }
 
   private func send(_ event: SyncEvent) {
     if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
+    meter.count(event)
     if events.send(event) { configuration.log?(SyncLogRecord(event)) }
+  }
+
+  /// Tells of answers that the verifier refused.
+  func reportRefusedReplies() {
+    for reason in refusedReplies?.take() ?? [] { emit(.replyRejected(reason: reason)) }
   }
 
   func report(_ error: SyncError) { emit(.failed(error)) }

@@ -22,7 +22,7 @@ extension SyncEngine {
   /// account is signed in.
   func announceOutcomes() {
     do throws(SyncError) {
-      for outcome in events.untold(try unconfirmedOutcomes()) { emit(.delivered(outcome)) }
+      for outcome in events.untold(try unconfirmedOutcomes()) { emit(SyncEvent(telling: outcome)) }
     } catch {
       report(error)
     }
@@ -98,6 +98,9 @@ extension SyncEngine {
     // An open file has locks of SQLite, with which a system may end a suspended app. The next call opens it again.
     if isSuspended, visit == foregrounds, !isShutDown { closeFile() }
   }
+
+  /// Whether no request, listing or finish is under way. Timers may be set.
+  var isAtRest: Bool { work.isEmpty }
 
   /// Oldest first: one run is to follow from one seed.
   private var underWay: [Task<Void, Never>] { work.keys.sorted().compactMap { work[$0] } }

@@ -16,8 +16,11 @@ extension SyncEngine {
       return
     }
     let (store, limit) = (self.store, storeLimit)
+    let meter = self.meter
     run { engine in
+      let interval = meter.begin(.listing)
       let listed = await limit.answer { try await store.unfinished() }
+      meter.end(interval, reason: listed == nil ? "failed" : "answered")
       await engine.took(listed)
     }
   }

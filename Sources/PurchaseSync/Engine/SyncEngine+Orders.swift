@@ -9,6 +9,8 @@ extension SyncEngine {
   ///
   /// `context` comes back with the order's outcome, also after a deferred payment and a reinstall; it stays on the device.
   ///
+  /// `quantity` is 1 to 10, the most that StoreKit sells at once.
+  ///
   /// Throws `queueFull` before anything has happened, if there is no capacity for one more purchase. Orders that were not
   /// paid take no capacity from it.
   public func begin(
@@ -17,11 +19,17 @@ extension SyncEngine {
     if let bytes = context?.text.utf8.count, bytes > PurchaseContext.longest {
       throw .encoding(what: "a context of \(bytes) bytes, of \(PurchaseContext.longest) at most,")
     }
+    guard Self.quantities.contains(quantity) else {
+      throw .encoding(what: "an order of \(quantity) units, of 1 to \(Self.quantities.upperBound),")
+    }
     let wish = OrderWish(account: account, product: product, quantity: quantity)
     let order = try await anOrder(for: wish, context)
     handedOut[order.number] = handedOut.count + 1
     return order
   }
+
+  /// The least and the most that StoreKit sells at once (`Product.PurchaseOption.quantity`).
+  private static let quantities = 1...10
 
   private func anOrder(
     for wish: OrderWish, _ context: PurchaseContext?
@@ -88,6 +96,9 @@ extension SyncEngine {
       let document = try await call { engine in await engine.documented(wish, key: key, within: limit) }
       guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
       configuration.checkpoint?(.orderReceived)
+      guard document.productID == wish.product, document.quantity == wish.quantity else {
+        throw .backendUnreachable(reason: "it made an order for something else than was asked for")
+      }
       guard document.state == .open else {
         release(key, isFinal: true)
         return nil
@@ -206,7 +217,7 @@ extension SyncEngine {
       try file.ask(about: transaction, for: number, now: configuration.now())
       return try file.ownedOutcomes(of: transaction.key)
     }
-    for outcome in outcomes where outcome.orderNumber == number { emit(.delivered(outcome)) }
+    for outcome in outcomes where outcome.orderNumber == number { emit(SyncEvent(telling: outcome)) }
     perform(try step { (machine, now) throws(QueueError) in machine.questionCame(now: now) })
     freed()
   }

@@ -20,9 +20,12 @@ extension SyncEngine {
     }
     guard let lease = begin(lane, generation) else { return }
     configuration.checkpoint?(.uploadSending)
+    let interval = meter.begin(.upload)
     let result = await BackendClient(transport: transport).upload(
       upload.request, authorization: upload.authorization, signedIn: upload.signedIn?.authorization,
-      device: upload.device, lane: lane, now: configuration.now)
+      device: upload.device, signedInAccount: upload.signedIn?.account, lane: lane, now: configuration.now)
+    meter.end(interval, reason: result.word)
+    reportRefusedReplies()
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
     heard(result, upload, in: lane)
@@ -238,6 +241,7 @@ extension SyncEngine {
   // MARK: Common
 
   func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
+    defer { reportRefusedReplies() }
     do throws(TransportError) {
       return .success(try await transport.send(request))
     } catch {

@@ -13,19 +13,22 @@ extension SyncEngine {
   func beginFinishes() {
     while !isShutDown, let call = finishCalls.next() {
       configuration.checkpoint?(.finishCalling)
-      let (store, limit, generation) = (self.store, storeLimit, self.generation)
+      let (store, limit, generation, meter) = (self.store, storeLimit, self.generation, self.meter)
       run { engine in
-        let ends = await Self.finish(call, in: store, within: limit)
+        let ends = await Self.finish(call, in: store, within: limit, meter)
         await engine.finishesEnded(call, ends, generation)
       }
     }
   }
 
   private static func finish(
-    _ call: [Tombstone], in store: any StoreClient, within limit: TimeLimit
+    _ call: [Tombstone], in store: any StoreClient, within limit: TimeLimit, _ meter: Meter
   ) async -> [FinishEnd] {
     let ids = call.map { EntryDetails(of: $0).known?.transactionID ?? $0.key.transactionID }
-    let results = await limit.answer { try await store.finish(transactionIDs: ids) } ?? [:]
+    let interval = meter.begin(.finish)
+    let answer = await limit.answer { try await store.finish(transactionIDs: ids) }
+    meter.end(interval, reason: answer == nil ? "failed" : "answered")
+    let results = answer ?? [:]
     return ids.map { id in
       switch results[id] {
       case .finished: .finished

@@ -18,6 +18,9 @@ public actor SyncEngine {
   let store: any StoreClient
   let transport: any BackendTransport
   let credentials: CredentialSource
+  let meter: Meter
+  /// Answers that the verifier refused.
+  let refusedReplies: RefusedReplies?
   let session: QueueSession
   var opened: Opened?
   /// Counts machines: answers to requests of an earlier one are ignored.
@@ -76,16 +79,20 @@ public actor SyncEngine {
   ) {
     self.configuration = configuration
     self.store = store
-    session = QueueSession(
-      QueueSetup(
-        path: configuration.path, limits: configuration.limits, vault: configuration.vault,
-        schemas: JournalSchema.schemas, checkpoint: configuration.checkpoint,
-        diagnostics: configuration.diagnostics),
-      now: configuration.now)
+    meter = Meter(configuration)
+    var setup = configuration.queueSetup
+    setup.changes = meter.changes
+    session = QueueSession(setup, now: configuration.now)
     executor = InjectedExecutor(configuration.system.executor())
-    self.transport = BoundedTransport(
+    let bounded = BoundedTransport(
       transport: transport, milliseconds: configuration.requestTimeLimit.wholeMilliseconds,
       patience: configuration.system.patience)
+    let name = configuration.system.uuid
+    let verifying = configuration.verifier.map { verifier in
+      VerifyingTransport(transport: bounded, verifier: verifier, nonce: { name().uuidString })
+    }
+    refusedReplies = verifying?.refused
+    if let verifying { self.transport = verifying } else { self.transport = bounded }
     self.credentials = credentials
   }
 
@@ -118,6 +125,7 @@ public actor SyncEngine {
     // This one is newer than the same one of an earlier list.
     if overflow.contains(transaction.key) { held.forget(transaction.key) }
     let user = self.user
+    let interval = meter.begin(.receive)
     do throws(SyncError) {
       try noteArrival(of: transaction)
       perform(
@@ -125,7 +133,9 @@ public actor SyncEngine {
           try machine.transactionArrived(
             transaction, storeAccount: storeAccount, user: user, isRestored: isRestored, now: now)
         })
+      meter.end(interval, reason: "stored")
     } catch {
+      meter.end(interval, reason: "refused")
       switch error {
       case .queue(.queueFull):
         overflows(transaction.key, error)

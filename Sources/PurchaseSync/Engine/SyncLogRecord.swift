@@ -51,11 +51,11 @@ public struct SyncLogRecord: Sendable, Hashable, CustomStringConvertible {
     case .matched(let key, let number): self = record(.info, "matched", [key], "order \(number)")
     case .updateQueued(let key): self = record(.info, "updateQueued", [key], "")
     case .uploading(let keys): self = record(.debug, "uploading", keys, "")
-    case .delivered(let outcome):
+    case .delivered(let outcome), .settled(let outcome):
       let order = outcome.orderNumber ?? "none"
       let owned = outcome.isAlreadyOwned ? ", already owned" : ""
       self = record(
-        .info, "delivered", [outcome.key],
+        .info, outcome.isFulfilled ? "delivered" : "settled", [outcome.key],
         "\(outcome.verdict.rawValue), \(outcome.owner.rawValue), order \(order)\(owned)")
     case .waiting(let lane, let reason, let until):
       self = record(.info, "waiting", [], "\(Self.name(lane)) until \(until.utc): \(reason)")
@@ -70,6 +70,7 @@ public struct SyncLogRecord: Sendable, Hashable, CustomStringConvertible {
     case .backendFault(let reason): self = record(.error, "backendFault", [], reason)
     case .protocolRefused(let reason): self = record(.error, "protocolRefused", [], reason)
     case .failed(let error): self = record(.error, "failed", [], error.description)
+    case .replyRejected(let reason): self = record(.error, "replyRejected", [], reason)
     }
   }
 

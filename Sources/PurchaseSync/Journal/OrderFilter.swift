@@ -20,7 +20,8 @@ struct OrderFilter: Hashable {
   var sql: String {
     let condition =
       switch which {
-      case .unbound: "bound_to IS NULL AND state NOT IN ('cancelled', 'alreadyOwned', 'paid', 'delivered')"
+      case .unbound:
+        "bound_to IS NULL AND state NOT IN ('cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded')"
       case .counted: "(bound_to IS NOT NULL OR state NOT IN ('cancelled', 'alreadyOwned'))"
       }
     // A copied file's orders were made on another device. That device has them, and hears of their payments.

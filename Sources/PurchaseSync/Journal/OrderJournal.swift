@@ -81,7 +81,7 @@ struct OrderJournal {
     }
     guard row.boundTo == nil else { return }
     row.boundTo = key
-    if row.order.state != .delivered { row.order.state = .paid }
+    if row.order.state != .delivered, row.order.state != .refunded { row.order.state = .paid }
     try write(row)
   }
 

@@ -246,6 +246,7 @@ extension SyncFile: SyncStorage {
       try journal.bind(buried.key, to: number)
       let verdict = buried.verdict
       if verdict == .granted || verdict == .duplicate { try journal.set(.delivered, of: number) }
+      if verdict == .refunded { try journal.set(.refunded, of: number) }
     }
     for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
     for order in closed { try mirrorState(of: order) }

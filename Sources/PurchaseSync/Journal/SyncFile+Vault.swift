@@ -33,7 +33,7 @@ extension SyncFile {
   /// vault holds the orders that this device made.
   func mirrorState(of order: PurchaseOrder) throws(QueueError) {
     guard queue.hasVault else { return }
-    if order.state == .delivered || order.state == .alreadyOwned {
+    if [.delivered, .refunded, .alreadyOwned].contains(order.state) {
       queue.unprotect(Self.orderPrefix + order.number)
     } else if try orderNotes.isOwn(order.number) {
       mirror(order, try orderNotes.extras(of: order.number))

@@ -49,7 +49,7 @@ extension SyncMachine {
       } else {
         finish(tombstone, into: &actions)
       }
-      actions.append(.emit(.delivered(Outcome(tombstone))))
+      actions.append(.emit(SyncEvent(telling: Outcome(tombstone))))
     }
     for claim in settled where claim.isAnswer {
       guard let transaction = arrived[claim.key] else { continue }

@@ -57,7 +57,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     try retry.load(from: storage)
     updates.start(epoch: try storage.ledgerEpoch())
     let unseen = try storage.tombstonesWithDuties().filter(\.isUnseen)
-    let actions: [SyncAction] = unseen.map { .emit(.delivered(Outcome($0))) }
+    let actions: [SyncAction] = unseen.map { .emit(SyncEvent(telling: Outcome($0))) }
     try adoptions.start(from: storage)
     try lanes.start(from: storage, now: now, &delays)
     clock.start(at: now)

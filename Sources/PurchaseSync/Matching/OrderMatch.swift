@@ -95,4 +95,6 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
   case ownerSignedIn
   /// It names no owner, and by the app's policy its user is to be asked. Until then it is the device's.
   case ownerAsked
+  /// The list of an earlier version of the app says whose it is, and for which order.
+  case imported
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import PurchaseQueue
 
 /// How a transaction was settled.
@@ -6,6 +7,9 @@ public struct Outcome: Sendable, Hashable {
   public var key: EntryKey
   /// The lane of the entry: an account's, or the device's.
   public var lane: Lane
+  /// The account that has bought or, for a purchase of the device, that has proved it to be its own; nil if no account has
+  /// it.
+  public var account: String?
   /// The order that was fulfilled, if any; nil if the purchase is another account's.
   public var orderNumber: String?
   /// The backend's verdict.
@@ -36,6 +40,7 @@ public struct Outcome: Sendable, Hashable {
   package init(_ tombstone: borrowing Tombstone) {
     key = tombstone.key
     lane = tombstone.lane
+    account = lane.account
     owner = tombstone.owner
     orderNumber = owner == .another ? nil : tombstone.orderNumber
     verdict = tombstone.verdict
@@ -45,12 +50,35 @@ public struct Outcome: Sendable, Hashable {
     provenBy = tombstone.provenBy
   }
 
+  /// An outcome, for an app's own tests of what it does with one.
+  ///
+  /// - Parameters:
+  ///   - transaction: The transaction that was settled.
+  ///   - verdict: The backend's verdict.
+  ///   - account: The account that bought; nil for a purchase of the device.
+  ///   - orderNumber: The order that it fulfilled, if any.
+  ///   - settledAt: When it was settled. A later outcome of the same transaction has a later moment.
+  public init(
+    of transaction: StoreTransaction, _ verdict: Verdict, account: String?, orderNumber: String? = nil,
+    settledAt: Date
+  ) {
+    key = transaction.key
+    lane = account.map { .account($0) } ?? .device
+    self.account = account
+    owner = .settled(verdict, told: nil, in: lane)
+    self.orderNumber = owner == .another ? nil : orderNumber
+    self.verdict = verdict
+    self.settledAt = Timestamp(settledAt)
+    details = .readable(TransactionDetails(transaction))
+    storedVerdict = verdict
+  }
+
   /// The outcome of an earlier purchase, for an order that the store answered with it. Another account's purchase is
   /// reported as such.
   init(_ tombstone: borrowing Tombstone, closing order: OwnedOrder, context: PurchaseContext?) {
     self.init(tombstone)
     let earlier = lane
-    lane = .account(order.account)
+    (lane, account) = (.account(order.account), order.account)
     orderNumber = order.number
     isAlreadyOwned = true
     self.context = context
@@ -62,8 +90,12 @@ extension Outcome {
   /// The outcome as it is told while this account is signed in, or none. What one account has proved to be its own, it is
   /// not told another account as `yours`.
   package func told(to account: String?) -> Outcome {
-    guard lane == .device, owner == .yours, provenBy != account else { return self }
+    guard lane == .device, owner == .yours else { return self }
     var told = self
+    guard provenBy != account else {
+      told.account = account
+      return told
+    }
     told.becomeAnothers()
     (told.orderNumber, told.context, told.provenBy) = (nil, nil, nil)
     return told

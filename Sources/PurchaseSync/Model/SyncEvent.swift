@@ -12,9 +12,13 @@ public enum SyncEvent: Sendable, Hashable {
   case updateQueued(EntryKey)
   /// The entries are being uploaded.
   case uploading([EntryKey])
-  /// The transaction is settled. Fulfil or show it, then call `confirm`: until then the event comes again at
-  /// each start, and before that only if the outcome changes.
+  /// The purchase is credited, now or before, and is this account's or this device's (`outcome.isFulfilled`). Give it to
+  /// the user, then call `confirm`: until then the event comes again at each start, and before that only if the outcome
+  /// changes.
   case delivered(Outcome)
+  /// The purchase has ended and gives this person nothing: it was refunded, its period is over, or it is another account's.
+  /// Take back what a refund names, then call `confirm`. It comes again as `delivered` does.
+  case settled(Outcome)
   /// A lane waits before its next attempt.
   case waiting(Lane, reason: String, until: Timestamp)
   /// A lane's account has no credentials, or they were refused. Call `signedIn` when there are new ones.
@@ -40,9 +44,22 @@ public enum SyncEvent: Sendable, Hashable {
   case protocolRefused(reason: String)
   /// A step failed. The store keeps the transaction unfinished, or the queue keeps the entry.
   case failed(SyncError)
+  /// A successful answer was not believed: it is not signed by the backend for this request. Another server
+  /// answers in the backend's place, or the backend's key has changed. Nothing is settled; the request is repeated.
+  case replyRejected(reason: String)
 }
 
 extension SyncEvent {
   /// The outcome, if the event tells one.
-  public var outcome: Outcome? { if case .delivered(let outcome) = self { outcome } else { nil } }
+  public var outcome: Outcome? {
+    switch self {
+    case .delivered(let outcome), .settled(let outcome): outcome
+    default: nil
+    }
+  }
+
+  /// The event that tells an outcome.
+  package init(telling outcome: Outcome) {
+    self = outcome.isFulfilled ? .delivered(outcome) : .settled(outcome)
+  }
 }

@@ -19,6 +19,8 @@ public enum Sale: Sendable, Hashable {
   public enum Wait: Sendable, Hashable {
     /// Another person (Ask to Buy) or the bank has to agree. Nothing is charged before.
     case approval
+    /// The payment sheet is still open, or its answer did not come in time. If it is paid, it is delivered.
+    case payment
     /// Paid. The backend has not answered yet, or `fulfil` has failed and is tried again.
     case delivery
     /// Paid. The account has no credentials now, or they were refused.
@@ -46,6 +48,7 @@ extension Sale {
     case .settled(let outcome) where outcome.verdict == .refunded: "This purchase was refunded."
     case .settled: "This purchase is over."
     case .pending(.approval): "Your purchase waits for approval. Nothing is charged before."
+    case .pending(.payment): "Your purchase is not decided yet. If you pay, you will receive it."
     case .pending(.delivery): "Your payment is safe. Your purchase is on its way."
     case .pending(.signIn): "Your payment is safe. Sign in to receive your purchase."
     case .pending(.support): "Your payment is safe, but your purchase needs our help. Contact support."

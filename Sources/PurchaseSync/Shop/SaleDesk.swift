@@ -4,24 +4,42 @@ import PurchaseQueue
 struct SaleDesk {
   /// A sale whose caller waits.
   private struct Open {
-    var account: String
+    var order: PurchaseOrder
     /// The transaction, once the sheet has returned it.
     var key: EntryKey?
     /// Outcomes since the sale began. The store may deliver the transaction before the sheet returns.
     var seen: [Outcome] = []
+
+    /// Whether the outcome is the sale's. That of another account's purchase names no order.
+    func ends(with outcome: Outcome) -> Bool {
+      if let number = outcome.orderNumber { return number == order.number }
+      // A sheet can return something else than was asked for.
+      return outcome.key == key && outcome.purchase.map { $0.productID == order.productID } ?? true
+    }
   }
 
   /// By the number of the order.
   private var sales: [String: Open] = [:]
 
-  mutating func begin(_ order: PurchaseOrder) { sales[order.number] = Open(account: order.account) }
+  mutating func begin(_ order: PurchaseOrder) { sales[order.number] = Open(order: order) }
 
   mutating func end(_ number: String) { sales[number] = nil }
+
+  /// The answer, if the outcome is known already.
+  func known(_ number: String) -> Sale? {
+    guard let sale = sales[number] else { return nil }
+    return sale.seen.last { sale.ends(with: $0) }.map { Sale($0) }
+  }
 
   /// The sheet returned a transaction. Returns the answer if the outcome is known already.
   mutating func paid(_ number: String, with key: EntryKey) -> Sale? {
     sales[number]?.key = key
-    return sales[number]?.seen.last { Self.ends(number, key, $0) }.map { Sale($0) }
+    return known(number)
+  }
+
+  /// Whether a queued purchase is the sale's.
+  func isAbout(_ purchase: SyncSnapshot.Purchase, _ number: String) -> Bool {
+    purchase.orderNumber == number || sales[number].map { $0.key == purchase.key } ?? false
   }
 
   /// `fulfil` has returned for an outcome. Returns the answers, by the numbers of the orders.
@@ -29,7 +47,7 @@ struct SaleDesk {
     var answers: [String: Sale] = [:]
     for (number, sale) in sales {
       sales[number]?.seen.append(outcome)
-      if Self.ends(number, sale.key, outcome) { answers[number] = Sale(outcome) }
+      if sale.ends(with: outcome) { answers[number] = Sale(outcome) }
     }
     return answers
   }
@@ -40,16 +58,12 @@ struct SaleDesk {
     for (number, sale) in sales {
       switch event {
       case .quarantined(sale.key, _): answers[number] = .pending(.support)
-      case .signInNeeded(.account(sale.account)) where sale.key != nil: answers[number] = .pending(.signIn)
+      case .signInNeeded(.account(sale.order.account)) where sale.key != nil:
+        answers[number] = .pending(.signIn)
       default: break
       }
     }
     return answers
-  }
-
-  /// The outcome of another account's purchase names no order.
-  private static func ends(_ number: String, _ key: EntryKey?, _ outcome: Outcome) -> Bool {
-    outcome.orderNumber == number || (outcome.key == key && outcome.orderNumber == nil)
   }
 }
 

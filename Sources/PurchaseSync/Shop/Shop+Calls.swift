@@ -11,6 +11,7 @@ extension Shop {
     let engine = try await opened()
     if let account { try await engine.wake(.signedIn(account: account)) }
     try await tellAgain()
+    await closeAgain()
   }
 
   /// Tries everything again that waits: the user asked for it.
@@ -18,11 +19,13 @@ extension Shop {
     let engine = try await opened()
     try await engine.wake(.userAsked)
     try await tellAgain()
+    await closeAgain()
   }
 
   /// Restores the purchases of the store account for the account that uses the app. **Only when the user asked for it**:
-  /// the store may ask for a password. Returns when nothing is under way any more, or after the time of `waiting`: then the
-  /// rest comes to `fulfil` later.
+  /// the store may ask for a password. Returns when the store has answered and nothing is under way any more, or after the
+  /// time of `waiting` from the store's answer: then the rest comes to `fulfil` later. Called from within `fulfil`, it
+  /// waits for the store only.
   ///
   /// - Returns: What the account has now, of what came meanwhile. Empty: nothing new was found.
   @discardableResult
@@ -33,24 +36,42 @@ extension Shop {
     nextRestore += 1
     restores[number] = []
     defer { restores[number] = nil }
-    try await engine.refreshReceipt()
-    let system = configuration.system
-    let limit = TimeLimit(milliseconds: waiting.wholeMilliseconds, patience: system.patience)
-    _ = await limit.answer { () async throws -> Bool? in
-      // No event tells that nothing is left to do.
-      while await !self.isIdle(engine) { try await system.sleep(50) }
-      return true
+    let store: Result<Void, SyncError>
+    do throws(SyncError) {
+      try await engine.restorePurchases()
+      // What the store has is listed once more, also if it gave no receipt.
+      try await engine.wake(.userAsked)
+      store = .success(())
+    } catch {
+      store = .failure(error)
     }
-    return restores[number] ?? []
+    if case .success = store, !Self.isInsideFulfil {
+      let system = configuration.system
+      let limit = TimeLimit(milliseconds: waiting.wholeMilliseconds, patience: system.patience)
+      _ = await limit.answer { () async throws -> Bool? in
+        // No event tells that nothing is left to do.
+        while await !self.isIdle(engine) { try await system.sleep(50) }
+        return true
+      }
+    }
+    await closeAgain()
+    try store.get()
+    // Another account may have been signed in meanwhile.
+    return (restores[number] ?? []).map { $0.told(to: account) }
+      .filter { $0.isFulfilled && ($0.lane == .account(account) || $0.lane == .device) }
   }
 
-  /// Whether nothing is under way that could end without the user.
+  /// Whether nothing is under way that could end without the user. In the background nothing goes on.
   private func isIdle(_ engine: SyncEngine) async -> Bool {
+    guard !isClosed, !isSuspended else { return true }
     do throws(SyncError) {
       let state = try await engine.snapshot()
       let signedOut = Set(state.lanes.filter { $0.state == .signInNeeded }.map(\.lane))
       let waits = state.purchases.contains { $0.problem == nil && !signedOut.contains($0.lane) }
-      return !waits && state.outcomes.isEmpty && !state.isStoreHoldingMore
+      // What is another account's stays unconfirmed for that account.
+      let isTold = state.outcomes.allSatisfy { fulfilments.isConfirmed($0) }
+      let isAtRest = await engine.isAtRest
+      return !waits && isTold && isAtRest && fulfilments.isEmpty && !state.isStoreHoldingMore
     } catch {
       problem = error
       return false
@@ -58,21 +79,65 @@ extension Shop {
   }
 
   /// Works until the moment, or until nothing can be done before it: in a background task of the system, with less time
-  /// than the system allows. Returns true if nothing is left that could have been done.
+  /// than the system allows. Of two calls at once, the later one begins when the earlier one ends. Returns true if nothing
+  /// is left that could have been done, `fulfil` included.
   @discardableResult
   public func drain(until moment: Date) async throws(SyncError) -> Bool {
-    let engine = try await opened()
-    let isDone = try await engine.work(forSeconds: moment.timeIntervalSince(configuration.now().date))
-    try await tellAgain()
-    if !isForeground { await suspend() }
-    return isDone
+    let seconds = moment.timeIntervalSince(configuration.now().date)
+    // NaN is no time.
+    let deadline = configuration.system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
+    drains += 1
+    let result: Result<Bool, SyncError>
+    do throws(SyncError) {
+      result = .success(try await hasDrained(before: deadline))
+    } catch {
+      result = .failure(error)
+    }
+    drains -= 1
+    if drains == 0, !isForeground { await suspend() }
+    return try result.get()
   }
 
-  /// The app goes to the background: requests in flight get some seconds for their answers, then the file is closed.
-  /// Only with ``Lifecycle/explicit``.
+  private func hasDrained(before deadline: ContinuousClock.Instant) async throws(SyncError) -> Bool {
+    let engine = try await opened()
+    let system = configuration.system
+    guard await waits(before: deadline, while: { isDraining }) else { return false }
+    isDraining = true
+    defer { isDraining = false }
+    let left = system.uptime().duration(to: deadline) / .seconds(1)
+    let isDone = try await engine.work(forSeconds: left)
+    try await tellAgain()
+    guard !Self.isInsideFulfil else { return false }
+    _ = await waits(before: deadline, while: { isFulfilling })
+    return isDone && fulfilments.isEmpty
+  }
+
+  /// Waits until something is over. False if it is not before the deadline, or if the caller is cancelled.
+  private func waits(before deadline: ContinuousClock.Instant, while isUnderWay: () -> Bool) async -> Bool {
+    let system = configuration.system
+    while isUnderWay() {
+      guard system.uptime() < deadline else { return false }
+      do {
+        try await system.sleep(10)
+      } catch {
+        return false  // Cancelled.
+      }
+    }
+    return true
+  }
+
+  /// Waits for a `fulfil` that is under way.
+  func hasFulfilled(within time: Duration) async -> Bool {
+    await waits(before: configuration.system.uptime().advanced(by: time), while: { isFulfilling })
+  }
+
+  // MARK: The app's visits
+
+  /// The app goes to the background: requests in flight get four seconds for their answers, a `fulfil` that is under way
+  /// gets two more, then the file is closed. Only with ``Lifecycle/explicit``.
   public func suspend() async {
     (isSuspended, isForeground) = (true, false)
-    await engine?.suspend()
+    await endVisit()
   }
 
   /// The app is in the foreground. Only with ``Lifecycle/explicit``.
@@ -83,10 +148,52 @@ extension Shop {
     try await tellAgain()
   }
 
-  /// As `resume()`. A failure is in the status.
-  func resumeIfOpen() async {
+  /// The system tells of the foreground or the background. A return does not wait for the end of a visit, and spares its
+  /// requests. A failure is in the status.
+  func visited(_ isForeground: Bool) async {
+    guard isForeground else {
+      (isSuspended, self.isForeground) = (true, false)
+      return listen { [weak self] in await self?.endVisit() }
+    }
     do throws(SyncError) {
       try await resume()
+    } catch {
+      problem = error
+      changed()
+    }
+  }
+
+  private func endVisit() async {
+    guard isSuspended else { return }
+    suspensions += 1
+    await surroundings.backgroundTime.run("purchases under way", { await finishRequests() }) { [weak self] in
+      await self?.cutShort()
+    }
+    suspensions -= 1
+    await closeAgain()
+  }
+
+  private func finishRequests() async {
+    await engine?.suspend()
+    if isSuspended {
+      if !Self.isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
+    } else {
+      // The app is back, and the engine may have heard of it before it was suspended.
+      await networkIsBack(.foreground)
+    }
+  }
+
+  /// The system's time is over. What is in flight is sent again later.
+  private func cutShort() async {
+    guard isSuspended else { return }
+    await engine?.suspend(within: 0)
+  }
+
+  /// What waits is tried at once, not at the end of its backoff. A failure is in the status.
+  func networkIsBack(_ reason: WakeReason = .networkBack) async {
+    guard let engine, !isSuspended, !isClosed else { return }
+    do throws(SyncError) {
+      try await engine.wake(reason)
     } catch {
       problem = error
       changed()

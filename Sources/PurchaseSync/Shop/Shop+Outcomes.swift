@@ -2,98 +2,97 @@ import PurchaseQueue
 
 /// What the engine tells, and what the app does with it.
 extension Shop {
-  func heard(_ event: SyncEvent) async {
-    if let outcome = event.outcome { await settle(outcome) }
+  func heard(_ event: SyncEvent) {
+    if let outcome = event.outcome {
+      fulfilments.heard(outcome)
+      fulfilNext()
+    }
     answer(desk.heard(event))
     changed()
   }
 
-  /// Calls `fulfil` for an outcome, and confirms it. If either fails, the outcome comes again.
-  private func settle(_ outcome: Outcome) async {
-    guard let engine, inHand.insert(outcome.name).inserted else { return }
-    defer { inHand.remove(outcome.name) }
-    if unconfirmed[outcome.name] != outcome.mark {
-      do {
-        try await fulfil(outcome)
-        fulfilmentProblem = nil
-      } catch {
-        fulfilmentProblem = "\(error)"
-        return
-      }
-    }
-    unconfirmed[outcome.name] = outcome.mark
-    answer(desk.fulfilled(outcome))
-    if outcome.isFulfilled { for number in restores.keys { restores[number]?.append(outcome) } }
-    do throws(SyncError) {
-      try await engine.confirm(outcome)
-      unconfirmed[outcome.name] = nil
-      // The confirmation has opened the file again.
-      if isSuspended { await engine.suspend(within: 0) }
-    } catch {
-      problem = error
-    }
-  }
-
-  /// Outcomes whose `fulfil` or confirmation has failed come again.
+  /// Every outcome that is not confirmed is tried now, those included that have failed.
   func tellAgain() async throws(SyncError) {
     guard let engine else { return }
-    for outcome in try await engine.snapshot().outcomes { await settle(outcome) }
+    let moment = fulfilments.version
+    fulfilments.read(try await engine.snapshot().outcomes, asOf: moment)
+    fulfilments.tryAgain()
+    fulfilNext()
     changed()
   }
 
-  // MARK: The status
-
-  /// The status now, and each one that differs from the one before. A reader that is slow gets the newest.
-  public func statuses() -> AsyncStream<ShopStatus> {
-    let (statuses, watcher) = AsyncStream.makeStream(
-      of: ShopStatus.self, bufferingPolicy: .bufferingNewest(1))
-    guard !isClosed else {
-      watcher.finish()
-      return statuses
-    }
-    let number = nextWatcher
-    nextWatcher += 1
-    watchers[number] = watcher
-    watcher.onTermination = { [weak self] _ in Task { await self?.unwatch(number) } }
-    if let told { watcher.yield(told) }
-    changed()
-    return statuses
+  /// Goes through the outcomes, if that is not being done already: the app gets one at a time.
+  func fulfilNext() {
+    guard !isFulfilling, !isClosed else { return }
+    isFulfilling = true
+    listen { [weak self] in await self?.fulfilAll() }
   }
 
-  private func unwatch(_ number: Int) { watchers[number] = nil }
-
-  /// Looks at the engine, if a reader wants to know. Many changes in a row are one look.
-  func changed() {
-    hasChanged = true
-    guard !isLooking, !watchers.isEmpty else { return }
-    isLooking = true
-    listen { [weak self] in await self?.look() }
+  private func fulfilAll() async {
+    var until: Fulfilments.Instant?
+    steps: while !isClosed, let engine, let step = fulfilments.next(at: configuration.system.uptime()) {
+      switch step {
+      case .fulfil(let outcome):
+        // Confirmed also if the shop is being closed: otherwise the next one would give it once more.
+        if await give(outcome) { await confirm(outcome, engine) }
+      case .confirm(let outcome): await confirm(outcome, engine)
+      case .wait(let moment):
+        until = moment
+        break steps
+      }
+      changed()
+    }
+    isFulfilling = false
+    await closeAgain()
+    if let until { fulfilNext(at: until) }
   }
 
-  private func look() async {
-    while hasChanged, !isClosed, !watchers.isEmpty {
-      hasChanged = false
-      guard let next = await newStatus(), next != told else { continue }
-      told = next
-      for watcher in watchers.values { watcher.yield(next) }
-    }
-    isLooking = false
-  }
+  /// Whether the app is in one of its own calls of `fulfil`: what waits there for an outcome would wait for itself.
+  @TaskLocal static var isInsideFulfil = false
 
-  /// Nil while the file is being opened, and in the background.
-  private func newStatus() async -> ShopStatus? {
-    guard !isSuspended else { return nil }
-    guard let engine else {
-      return problem.map { ShopStatus(problem: $0, fulfilmentProblem: fulfilmentProblem) }
-    }
-    var next = told ?? ShopStatus()
-    do throws(SyncError) {
-      next = ShopStatus(try await engine.snapshot(), try await engine.orders())
-      problem = nil
+  /// False if `fulfil` has failed.
+  private func give(_ outcome: Outcome) async -> Bool {
+    do {
+      try await Self.$isInsideFulfil.withValue(true) { try await fulfil(outcome) }
     } catch {
-      problem = error
+      fulfilments.failed(outcome, Self.text(of: error), at: configuration.system.uptime())
+      return false
     }
-    (next.problem, next.fulfilmentProblem) = (problem, fulfilmentProblem)
-    return next
+    fulfilments.fulfilled(outcome)
+    answer(desk.fulfilled(outcome))
+    for number in restores.keys { restores[number]?.append(outcome) }
+    return true
+  }
+
+  private func confirm(_ outcome: Outcome, _ engine: SyncEngine) async {
+    do throws(SyncError) {
+      try await engine.confirm(outcome)
+      confirmationProblem = nil
+      fulfilments.confirmed(outcome)
+    } catch {
+      confirmationProblem = error
+      fulfilments.failed(outcome, nil, at: configuration.system.uptime())
+    }
+  }
+
+  /// Goes on at this moment. A later call takes the place of an earlier one.
+  private func fulfilNext(at moment: Fulfilments.Instant) {
+    retry?.cancel()
+    let system = configuration.system
+    let pause = system.uptime().duration(to: moment).wholeMilliseconds + 1
+    retry = Task { [weak self] in
+      do {
+        try await system.sleep(max(1, pause))
+      } catch {
+        return  // Cancelled: the shop is closed or released, or another moment counts.
+      }
+      await self?.fulfilNext()
+    }
+  }
+
+  /// In the background, a call has opened the file again. An open file has locks with which a system may end the app.
+  func closeAgain() async {
+    guard isSuspended, drains + suspensions == 0, !isClosed else { return }
+    await engine?.suspend(within: 0)
   }
 }

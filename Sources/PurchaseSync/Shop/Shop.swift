@@ -9,15 +9,17 @@ import PurchaseSQLite
 /// opening comes with the first call, and as ``ShopStatus/problem``. Every later call tries again.
 ///
 /// The shop calls `fulfil` for each outcome, one at a time, and confirms it when `fulfil` has returned. An outcome of an
-/// earlier launch comes too. After a kill in between, or if `fulfil` throws, the same outcome comes again: credit each
-/// `outcome.key` once. A later refund comes as one more outcome of the same key.
+/// earlier launch comes too. If `fulfil` throws, the same outcome comes again: after a second, then after pauses that
+/// double up to five minutes, and at once with each foreground, sign-in and ``retryNow()``. After a kill before the
+/// confirmation it comes again at the next launch: credit each `outcome.key` once. A later refund comes as one more
+/// outcome of the same key.
 public actor Shop {
   /// Gives the user what an outcome says, or takes it back after a refund. Throws if that failed; then it is called again.
   public typealias Fulfilment = @Sendable (Outcome) async throws -> Void
 
   /// Who tells the shop that the app goes to the background, and comes back.
   public enum Lifecycle: Sendable, Hashable {
-    /// The system's notifications.
+    /// The system's notifications: on iOS, tvOS, visionOS, watchOS and macOS, and in app extensions.
     case automatic
     /// The app, with ``Shop/suspend()`` and ``Shop/resume()``.
     case explicit
@@ -29,13 +31,16 @@ public actor Shop {
   let credentials: CredentialSource
   let fulfil: Fulfilment
   let waiting: Duration
+  let surroundings: Surroundings
   /// The account that uses the app, unless the configuration names it.
   let current: Locked<String?>
 
   var engine: SyncEngine?
   /// The opening that is under way.
   var opening: Task<Result<SyncEngine, SyncError>, Never>?
-  var tasks: [Task<Void, Never>] = []
+  /// Listeners and work under way, by number.
+  var tasks: [Int: Task<Void, Never>] = [:]
+  var nextTask = 0
   var isClosed = false
   /// The app is in the background.
   var isSuspended = false
@@ -44,18 +49,26 @@ public actor Shop {
 
   var desk = SaleDesk()
   /// Callers that wait, by the numbers of their orders.
-  var callers: [String: AsyncStream<Sale>.Continuation] = [:]
+  var callers: [String: Caller] = [:]
   /// Restores under way: what each has found.
   var restores: [Int: [Outcome]] = [:]
   var nextRestore = 0
-  /// Outcomes whose `fulfil` is running.
-  var inHand: Set<Outcome.Name> = []
-  /// Outcomes that are fulfilled, and whose confirmation has failed.
-  var unconfirmed: [Outcome.Name: Outcome.Mark] = [:]
+  /// Outcomes that the app has not got yet, or that are not confirmed.
+  var fulfilments = Fulfilments()
+  /// The line of outcomes is being gone through.
+  var isFulfilling = false
+  /// Waits for the next attempt of what has failed.
+  var retry: Task<Void, Never>?
+  /// Calls of `drain` and `suspend` under way: they may use the file in the background, and close it.
+  var drains = 0
+  var suspensions = 0
 
-  /// Why the file cannot be used, and why `fulfil` failed last.
+  /// One `drain` works at a time.
+  var isDraining = false
+
+  /// Why the file cannot be used, and why the last confirmation failed.
   var problem: SyncError?
-  var fulfilmentProblem: String?
+  var confirmationProblem: SyncError?
   /// The status that the watchers were told last.
   var told: ShopStatus?
   var watchers: [Int: AsyncStream<ShopStatus>.Continuation] = [:]
@@ -79,8 +92,7 @@ public actor Shop {
   ) {
     self.init(
       store: store, backend: backend, configuration: configuration,
-      notifications: lifecycle == .automatic ? .default : nil, waiting: waiting, credentials: credentials,
-      fulfil: fulfil)
+      surroundings: .of(lifecycle), waiting: waiting, credentials: credentials, fulfil: fulfil)
   }
 
   /// A shop for a backend with a protocol of its own. If the backend makes no orders, the device makes them.
@@ -98,7 +110,7 @@ public actor Shop {
 
   init(
     store: any SellingStore, backend: any BackendTransport, configuration: SyncConfiguration,
-    notifications: NotificationCenter?, waiting: Duration, credentials: @escaping CredentialSource,
+    surroundings: Surroundings, waiting: Duration, credentials: @escaping CredentialSource,
     fulfil: @escaping Fulfilment
   ) {
     let current = Locked<String?>(nil)
@@ -111,29 +123,47 @@ public actor Shop {
     self.fulfil = fulfil
     self.waiting = waiting
     self.current = current
-    Task { [weak self] in await self?.start(notifications) }
+    self.surroundings = surroundings
+    Task { [weak self] in await self?.start() }
   }
 
-  deinit { for task in tasks { task.cancel() } }
+  deinit {
+    retry?.cancel()
+    for task in tasks.values { task.cancel() }
+    for watcher in watchers.values { watcher.finish() }
+  }
 
   /// What an earlier launch left undone goes on without a call of the app.
-  private func start(_ notifications: NotificationCenter?) async {
-    if let notifications {
+  private func start() async {
+    guard !isClosed else { return }
+    if let notifications = surroundings.notifications {
       let visits = AppVisits(notifications)
       listen { [weak self] in
         for await isForeground in visits.changes {
-          if isForeground { await self?.resumeIfOpen() } else { await self?.suspend() }
+          await self?.visited(isForeground)
         }
       }
+    }
+    let network = NetworkPath(surroundings.network)
+    listen { [weak self] in
+      for await _ in network.returns { await self?.networkIsBack() }
     }
     // A failure is in the status, and each call tries again.
     if opening == nil, engine == nil { _ = await begin().value }
   }
 
+  /// Runs until the shop is closed or released.
   func listen(_ body: @escaping @Sendable () async -> Void) {
     guard !isClosed else { return }
-    tasks.append(Task { await body() })
+    let number = nextTask
+    nextTask += 1
+    tasks[number] = Task { [weak self] in
+      await body()
+      await self?.ended(number)
+    }
   }
+
+  private func ended(_ number: Int) { tasks[number] = nil }
 
   // MARK: Opening
 
@@ -156,13 +186,12 @@ public actor Shop {
       try configuration.makeFolder()
       let engine = try await SyncEngine.open(
         configuration, store: store, transport: backend, credentials: credentials)
-      let events = try await engine.eventStream()
-      guard !isClosed else {
-        await engine.shutdown()
-        throw .queue(.closed(path: configuration.path))
-      }
+      let events = try await events(of: engine)
       self.engine = engine
       problem = nil
+      // The app came to the foreground before there was an engine, or went to the background meanwhile.
+      if isForeground { try await engine.wake(.foreground) }
+      await closeAgain()
       listen { [weak self] in
         for await event in events { await self?.heard(event) }
       }
@@ -177,16 +206,34 @@ public actor Shop {
     }
   }
 
+  /// The events from the start, unless the shop was closed meanwhile.
+  private func events(of engine: SyncEngine) async throws(SyncError) -> AsyncStream<SyncEvent> {
+    do throws(SyncError) {
+      let events = try await engine.eventStream()
+      if isClosed { throw .queue(.closed(path: configuration.path)) }
+      return events
+    } catch {
+      await engine.shutdown()
+      throw error
+    }
+  }
+
   /// Ends everything that is under way, and closes the file: when this returns, another shop can open it. Purchases that
-  /// are not delivered stay queued. Callers of `purchase` get `pending`.
+  /// are not delivered stay queued. Callers of `purchase` get `pending`. A `fulfil` that is under way has two seconds to
+  /// return; then its task is cancelled, and its outcome comes again in the next shop.
   public func close() async {
     isClosed = true
     if let opening { _ = await opening.value }
-    for task in tasks { task.cancel() }
+    for caller in callers.values { caller.answers.finish() }
+    if !Self.isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
+    retry?.cancel()
+    for task in tasks.values { task.cancel() }
     await engine?.shutdown()
-    for caller in callers.values { caller.finish() }
     for watcher in watchers.values { watcher.finish() }
   }
+
+  /// How long `suspend` and `close` wait for a `fulfil` that is under way.
+  static var fulfilmentGrace: Duration { .seconds(2) }
 }
 
 extension SellingStore {

@@ -3,12 +3,13 @@ import PurchaseQueue
 
 /// What a "your purchases" screen shows.
 public struct ShopStatus: Sendable, Hashable {
-  /// What the user bought or wants to buy, newest first. Orders that were cancelled or have expired are left out.
+  /// What was ordered on this device, and what is on its way, newest first. Orders that were cancelled or have expired are
+  /// left out. What a restore has delivered is not listed: your backend knows what each account has.
   public var purchases: [Item]
   /// Why the shop cannot work; nil if it works. Each call tries again.
   public var problem: SyncError?
-  /// Why the app's `fulfil` failed last, for logs; nil after it has returned. The shop calls it again at the next
-  /// foreground, and with ``Shop/retryNow()``.
+  /// The error of `fulfil` for the oldest outcome that is not fulfilled, as domain and code, for logs; nil if none has
+  /// failed. The shop calls it again by itself.
   public var fulfilmentProblem: String?
 
   /// A status, for an app's own previews and tests.
@@ -55,6 +56,8 @@ public struct ShopStatus: Sendable, Hashable {
     case onItsWay
     /// Done.
     case delivered
+    /// It was delivered, and the store has refunded it since.
+    case refunded
     /// Paid. The account has to sign in.
     case needsSignIn
     /// Paid. The backend does not accept the purchase as it is. It is kept and tried daily.
@@ -66,6 +69,7 @@ public struct ShopStatus: Sendable, Hashable {
       case .waitingForApproval: "Waiting for approval"
       case .onItsWay: "Paid, on its way"
       case .delivered: "Delivered"
+      case .refunded: "Refunded"
       case .needsSignIn: "Paid. Sign in to receive it"
       case .needsSupport: "Paid. Contact support to receive it"
       }
@@ -83,6 +87,7 @@ extension ShopStatus {
         switch order.state {
         case .deferred: .waitingForApproval
         case .delivered: .delivered
+        case .refunded: .refunded
         default: nil
         }
       if let stage { items[order.number] = Item(order, stage) }
@@ -92,7 +97,8 @@ extension ShopStatus {
       guard let number = outcome.orderNumber, let order = byNumber[number] else { continue }
       items[number] = Item(order, .onItsWay)
     }
-    for purchase in snapshot.purchases {
+    // An account's question about a settled purchase is none.
+    for purchase in snapshot.purchases where purchase.lane.asker == nil {
       let stage: Stage =
         if purchase.problem != nil {
           .needsSupport

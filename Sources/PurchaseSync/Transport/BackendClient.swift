@@ -15,11 +15,12 @@ package struct BackendClient: Sendable {
   ///   - authorization: The whole value of the header: `Bearer …`, or `Device …` for the device lane.
   ///   - signedIn: The authorization of the account that is signed in on the device; only with the device lane.
   ///   - device: The device's credential, with an account's lane: it binds the device's name to its secret.
+  ///   - signedInAccount: The name of the account of `signedIn`.
   ///   - lane: The lane of the claims.
   ///   - now: The clock, read when the answer has arrived.
   package func upload(
     _ upload: UploadRequest, authorization: String, signedIn: String? = nil, device: String? = nil,
-    lane: Lane,
+    signedInAccount: String? = nil, lane: Lane,
     now: @Sendable () -> Timestamp
   ) async -> UploadClassification {
     var headers = ["Authorization": authorization]
@@ -27,7 +28,7 @@ package struct BackendClient: Sendable {
     headers[BackendRequest.deviceHeader] = device
     let request = BackendRequest(
       method: "POST", path: "v1/receipts", headers: headers, body: upload.json(),
-      account: lane.account)
+      account: lane.account, signedIn: signedInAccount)
     let result: Result<BackendResponse, TransportError>
     do throws(TransportError) {
       result = .success(try await transport.send(request))

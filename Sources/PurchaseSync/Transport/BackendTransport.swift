@@ -23,16 +23,20 @@ public struct BackendRequest: Sendable {
   /// The account in whose name it is sent, also when another one is signed in now; nil for the device's own requests. It
   /// is not sent.
   public var account: String?
+  /// The account that is signed in on the device, with a request that the device sends in its own name. It is not sent.
+  public var signedIn: String?
 
   /// Creates a request.
   public init(
-    method: String, path: String, headers: [String: String], body: Data, account: String? = nil
+    method: String, path: String, headers: [String: String], body: Data, account: String? = nil,
+    signedIn: String? = nil
   ) {
     self.method = method
     self.path = path
     self.headers = headers
     self.body = body
     self.account = account
+    self.signedIn = signedIn
   }
 }
 
@@ -46,17 +50,21 @@ public struct BackendResponse: Sendable {
   public var date: String?
   /// The value of `Content-Type`, if any.
   public var contentType: String?
+  /// The value of ``ReplySignature/field``, if any. Only a ``ReplyVerifier`` needs it.
+  public var signature: String?
   /// The body.
   public var body: Data
 
   /// Creates an answer.
   public init(
-    status: Int, retryAfter: String? = nil, date: String? = nil, contentType: String? = nil, body: Data
+    status: Int, retryAfter: String? = nil, date: String? = nil, contentType: String? = nil,
+    signature: String? = nil, body: Data
   ) {
     self.status = status
     self.retryAfter = retryAfter
     self.date = date
     self.contentType = contentType
+    self.signature = signature
     self.body = body
   }
 }
@@ -90,6 +98,8 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     public static let tooLong = Kind(rawValue: "tooLong")
     /// The request cannot be sent as it is, now or later.
     public static let unsendable = Kind(rawValue: "unsendable")
+    /// The answer is not the backend's, says the ``ReplyVerifier``.
+    public static let unverified = Kind(rawValue: "unverified")
     /// The task that waited was cancelled.
     public static let cancelled = Kind(rawValue: "cancelled")
   }

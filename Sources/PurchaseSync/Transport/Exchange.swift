@@ -104,6 +104,6 @@ final class Exchange: Sendable {
       status: head.statusCode, retryAfter: head.value(forHTTPHeaderField: "Retry-After"),
       date: head.value(forHTTPHeaderField: "Date"),
       contentType: head.value(forHTTPHeaderField: "Content-Type"),
-      body: body)
+      signature: head.value(forHTTPHeaderField: ReplySignature.field), body: body)
   }
 }

@@ -154,7 +154,8 @@ extension Fault {
     var response = HTTPProblem(status: status, type: "planned", title: "Planned fault").response
     if let body {
       response.body = Array(body.utf8)
-      response.headers["Content-Type"] = body.hasPrefix("<") ? "text/html; charset=utf-8" : "text/plain"
+      let types = ["<": "text/html; charset=utf-8", "{": "application/json"]
+      response.headers["Content-Type"] = types[String(body.prefix(1))] ?? "text/plain"
     }
     response.headers["Retry-After"] = retryAfter
     return .respond(response)

@@ -37,6 +37,24 @@ extension FaultPlan {
     return rule(path, count: requests, .planned(status: status, body: page))
   }
 
+  /// A man in the middle answers the next uploads in the backend's place: this transaction is granted. The backend gets
+  /// none of them.
+  public static func forgedVerdict(
+    transactionID: String, environment: String = "Production", requests: Int? = 1
+  ) -> FaultPlan {
+    rule(
+      uploadPath, count: requests,
+      .planned(status: 200, body: forgedReply(transactionID: transactionID, environment: environment)))
+  }
+
+  /// The answer of such a man: `granted`, and an epoch of its own.
+  package static func forgedReply(transactionID: String, environment: String = "Production") -> String {
+    """
+    {"ledgerEpoch":"forged","verdicts":[{"environment":"\(environment)","transactionID":"\(transactionID)",\
+    "verdict":"granted"}]}
+    """
+  }
+
   /// Requests are refused with `Retry-After`; nothing is committed.
   public static func refusal(
     status: Int = 503, retryAfter: RetryAfter?, requests: Int? = 1, path: String = "/v1/receipts"

@@ -28,7 +28,7 @@ package import LoopbackHTTP
 /// | `garbage` | `body` | sends these bytes in place of an HTTP answer |
 /// | `wrongLength` | `bytes` | the Content-Length of the answer is wrong by this number |
 /// | `deliverTwice` | | handles the request twice |
-/// | `respond` | `status`, `retryAfter`, `body` | sends this answer, commits nothing; `retryAfter` in seconds |
+/// | `respond` | `status`, `retryAfter`, `body` | sends this answer, commits nothing; `retryAfter` in seconds. A body that begins with `{` is sent as JSON |
 public struct FaultPlan: Sendable {
   /// One fault and the requests that it strikes.
   package struct Rule: Sendable, Hashable {

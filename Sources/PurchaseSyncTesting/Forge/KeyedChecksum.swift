@@ -2,9 +2,11 @@
 ///
 /// **Not cryptography.** Every reader of this file can forge it. It distinguishes a model's own receipts from others.
 enum KeyedChecksum {
-  static func bytes(of text: String, key: UInt64) -> [UInt8] {
+  static func bytes(of text: String, key: UInt64) -> [UInt8] { bytes(of: text.utf8, key: key) }
+
+  static func bytes(of content: some Sequence<UInt8>, key: UInt64) -> [UInt8] {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ key
-    for byte in text.utf8 {
+    for byte in content {
       hash ^= UInt64(byte)
       hash &*= 0x0000_0100_0000_01B3
     }

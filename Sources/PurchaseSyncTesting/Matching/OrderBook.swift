@@ -65,10 +65,10 @@ package struct OrderBook: MatchSource, Sendable {
   /// The order with this number.
   package func order(_ number: String) -> OrderFacts? { slotByNumber[number].map { orders[$0] } }
 
-  /// Marks the order as fulfilled.
-  package mutating func deliver(_ number: String) {
-    guard let slot = slotByNumber[number], orders[slot].state != .delivered else { return }
-    update(slot) { $0.state = .delivered }
+  /// Sets the state that follows from a verdict: fulfilled, or refunded.
+  package mutating func set(_ state: OrderState, of number: String) {
+    guard let slot = slotByNumber[number], orders[slot].state != state else { return }
+    update(slot) { $0.state = state }
   }
 
   private mutating func update(_ slot: Int, _ change: (inout OrderFacts) -> Void) {
@@ -139,7 +139,7 @@ package struct OrderBook: MatchSource, Sendable {
       }
       update(slot) { order in
         order.boundTo = key
-        if order.state != .delivered { order.state = .paid }
+        if order.state != .delivered, order.state != .refunded { order.state = .paid }
       }
     } else if foreign[number] == nil {
       foreign[number] = key
@@ -201,6 +201,7 @@ extension OrderFacts {
   /// unknown state counts as open.
   fileprivate var canBeProposed: Bool {
     boundTo == nil && state != .cancelled && state != .alreadyOwned && state != .paid && state != .delivered
+      && state != .refunded
   }
 
   /// Whether the order counts for `MatchSource.hasSeveralAccounts`.

@@ -3,6 +3,7 @@ public import Foundation
 import LoopbackHTTP
 public import PurchaseQueue
 import PurchaseSQLite
+import PurchaseSync
 
 /// The mock server that an app connects to over loopback HTTP: a model of the App Store under `/store`, and a backend
 /// with a durable ledger under `/v1`.
@@ -14,6 +15,10 @@ public final class MockServer: Sendable {
   private let server: HTTPServer
   private let now: @Sendable () -> Timestamp
   private let host = Locked("127.0.0.1")
+  /// Counts a well-formed request, and returns its fault.
+  let fault: @Sendable (HTTPRequest) -> Fault?
+  /// Handles a request.
+  let handler: @Sendable (HTTPRequest) -> HTTPResponse
 
   /// Opens or creates the backend's database; serves nothing before `start`.
   ///
@@ -29,13 +34,14 @@ public final class MockServer: Sendable {
   ///   - broken: A planted bug of the backend; nil for none.
   ///   - onRequest: Called twice per request, before and after handling, on the connection's thread and without
   ///     the lock; the request waits for it. It must not call `stop()`.
-  ///   - now: The clock. Called on several threads.
+  ///   - now: The clock: the system's unless it is given. Called on several threads.
   /// - Throws: `MockServerError` if the file cannot be opened, read or written.
   public init(
     databasePath: String, products: [StoreProduct], bundleID: String,
     environment: StoreEnvironment = .production,
     tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0, broken: BrokenBackend? = nil,
-    onRequest: (@Sendable (RequestMoment) -> Void)? = nil, now: @escaping @Sendable () -> Timestamp
+    onRequest: (@Sendable (RequestMoment) -> Void)? = nil,
+    now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) throws(MockServerError) {
     let backend: BackendStore
     let known: BackendModel
@@ -57,18 +63,21 @@ public final class MockServer: Sendable {
     let commits = GroupCommit()
     // The server asks for a fault once per well-formed request, so this is where all of them are counted.
     // While a receipt is verified over HTTP, its connection waits for another one of this server.
-    server = HTTPServer(
-      limits: HTTPLimits(connections: 512),
-      fault: { request in
-        let (ordinal, fault) = mock.withLock { $0.admit(request) }
-        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .beforeHandling, fault: fault))
-        return fault
-      },
-      handler: { request in
-        let (ordinal, response) = Self.handle(request, mock, commits, now: now)
-        onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
-        return response
-      })
+    let fault: @Sendable (HTTPRequest) -> Fault? = { request in
+      let (ordinal, fault) = mock.withLock { $0.admit(request) }
+      onRequest?(RequestMoment(request, ordinal: ordinal, phase: .beforeHandling, fault: fault))
+      return fault
+    }
+    let handler: @Sendable (HTTPRequest) -> HTTPResponse = { request in
+      if let service = mock.withLock({ $0.services[request.path] }) {
+        return HTTPResponse(service(BackendRequest(request)))
+      }
+      let (ordinal, response) = Self.handle(request, mock, commits, now: now)
+      onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
+      return response
+    }
+    (self.fault, self.handler) = (fault, handler)
+    server = HTTPServer(limits: HTTPLimits(connections: 512), fault: fault, handler: handler)
   }
 
   /// Above every id in the backend's file: each server begins with an empty store, and a repeated id would be a
@@ -91,7 +100,8 @@ public final class MockServer: Sendable {
     let answers = ask(about: request, mock, now: now())
     let (ordinal, response, number, backend) = mock.withLock { state in
       let handled = state.handle(request, now: now(), answers: answers)
-      return (handled.ordinal, handled.response, state.backend.lastGathered, state.backend)
+      let response = sign(handled.response, to: request, with: state.signature)
+      return (handled.ordinal, response, state.backend.lastGathered, state.backend)
     }
     do throws(BackendStoreError) {
       try commits.wait(for: number) {

@@ -23,6 +23,10 @@ struct MockState {
   var verifier: (any ReceiptVerifier)?
   /// The planted bug, if there is one.
   var broken: BrokenBackend?
+  /// Who answers the paths of a protocol that is not ours.
+  var services: [String: MockServer.Service] = [:]
+  /// Signs the backend's answers; nil for unsigned ones.
+  var signature: ChecksumSignature?
   /// How far the mock's clock is ahead of the given one, in milliseconds.
   var clockShift: Int64 = 0
 

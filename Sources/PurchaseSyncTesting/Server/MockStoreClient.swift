@@ -7,7 +7,7 @@ public import PurchaseSync
 /// One value is one launch of the app. Transactions that another value paid are redelivered to this one as after a
 /// restart.
 public struct MockStoreClient: SellingStore {
-  private let transport: URLSessionTransport
+  private let transport: any BackendTransport
   private let storeAccount: String?
   private let device: String?
   private let launch = UUID().uuidString
@@ -24,6 +24,11 @@ public struct MockStoreClient: SellingStore {
   ///   - device: The name of a device. The store account on it can change, see `signIn(_:)` and `StoreModel.signIn`.
   public init(base: URL, device: String) {
     self.init(base: base, storeAccount: nil, device: device)
+  }
+
+  /// A client on a device, over another way than HTTP.
+  init(network: some BackendTransport, device: String) {
+    (transport, storeAccount, self.device) = (network, nil, device)
   }
 
   private init(base: URL, storeAccount: String?, device: String?) {

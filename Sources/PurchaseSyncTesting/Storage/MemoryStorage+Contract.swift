@@ -214,8 +214,9 @@ extension MemoryStorage: SyncStorage {
         oweUpdate(of: claim.key)
         owesUpdates = true
       }
-      if let number = tombstone.orderNumber, claim.verdict == .granted || claim.verdict == .duplicate {
-        book.deliver(number)
+      if let number = tombstone.orderNumber {
+        if claim.verdict == .granted || claim.verdict == .duplicate { book.set(.delivered, of: number) }
+        if claim.verdict == .refunded { book.set(.refunded, of: number) }
       }
       ended.append(tombstone)
     }

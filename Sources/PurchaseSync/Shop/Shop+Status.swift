@@ -1,0 +1,60 @@
+import PurchaseQueue
+
+/// The status for a screen.
+extension Shop {
+  /// The status now, and each one that differs from the one before. A reader that is slow gets the newest.
+  public func statuses() -> AsyncStream<ShopStatus> {
+    let (statuses, watcher) = AsyncStream.makeStream(
+      of: ShopStatus.self, bufferingPolicy: .bufferingNewest(1))
+    guard !isClosed else {
+      watcher.finish()
+      return statuses
+    }
+    let number = nextWatcher
+    nextWatcher += 1
+    watchers[number] = watcher
+    watcher.onTermination = { [weak self] _ in Task { await self?.unwatch(number) } }
+    if let told { watcher.yield(told) }
+    changed()
+    return statuses
+  }
+
+  private func unwatch(_ number: Int) { watchers[number] = nil }
+
+  /// Looks at the engine, if a reader wants to know. Many changes in a row are one look.
+  func changed() {
+    hasChanged = true
+    guard !isLooking, !isClosed, !watchers.isEmpty else { return }
+    isLooking = true
+    listen { [weak self] in await self?.look() }
+  }
+
+  private func look() async {
+    while hasChanged, !isClosed, !watchers.isEmpty {
+      hasChanged = false
+      guard let next = await newStatus(), next != told else { continue }
+      told = next
+      for watcher in watchers.values { watcher.yield(next) }
+    }
+    isLooking = false
+  }
+
+  /// Nil while the file is being opened, and in the background.
+  private func newStatus() async -> ShopStatus? {
+    guard !isSuspended else { return nil }
+    var next = told ?? ShopStatus()
+    if let engine {
+      do throws(SyncError) {
+        next = ShopStatus(try await engine.snapshot(), try await engine.orders())
+        problem = nil
+      } catch {
+        problem = error
+      }
+    } else if problem == nil {
+      return nil
+    }
+    (next.problem, next.fulfilmentProblem) = (problem ?? confirmationProblem, fulfilments.problem)
+    await closeAgain()
+    return next
+  }
+}

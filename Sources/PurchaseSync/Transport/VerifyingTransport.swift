@@ -1,0 +1,52 @@
+import Foundation
+import PurchaseSQLite
+
+/// Passes on only successful answers that the verifier takes for the backend's.
+///
+/// A successful answer that does not verify is no answer: nothing is settled, no order is made, and the request is
+/// repeated with backoff. Other answers settle nothing and need no signature: a gateway in front of the backend could
+/// not sign its own 503.
+struct VerifyingTransport: BackendTransport {
+  let transport: any BackendTransport
+  let verifier: any ReplyVerifier
+  /// A text that is unique for each request.
+  let nonce: @Sendable () -> String
+  /// Answers that were refused and not reported yet.
+  let refused = RefusedReplies()
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    var request = request
+    let nonce = nonce()
+    request.headers[ReplySignature.nonceField] = nonce
+    let response = try await transport.send(request)
+    guard (200...299).contains(response.status) else { return response }
+    let problem: String
+    if let signature = response.signature {
+      let message = ReplySignature.message(
+        method: request.method, target: request.path, nonce: nonce,
+        authorization: request.headers["Authorization"] ?? "", body: request.body, status: response.status,
+        reply: response.body)
+      if verifier.isGenuine(signature, of: message) { return response }
+      problem = "its signature is not the backend's for this request"
+    } else {
+      problem = "it is not signed"
+    }
+    let reason = "HTTP \(response.status) with \(response.body.count) bytes was not believed: \(problem)"
+    refused.add(reason)
+    throw TransportError(.unverified, reason: reason)
+  }
+}
+
+/// The reasons of refused answers, until the engine reports them.
+final class RefusedReplies: Sendable {
+  private let reasons = Locked<[String]>([])
+
+  func add(_ reason: String) { reasons.withLock { $0.append(reason) } }
+
+  func take() -> [String] {
+    reasons.withLock { reasons in
+      defer { reasons = [] }
+      return reasons
+    }
+  }
+}

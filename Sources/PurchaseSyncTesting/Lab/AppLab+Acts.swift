@@ -1,0 +1,46 @@
+import PurchaseSync
+
+/// What people do outside the app.
+extension AppLab {
+  /// From now on, a parent has to agree to the purchases of this Apple ID, or not any more.
+  public func setAskToBuy(_ asks: Bool, storeAccount: String = "apple-id") {
+    server.withStore { $0.setAccount(storeAccount, asksToBuy: asks) }
+  }
+
+  /// The parents agree to all that was asked. The store charges; the app need not run.
+  ///
+  /// - Returns: How many purchases were charged.
+  @discardableResult
+  public func approveAll() throws -> Int {
+    let moment = server.moment
+    return try server.withStore { (store) throws(StoreModelError) -> Int in
+      let waiting = store.requests.filter { $0.state == .waiting }
+      for request in waiting { _ = try store.approve(requestID: request.id, now: moment) }
+      return waiting.count
+    }
+  }
+
+  /// The parents refuse all that was asked. The app hears nothing of it.
+  public func declineAll() throws {
+    try server.withStore { (store) throws(StoreModelError) in
+      for request in store.requests where request.state == .waiting {
+        try store.decline(requestID: request.id)
+      }
+    }
+  }
+
+  /// The store refunds a charge and notifies the backend. The app hears of it when it is in the foreground next.
+  public func refund(transactionID: String) async throws {
+    let moment = server.moment
+    try server.withStore { (store) throws(StoreModelError) in
+      _ = try store.refund(transactionID: transactionID, now: moment)
+    }
+    await work()
+  }
+
+  /// Answers requests to a path of your own, such as `/iap/verify`, in place of the mock backend: your company's
+  /// protocol. Fault plans strike these requests as well.
+  public func serve(_ path: String, _ answer: @escaping MockServer.Service) {
+    server.serve(path, answer)
+  }
+}

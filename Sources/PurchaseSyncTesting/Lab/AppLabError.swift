@@ -1,0 +1,47 @@
+public import Foundation
+import VirtualTime
+
+/// Why a test in a lab can never end.
+@nonexhaustive
+public enum AppLabError: Error, Sendable, Hashable {
+  /// The test waits, and nothing is left that could end its wait.
+  case nothingLeft
+  /// The test waits still after the longest virtual time.
+  case timeIsOver
+  /// A task asks again and again, and never waits.
+  case spinning
+  /// This Swift runtime has no hook for its jobs.
+  case unsupported
+
+  init?(_ error: any Error) {
+    switch error {
+    case let stuck as VirtualQueue.Stuck:
+      self =
+        switch stuck.standstill {
+        case .nothingLeft: .nothingLeft
+        case .timeIsOver: .timeIsOver
+        case .spinning: .spinning
+        }
+    case is VirtualQueue.NoHook: self = .unsupported
+    default: return nil
+    }
+  }
+}
+
+extension AppLabError: CustomStringConvertible, LocalizedError {
+  /// What happened, and what to do.
+  public var description: String {
+    switch self {
+    case .nothingLeft:
+      "the test waits for something that no task and no timer of the lab can bring. If it waits for other threads or "
+        + "the main actor, use AppLab.outside"
+    case .timeIsOver:
+      "the test still waits after the longest virtual time. If it waits for other threads, use AppLab.outside"
+    case .spinning: "a task asks again and again without waiting: use AppLab.until"
+    case .unsupported: "this Swift runtime has no hook for its jobs, so time cannot be virtual"
+    }
+  }
+
+  /// The description.
+  public var errorDescription: String? { description }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import PurchaseSync
+
+/// The coins of each account, in a file.
+///
+/// An outcome comes again after a kill, so coins and the keys that are credited change together: in one file that is
+/// replaced as a whole. When `take` returns, the file is on the disk.
+///
+/// It is the wallet of one phone. A purchase that one phone could not finish is told to the account's other phones too,
+/// and each wallet credits it. Coins that several phones share belong on the backend: then `fulfil` only asks for the
+/// new balance.
+package actor Wallet {
+  struct Page: Codable {
+    var coins = 0
+    /// Of each outcome: how many coins it gave.
+    var credits: [String: Int] = [:]
+    var owned: Set<String> = []
+  }
+
+  /// The file does not say what was bought. The outcome comes again, and support can look.
+  struct UnknownPurchase: Error {}
+
+  private let path: String
+  private var pages: [String: Page] = [:]
+
+  package init(path: String) throws {
+    self.path = path
+    guard let data = FileManager.default.contents(atPath: path) else { return }
+    pages = try JSONDecoder().decode([String: Page].self, from: data)
+  }
+
+  package func coins(of account: String) -> Int { pages[account]?.coins ?? 0 }
+  package func owns(_ product: String, _ account: String) -> Bool {
+    pages[account]?.owned.contains(product) ?? false
+  }
+
+  /// Credits each outcome once, and takes it back after a refund. A restored purchase is in the name of the device, and
+  /// the backend says that it is the person's who uses the app.
+  package func take(_ outcome: Outcome, for user: String?) throws {
+    guard outcome.owner != .another else { return }
+    guard let (product, quantity) = outcome.purchase else { throw UnknownPurchase() }
+    let account = outcome.lane.account ?? (outcome.owner == .yours ? user : nil) ?? "this device"
+    var pages = self.pages
+    var page = pages[account] ?? Page()
+    let coins = outcome.isFulfilled ? CoinShop.products[product, default: 0] * quantity : 0
+    page.coins += coins - (page.credits[outcome.key.rawValue] ?? 0)
+    page.credits[outcome.key.rawValue] = coins
+    if outcome.isFulfilled { page.owned.insert(product) } else { page.owned.remove(product) }
+    pages[account] = page
+    try write(pages)
+    self.pages = pages
+  }
+
+  private func write(_ pages: [String: Page]) throws {
+    let new = URL(fileURLWithPath: path + ".new")
+    try JSONEncoder().encode(pages).write(to: new)
+    let file = try FileHandle(forWritingTo: new)
+    try file.synchronize()
+    try file.close()
+    guard rename(new.path, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+  }
+}

@@ -1,0 +1,99 @@
+import CoinShop
+import Foundation
+import PurchaseSync
+import PurchaseSyncTesting
+
+/// The process that is killed: three screens buy for ever, for one account.
+struct App {
+  let base: URL
+  let directory: String
+  let seed: UInt64
+  let bug: Bug
+
+  init(arguments: [String]) throws {
+    guard let base = URL(string: arguments[0]), let seed = UInt64(arguments[2]),
+      let bug = Bug(rawValue: arguments[3])
+    else { throw Failure(description: "the app does not understand \(arguments)") }
+    (self.base, directory, self.seed, self.bug) = (base, arguments[1], seed, bug)
+  }
+
+  func run() async throws {
+    if bug == .forgets { try forget() }
+    // A launch is shorter than the first wait of the usual back-off.
+    var configuration = SyncConfiguration(
+      path: directory + "/purchases.sqlite", retry: RetryPolicy().scaled(by: 100))
+    configuration.orderPolicy = .deviceOnly
+    let bug = self.bug
+    let shop = try CoinShop(
+      store: MockStoreClient(base: base, storeAccount: "apple-1"),
+      backend: BackendAdapter(CompanyBackend(http: URLSessionTransport(base: base))), directory: directory,
+      configuration: configuration, waiting: .seconds(2)
+    ) { wallet, session in
+      let credit = CoinShop.credit(wallet, session)
+      guard bug == .early else { return credit }
+      return { outcome in
+        Task {
+          try await Task.sleep(for: .milliseconds(10))
+          try await credit(outcome)
+        }
+      }
+    }
+    if seed == 0 { return try await finish(shop) }
+    var random = SplitMix64(seed: seed)
+    try await shop.signIn(Bool.random(using: &random) ? "alice" : "bob")
+    say(".")
+    await withTaskGroup(of: Void.self) { screens in
+      for _ in 0..<3 {
+        let own = SplitMix64(seed: random.next())
+        screens.addTask { await buyForEver(shop, own) }
+      }
+    }
+  }
+
+  private func buyForEver(_ shop: CoinShop, _ random: SplitMix64) async {
+    var random = random
+    while true {
+      let product = Bool.random(using: &random) ? "gems.100" : "coins.500"
+      do {
+        say(try await shop.buy(product).isFulfilled ? "+" : "-")
+      } catch {
+        say("!")
+      }
+    }
+  }
+
+  /// The last launch: both accounts get what they paid, until nothing is left.
+  private func finish(_ shop: CoinShop) async throws {
+    let engine = try await shop.shop.syncEngine()
+    for account in ["alice", "bob"] {
+      try await shop.signIn(account)
+      var quiet = 0
+      while quiet < 10 {
+        try await shop.shop.retryNow()
+        try await Task.sleep(for: .milliseconds(20))
+        let state = try await engine.snapshot()
+        let mine = state.purchases.filter { $0.lane == .account(account) }
+        quiet = mine.isEmpty && state.outcomes.isEmpty ? quiet + 1 : 0
+      }
+    }
+    await shop.shop.close()
+  }
+
+  /// The wallet keeps its coins and forgets for what it has credited them.
+  private func forget() throws {
+    let file = URL(fileURLWithPath: directory + "/wallet.json")
+    guard let data = FileManager.default.contents(atPath: file.path) else { return }
+    var pages = try JSONDecoder().decode([String: SavedPage].self, from: data)
+    for account in pages.keys { pages[account]?.credits = [:] }
+    try JSONEncoder().encode(pages).write(to: file)
+  }
+
+  private func say(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+}
+
+/// A page of the wallet's file, read by the check without the wallet.
+struct SavedPage: Codable {
+  var coins: Int
+  var credits: [String: Int]
+  var owned: Set<String>
+}

@@ -1,0 +1,202 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// Answers that the backend signs, and a man in the middle.
+@Suite struct SignedReplyTests {
+  private static let backend = ChecksumSignature(key: 1)
+
+  /// A backend that signs, or the man in the middle: changes what is sent and what is signed.
+  private struct Signing: BackendTransport {
+    var status = 200
+    /// What he does with the request before the backend signs its answer to it.
+    var request: @Sendable (inout BackendRequest) -> Void = { _ in }
+    /// What he does with the answer.
+    var reply: @Sendable (inout BackendResponse) -> Void = { _ in }
+    var signature = SignedReplyTests.backend
+    let nonces = Locked<[String]>([])
+
+    func send(_ sent: BackendRequest) async throws(TransportError) -> BackendResponse {
+      var heard = sent
+      request(&heard)
+      nonces.withLock { $0.append(heard.headers[ReplySignature.nonceField] ?? "") }
+      let body = Data(#"{"ledgerEpoch":"e","verdicts":[]}"#.utf8)
+      let message = ReplySignature.message(
+        method: heard.method, target: heard.path, nonce: heard.headers[ReplySignature.nonceField] ?? "",
+        authorization: heard.headers["Authorization"] ?? "", body: heard.body, status: status, reply: body)
+      var response = BackendResponse(status: status, signature: signature.sign(message), body: body)
+      reply(&response)
+      return response
+    }
+  }
+
+  private func answer(_ transport: Signing, _ request: BackendRequest = .upload()) async -> TransportError
+    .Kind?
+  {
+    let verifying = VerifyingTransport(
+      transport: transport, verifier: Self.backend, nonce: { UUID().uuidString })
+    do throws(TransportError) {
+      _ = try await verifying.send(request)
+      return nil
+    } catch {
+      #expect(verifying.refused.take().count == 1)
+      return error.kind
+    }
+  }
+
+  @Test func `the backend's own answer is believed, and each request has a nonce of its own`() async {
+    let transport = Signing()
+    for _ in 0..<3 { #expect(await answer(transport) == nil) }
+    #expect(Set(transport.nonces.value).count == 3)
+  }
+
+  @Test func `an answer of another server is not believed`() async {
+    #expect(await answer(Signing(reply: { $0.signature = nil })) == .unverified)
+    #expect(await answer(Signing(reply: { $0.signature = "" })) == .unverified)
+    #expect(await answer(Signing(signature: ChecksumSignature(key: 2))) == .unverified)
+    #expect(await answer(Signing(reply: { $0.body += Data(" ".utf8) })) == .unverified)
+    // The backend signed another status.
+    #expect(await answer(Signing(status: 202, reply: { $0.status = 200 })) == .unverified)
+  }
+
+  @Test func `an answer to a changed request is not believed`() async {
+    #expect(await answer(Signing(request: { $0.method = "PUT" })) == .unverified)
+    #expect(await answer(Signing(request: { $0.path = "v1/orders?after=z" })) == .unverified)
+    #expect(await answer(Signing(request: { $0.body.removeLast() })) == .unverified)
+    // In the name of the man's own account.
+    #expect(
+      await answer(Signing(request: { $0.headers["Authorization"] = "Bearer token-mallory" })) == .unverified)
+    #expect(await answer(Signing(request: { $0.headers[ReplySignature.nonceField] = "old" })) == .unverified)
+  }
+
+  @Test(arguments: [401, 403, 413, 426, 429, 500, 503])
+  func `an answer that settles nothing needs no signature`(status: Int) async {
+    #expect(await answer(Signing(status: status, reply: { $0.signature = nil })) == nil)
+  }
+
+  @Test func `parts of a message cannot be moved into each other`() {
+    func message(_ target: String, _ nonce: String, _ body: String, _ status: Int) -> String {
+      String(
+        decoding: ReplySignature.message(
+          method: "POST", target: target, nonce: nonce, authorization: "Bearer a", body: body.utf8,
+          status: status, reply: "{}".utf8), as: UTF8.self)
+    }
+    #expect(
+      message("v1/receipts", "n", "[]", 200)
+        == "21:purchase-sync-reply-14:POST11:v1/receipts1:n8:Bearer a2:[]3:2002:{}")
+    #expect(message("v1/r1", "n", "", 200) != message("v1/r", "1n", "", 200))
+    #expect(message("v1/r", "n", "2", 200) != message("v1/r", "n", "", 2_200))
+  }
+
+  // MARK: The engine
+
+  /// Answers the first two uploads himself: granted.
+  private static let forged = FaultPlan.forgedVerdict(transactionID: "2000000000000001", requests: 2)
+
+  @Test func `a man in the middle who says granted is not believed`() async throws {
+    try await EngineFixture.with(Self.forged) { fixture in
+      var fixture = fixture
+      let (log, records) = (MeasurementLog(), Locked<[SyncLogRecord]>([]))
+      fixture.server.signReplies(with: Self.backend)
+      fixture.configuration.verifier = Self.backend
+      fixture.configuration.metrics = { log.add($0) }
+      fixture.configuration.log = { record in records.withLock { $0.append(record) } }
+      let engine = try await fixture.open()
+      try await fixture.buy(engine)
+      try await fixture.finishAll(engine)
+      try fixture.expectAllDelivered()
+      let refusals = records.value.filter { $0.name == "replyRejected" }
+      #expect(refusals.count == 2 && refusals.allSatisfy { $0.level == .error })
+      #expect(refusals.allSatisfy { $0.text.contains("it is not signed") })
+      #expect(log.durations(.upload) == ["retry", "retry", "verdicts"])
+      #expect(log.count(.trouble, reason: "replyRejected") == 2)
+      #expect(try fixture.uploads() == 3)
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `without a verifier he is believed, and the purchase is lost`() async throws {
+    try await EngineFixture.with(Self.forged) { fixture in
+      fixture.server.signReplies(with: Self.backend)
+      let engine = try await fixture.open()
+      try await fixture.buy(engine)
+      try await fixture.finishAll(engine)
+      let seen = try fixture.server.snapshot()
+      #expect(seen.credits.isEmpty && seen.charges.allSatisfy(\.isFinished))
+      await engine.shutdown()
+    }
+  }
+
+  /// Keeps the backend's first signed answer to an upload and gives it to each later one.
+  private struct Replaying: BackendTransport {
+    let inner: any BackendTransport
+    let kept = Locked<BackendResponse?>(nil)
+    let replays = Locked(0)
+
+    func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+      guard request.path == "v1/receipts" else { return try await inner.send(request) }
+      if let old = kept.value,
+        replays.withLock({
+          $0 += 1; return $0 <= 2
+        })
+      {
+        return old
+      }
+      let response = try await inner.send(request)
+      kept.withLock { $0 = $0 ?? response }
+      return response
+    }
+  }
+
+  @Test func `the backend's own granted for another claim is not believed again`() async throws {
+    try await EngineFixture.with { fixture in
+      var fixture = fixture
+      fixture.server.signReplies(with: Self.backend)
+      fixture.configuration.verifier = Self.backend
+      let transport = Replaying(inner: fixture.transport)
+      let engine = try await fixture.open(transport: transport)
+      try await fixture.buy(engine)
+      try await fixture.finishAll(engine)
+      try await fixture.buy(engine)
+      try await fixture.finishAll(engine)
+      try fixture.expectAllDelivered(2)
+      #expect(transport.replays.value > 2)
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `orders, notices and adoptions work with signed answers`() async throws {
+    try await EngineFixture.with { fixture in
+      var fixture = fixture
+      fixture.server.signReplies(with: Self.backend)
+      fixture.configuration.verifier = Self.backend
+      let engine = try await fixture.open()
+      try await engine.receive(try await fixture.pay())
+      try await engine.adoptDevicePurchases(for: "alice")
+      try await fixture.buy(engine, account: "bob")
+      try await fixture.finishAll(engine)
+      try fixture.expectAllDelivered(2)
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `an order of another server is not made`() async throws {
+    try await EngineFixture.with { fixture in
+      var fixture = fixture
+      fixture.configuration.verifier = Self.backend
+      let engine = try await fixture.open()
+      let error = await #expect(throws: SyncError.self) {
+        try await engine.begin(product: EngineFixture.product, account: "alice")
+      }
+      guard case .backendUnreachable = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      await engine.shutdown()
+    }
+  }
+}
