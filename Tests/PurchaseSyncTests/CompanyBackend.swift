@@ -3,8 +3,8 @@ import PurchaseSQLite
 import PurchaseSync
 
 // MARK: begin
-/// A company's own endpoint: `POST /iap/verify {receipt, user, order} → {ok}`. It keeps a table of transaction ids, so
-/// that a repeated call credits nothing again.
+/// A company's own endpoint: `POST /iap/verify {receipt, user, order} → {ok}`. It keeps a table of transaction ids: a
+/// repeated call credits nothing again, and what no user has is given to the one who asks.
 struct CompanyBackend: PurchaseBackend {
   struct Question: Codable {
     var receipt: String
@@ -12,7 +12,11 @@ struct CompanyBackend: PurchaseBackend {
     var user: String
     var order: String?
   }
-  struct Answer: Codable { var ok: Bool }
+  /// With `ok`, the user has it now. Without, `why` says what is final; anything else may change.
+  struct Answer: Codable {
+    var ok: Bool
+    var why: String?
+  }
 
   /// Sends a body with a token to the company's server, and returns status and body.
   let post: @Sendable (_ path: String, _ token: String, _ body: Data) async throws -> (Int, Data)
@@ -26,7 +30,10 @@ struct CompanyBackend: PurchaseBackend {
     switch status {
     case 200:
       let answer = try JSONDecoder().decode(Answer.self, from: body)
-      return answer.ok ? .granted : .rejected(reason: "the company does not accept the receipt")
+      if answer.ok { return .granted }
+      if answer.why == "another user has it" { return .belongsToAnother }
+      if answer.why == "forged" { return .rejected(reason: "the company does not accept the receipt") }
+      return .pending(reason: "the company does not know it yet")
     case 401: throw BackendFailure.tokenRefused
     case 429, 503: throw BackendFailure.busy()
     default: return .pending(reason: "HTTP \(status)")
@@ -58,9 +65,13 @@ final class CompanyServer: Sendable {
         state.calls += 1
         guard path == "/iap/verify", token == "token-" + question.user else { return (401, Data()) }
         guard state.status == 200 else { return (state.status, Data()) }
-        if state.isPleased { state.credits[question.transaction] = [question.user, question.order] }
+        if state.isPleased, state.credits[question.transaction] == nil {
+          state.credits[question.transaction] = [question.user, question.order]
+        }
         if state.lost.contains(state.calls) { throw Lost() }
-        return (200, try JSONEncoder().encode(CompanyBackend.Answer(ok: state.isPleased)))
+        let isTheirs = state.credits[question.transaction]?.first == question.user
+        let why = isTheirs ? nil : state.isPleased ? "another user has it" : "forged"
+        return (200, try JSONEncoder().encode(CompanyBackend.Answer(ok: isTheirs, why: why)))
       }
     }
   }

@@ -87,6 +87,36 @@ import Testing
     }
   }
 
+  @Test func `bob restores what alice has, and gets nothing, for good`() async throws {
+    try await with { fixture, server, phone, _ in
+      _ = try await phone.purchase("pro", for: "alice")
+      await phone.close()
+      let (accounts, new) = (fixture.accounts, Wallet())
+      let pad = Shop(
+        store: fixture.store, backend: server.backend, configuration: try fixture.configuration("pad"),
+        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
+        credentials: { accounts.token(of: $0.account) }, fulfil: { try new.take($0) })
+      let found = try await pad.restore(for: "bob")
+      #expect(found.isEmpty && new.products == [])
+      #expect(try await pad.syncEngine().snapshot().purchases.isEmpty)
+      await pad.close()
+    }
+  }
+
+  @Test func `a token that is refused beside the device's is asked for again`() async throws {
+    try await BuyingFixture.with { fixture in
+      let (server, wallet) = (CompanyServer(), Wallet())
+      let shop = Shop(
+        store: fixture.store, backend: server.backend, configuration: try fixture.configuration(),
+        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
+        credentials: { $0.isRefused ? "token-" + $0.account : "stale" }, fulfil: { try wallet.take($0) })
+      _ = try await fixture.store.pay(product: "pro", quantity: 1, accountToken: nil)
+      let found = try await shop.restore(for: "alice")
+      #expect(found.map(\.account) == ["alice"] && wallet.products == ["pro"])
+      await shop.close()
+    }
+  }
+
   @Test func `a purchase that names no owner reaches the account that is signed in`() async throws {
     try await with { fixture, _, shop, wallet in
       try await shop.signedIn(as: "alice")

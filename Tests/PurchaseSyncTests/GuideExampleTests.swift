@@ -19,11 +19,21 @@ import Testing
 
   @Test func `a report names the order and its state, and no token`() async throws {
     try await BuyingFixture.withShop { fixture, shop, _ in
-      let sale = try await shop.purchase("gems", for: "alice")
-      guard case .delivered(let outcome) = sale else { throw Unexpected(sale: sale) }
-      let text = try await report(on: outcome.orderNumber ?? "", in: shop)
+      _ = try await shop.purchase("gems", for: "alice")
+      let item = try #require(await firstStatus(of: shop) { !$0.purchases.isEmpty }.purchases.first)
+      let text = try await report(on: item, in: shop)
       #expect(text.contains("settled (granted)") && text.contains("order: order-1"))
       #expect(!text.contains("token-"))
+    }
+  }
+
+  @Test func `a purchase without an order has a report, too`() async throws {
+    try await BuyingFixture.withShop(.outage(path: "/v1/receipts", requests: 1_000_000)) { fixture, shop, _ in
+      _ = try await fixture.store.pay(product: "gems", quantity: 1, accountToken: nil)
+      try await shop.resume()
+      let item = try #require(await firstStatus(of: shop) { !$0.purchases.isEmpty }.purchases.first)
+      let text = try await report(on: item, in: shop)
+      #expect(text.contains(item.id) && text.contains("lane: device"))
     }
   }
 

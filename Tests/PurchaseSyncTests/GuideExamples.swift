@@ -6,17 +6,19 @@ import PurchaseSync
 // MARK: begin restore
 /// What a "Restore purchases" button does. Returns a text for the user.
 func restorePurchases(of account: String, in shop: Shop) async throws -> String {
-  let outcomes = try await shop.restore(for: account)
-  let count = outcomes.count(where: \.isFulfilled)
+  let count = try await shop.restore(for: account).count
   return count == 0 ? "Nothing new was found." : "Restored: \(count)."
 }
 // MARK: end restore
 
 // MARK: begin support
 /// A text that a user can send to support. It holds no proof and no token.
-func report(on order: String, in shop: Shop) async throws -> String {
+func report(on item: ShopStatus.Item, in shop: Shop) async throws -> String {
   let engine = try await shop.syncEngine()
-  return try await engine.caseFiles(order: order).map(\.description).joined(separator: "\n")
+  let files = try await engine.caseFiles(order: item.id)
+  // A purchase without an order has the key of its transaction.
+  let one = files.isEmpty ? try await engine.caseFile(for: EntryKey(rawValue: item.id)) : nil
+  return (files + [one].compactMap(\.self)).map(\.description).joined(separator: "\n")
 }
 // MARK: end support
 

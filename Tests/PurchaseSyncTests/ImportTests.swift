@@ -108,11 +108,43 @@ import Testing
     }
   }
 
-  @Test func `what does not fit stays in the list, and is taken when there is capacity`() async throws {
+  @Test func `a list of more items than the queue sells at once is taken whole, for its accounts`()
+    async throws
+  {
     try await BuyingFixture.with { fixture in
       var configuration = try fixture.configuration()
       configuration.limits.entries = 2
+      let old = try await paid(5, fixture)
+      #expect(try SyncEngine.importPurchases(old, into: configuration).taken.count == 5)
+      try await deliver(fixture, configuration)
+      let credits = try fixture.server.snapshot().credits
+      #expect(credits.count == 5 && credits.allSatisfy { $0.owner == .account("alice") })
+    }
+  }
+
+  @Test func `what the store brought before the list stays in it, as the only record of its buyer`()
+    async throws
+  {
+    try await BuyingFixture.with { fixture in
+      let configuration = try fixture.configuration()
+      let old = try await paid(1, fixture)
+      let engine = try await fixture.open(configuration)
+      try await until { try fixture.server.snapshot().credits.count == 1 }
+      try await fixture.deliverAll(engine)
+      await engine.shutdown()
+      let report = try SyncEngine.importPurchases(old, into: configuration)
+      #expect(report.taken == [] && report.kept.map(\.reason) == [.ownerDiffers])
+    }
+  }
+
+  @Test func `what does not fit stays in the list, and is taken when there is capacity`() async throws {
+    try await BuyingFixture.with { fixture in
+      var configuration = try fixture.configuration()
       var old = try await paid(3, fixture)
+      // The store does not list it any more: the old list is its only place.
+      _ = try await fixture.store.finish(transactionIDs: [try old[2].transactions()[0].transactionID])
+      let sizes = try old.map { try $0.transactions()[0].proof.bytes.count }
+      configuration.limits.totalBytes = sizes[0] + sizes[1] + sizes[2] / 2
       let first = try SyncEngine.importPurchases(old, into: configuration)
       #expect(first.taken == ["item-0", "item-1"] && first.kept.map(\.reason) == [.queueFull])
       old.removeAll { first.taken.contains($0.id) }
@@ -258,7 +290,9 @@ import Testing
       var item = EarlierPurchase(id: "x", document: Self.receipt, transactionID: "1", account: "alice")
       _ = try SyncEngine.importPurchases([item], into: configuration)
       (item.account, item.orderNumber) = ("bob", "order-8")
-      _ = try SyncEngine.importPurchases([item], into: configuration)
+      let report = try SyncEngine.importPurchases([item], into: configuration)
+      // The list is the only record of bob.
+      #expect(report.taken == [] && report.kept.map(\.reason) == [.ownerDiffers])
       let entry = try #require(try entries(configuration).first)
       #expect(entry.lane == .account("alice") && entry.orderNumber == nil)
     }

@@ -27,8 +27,11 @@ import Testing
       let body = Data(#"{"ledgerEpoch":"e","verdicts":[]}"#.utf8)
       let message = ReplySignature.message(
         method: heard.method, target: heard.path, nonce: heard.headers[ReplySignature.nonceField] ?? "",
-        authorization: heard.headers["Authorization"] ?? "", body: heard.body, status: status, reply: body)
-      var response = BackendResponse(status: status, signature: signature.sign(message), body: body)
+        fields: ReplySignature.requestFields.map { heard.headers[$0] ?? "" }, body: heard.body,
+        status: status, reply: body)
+      var response = BackendResponse(
+        status: status, contentType: status < 300 ? "application/json" : "application/problem+json",
+        signature: signature.sign(message), body: body)
       reply(&response)
       return response
     }
@@ -67,13 +70,30 @@ import Testing
     #expect(await answer(Signing(request: { $0.method = "PUT" })) == .unverified)
     #expect(await answer(Signing(request: { $0.path = "v1/orders?after=z" })) == .unverified)
     #expect(await answer(Signing(request: { $0.body.removeLast() })) == .unverified)
-    // In the name of the man's own account.
-    #expect(
-      await answer(Signing(request: { $0.headers["Authorization"] = "Bearer token-mallory" })) == .unverified)
+    // In the name of the man's own account, as the device's, or for an order that was made before.
+    for field in ReplySignature.requestFields {
+      #expect(
+        await answer(Signing(request: { $0.headers[field] = "Bearer token-mallory" })) == .unverified,
+        "\(field)")
+    }
     #expect(await answer(Signing(request: { $0.headers[ReplySignature.nonceField] = "old" })) == .unverified)
   }
 
-  @Test(arguments: [401, 403, 413, 426, 429, 500, 503])
+  @Test(arguments: [400, 403, 404, 409, 413, 422, 426])
+  func `a refusal that would be final is believed only with its signature`(status: Int) async {
+    #expect(await answer(Signing(status: status)) == nil)
+    #expect(await answer(Signing(status: status, reply: { $0.signature = nil })) == .unverified)
+    // The page of a captive portal is no refusal of the backend, and no verifier is needed to know.
+    let page = Signing(
+      status: status,
+      reply: {
+        $0.signature = nil
+        $0.contentType = "text/html"
+      })
+    #expect(await answer(page) == nil)
+  }
+
+  @Test(arguments: [401, 408, 425, 429, 500, 503])
   func `an answer that settles nothing needs no signature`(status: Int) async {
     #expect(await answer(Signing(status: status, reply: { $0.signature = nil })) == nil)
   }
@@ -82,12 +102,12 @@ import Testing
     func message(_ target: String, _ nonce: String, _ body: String, _ status: Int) -> String {
       String(
         decoding: ReplySignature.message(
-          method: "POST", target: target, nonce: nonce, authorization: "Bearer a", body: body.utf8,
+          method: "POST", target: target, nonce: nonce, fields: ["Bearer a", "", "", ""], body: body.utf8,
           status: status, reply: "{}".utf8), as: UTF8.self)
     }
     #expect(
       message("v1/receipts", "n", "[]", 200)
-        == "21:purchase-sync-reply-14:POST11:v1/receipts1:n8:Bearer a2:[]3:2002:{}")
+        == "21:purchase-sync-reply-14:POST11:v1/receipts1:n8:Bearer a0:0:0:2:[]3:2002:{}")
     #expect(message("v1/r1", "n", "", 200) != message("v1/r", "1n", "", 200))
     #expect(message("v1/r", "n", "2", 200) != message("v1/r", "n", "", 2_200))
   }

@@ -8,8 +8,10 @@
 
     /// - Parameter publicKeys: Keys of 32 bytes each. A signature by any of them is accepted, so a backend can change
     ///   its key: ship an app that knows the next one first.
-    /// - Throws: CryptoKit's error for a key of another length.
+    /// - Throws: `SyncError` without a key, because nothing would ever be believed; CryptoKit's error for a key of another
+    ///   length.
     public init(publicKeys: [Data]) throws {
+      guard !publicKeys.isEmpty else { throw SyncError.encoding(what: "a verifier without a key") }
       keys = try publicKeys.map { try Curve25519.Signing.PublicKey(rawRepresentation: $0) }
     }
 

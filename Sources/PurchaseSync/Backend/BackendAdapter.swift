@@ -17,7 +17,7 @@ public struct BackendAdapter: BackendTransport {
       do {
         return try await answer(to: request)
       } catch let failure as BackendFailure {
-        return try Self.response(to: failure)
+        return try Self.response(to: failure, of: BackendCaller(request))
       }
     } catch is CancellationError {
       throw TransportError(.cancelled, reason: "the task was cancelled")
@@ -79,8 +79,13 @@ public struct BackendAdapter: BackendTransport {
     BackendResponse(status: 200, contentType: "application/json", body: try JSONEncoder().encode(document))
   }
 
-  private static func response(to failure: BackendFailure) throws -> BackendResponse {
+  private static func response(
+    to failure: BackendFailure, of caller: BackendCaller
+  ) throws -> BackendResponse {
     switch failure {
+    // The device sends in its own name, and the token beside it is refused.
+    case .tokenRefused where caller.account != nil && !caller.isBuyer:
+      return try problem(403, "the token of the signed-in account is refused", type: ProblemDocument.account)
     case .tokenRefused: return BackendResponse(status: 401, body: Data())
     case .refused(let reason): return try problem(422, reason)
     case .busy(let pause):
@@ -92,8 +97,10 @@ public struct BackendAdapter: BackendTransport {
   /// A year in milliseconds. The engine waits a day at most.
   private static var longestPause: Int64 { 365 * 86_400_000 }
 
-  private static func problem(_ status: Int, _ title: String) throws -> BackendResponse {
-    let document = ProblemDocument(type: "about:blank", title: title, status: status)
+  private static func problem(
+    _ status: Int, _ title: String, type: String = "about:blank"
+  ) throws -> BackendResponse {
+    let document = ProblemDocument(type: type, title: title, status: status)
     var response = try json(document)
     (response.status, response.contentType) = (status, "application/problem+json")
     return response

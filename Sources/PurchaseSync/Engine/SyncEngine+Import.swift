@@ -19,12 +19,17 @@ extension SyncEngine {
     var report = ImportReport()
     guard !old.isEmpty else { return report }
     try configuration.makeFolder()
-    let session = QueueSession(configuration.queueSetup, now: configuration.now)
+    var setup = configuration.queueSetup
+    setup.changes = Meter(configuration).changes
+    // An item that stays outside could come from the store first, which does not know its buyer. Only bytes are bounded.
+    setup.limits.entries = max(setup.limits.entries, Self.mostImported)
+    let session = QueueSession(setup, now: configuration.now)
     defer { session.close() }
     do throws(QueueError) {
       let system = configuration.system
       let file = try SyncFile(
         queue: session.open(), newIdentity: { DeviceIdentity(from: system.uuid) })
+      report.salvage = file.queue.salvage
       for item in old {
         if let kept = try file.take(item, limits: configuration.limits, now: configuration.now()) {
           report.kept.append(ImportReport.Kept(id: item.id, reason: kept.reason, detail: kept.detail))
@@ -37,6 +42,10 @@ extension SyncEngine {
     }
     return report
   }
+
+  /// The most entries that a file may hold after an import. Until they are below the app's own limit again, sales are refused
+  /// before the payment.
+  private static var mostImported: Int { 10_000 }
 }
 
 extension SyncFile {
@@ -59,7 +68,11 @@ extension SyncFile {
       }
       do throws(QueueError) {
         let known = try knownTransaction(transaction.key)
-        let match = try OrderMatcher.match(transaction, from: self).imported(as: item, known: known)
+        let found = try OrderMatcher.match(transaction, from: self)
+        if let known, found.isDenied(by: item, known) {
+          return .init(reason: .ownerDiffers, detail: "\(transaction.key) is known here as another owner's")
+        }
+        let match = found.imported(as: item, known: known)
         _ = try enqueue(transaction, match, storeAccount: nil, now: now)
       } catch {
         switch error {
@@ -80,12 +93,23 @@ extension SyncFile {
 }
 
 extension OrderMatch {
+  /// Whether the list names another owner than this file does, and nothing proves whose it is. The store's own listing came
+  /// first, and did not know.
+  func isDenied(by item: EarlierPurchase, _ known: KnownTransaction) -> Bool {
+    guard orderNumber == nil, !evidence.contains(.ownerByToken),
+      let told = item.account.map({ Lane.account($0) })
+    else { return false }
+    return known.lane != told && !(known.lane == .device && item.orderNumber != nil)
+  }
+
+  /// Whether the transaction itself says whose it is.
+  private var isProven: Bool { evidence.contains(.ownerByToken) || evidence.contains(.ownerByOriginal) }
+
   /// The match of a transaction that the app's old list has, too.
   ///
   /// What the transaction itself proves comes first: the order and the lane that it has in this file already, its
   /// account token, and the owner of its original transaction. Then the list counts, before the times of orders.
   func imported(as item: EarlierPurchase, known: KnownTransaction?) -> OrderMatch {
-    let isProven = evidence.contains(.ownerByToken) || evidence.contains(.ownerByOriginal)
     guard orderNumber == nil, !isProven, item.account != nil || item.orderNumber != nil else { return self }
     let told = item.account.map { Lane.account($0) }
     var match = self

@@ -1,5 +1,5 @@
 import AppStoreReceipts
-import PurchaseQueue
+public import PurchaseQueue
 
 /// One item of the list in which an earlier version of the app, or another library, kept purchases that were not sent.
 /// ``SyncEngine/importPurchases(_:into:)`` takes it over.
@@ -56,6 +56,8 @@ public struct ImportReport: Sendable, Hashable {
   public var taken: [String] = []
   /// Items that have to stay in the old list. The next import tries them again.
   public var kept: [Kept] = []
+  /// Set if the queue's file was damaged: what could be read of it was taken over before the import.
+  public var salvage: SalvageReport?
 
   /// An item that was not taken.
   public struct Kept: Sendable, Hashable {
@@ -82,6 +84,10 @@ public struct ImportReport: Sendable, Hashable {
     case queueFull
     /// It is in the queue's file, and the vault does not hold it yet: an uninstall would lose it.
     case unprotected
+    /// The queue holds or has delivered it for the device or for another account: the store brought it before the list
+    /// was imported. The list is the only record of its buyer: show it to support, or let the account adopt the device's
+    /// purchases, and remove the item then.
+    case ownerDiffers
     /// The queue refuses it: another transaction has its order, or its texts are too long.
     case refused
   }

@@ -14,7 +14,7 @@ extension SyncError: LocalizedError {
     case .backendUnreachable: "The shop cannot be reached."
     case .backendRefused: "The shop does not offer this purchase now."
     case .signInNeeded: "You are signed out."
-    case .store: "The App Store did not answer."
+    case .store: "The App Store could not do this now."
     case .encoding: "This purchase cannot be ordered."
     }
   }

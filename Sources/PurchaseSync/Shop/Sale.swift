@@ -5,7 +5,7 @@ public enum Sale: Sendable, Hashable {
   case delivered(Outcome)
   /// The user owned the product before, and this account has it. Nothing was charged.
   case alreadyOwned(Outcome)
-  /// The purchase has ended and gives this account nothing: it was refunded, or it is another account's.
+  /// The purchase has ended and gives this account nothing: it was refunded, its period is over, or it is another account's.
   case settled(Outcome)
   /// The purchase goes on without the caller. Its outcome comes to `fulfil`, perhaps in a later launch.
   case pending(Wait)
@@ -19,7 +19,7 @@ public enum Sale: Sendable, Hashable {
   public enum Wait: Sendable, Hashable {
     /// Another person (Ask to Buy) or the bank has to agree. Nothing is charged before.
     case approval
-    /// The payment sheet is still open, or its answer did not come in time. If it is paid, it is delivered.
+    /// The sheet is still open, and its caller has gone away, or the shop was closed. If it is paid, it is delivered.
     case payment
     /// Paid. The backend has not answered yet, or `fulfil` has failed and is tried again.
     case delivery

@@ -5,7 +5,8 @@ import PurchaseSQLite
 /// What the app tells the shop, and what its user asks for.
 extension Shop {
   /// This account uses the app now; nil if it has signed out. What waits for its credentials is tried again. Call it at
-  /// each launch, and whenever it changes. Not needed if the configuration has `currentAccount`.
+  /// each launch, and whenever it changes. With `currentAccount` in the configuration it is not needed at launch, but still
+  /// after each sign-in.
   public func signedIn(as account: String?) async throws(SyncError) {
     current.withLock { $0 = account }
     let engine = try await opened()
@@ -45,7 +46,7 @@ extension Shop {
     } catch {
       store = .failure(error)
     }
-    if case .success = store, !Self.isInsideFulfil {
+    if case .success = store, !isInsideFulfil {
       let system = configuration.system
       let limit = TimeLimit(milliseconds: waiting.wholeMilliseconds, patience: system.patience)
       _ = await limit.answer { () async throws -> Bool? in
@@ -107,7 +108,7 @@ extension Shop {
     let left = system.uptime().duration(to: deadline) / .seconds(1)
     let isDone = try await engine.work(forSeconds: left)
     try await tellAgain()
-    guard !Self.isInsideFulfil else { return false }
+    guard !isInsideFulfil else { return false }
     _ = await waits(before: deadline, while: { isFulfilling })
     return isDone && fulfilments.isEmpty
   }
@@ -150,13 +151,19 @@ extension Shop {
 
   /// The system tells of the foreground or the background. A return does not wait for the end of a visit, and spares its
   /// requests. A failure is in the status.
-  func visited(_ isForeground: Bool) async {
-    guard isForeground else {
-      (isSuspended, self.isForeground) = (true, false)
-      return listen { [weak self] in await self?.endVisit() }
+  func visited(_ isForeground: Bool) {
+    (isSuspended, self.isForeground) = (!isForeground, isForeground)
+    listen { [weak self] in
+      if isForeground { await self?.beginVisit() } else { await self?.endVisit() }
     }
+  }
+
+  private func beginVisit() async {
     do throws(SyncError) {
-      try await resume()
+      let engine = try await opened()
+      guard isForeground else { return }
+      try await engine.wake(.foreground)
+      try await tellAgain()
     } catch {
       problem = error
       changed()
@@ -174,9 +181,12 @@ extension Shop {
   }
 
   private func finishRequests() async {
+    if let opening { _ = await opening.value }
     await engine?.suspend()
     if isSuspended {
-      if !Self.isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
+      if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
+      // A confirmation may have opened the file again. Afterwards the system may suspend the process at once.
+      if isSuspended, drains == 0, !isClosed { await engine?.suspend(within: 0) }
     } else {
       // The app is back, and the engine may have heard of it before it was suspended.
       await networkIsBack(.foreground)

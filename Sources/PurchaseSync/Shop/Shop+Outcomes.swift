@@ -2,13 +2,15 @@ import PurchaseQueue
 
 /// What the engine tells, and what the app does with it.
 extension Shop {
-  func heard(_ event: SyncEvent) {
+  func heard(_ event: SyncEvent) async {
     if let outcome = event.outcome {
       fulfilments.heard(outcome)
       fulfilNext()
     }
     answer(desk.heard(event))
     changed()
+    // A transaction that the store delivers in the background opens the file.
+    if isSuspended, !isFulfilling { await closeAgain() }
   }
 
   /// Every outcome that is not confirmed is tried now, those included that have failed.
@@ -47,13 +49,26 @@ extension Shop {
     if let until { fulfilNext(at: until) }
   }
 
-  /// Whether the app is in one of its own calls of `fulfil`: what waits there for an outcome would wait for itself.
-  @TaskLocal static var isInsideFulfil = false
+  /// A call of `fulfil`.
+  struct Giving: Equatable, Sendable {
+    fileprivate var shop: ObjectIdentifier
+    fileprivate var number: Int
+  }
+
+  /// The call of `fulfil` in which a task is, or was begun.
+  @TaskLocal private static var giving: Giving?
+
+  /// Whether the caller is in the `fulfil` that is under way: what waits there for an outcome would wait for itself.
+  var isInsideFulfil: Bool { Self.giving.map { $0 == underWay } ?? false }
 
   /// False if `fulfil` has failed.
   private func give(_ outcome: Outcome) async -> Bool {
+    givings += 1
+    let giving = Giving(shop: ObjectIdentifier(self), number: givings)
+    underWay = giving
+    defer { underWay = nil }
     do {
-      try await Self.$isInsideFulfil.withValue(true) { try await fulfil(outcome) }
+      try await Self.$giving.withValue(giving) { try await fulfil(outcome) }
     } catch {
       fulfilments.failed(outcome, Self.text(of: error), at: configuration.system.uptime())
       return false

@@ -107,7 +107,7 @@ extension Shop {
       if let sale = try await answer(to: result, order, engine) {
         callers[order.number]?.answers.yield(.success(sale))
       } else {
-        waitForBackend(order.number)
+        waitForBackend(order.number, isInside: isInsideFulfil)
       }
     } catch {
       callers[order.number]?.answers.yield(.failure(error))
@@ -116,8 +116,8 @@ extension Shop {
     await closeAgain()
   }
 
-  private func waitForBackend(_ number: String) {
-    guard !Self.isInsideFulfil else {
+  private func waitForBackend(_ number: String, isInside: Bool) {
+    guard !isInside else {
       callers[number]?.answers.yield(.success(.pending(.delivery)))
       return
     }
@@ -125,7 +125,7 @@ extension Shop {
     let (waiting, patience) = (self.waiting.wholeMilliseconds, configuration.system.patience)
     callers[number]?.limit = Task { [weak self] in
       do {
-        try await patience(max(0, waiting))
+        try await patience(min(max(0, waiting), TimeLimit.longest))
       } catch {
         return  // The caller has its answer.
       }

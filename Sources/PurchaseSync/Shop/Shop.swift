@@ -19,7 +19,7 @@ public actor Shop {
 
   /// Who tells the shop that the app goes to the background, and comes back.
   public enum Lifecycle: Sendable, Hashable {
-    /// The system's notifications: on iOS, tvOS, visionOS, watchOS and macOS, and in app extensions.
+    /// The system's notifications: on iOS, visionOS and macOS, and in app extensions.
     case automatic
     /// The app, with ``Shop/suspend()`` and ``Shop/resume()``.
     case explicit
@@ -57,6 +57,9 @@ public actor Shop {
   var fulfilments = Fulfilments()
   /// The line of outcomes is being gone through.
   var isFulfilling = false
+  /// The call of `fulfil` that is running, and how many there were.
+  var underWay: Giving?
+  var givings = 0
   /// Waits for the next attempt of what has failed.
   var retry: Task<Void, Never>?
   /// Calls of `drain` and `suspend` under way: they may use the file in the background, and close it.
@@ -95,7 +98,8 @@ public actor Shop {
       surroundings: .of(lifecycle), waiting: waiting, credentials: credentials, fulfil: fulfil)
   }
 
-  /// A shop for a backend with a protocol of its own. If the backend makes no orders, the device makes them.
+  /// A shop for a backend with a protocol of its own. If the backend makes no orders, the device makes them. The
+  /// configuration's verifier is not used: your `verify` reads the backend's answers, and believes them or not.
   public init(
     store: any SellingStore, backend: any PurchaseBackend, configuration: SyncConfiguration = .standard,
     lifecycle: Lifecycle = .automatic, waiting: Duration = .seconds(30),
@@ -103,6 +107,7 @@ public actor Shop {
   ) {
     var configuration = configuration
     if !backend.makesOrders { configuration.orderPolicy = .deviceOnly }
+    configuration.verifier = nil
     self.init(
       store: store, backend: BackendAdapter(backend), configuration: configuration, lifecycle: lifecycle,
       waiting: waiting, credentials: credentials, fulfil: fulfil)
@@ -189,14 +194,14 @@ public actor Shop {
       let events = try await events(of: engine)
       self.engine = engine
       problem = nil
-      // The app came to the foreground before there was an engine, or went to the background meanwhile.
-      if isForeground { try await engine.wake(.foreground) }
-      await closeAgain()
       listen { [weak self] in
         for await event in events { await self?.heard(event) }
       }
       let store = self.store
       listen { await store.pass(to: engine) }
+      // The app came to the foreground before there was an engine, or went to the background meanwhile.
+      if isForeground { await networkIsBack(.foreground) }
+      await closeAgain()
       changed()
       return .success(engine)
     } catch {
@@ -225,7 +230,7 @@ public actor Shop {
     isClosed = true
     if let opening { _ = await opening.value }
     for caller in callers.values { caller.answers.finish() }
-    if !Self.isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
+    if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
     retry?.cancel()
     for task in tasks.values { task.cancel() }
     await engine?.shutdown()

@@ -1,11 +1,12 @@
 import Foundation
 import PurchaseSQLite
 
-/// Passes on only successful answers that the verifier takes for the backend's.
+/// Passes on only answers that the verifier takes for the backend's, where an answer is final
+/// (``ReplySignature/isNeeded(status:)``).
 ///
-/// A successful answer that does not verify is no answer: nothing is settled, no order is made, and the request is
-/// repeated with backoff. Other answers settle nothing and need no signature: a gateway in front of the backend could
-/// not sign its own 503.
+/// An answer that does not verify is no answer: nothing is settled, no order is made or refused, and the request is
+/// repeated with backoff. A refusal that is no problem document is not the backend's, and the engine does not believe it
+/// either.
 struct VerifyingTransport: BackendTransport {
   let transport: any BackendTransport
   let verifier: any ReplyVerifier
@@ -19,13 +20,13 @@ struct VerifyingTransport: BackendTransport {
     let nonce = nonce()
     request.headers[ReplySignature.nonceField] = nonce
     let response = try await transport.send(request)
-    guard (200...299).contains(response.status) else { return response }
+    guard ReplySignature.isNeeded(status: response.status), response.isOfProtocol else { return response }
     let problem: String
     if let signature = response.signature {
       let message = ReplySignature.message(
         method: request.method, target: request.path, nonce: nonce,
-        authorization: request.headers["Authorization"] ?? "", body: request.body, status: response.status,
-        reply: response.body)
+        fields: ReplySignature.requestFields.map { request.headers[$0] ?? "" }, body: request.body,
+        status: response.status, reply: response.body)
       if verifier.isGenuine(signature, of: message) { return response }
       problem = "its signature is not the backend's for this request"
     } else {
@@ -34,6 +35,13 @@ struct VerifyingTransport: BackendTransport {
     let reason = "HTTP \(response.status) with \(response.body.count) bytes was not believed: \(problem)"
     refused.add(reason)
     throw TransportError(.unverified, reason: reason)
+  }
+}
+
+extension BackendResponse {
+  /// Whether the engine would believe it: a successful answer, or a refusal with a problem document.
+  fileprivate var isOfProtocol: Bool {
+    (200...299).contains(status) || contentType?.hasPrefix("application/problem+json") == true
   }
 }
 

@@ -3,7 +3,7 @@ import PurchaseSQLite
 import PurchaseSync
 
 extension MockServer {
-  /// Signs each successful answer of the backend from now on; nil ends it. Answers that a fault plan makes up are not
+  /// Signs each answer of the backend that needs it (``ReplySignature/isNeeded(status:)``) from now on; nil ends it. Answers that a fault plan makes up are not
   /// signed: they stand for another server.
   public func signReplies(with signature: ChecksumSignature?) {
     mock.withLock { $0.signature = signature }
@@ -13,15 +13,15 @@ extension MockServer {
   static func sign(
     _ response: HTTPResponse, to request: HTTPRequest, with signature: ChecksumSignature?
   ) -> HTTPResponse {
-    guard let signature, (200...299).contains(response.status), request.path.hasPrefix("/v1/"),
+    guard let signature, ReplySignature.isNeeded(status: response.status), request.path.hasPrefix("/v1/"),
       let nonce = request.headers[ReplySignature.nonceField]
     else { return response }
     var signed = response
     signed.headers[ReplySignature.field] = signature.sign(
       ReplySignature.message(
         method: request.method, target: String(request.target.dropFirst()), nonce: nonce,
-        authorization: request.headers["Authorization"] ?? "", body: request.body, status: response.status,
-        reply: response.body))
+        fields: ReplySignature.requestFields.map { request.headers[$0] ?? "" }, body: request.body,
+        status: response.status, reply: response.body))
     return signed
   }
 }

@@ -2,12 +2,17 @@ import PurchaseSync
 import StoreKit
 
 // MARK: begin
-/// Sells what the user began to buy in the App Store. Call it at launch, in a task of its own.
+/// Sells what the user began to buy in the App Store, to the account that is signed in then. Call it at launch, in a task
+/// of its own.
 @available(iOS 16.4, macOS 14.4, *)
-func sellPromotions(of shop: Shop, at store: StoreKitStore, to account: String) async throws {
+func sellPromotions(of shop: Shop, at store: StoreKitStore, to account: () -> String?) async {
   for await intent in store.purchaseIntents {
-    let sale = try await shop.purchase(intent.productID, for: account, sheet: intent.sheet())
-    print(sale.message)
+    guard let account = account() else { continue }
+    do {
+      print(try await shop.purchase(intent.productID, for: account, sheet: intent.sheet()).message)
+    } catch {
+      print(error.localizedDescription)
+    }
   }
 }
 // MARK: end

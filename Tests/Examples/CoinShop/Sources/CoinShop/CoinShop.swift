@@ -16,7 +16,7 @@ package struct CoinShop: Sendable {
   package init(
     store: any SellingStore, backend: any BackendTransport, directory: String,
     configuration: SyncConfiguration, waiting: Duration = .seconds(30),
-    fulfilling: (Wallet, Session) -> Shop.Fulfilment = CoinShop.credit
+    fulfilling: (Wallet) -> Shop.Fulfilment = CoinShop.credit
   ) throws {
     let session = Session(path: directory + "/account")
     (wallet, self.session) = (try Wallet(path: directory + "/wallet.json"), session)
@@ -25,11 +25,11 @@ package struct CoinShop: Sendable {
     shop = Shop(
       store: store, backend: backend, configuration: configuration, waiting: waiting,
       credentials: { $0.account == session.account ? "token-" + $0.account : nil },
-      fulfil: fulfilling(wallet, session))
+      fulfil: fulfilling(wallet))
   }
 
-  package static func credit(_ wallet: Wallet, _ session: Session) -> Shop.Fulfilment {
-    { outcome in try await wallet.take(outcome, for: session.account) }
+  package static func credit(_ wallet: Wallet) -> Shop.Fulfilment {
+    { outcome in try await wallet.take(outcome) }
   }
 
   /// Signs an account in; nil signs out.

@@ -1,16 +1,18 @@
 import Foundation
 import PurchaseSync
 
-/// A company's own endpoint: `POST /iap/verify {receipt, user, order} → {ok}`. It keeps a table of transaction ids, so
-/// that a repeated call credits nothing again.
+/// A company's own endpoint: `POST /iap/verify {receipt, user, order} → {ok}`. It keeps a table of transaction ids: a
+/// repeated call credits nothing again, and what no user has is given to the one who asks.
 package struct CompanyBackend: PurchaseBackend {
   package struct Question: Codable {
     package var receipt, transaction, user: String
     package var order: String?
   }
+  /// With `ok`, the user has it now. Without, `why` says what is final; anything else may change.
   package struct Answer: Codable {
     package var ok: Bool
-    package init(ok: Bool) { self.ok = ok }
+    package var why: String?
+    package init(ok: Bool, why: String?) { (self.ok, self.why) = (ok, why) }
   }
 
   let http: any BackendTransport
@@ -29,7 +31,9 @@ package struct CompanyBackend: PurchaseBackend {
     switch reply.status {
     case 200:
       let answer = try JSONDecoder().decode(Answer.self, from: reply.body)
-      return answer.ok ? .granted : .rejected(reason: "the company does not accept the receipt")
+      if answer.ok { return .granted }
+      if answer.why == "another user has it" { return .belongsToAnother }
+      return .pending(reason: "the company does not know it yet")
     case 401: throw BackendFailure.tokenRefused
     case 429, 503: throw BackendFailure.busy()
     default: return .pending(reason: "HTTP \(reply.status)")

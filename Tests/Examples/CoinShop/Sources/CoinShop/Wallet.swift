@@ -34,12 +34,11 @@ package actor Wallet {
     pages[account]?.owned.contains(product) ?? false
   }
 
-  /// Credits each outcome once, and takes it back after a refund. A restored purchase is in the name of the device, and
-  /// the backend says that it is the person's who uses the app.
-  package func take(_ outcome: Outcome, for user: String?) throws {
+  /// Credits each outcome once, and takes it back after a refund.
+  package func take(_ outcome: Outcome) throws {
     guard outcome.owner != .another else { return }
     guard let (product, quantity) = outcome.purchase else { throw UnknownPurchase() }
-    let account = outcome.lane.account ?? (outcome.owner == .yours ? user : nil) ?? "this device"
+    let account = outcome.account ?? "this device"
     var pages = self.pages
     var page = pages[account] ?? Page()
     let coins = outcome.isFulfilled ? CoinShop.products[product, default: 0] * quantity : 0

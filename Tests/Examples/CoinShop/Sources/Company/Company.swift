@@ -27,12 +27,15 @@ package final class Company: @unchecked Sendable {
         return BackendResponse(status: 401, body: Data())
       }
       let isGenuine = store.withStore { $0.transaction(question.transaction) != nil }
-      let isTheirs = lock.withLock {
+      let owner = lock.withLock {
         let credit = Credit(user: question.user, order: question.order)
         if isGenuine, ledger[question.transaction] == nil { ledger[question.transaction] = credit }
-        return ledger[question.transaction]?.user == question.user
+        return ledger[question.transaction]?.user
       }
-      let body = try JSONEncoder().encode(CompanyBackend.Answer(ok: isGenuine && isTheirs))
+      let why = owner == nil ? "the store does not know it" : "another user has it"
+      let answer = CompanyBackend.Answer(
+        ok: owner == question.user, why: owner == question.user ? nil : why)
+      let body = try JSONEncoder().encode(answer)
       return BackendResponse(status: 200, contentType: "application/json", body: body)
     } catch {
       return BackendResponse(status: 400, body: Data())

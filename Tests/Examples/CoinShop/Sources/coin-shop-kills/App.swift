@@ -28,8 +28,8 @@ struct App {
       store: MockStoreClient(base: base, storeAccount: "apple-1"),
       backend: BackendAdapter(CompanyBackend(http: URLSessionTransport(base: base))), directory: directory,
       configuration: configuration, waiting: .seconds(2)
-    ) { wallet, session in
-      let credit = CoinShop.credit(wallet, session)
+    ) { wallet in
+      let credit = CoinShop.credit(wallet)
       guard bug == .early else { return credit }
       return { outcome in
         Task {
