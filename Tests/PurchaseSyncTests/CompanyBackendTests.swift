@@ -13,14 +13,23 @@ import Testing
     _ body: (BuyingFixture, CompanyServer, Shop, Wallet) async throws -> Void
   ) async throws {
     try await BuyingFixture.with { fixture in
-      let (server, wallet, accounts) = (CompanyServer(), Wallet(), fixture.accounts)
-      let shop = Shop(
-        store: fixture.store, backend: server.backend, configuration: try fixture.configuration(),
-        lifecycle: .explicit, waiting: waiting, credentials: { accounts.token(of: $0.account) },
-        fulfil: { try wallet.take($0) })
+      let server = CompanyServer()
+      let (shop, wallet) = try self.shop(fixture, server, on: "phone", waiting: waiting)
       try await body(fixture, server, shop, wallet)
       await shop.close()
     }
+  }
+
+  private func shop(
+    _ fixture: BuyingFixture, _ server: CompanyServer, on device: String,
+    waiting: Duration = .seconds(3_000_000_000)
+  ) throws -> (Shop, Wallet) {
+    let (wallet, accounts) = (Wallet(), fixture.accounts)
+    let shop = Shop(
+      store: fixture.store, backend: server.backend, configuration: try fixture.configuration(device),
+      lifecycle: .explicit, waiting: waiting, credentials: { accounts.token(of: $0.account) },
+      fulfil: { try wallet.take($0) })
+    return (shop, wallet)
   }
 
   @Test func `a purchase reaches a backend that knows nothing of orders`() async throws {
@@ -76,11 +85,7 @@ import Testing
     try await with { fixture, server, phone, _ in
       _ = try await phone.purchase("pro", for: "alice")
       await phone.close()
-      let (accounts, new) = (fixture.accounts, Wallet())
-      let pad = Shop(
-        store: fixture.store, backend: server.backend, configuration: try fixture.configuration("pad"),
-        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
-        credentials: { accounts.token(of: $0.account) }, fulfil: { try new.take($0) })
+      let (pad, new) = try self.shop(fixture, server, on: "pad")
       let found = try await pad.restore(for: "alice")
       #expect(found.map(\.account) == ["alice"] && new.products == ["pro"])
       await pad.close()
@@ -91,11 +96,7 @@ import Testing
     try await with { fixture, server, phone, _ in
       _ = try await phone.purchase("pro", for: "alice")
       await phone.close()
-      let (accounts, new) = (fixture.accounts, Wallet())
-      let pad = Shop(
-        store: fixture.store, backend: server.backend, configuration: try fixture.configuration("pad"),
-        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
-        credentials: { accounts.token(of: $0.account) }, fulfil: { try new.take($0) })
+      let (pad, new) = try self.shop(fixture, server, on: "pad")
       let found = try await pad.restore(for: "bob")
       #expect(found.isEmpty && new.products == [])
       #expect(try await pad.syncEngine().snapshot().purchases.isEmpty)

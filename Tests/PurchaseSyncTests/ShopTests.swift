@@ -282,6 +282,21 @@ import Testing
     }
   }
 
+  @Test func `one look at the status opens the file, and says why it cannot`() async throws {
+    try await BuyingFixture.with { fixture in
+      let configuration = try fixture.configuration()
+      try Data("a diary".utf8).write(to: URL(fileURLWithPath: configuration.path))
+      let shop = try fixture.shop(Wallet(), configuration: configuration)
+      #expect(await shop.status().problem != nil)
+      try FileManager.default.removeItem(atPath: configuration.path)
+      _ = try await shop.purchase("gems", for: "alice")
+      let status = await shop.status()
+      #expect(status.problem == nil && status.purchases.map(\.productID) == ["gems"])
+      await shop.close()
+      #expect(await shop.status().problem != nil)
+    }
+  }
+
   @Test func `a closed shop refuses, and does not hang`() async throws {
     try await BuyingFixture.with { fixture in
       let shop = try fixture.shop(Wallet())

@@ -2,6 +2,18 @@ import PurchaseQueue
 
 /// The status for a screen.
 extension Shop {
+  /// The status now: one look.
+  public func status() async -> ShopStatus {
+    if engine == nil, !isSuspended {
+      do throws(SyncError) {
+        _ = try await opened()
+      } catch {
+        problem = error
+      }
+    }
+    return await newStatus() ?? told ?? ShopStatus(problem: problem)
+  }
+
   /// The status now, and each one that differs from the one before. A reader that is slow gets the newest.
   public func statuses() -> AsyncStream<ShopStatus> {
     let (statuses, watcher) = AsyncStream.makeStream(

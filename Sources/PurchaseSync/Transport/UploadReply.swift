@@ -48,7 +48,7 @@ public struct ClaimVerdict: Codable, Sendable, Hashable {
 }
 
 /// The backend's decision about a claim. An open set: an unknown word counts as `pending`.
-public struct Verdict: RawRepresentable, Hashable, Sendable, Codable {
+public struct Verdict: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The word on the wire.
   public var rawValue: String
 
@@ -71,6 +71,9 @@ public struct Verdict: RawRepresentable, Hashable, Sendable, Codable {
   public static let unknownTransaction = Verdict(rawValue: "unknownTransaction")
   /// Forged, malformed, or for another bundle or another product.
   public static let rejected = Verdict(rawValue: "rejected")
+
+  /// The word.
+  public var description: String { rawValue }
 
   /// Whether the verdict is final: the entry can be removed and the transaction finished.
   public var isSettled: Bool {

@@ -52,13 +52,11 @@ package struct CoinShop: Sendable {
   /// What a screen shows: the products, then what the account has bought, and how far each purchase is.
   package func list() async -> [String] {
     var lines = Self.products.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value) coins" }
-    for await status in await shop.statuses() {
-      for item in status.purchases where item.account == session.account {
-        lines.append("\(item.productID ?? "unknown"): \(item.stage.text)")
-      }
-      if let problem = status.problem { lines.append(problem.localizedDescription) }
-      break
+    let status = await shop.status()
+    for item in status.purchases where item.account == session.account {
+      lines.append("\(item.productID ?? "unknown"): \(item.stage.text)")
     }
+    if let problem = status.problem { lines.append(problem.localizedDescription) }
     return lines
   }
 

@@ -36,7 +36,7 @@ package actor Wallet {
 
   /// Credits each outcome once, and takes it back after a refund.
   package func take(_ outcome: Outcome) throws {
-    guard outcome.owner != .another else { return }
+    guard outcome.isFulfilled || outcome.verdict == .refunded else { return }
     guard let (product, quantity) = outcome.purchase else { throw UnknownPurchase() }
     let account = outcome.account ?? "this device"
     var pages = self.pages
