@@ -3,8 +3,8 @@ import PurchaseSQLite
 import PurchaseSync
 
 extension MockServer {
-  /// Signs each answer of the backend that needs it (``ReplySignature/isNeeded(status:)``) from now on; nil ends it. Answers that a fault plan makes up are not
-  /// signed: they stand for another server.
+  /// Signs each answer of the backend that needs it (`ReplySignature.isNeeded(status:)`) from now on; nil ends it. Answers
+  /// that a fault plan makes up are not signed: they stand for another server.
   public func signReplies(with signature: ChecksumSignature?) {
     mock.withLock { $0.signature = signature }
   }
