@@ -22,13 +22,13 @@ import Testing
 
   private func shop(
     _ fixture: BuyingFixture, _ server: CompanyServer, on device: String,
-    waiting: Duration = .seconds(3_000_000_000)
+    waiting: Duration = .seconds(3_000_000_000), credentials: CredentialSource? = nil
   ) throws -> (Shop, Wallet) {
     let (wallet, accounts) = (Wallet(), fixture.accounts)
     let shop = Shop(
       store: fixture.store, backend: server.backend, configuration: try fixture.configuration(device),
-      lifecycle: .explicit, waiting: waiting, credentials: { accounts.token(of: $0.account) },
-      fulfil: { try wallet.take($0) })
+      lifecycle: .explicit, waiting: waiting,
+      credentials: credentials ?? { accounts.token(of: $0.account) }, fulfil: { try wallet.take($0) })
     return (shop, wallet)
   }
 
@@ -70,13 +70,11 @@ import Testing
   @Test func `a token that the backend refuses is told to the credentials, and asked for again`() async throws
   {
     try await BuyingFixture.with { fixture in
-      let (server, wallet) = (CompanyServer(), Wallet())
-      let shop = Shop(
-        store: fixture.store, backend: server.backend, configuration: try fixture.configuration(),
-        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
-        credentials: { $0.isRefused ? "token-" + $0.account : "stale" }, fulfil: { try wallet.take($0) })
+      let (shop, wallet) = try shop(
+        fixture, CompanyServer(), on: "phone",
+        credentials: { $0.isRefused ? "token-" + $0.account : "stale" })
       let sale = try await shop.purchase("gems", for: "alice")
-      #expect(sale.isFulfilled)
+      #expect(sale.isFulfilled && wallet.products == ["gems"])
       await shop.close()
     }
   }
@@ -106,11 +104,9 @@ import Testing
 
   @Test func `a token that is refused beside the device's is asked for again`() async throws {
     try await BuyingFixture.with { fixture in
-      let (server, wallet) = (CompanyServer(), Wallet())
-      let shop = Shop(
-        store: fixture.store, backend: server.backend, configuration: try fixture.configuration(),
-        lifecycle: .explicit, waiting: .seconds(3_000_000_000),
-        credentials: { $0.isRefused ? "token-" + $0.account : "stale" }, fulfil: { try wallet.take($0) })
+      let (shop, wallet) = try shop(
+        fixture, CompanyServer(), on: "phone",
+        credentials: { $0.isRefused ? "token-" + $0.account : "stale" })
       _ = try await fixture.store.pay(product: "pro", quantity: 1, accountToken: nil)
       let found = try await shop.restore(for: "alice")
       #expect(found.map(\.account) == ["alice"] && wallet.products == ["pro"])

@@ -108,13 +108,16 @@ import Testing
     }
   }
 
-  @Test func `a list of more items than the queue sells at once is taken whole, for its accounts`()
+  @Test func `a list as long as the limit of entries is taken whole, for its accounts, and one more is not`()
     async throws
   {
     try await BuyingFixture.with { fixture in
       var configuration = try fixture.configuration()
-      configuration.limits.entries = 2
       let old = try await paid(5, fixture)
+      configuration.limits.entries = 4
+      let report = try SyncEngine.importPurchases(old, into: configuration)
+      #expect(report.taken.count == 4 && report.kept.map(\.reason) == [.queueFull])
+      configuration.limits.entries = 5
       #expect(try SyncEngine.importPurchases(old, into: configuration).taken.count == 5)
       try await deliver(fixture, configuration)
       let credits = try fixture.server.snapshot().credits

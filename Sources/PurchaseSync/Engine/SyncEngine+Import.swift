@@ -21,8 +21,6 @@ extension SyncEngine {
     try configuration.makeFolder()
     var setup = configuration.queueSetup
     setup.changes = Meter(configuration).changes
-    // An item that stays outside could come from the store first, which does not know its buyer. Only bytes are bounded.
-    setup.limits.entries = max(setup.limits.entries, Self.mostImported)
     let session = QueueSession(setup, now: configuration.now)
     defer { session.close() }
     do throws(QueueError) {
@@ -42,10 +40,6 @@ extension SyncEngine {
     }
     return report
   }
-
-  /// The most entries that a file may hold after an import. Until they are below the app's own limit again, sales are refused
-  /// before the payment.
-  private static var mostImported: Int { 10_000 }
 }
 
 extension SyncFile {
