@@ -1,3 +1,5 @@
+import Foundation
+
 /// A Swift file reduced to its code: comments, the contents of string literals, and names in backticks are replaced
 /// by blanks. The line numbers stay the same.
 ///
@@ -10,6 +12,7 @@ struct SourceText: Sendable {
   /// The same as one text, and its bytes.
   let code: String
   private let bytes: [UInt8]
+  private let data: Data
   /// The number of lines in the file.
   var rawLineCount: Int
 
@@ -18,6 +21,7 @@ struct SourceText: Sendable {
     var scanner = Scanner(text)
     scanner.code(untilParenthesis: false)
     bytes = scanner.output
+    data = Data(bytes)
     code = String(decoding: bytes, as: UTF8.self)
     lines = code.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { String(Substring($0)) }
     rawLineCount = lines.last == "" ? lines.count - 1 : lines.count
@@ -165,6 +169,8 @@ extension SourceText {
   func lines(with pattern: String) -> [Int] {
     let needle = Array(pattern.utf8)
     guard let first = needle.first, let last = needle.last else { return [] }
+    // Most files have none, and the system's search is quicker than a loop in a debug build.
+    guard data.range(of: Data(needle)) != nil else { return [] }
     var found: [Int] = []
     var line = 1
     for start in 0..<bytes.count {

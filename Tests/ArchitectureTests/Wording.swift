@@ -40,14 +40,17 @@ struct Wording: Sendable {
   }
 
   /// The prose of a file by line, in small letters: a whole page, or the comments and literals of a Swift file.
-  static func prose(of path: String, _ text: String) -> [String] {
-    let raw = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard path.hasSuffix(".swift") else { return raw.map { $0.lowercased() } }
-    let code = SourceText(path: path, text).lines
+  ///
+  /// - Parameter source: The same file without its prose, if it is known; scanning is the slow part.
+  static func prose(of path: String, _ text: String, source: SourceText? = nil) -> [String] {
+    let raw = text.lowercased().split(separator: "\n", omittingEmptySubsequences: false)
+    guard path.hasSuffix(".swift") else { return raw.map(String.init) }
+    let code = (source ?? SourceText(path: path, text)).lines
     return zip(raw, code).map { line, code in
-      // Bytes that the scanner has blanked are prose.
-      let bytes = zip(line.utf8, code.utf8).map { $0 == $1 ? UInt8(ascii: " ") : $0 }
-      return String(decoding: bytes, as: UTF8.self).lowercased()
+      // A line without prose is the line itself. Bytes that the scanner has blanked are prose.
+      if line.utf8.count == code.utf8.count, line == code { return "" }
+      let bytes = zip(line.utf8, code.lowercased().utf8).map { $0 == $1 ? UInt8(ascii: " ") : $0 }
+      return String(decoding: bytes, as: UTF8.self)
     }
   }
 
@@ -74,7 +77,11 @@ struct Wording: Sendable {
 
   /// Replaced phrases in a file, one for each line. A phrase across a line break is found on its first line.
   static func findings(in path: String, _ text: String) -> [Finding] {
-    let lines = prose(of: path, text).map(words)
+    findings(in: path, prose: prose(of: path, text))
+  }
+
+  static func findings(in path: String, prose: [String]) -> [Finding] {
+    let lines = prose.map(words)
     var found: [Finding] = []
     for (offset, line) in lines.enumerated() {
       let all = line + (offset + 1 < lines.count ? lines[offset + 1].prefix(2) : [])
@@ -91,10 +98,14 @@ struct Wording: Sendable {
 
   /// The number of comment lines, and the vague words in comments.
   static func vagueness(of path: String, _ text: String) -> (lines: Int, words: [Finding]) {
+    vagueness(of: path, prose: prose(of: path, text))
+  }
+
+  static func vagueness(of path: String, prose: [String]) -> (lines: Int, words: [Finding]) {
     guard path.hasSuffix(".swift") else { return (0, []) }
     var count = 0
     var found: [Finding] = []
-    for (offset, line) in prose(of: path, text).enumerated() {
+    for (offset, line) in prose.enumerated() where !line.isEmpty {
       // Prose before the slashes is the text of a literal.
       guard let slashes = line.firstRange(of: "//") else { continue }
       if line[..<slashes.lowerBound].allSatisfy({ $0 == " " }) { count += 1 }

@@ -2,17 +2,19 @@ import Testing
 
 /// The words of the glossary.
 @Suite struct WordingTests {
-  private static let files: [(path: String, text: String)] = Repository.paths.compactMap { path in
-    guard Wording.applies(to: path) else { return nil }
-    return Repository.read(path).map { (path, $0) }
-  }
+  private static let files: [(path: String, prose: [String])] = {
+    let sources = Dictionary(uniqueKeysWithValues: Repository.swiftFiles.map { ($0.path, $0) })
+    return Repository.paths.filter(Wording.applies).compactMap { path in
+      Repository.read(path).map { (path, Wording.prose(of: path, $0, source: sources[path])) }
+    }
+  }()
 
   @Test(.enabled(if: Wording.isEnforced)) func `no text uses a word that the glossary has replaced`() {
-    for (path, text) in Self.files { expectNone(Wording.findings(in: path, text)) }
+    for (path, prose) in Self.files { expectNone(Wording.findings(in: path, prose: prose)) }
   }
 
   @Test(.enabled(if: Wording.isEnforced)) func `at most one comment line in 1000 has a vague word`() {
-    let all = Self.files.map { Wording.vagueness(of: $0.path, $0.text) }
+    let all = Self.files.map { Wording.vagueness(of: $0.path, prose: $0.prose) }
     let lines = all.reduce(0) { $0 + $1.lines }
     let words = all.flatMap(\.words)
     #expect(lines > 1_000)

@@ -40,7 +40,7 @@ import Testing
     let found = try find(plant, ["--profile", "swarm", "--seeds", "15"])
     #expect(found.status == 0 && found.row.seeds == 15)
     #expect(found.row.replay?.contains("replay --seed 15 --profile swarm ") == true)
-    let none = try find(plant, ["--profile", "swarm", "--seeds", "14"])
+    let none = try find(plant, ["--profile", "swarm", "--seeds", "4", "--from", "11"])
     #expect(none.status == 1 && none.row == Document.Row())
     let one = try find(plant, ["--profile", "swarm", "--seeds", "1", "--from", "15"])
     #expect(one.status == 0 && one.row.seeds == 1)

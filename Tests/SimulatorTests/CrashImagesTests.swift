@@ -55,7 +55,8 @@ import Testing
   }
 
   @Test func `the result depends on the seed and not on the number of workers`() throws {
-    let only = ["enqueue", "checkpoint"].flatMap { ["--only", $0] } + ["--cap", "12", "--no-faults"]
+    let names = LongTests.some(["enqueue", "checkpoint"], every: 2)
+    let only = names.flatMap { ["--only", $0] } + ["--cap", "6", "--no-faults"]
     let one = try run(only + ["--seed", "5", "--jobs", "1"]).document.fingerprint
     #expect(try run(only + ["--seed", "5", "--jobs", "2"]).document.fingerprint == one)
     #expect(try run(only + ["--seed", "6", "--jobs", "2"]).document.fingerprint != one)
@@ -144,7 +145,7 @@ import Testing
 @Suite struct DamageCommandTests {
   @Test func `a sample of damaged queues keeps every entry that is not touched and tells every loss`() throws
   {
-    let cases = LongTests.count(short: 60, long: 240)
+    let cases = LongTests.count(short: 24, long: 240)
     let result = try CommandResult(of: [
       "crash-images", "--damage", "--cases", "\(cases)", "--seed", "3", "--json",
     ])

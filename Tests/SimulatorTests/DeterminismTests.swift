@@ -23,12 +23,13 @@ import Testing
 
   @Test(arguments: ExploredStorage.allCases)
   func `without such a stream nothing differs`(storage: ExploredStorage) throws {
-    #expect(try check(storage, hasOwnRandomness: false).divergence(1..<5) == nil)
+    let end = UInt64(LongTests.count(short: 2, long: 5))
+    #expect(try check(storage, hasOwnRandomness: false).divergence(1..<end) == nil)
   }
 
   @Test(arguments: ExploredStorage.allCases)
   func `two processes run the same runs`(storage: ExploredStorage) throws {
-    let count = LongTests.count(short: 4, long: 12)
+    let count = LongTests.count(short: 2, long: 12)
     let result = try CommandResult(
       of: ["explore", "--check-determinism", "--seeds", "\(count)", "--storage", storage.rawValue])
     #expect(result.status == 0 && result.errors.isEmpty)

@@ -9,16 +9,18 @@ import Testing
 @Suite struct EngineSimulationTests {
   @Test func `no run of the real engine breaks an invariant`() throws {
     let result = try CommandResult(of: [
-      "explore", "--engine", "--seeds", "\(LongTests.count(short: 40, long: 240))", "--jobs", "2",
+      "explore", "--engine", "--seeds", "\(LongTests.count(short: 20, long: 240))", "--jobs", "2",
     ])
     #expect(result.status == 0, "\(result.output.suffix(2_000))\(result.errors)")
     #expect(result.output.contains("no invariant was broken"))
   }
 
   @Test func `two processes run the same jobs in the same order, and each seed another order`() throws {
-    let result = try CommandResult(of: ["explore", "--engine", "--check-determinism", "--seeds", "24"])
+    let count = LongTests.count(short: 8, long: 24)
+    let result = try CommandResult(of: ["explore", "--engine", "--check-determinism", "--seeds", "\(count)"])
     #expect(result.status == 0, "\(result.output)\(result.errors)")
-    #expect(result.output.contains("24 seeds are the same run in two processes: 24 different runs"))
+    #expect(
+      result.output.contains("\(count) seeds are the same run in two processes: \(count) different runs"))
   }
 
   @Test(.enabled(if: LongTests.areOn))

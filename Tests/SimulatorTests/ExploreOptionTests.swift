@@ -85,13 +85,16 @@ import Testing
 
 /// The search with several threads and with limits.
 @Suite struct ExplorerTests {
-  @Test(arguments: [1, 2, 5])
-  func `the number of threads does not change the result`(jobs: Int) throws {
-    let alone = try Explorer(.swarm, .memory, jobs: 1).run(1..<31)
-    let together = try Explorer(.swarm, .memory, jobs: jobs).run(1..<31)
-    #expect(alone.runs == 30 && together.runs == 30)
-    #expect(alone.exercised == together.exercised && alone.marks == together.marks)
-    #expect(alone.figures == together.figures && alone.events == together.events)
+  @Test func `the number of threads does not change the result`() throws {
+    let runs = LongTests.count(short: 12, long: 30)
+    let alone = try Explorer(.swarm, .memory, jobs: 1).run(1..<UInt64(runs + 1))
+    #expect(alone.runs == runs)
+    for jobs in LongTests.some([5, 2], every: 2) {
+      let together = try Explorer(.swarm, .memory, jobs: jobs).run(1..<UInt64(runs + 1))
+      #expect(together.runs == runs, "\(jobs)")
+      #expect(alone.exercised == together.exercised && alone.marks == together.marks, "\(jobs)")
+      #expect(alone.figures == together.figures && alone.events == together.events, "\(jobs)")
+    }
   }
 
   @Test func `no new run begins after the limit of failures`() throws {

@@ -24,7 +24,7 @@ import Testing
 
   /// Scenarios that a debug build plays quickly: every fifth in the short run. The README's first command plays all.
   private static let quick = LongTests.some(
-    Scenario.all.map(\.name).filter { $0 != "redelivery-storm" }, every: 5)
+    Scenario.all.map(\.name).filter { $0 != "redelivery-storm" }, every: 8)
 
   /// Scenarios in which the naive app fails, and all others in the long run.
   private static let naive = LongTests.areOn ? quick : ["backend-outage", "crash-after-enqueue"]
