@@ -92,10 +92,10 @@ struct DamageCase: Hashable, Sendable {
     }
   }
 
-  /// Every case for a part of so many bytes.
-  static func all(_ state: DamageSubject.State, _ part: Part, bytes: Int) -> [DamageCase] {
+  /// Every case of whole pages for a part of so many bytes.
+  static func pages(_ state: DamageSubject.State, _ part: Part, bytes: Int) -> [DamageCase] {
     let pages = part == .file ? bytes / 1024 : max(0, bytes - 32) / 1048
-    var harms = (0..<bytes * 8).map { Harm.flip($0) }
+    var harms: [Harm] = []
     for page in 0..<pages {
       harms.append(.zero(page))
       for other in 0..<pages where other != page {
@@ -106,5 +106,30 @@ struct DamageCase: Hashable, Sendable {
       harms += [.cut(start), .cut(start + 1), .cut(start + 512)]
     }
     return harms.map { DamageCase(state, part, $0) }
+  }
+}
+
+/// Every case of a queue: each bit, then the whole pages. The bits are counted and not listed: there are a million.
+struct DamageCases: RandomAccessCollection {
+  let pages: [DamageCase]
+  private let state: DamageSubject.State
+  private let bits: [(part: DamageCase.Part, count: Int)]
+
+  init(_ subject: DamageSubject) {
+    state = subject.state
+    bits = DamageCase.Part.allCases.map { ($0, subject.bytes(of: $0).count * 8) }
+    pages = bits.flatMap { DamageCase.pages(subject.state, $0.part, bytes: $0.count / 8) }
+  }
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { bits.reduce(pages.count) { $0 + $1.count } }
+
+  subscript(place: Int) -> DamageCase {
+    var rest = place
+    for (part, count) in bits {
+      if rest < count { return DamageCase(state, part, .flip(rest)) }
+      rest -= count
+    }
+    return pages[rest]
   }
 }

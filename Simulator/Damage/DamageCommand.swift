@@ -146,10 +146,10 @@ struct DamageWorkerOptions: Equatable, CommandOptions {
     var random = RandomSource(seed: seed &+ (subject.state == .closed ? 0 : 1))
     let wanted = cases.count == 0 ? 0 : self.cases / DamageSubject.State.allCases.count
     // Flipped bits are nearly all cases: a third of the sample is of whole pages.
-    let pages = cases.filter(\.isOfWholePages)
+    let pages = cases.pages
     let drawn = (0..<wanted).map { index in
-      let source = index % 3 == 0 ? pages : cases
-      return source[Int(random.next() % UInt64(source.count))]
+      index % 3 == 0
+        ? pages[Int(random.next() % UInt64(pages.count))] : cases[Int(random.next() % UInt64(cases.count))]
     }
     return stride(from: share, to: drawn.count, by: shares).map { drawn[$0] }
   }

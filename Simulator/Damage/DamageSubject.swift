@@ -89,7 +89,5 @@ struct DamageSubject {
     return damaged
   }
 
-  var cases: [DamageCase] {
-    DamageCase.Part.allCases.flatMap { DamageCase.all(state, $0, bytes: bytes(of: $0).count) }
-  }
+  var cases: DamageCases { DamageCases(self) }
 }

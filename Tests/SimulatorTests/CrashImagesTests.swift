@@ -145,7 +145,7 @@ import Testing
 @Suite struct DamageCommandTests {
   @Test func `a sample of damaged queues keeps every entry that is not touched and tells every loss`() throws
   {
-    let cases = LongTests.count(short: 24, long: 240)
+    let cases = LongTests.count(short: 60, long: 240)
     let result = try CommandResult(of: [
       "crash-images", "--damage", "--cases", "\(cases)", "--seed", "3", "--json",
     ])
