@@ -13,7 +13,7 @@ import Testing
     return configuration
   }
 
-  private let first = OrderPolicy.backendFirst(timeLimit: .seconds(20))
+  private let first = OrderPolicy.backendFirst(timeLimit: .seconds(3_000_000_000))
 
   // MARK: Made on the device
 
