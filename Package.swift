@@ -121,7 +121,7 @@ let package = Package(
       "SimulatorTests",
       [
         "purchase-simulator", "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
-        "PurchaseSyncTesting", "FaultInjection", "Exploration", "TestSupport",
+        "AppStoreReceipts", "PurchaseSyncTesting", "FaultInjection", "Exploration", "TestSupport",
       ]),
     // Empty where there is no StoreKitTest; Tests/AppleInterfaces/typecheck.sh checks it on Linux.
     .testTarget(

@@ -10,6 +10,9 @@ struct DecodeCommand {
     let input: [UInt8]
     do {
       input = try read()
+    } catch is DirectoryFound {
+      Terminal.error("purchase-simulator: \(name) is a directory; decode takes one file")
+      return ExitCode.noInput
     } catch {
       Terminal.error("purchase-simulator: \(name) cannot be read: \(error.localizedDescription)")
       return ExitCode.noInput
@@ -30,10 +33,13 @@ struct DecodeCommand {
     }
   }
 
+  private struct DirectoryFound: Error {}
+
   private var name: String { options.path == "-" ? "standard input" : options.path }
 
   /// Reads at most one byte more than can be decoded, so that the decoder reports a file that is too large.
   private func read() throws -> [UInt8] {
+    if options.path != "-", URL(fileURLWithPath: options.path).isDirectory { throw DirectoryFound() }
     let most = StoreDocument.maximumByteCount + 1
     let file: FileHandle
     if options.path == "-" {
@@ -48,5 +54,16 @@ struct DecodeCommand {
       bytes += part
     }
     return bytes
+  }
+}
+
+extension URL {
+  /// False also for a path with nothing at it: reading it says what is wrong.
+  fileprivate var isDirectory: Bool {
+    do {
+      return try resolvingSymlinksInPath().resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true
+    } catch {
+      return false
+    }
   }
 }

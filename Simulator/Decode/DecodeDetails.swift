@@ -30,6 +30,15 @@ struct DecodeDetails {
       add("signedFields", "\(response.signedFields.count)")
       add("hasMore", response.hasMore.map { "\($0)" })
     case .transactionObject: break
+    case .incompleteTransaction(let transaction):
+      add("transactionID", transaction.transactionID)
+      add("originalTransactionID", transaction.originalTransactionID)
+      add("productID", transaction.productID)
+    case .retentionRequest(let request):
+      add("originalTransactionID", request.originalTransactionID)
+      add("productID", request.productID)
+      add("locale", request.locale)
+      add("signedDate", DecodeReport.utc(request.signedDate))
     case .renewalObject(let renewal):
       add("originalTransactionID", renewal.originalTransactionID)
       add("productID", renewal.productID)

@@ -14,6 +14,7 @@ struct DecodeReport {
       "transactions": .array(document.transactions.map(Self.transaction)),
       "subscriptions": .array(subscriptions.map(Self.subscription)),
       "undecodable": .array(document.undecodable.map { .string($0.description) }),
+      "unknownMembers": .array(document.unknownMembers.map(Self.unknown)),
       "details": .object(
         Dictionary(
           uniqueKeysWithValues: DecodeDetails(document).rows.map { ($0.name, .string($0.value)) })),
@@ -25,10 +26,15 @@ struct DecodeReport {
     json = [
       "kind": .null,
       "error": [
-        "expected": .string(error.expected), "location": .string(error.location),
+        "expected": .string(error.expected), "found": Self.text(error.found),
+        "location": .string(error.location),
         "offset": error.offset.map { .integer(Int64($0)) } ?? .null, "reason": .string(error.reason.rawValue),
       ],
     ]
+  }
+
+  private static func unknown(_ member: StoreDocument.UnknownMember) -> JSONValue {
+    ["path": .string(member.path), "home": text(member.home)]
   }
 
   private static func transaction(_ transaction: ListedTransaction) -> JSONValue {

@@ -8,7 +8,7 @@ struct DecodeText {
   init(_ document: StoreDocument, subscriptions: [SubscriptionStatus]) {
     let sections = [
       Self.head(document), Self.transactions(document), Self.subscriptions(subscriptions),
-      Self.undecodable(document),
+      Self.undecodable(document), Self.unknown(document),
     ]
     text = sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
   }
@@ -54,6 +54,14 @@ struct DecodeText {
 
   private static func undecodable(_ document: StoreDocument) -> [String] {
     document.undecodable.map { "inside: " + InspectText.safe($0.description) }
+  }
+
+  private static func unknown(_ document: StoreDocument) -> [String] {
+    document.unknownMembers.map { member in
+      let path = TextTable.cell(member.path)
+      return member.home.map { "misplaced, not read: \(path) (the store writes it in \($0))" }
+        ?? "unknown, not read: \(path)"
+    }
   }
 
   private static func date(_ milliseconds: Int64?) -> String { DecodeReport.utc(milliseconds) ?? "-" }

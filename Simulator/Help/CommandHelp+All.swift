@@ -1,4 +1,5 @@
 import Bench
+import PurchaseSyncTesting
 
 /// Every command that people call.
 extension CommandHelp {
@@ -90,18 +91,47 @@ extension CommandHelp {
     examples: ["scenarios", "scenarios --long", "scenarios --show reinstall > reinstall.json"],
     parse: { ScenariosOptions.parse($0).map(Command.scenarios) })
 
+  /// Names with their texts, aligned, within 80 columns.
+  private static func rows(_ rows: [(name: String, text: String)]) -> String {
+    let width = 4 + (rows.map(\.name.count).max() ?? 0)
+    return rows.flatMap { name, text in
+      WrappedText.lines(text, width: 80 - width).enumerated().map { number, line in
+        Table.pad(number == 0 ? "  " + name : "", width) + line
+      }
+    }.joined(separator: "\n")
+  }
+
   private static let serve = CommandHelp(
     name: "serve", arguments: "[options]",
     summary: "run a mock App Store and backend for an app under development",
     options: ServeOptions.table.help,
-    examples: ["serve", "serve --port 0 --json", "serve --speed 1000 --faults plan.json"],
+    more: "BROKEN BACKENDS\n" + rows(BrokenBackend.allCases.map { ($0.rawValue, $0.summary) }),
+    examples: [
+      "serve", "serve --port 0 --json", "serve --speed 1000 --faults plan.json",
+      "serve --broken double-grant",
+    ],
     parse: { ServeOptions.parse($0).map(Command.serve) })
 
   private static let conformance = CommandHelp(
     name: "conformance", arguments: "[options]",
     summary: "check a backend against the wire protocol",
     options: ConformanceOptions.table.help,
-    examples: ["conformance --backend https://staging.example.com", "conformance --random 100000"],
+    more: "GROUPS\n"
+      + rows(
+        ConformanceGroup.allCases.map { group in
+          let names = ConformanceCheck.all.filter { $0.group == group }.map(\.name)
+          return (group.rawValue, group.summary + ": " + names.joined(separator: ", "))
+        }),
+    examples: [
+      "conformance --backend https://staging.example.com", "conformance --group refunds --junit out.xml",
+      "conformance --restart ./restart-backend.sh", "conformance --concurrent 16",
+      "conformance --random 100000",
+    ],
+    exits: """
+        1    a check failed, or a history cannot be: requests and answers are printed
+        75   no check failed, and some could not be made without a store, or none was
+             made
+      """,
     parse: { ConformanceOptions.parse($0).map(Command.conformance) })
 
   private static let inspect = CommandHelp(
@@ -116,7 +146,7 @@ extension CommandHelp {
     name: "decode", arguments: "FILE|- [--json] [--at MOMENT]",
     summary: "print the content of a receipt, JWS, answer or notification",
     options: DecodeOptions.table.help,
-    examples: ["decode receipt.der", "pbpaste | purchase-simulator decode - --json"],
+    examples: ["decode receipt.der", "decode - --json < answer.json"],
     parse: { DecodeOptions.parse($0).map(Command.decode) })
 
   private static let bench = CommandHelp(

@@ -30,6 +30,7 @@ final class ScenarioEnvironment {
     try server.start()
     if scenario.verifiesOverHTTP { server.verifyOverHTTP() }
     if scenario.signsReplies { server.signReplies(with: Scenario.signature) }
+    server.finishAtStore(scenario.finishesAtStore)
     server.withStore { store in
       for phone in scenario.phones { store.signIn(device: phone, storeAccount: Scenario.storeAccount) }
       store.notifications.versions = [.two]

@@ -88,6 +88,38 @@ extension Scenario {
         Launch(before: [.fault(.respond, at: "/store/finish", count: 3, status: 503)], does: [buyGems])
       ], expects: .init(paid: 1)),
     Scenario(
+      name: "no-device-comes-back", summary: "killed after the payment; the store's notification is enough",
+      description: """
+        Alice pays, the app is killed, and the phone gets another Apple ID: no device lists the gems. The \
+        backend grants and finishes them by the store's notification. Later she is back and buys coins, \
+        which backend and phone both finish.
+        """,
+      attacks: "backends that hear of a purchase from the app only",
+      proves: ["R3.10", "invariant 3"],
+      launches: [
+        Launch(does: [buyGems], killed: .afterPayment),
+        Launch(before: [.days(1), .storeAccount("apple-2")], granted: 1),
+        Launch(before: [.storeAccount(storeAccount)], does: [buyCoins]),
+      ], expects: .init(paid: 2, orders: ["delivered": 2]), finishesAtStore: true),
+    Scenario(
+      name: "offer-code-outside-the-app",
+      summary: "a code redeemed in the store, for a customer who is known",
+      description: """
+        Alice bought gems in the app. A month later she redeems a code in the store, without the app. The \
+        backend finds whose the customer's purchases are, orders in her name, and gives its token to the \
+        store. The app finds the renewal as hers.
+        """,
+      attacks: "backends that wait for a device to say whose an offer code is",
+      proves: ["R3.10", "R4.5"],
+      launches: [
+        Launch(does: [buyGems]),
+        Launch(
+          before: [
+            .boughtOutside(product: "basic.monthly", storeAccount: storeAccount, count: 1), .days(1),
+          ], granted: 2),
+        Launch(before: [.days(30)]),
+      ], expects: .init(paid: 3, orders: ["delivered": 2], ofDevices: 0), finishesAtStore: true),
+    Scenario(
       name: "sandbox-receipt-to-production", summary: "a tester's receipt at the production store: 21007",
       description: """
         The app is in testing. The backend asks the production store, which answers that the receipt is of \

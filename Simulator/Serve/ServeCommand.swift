@@ -23,8 +23,14 @@ struct ServeCommand {
     do {
       let faults = try options.faults.map(Self.plan)
       server = try MockServer(
-        databasePath: path, products: Self.products, bundleID: Self.bundleID, seed: options.seed,
-        broken: options.broken, now: Self.clock(speed: options.speed))
+        databasePath: path, products: Self.products, bundleID: Self.bundleID,
+        // A file that is removed at the end needs no store.
+        environment: options.environment, keepsStore: options.database != nil, seed: options.seed,
+        broken: options.broken, signing: options.signing, now: Self.clock(speed: options.speed))
+      let secret = options.sharedSecret
+      server.withStore { $0.sharedSecret = secret }
+      server.finishAtStore(options.finishesAtStore)
+      server.setServerAPILimit(options.apiLimit.map { ServerAPIRateLimit(requests: $0) })
       if let faults { server.setFaults(faults) }
       try server.start(port: options.port, host: options.host)
       server.verifyOverHTTP()
@@ -35,10 +41,19 @@ struct ServeCommand {
       Terminal.error("purchase-simulator: \(what) cannot be served: \(error)")
       return ExitCode.internal
     }
-    server.withStore { $0.notifications.versions = [.two] }
+    server.withStore { store in
+      if let versions = options.notifyVersions {
+        store.notifications.versions = versions
+      } else if store.notifications.versions.isEmpty {
+        store.notifications.versions = [.two]
+      }
+    }
+    if let notify = options.notify { server.notificationURL = URL(string: notify) }
+    let end = await Self.listenForEnd()
     greet(server, path)
     let store = Task { await Self.runStore(server) }
-    await Self.untilAskedToEnd()
+    for await _ in end.stream { break }
+    for source in end.sources { source.cancel() }
     store.cancel()
     if !options.json { Terminal.line("Ending. Running requests are answered first.") }
     server.stop()
@@ -55,31 +70,20 @@ struct ServeCommand {
           + "can pay, grant, and read everything. Use 127.0.0.1 if you do not want that.")
     }
     let url = server.baseURL.absoluteString
-    if options.json {
-      return Terminal.json(
-        ServedAddresses(backend: url + "/v1", store: url + "/store", page: url + "/", database: path))
-    }
-    Terminal.line(
-      """
-      Backend        \(url)/v1
-      App Store      \(url)/store
-      Status page    \(url)/
-      Database       \(options.database == nil ? "a new one, removed at the end" : path)
-      \(options.broken.map { "Broken         \($0.rawValue): \($0.summary)\n" } ?? "")
-      'token-NAME' is a bearer token of the account NAME. An order:
-        curl -sS \(url)/v1/orders -H 'Authorization: Bearer token-alice' -H 'Idempotency-Key: 1' \
-      -d '{"productID":"\(Self.products.first?.id ?? "")","quantity":1}'
-      Ctrl-C ends it.
-      """)
+    let greeting = ServeGreeting(
+      url: url, database: options.database, environment: options.environment,
+      product: Self.products.first?.id ?? "", broken: options.broken, hasChecksums: options.checksums)
+    if options.json { return Terminal.json(greeting.addresses(database: path)) }
+    Terminal.line(greeting.text)
   }
 
   /// Runs renewals and sends notifications when they are due.
   private static func runStore(_ server: MockServer) async {
-    let backend = URLSessionTransport(base: server.baseURL, timeout: 10)
+    let own = server.baseURL.appendingPathComponent("v1/notifications/appstore")
     let clock = ContinuousClock()
     var next = clock.now
     while !Task.isCancelled {
-      await server.goOn { await backend.post($0) }
+      await server.goOn { await NotificationPost.send($0, to: server.notificationURL ?? own) }
       next = max(next.advanced(by: .milliseconds(200)), clock.now)
       do {
         try await clock.sleep(until: next)
@@ -124,26 +128,24 @@ struct ServeCommand {
     }
   }
 
-  /// Waits for SIGINT or SIGTERM.
-  private static func untilAskedToEnd() async {
-    let signals = [SIGINT, SIGTERM]
-    for number in signals { signal(number, SIG_IGN) }
+  /// SIGINT and SIGTERM from now on. When it returns, none is missed: a program that has read the addresses may ask at once
+  /// for the end.
+  private static func listenForEnd() async -> (stream: AsyncStream<Void>, sources: [any DispatchSourceSignal])
+  {
     let (stream, asked) = AsyncStream.makeStream(of: Void.self)
-    let sources = signals.map { number in
+    var sources: [any DispatchSourceSignal] = []
+    for number in [SIGINT, SIGTERM] {
+      // The default would end the process before the source hears of it.
+      signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { asked.yield() }
-      source.resume()
-      return source
+      // Until the source is registered, an ignored signal is lost.
+      await withCheckedContinuation { registered in
+        source.setRegistrationHandler { registered.resume() }
+        source.resume()
+      }
+      sources.append(source)
     }
-    for await _ in stream { break }
-    for source in sources { source.cancel() }
+    return (stream, sources)
   }
-}
-
-/// The addresses, for `serve --json`.
-private struct ServedAddresses: Encodable {
-  var backend: String
-  var store: String
-  var page: String
-  var database: String
 }

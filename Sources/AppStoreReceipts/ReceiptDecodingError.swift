@@ -20,6 +20,8 @@ public struct ReceiptDecodingError: Error, Hashable, Sendable, CustomStringConve
   /// The place of the failure: a byte offset or a key, as far as known, such as "byte 40, in-app purchase 2,
   /// attribute 1704".
   public var location: String
+  /// What was found there instead, such as "an HTML page"; nil if it is not known. Never a part of the input.
+  public var found: String?
   /// The kind of failure.
   public var reason: Reason
   /// The offset in the decoded bytes. Nil if the location is a key, or a byte of a part that had to be
@@ -27,15 +29,21 @@ public struct ReceiptDecodingError: Error, Hashable, Sendable, CustomStringConve
   public var offset: Int?
 
   /// Creates an error.
-  package init(expected: String, location: String, reason: Reason = .malformed, offset: Int? = nil) {
+  package init(
+    expected: String, found: String? = nil, location: String, reason: Reason = .malformed,
+    offset: Int? = nil
+  ) {
     self.expected = expected
+    self.found = found
     self.location = location
     self.reason = reason
     self.offset = offset
   }
 
   /// One line for a log.
-  public var description: String { "not decodable at \(location): expected \(expected)" }
+  public var description: String {
+    "not decodable at \(location): expected \(expected)" + (found.map { ", found \($0)" } ?? "")
+  }
 
   /// The same failure, with an enclosing place added to the location.
   func inside(_ place: @autoclosure () -> String) -> ReceiptDecodingError {

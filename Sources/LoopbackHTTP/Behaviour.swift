@@ -3,6 +3,9 @@ import Foundation
 /// The parameters of a server.
 struct Behaviour: Sendable {
   let limits: HTTPLimits
+  let admit: (@Sendable (HTTPRequest) -> HTTPAdmission)?
+  /// The bytes that are left of `HTTPLimits.bodyBudget`.
+  let budget: BodyBudget
   let fault: (@Sendable (HTTPRequest) -> Fault?)?
   let handler: @Sendable (HTTPRequest) -> HTTPResponse
 

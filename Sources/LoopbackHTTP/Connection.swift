@@ -13,12 +13,16 @@ struct Connection {
   private var parser: RequestParser
   private var received: [UInt8]
   private var resets = false
+  /// This connection's share of the budget for bodies.
+  private var share = 0
+  /// The answer to a body that is longer than its sender may send; nil for 413.
+  private var excess: HTTPResponse?
 
   init(_ socket: Socket, _ behaviour: Behaviour, _ stop: StopSignal) {
     self.socket = socket
     self.behaviour = behaviour
     self.stop = stop
-    parser = RequestParser(limits: behaviour.limits)
+    parser = RequestParser(limits: behaviour.limits, announcesHeads: behaviour.admit != nil)
     received = [UInt8](repeating: 0, count: Connection.receiveBytes)
   }
 
@@ -29,11 +33,16 @@ struct Connection {
       socket.close()
     }
     while true {
-      switch receiveRequest() {
+      let received = receiveRequest()
+      defer { giveShare() }
+      switch received {
       case .request(let request):
         guard serve(request) == .keepOpen else { return }
       case .refused(let failure):
-        refuse(failure)
+        let problem = HTTPResponse.problem(status: failure.status, detail: failure.reason)
+        // A refusal before the body's end: the client is still sending.
+        let linger = failure.status == 413 || failure.status == 503
+        refuse(failure.status == 413 ? excess ?? problem : problem, isStillSent: linger)
         return
       case .over:
         return
@@ -57,6 +66,9 @@ struct Connection {
       switch parser.next() {
       case .request(let request): return .request(request)
       case .failure(let failure): return .refused(failure)
+      case .head(let head):
+        guard admits(head) else { return .refused(Self.tooLong) }
+        continue
       case .sendContinue:
         guard send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return .over }
         continue
@@ -68,7 +80,13 @@ struct Connection {
         deadline = Deadline(inMilliseconds: limits.readTimeoutMilliseconds)
       }
       switch receive(until: deadline) {
-      case .bytes(let count): parser.feed(received[..<count])
+      case .bytes(let count):
+        parser.feed(received[..<count])
+        switch takeShare(of: count, until: deadline) {
+        case .stopped: return .over
+        case .timeout: return .refused(ParseFailure(503, "too many long requests at once"))
+        case .ready: break
+        }
       // RFC 9110 15.5.9; on an idle connection no client waits for an answer.
       case .timeout: return hasBegun ? .refused(ParseFailure(408, "the request took too long")) : .over
       // RFC 9112 8: a client that closed only its sending side learns what was wrong.
@@ -76,6 +94,40 @@ struct Connection {
       case .stopped: return .over
       }
     }
+  }
+
+  private static let tooLong = ParseFailure(413, "the body is longer than this server takes")
+
+  /// Asks whether to read the body of a request. False if it says itself that it is too long.
+  private mutating func admits(_ head: HTTPRequest) -> Bool {
+    excess = nil
+    switch behaviour.admit?(head) {
+    case .read(let bytes): return parser.limitBody(to: bytes)
+    case .readOrRefuse(let bytes, let response):
+      excess = response
+      return parser.limitBody(to: bytes)
+    case nil: return true
+    }
+  }
+
+  /// Waits until the budget has a share for this body: for all of it, so that no two wait for each other.
+  /// Meanwhile the client's bytes stay in the system's buffers, so that the client waits too.
+  private mutating func takeShare(of bytes: Int, until deadline: Deadline) -> StopSignal.Event {
+    // A body of unknown length grows by at most these bytes.
+    let needed = max(0, parser.bodyBytes + bytes - BodyBudget.free) - share
+    guard needed > 0 else { return .ready }
+    while !behaviour.budget.take(needed) {
+      let pause = Deadline(inMilliseconds: 20)
+      if stop.wait(for: socket, .neither, until: pause) == .stopped { return .stopped }
+      if deadline.hasPassed { return .timeout }
+    }
+    share += needed
+    return .ready
+  }
+
+  private mutating func giveShare() {
+    behaviour.budget.give(share)
+    share = 0
   }
 
   private enum ReceiveResult { case bytes(Int), timeout, ended, stopped }
@@ -164,9 +216,16 @@ struct Connection {
     return request.keepsAlive ? .keepOpen : finish()
   }
 
-  private mutating func refuse(_ failure: ParseFailure) {
-    let problem = HTTPResponse.problem(status: failure.status, detail: failure.reason)
-    if send(EncodedResponse(problem, to: nil, keepsAlive: false)) { _ = finish() }
+  /// Answers a request that was not read to its end, and closes.
+  ///
+  /// A client that still sends the body reads the answer after its last byte. A connection that is closed before that is
+  /// reset, and the answer is lost. So what comes is read and forgotten, for as long as a request may take.
+  private mutating func refuse(_ response: HTTPResponse, isStillSent: Bool) {
+    guard send(EncodedResponse(response, to: nil, keepsAlive: false)) else { return }
+    socket.finishSending()
+    let limit =
+      isStillSent ? behaviour.limits.readTimeoutMilliseconds : Connection.lingerMilliseconds
+    discardInput(until: Deadline(inMilliseconds: limit))
   }
 
   private func send(_ response: EncodedResponse) -> Bool {

@@ -10,6 +10,8 @@ struct Deadline {
     nanoseconds = DispatchTime.now().uptimeNanoseconds + bounded * 1_000_000
   }
 
+  var hasPassed: Bool { remainingMilliseconds == 0 }
+
   /// The time left for poll(), rounded up so that it does not spin through the last millisecond.
   var remainingMilliseconds: Int32 {
     let now = DispatchTime.now().uptimeNanoseconds

@@ -32,7 +32,7 @@ package struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   }
 
   /// Every value of the field called `name`, in order.
-  func values(of name: String) -> [String] {
+  package func values(of name: String) -> [String] {
     var values: [String] = []
     for field in fields where ASCII.equalIgnoringCase(field.name, name) { values.append(field.value) }
     return values

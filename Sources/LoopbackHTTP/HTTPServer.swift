@@ -19,16 +19,20 @@ package final class HTTPServer: Sendable {
   ///
   /// - Parameters:
   ///   - limits: What clients may send.
+  ///   - admit: Asked about the head of a request with a body, before the body is read; nil admits every request.
   ///   - fault: Asked once for every well-formed request, before the handler; nil means no fault.
   ///   - handler: Gives the answer. It is synchronous and may block; like `fault` it is called from
   ///     several connections' threads at once, with 1 MiB of stack. The order is that of the requests
   ///     on each connection, and any between connections.
   package init(
     limits: HTTPLimits = HTTPLimits(),
+    admit: (@Sendable (HTTPRequest) -> HTTPAdmission)? = nil,
     fault: (@Sendable (HTTPRequest) -> Fault?)? = nil,
     handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) {
-    behaviour = Behaviour(limits: limits, fault: fault, handler: handler)
+    behaviour = Behaviour(
+      limits: limits, admit: admit, budget: BodyBudget(limits.bodyBudget), fault: fault,
+      handler: handler)
   }
 
   deinit {

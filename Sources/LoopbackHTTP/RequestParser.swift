@@ -6,6 +6,8 @@ package struct RequestParser {
   /// What came of the bytes so far.
   package enum Step: Equatable {
     case needMore
+    /// The head of a request whose body follows, if ``announcesHeads``; said once per request.
+    case head(HTTPRequest)
     /// The client waits for "100 Continue" before it sends the body; said at most once per request.
     case sendContinue
     case request(ParsedRequest)
@@ -23,6 +25,9 @@ package struct RequestParser {
   private var input = InputBuffer()
   private var state = State.requestLine
   private var failure: ParseFailure?
+  private let announcesHeads: Bool
+  private var asksToContinue = false
+  private var bodyLimit: Int
   private var line = RequestLine()
   private var headers = HTTPHeaders()
   private var body: [UInt8] = []
@@ -31,8 +36,10 @@ package struct RequestParser {
   private var fieldsLeft: Int
   private var extensionBytesLeft: Int
 
-  package init(limits: HTTPLimits = HTTPLimits()) {
+  package init(limits: HTTPLimits = HTTPLimits(), announcesHeads: Bool = false) {
     self.limits = limits
+    self.announcesHeads = announcesHeads
+    bodyLimit = limits.bodyBytes
     bytesLeft = limits.headBytes
     fieldsLeft = limits.headerCount
     extensionBytesLeft = limits.headBytes
@@ -41,6 +48,19 @@ package struct RequestParser {
   /// Whether part of a request has been received.
   package var isWithinRequest: Bool {
     if case .requestLine = state { return input.count > 0 }
+    return true
+  }
+
+  /// The bytes of the body so far; all of them if their number is known.
+  package var bodyBytes: Int {
+    if case .fixedBody(let missing) = state { return body.count + missing }
+    return body.count
+  }
+
+  /// Sets the longest body of the request whose head was announced. False if it is longer by its own account.
+  package mutating func limitBody(to bytes: Int) -> Bool {
+    bodyLimit = min(bytes, limits.bodyBytes)
+    if case .fixedBody(let missing) = state { return missing <= bodyLimit }
     return true
   }
 
@@ -63,6 +83,10 @@ package struct RequestParser {
 
   /// Goes one line or one piece of a body further; nil means that there may be more to do.
   private mutating func advance() throws(ParseFailure) -> Step? {
+    if asksToContinue {
+      asksToContinue = false
+      if input.count == 0 { return .sendContinue }
+    }
     switch state {
     case .requestLine: return try readRequestLine()
     case .fields: return try readField()
@@ -121,11 +145,14 @@ package struct RequestParser {
     }
     // RFC 9110 10.1.1: 1.0 clients' expectations are ignored, unknown ones may get 417, and no
     // "100 Continue" is due without a body or once the body has begun to arrive.
-    guard line.minorVersion >= 1, let expectation = headers["Expect"] else { return nil }
-    guard ASCII.equalIgnoringCase(expectation, "100-continue") else {
-      throw ParseFailure(417, "the only expectation known is 100-continue")
+    if line.minorVersion >= 1, let expectation = headers["Expect"] {
+      guard ASCII.equalIgnoringCase(expectation, "100-continue") else {
+        throw ParseFailure(417, "the only expectation known is 100-continue")
+      }
+      asksToContinue = framing != .length(0)
     }
-    return framing != .length(0) && input.count == 0 ? .sendContinue : nil
+    bodyLimit = limits.bodyBytes
+    return announcesHeads && framing != .length(0) ? .head(request) : nil
   }
 
   // MARK: A chunked body
@@ -139,7 +166,7 @@ package struct RequestParser {
     // In sum as well: a body of one-byte chunks must not carry megabytes of extensions.
     extensionBytesLeft -= size.extensionBytes
     guard extensionBytesLeft >= 0 else { throw ParseFailure(400, "chunk extensions are too long") }
-    guard size.bytes <= limits.bodyBytes - body.count else {
+    guard size.bytes <= bodyLimit - body.count else {
       throw ParseFailure(413, "the body is longer than this server takes")
     }
     if size.bytes > 0 {
@@ -199,11 +226,17 @@ package struct RequestParser {
     return try FieldLine.parse(input[range])
   }
 
-  /// Hands the request out and makes ready for the next.
-  private mutating func finish() -> Step {
+  /// The request as far as it was read.
+  private var request: HTTPRequest {
     var request = HTTPRequest(
       method: line.method, path: line.target.path, query: line.target.query, headers: headers, body: body)
     request.target = line.target.text
+    return request
+  }
+
+  /// Hands the request out and makes ready for the next.
+  private mutating func finish() -> Step {
+    let request = request
     let parsed = ParsedRequest(request: request, minorVersion: line.minorVersion)
     state = .requestLine
     headers = HTTPHeaders()

@@ -171,7 +171,7 @@ enum DocumentSample: String, CaseIterable {
 
   @Test(arguments: [
     ("", "start"), (" \n\0", "start"), ("{}", "start"), ("[]", "byte 0"), ("{\"a\":1}", "start"),
-    ("{\"status\":\"x\"}", "status"), ("7", "byte 1"), ("MII*", "byte 3"), ("MIIA", "byte"),
+    ("{\"status\":\"x\"}", "status"), ("7", "byte 0"), ("MII*", "byte 3"), ("MIIA", "byte"),
     ("{\"latest_receipt_info\":[{\"transaction_id\":\"1\"}]}", "latest_receipt_info[0].product_id"),
     ("\"e", "byte 2"), ("a.b.c", "header"), ("bplist00", "byte"), ("<plist", "byte"),
   ])

@@ -101,6 +101,8 @@ extension Manifest {
   static let fuzzing = "Tests/Fuzz/"
   /// Declarations of Apple's modules, and an app; a script type-checks them, SwiftPM cannot.
   static let interfaces = "Tests/AppleInterfaces/"
+  /// Checks by Apple's server library, in Python; a script installs it and runs them.
+  static let judges = "Tests/Apple/"
   /// The only allowed dependency on a package: that of an embedding package on this one.
   private static func allowed(in path: String) -> String? {
     if path == embedding + "Package.swift" { return ".package(name: \"purchase-sync\", path: \"../..\")" }

@@ -97,7 +97,9 @@ struct ModuleRules: Sendable {
   /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that is part of no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
-    let others = [Manifest.embedding, Manifest.examples, Manifest.fuzzing, Manifest.interfaces]
+    let others = [
+      Manifest.embedding, Manifest.examples, Manifest.fuzzing, Manifest.interfaces, Manifest.judges,
+    ]
     if others.contains(where: path.hasPrefix) { return nil }
     switch components.first {
     case "Simulator": return "Simulator"

@@ -52,7 +52,7 @@ import Foundation
     }
     let bytes = try peak() - before
     // The allocator's own memory, and the allowance for every text.
-    let isWithin = bytes <= 3 * input.count + (1 << 20)
+    let isWithin = bytes <= 3 * input.count + (9 << 20)
     let ratio = (Double(bytes) / Double(max(1, input.count)) * 100).rounded() / 100
     print("\(isWithin ? "ok  " : "OVER") \(ratio)x of \(input.count) bytes, \(outcome): \(subject.name)")
     exit(isWithin ? 0 : 1)

@@ -12,7 +12,7 @@ func parse(_ pieces: [ArraySlice<UInt8>], limits: HTTPLimits = HTTPLimits()) -> 
       switch step {
       case .needMore: break reading
       case .failure: return steps + [step]
-      case .sendContinue, .request: steps.append(step)
+      case .sendContinue, .head, .request: steps.append(step)
       }
     }
   }

@@ -35,6 +35,81 @@ import Testing
     #expect(!text.contains(order.accountToken.uuidString))
   }
 
+  @Test func `the way of a transaction is told from the payment to the finish`() async throws {
+    struct Timeline: Decodable {
+      struct Entry: Decodable { var who, what: String }
+      var entries: [Entry]
+    }
+    let fixture = try MockServerFixture()
+    let order = try await fixture.order()
+    let payment = try await fixture.pay(token: order.accountToken)
+    _ = try await fixture.upload(payment, order: order.number)
+    let reply = try await fixture.send("GET", "/admin/transactions/" + payment.transactionID)
+    let words = try reply.decode(Timeline.self).entries.map { $0.who + ": " + $0.what }
+    #expect(words.first == "store: apple paid 1 of coins")
+    #expect(words.contains("backend: upload by alice: verdict granted, owner yours, order \(order.number)"))
+    #expect(words.contains("backend: granted 1 of coins to alice"))
+    #expect(words.last == "app: has not finished the transaction yet")
+    #expect(!String(decoding: reply.body, as: UTF8.self).contains(payment.signedTransaction))
+    #expect(try await fixture.send("GET", "/admin/transactions/0").status == 404)
+  }
+
+  @Test func `tables A, B and C are shown without proofs`() async throws {
+    struct Tables: Decodable {
+      struct Table: Decodable {
+        var name: String
+        var columns: [String]
+        var rows: [[String?]]
+        var count: Int
+      }
+      var tables: [Table]
+    }
+    let fixture = try MockServerFixture()
+    let order = try await fixture.order(product: "monthly")
+    let payment = try await fixture.pay(token: order.accountToken, product: "monthly")
+    _ = try await fixture.upload(payment, order: order.number)
+    let reply = try await fixture.send("GET", "/admin/tables")
+    let tables = try reply.decode(Tables.self).tables
+    #expect(tables.map(\.name) == ["table_a", "table_b", "table_c"] && tables.map(\.count) == [1, 1, 1])
+    for table in tables { #expect(table.rows.first?.contains(payment.transactionID) == true) }
+    #expect(!String(decoding: reply.body, as: UTF8.self).contains(payment.signedTransaction))
+  }
+
+  @Test func `the state has accounts, waiting purchases and subscriptions`() async throws {
+    struct Rows: Decodable {
+      struct Account: Decodable { var storeAccount: String, asksToBuy: Bool }
+      struct Waiting: Decodable { var storeAccount: String, requestID: String }
+      struct Subscription: Decodable { var transactionID: String, phase: String, willRenew: Bool }
+      var accounts: [Account]
+      var waiting: [Waiting]
+      var subscriptions: [Subscription]
+    }
+    let fixture = try MockServerFixture()
+    let paid = try await fixture.pay(product: "monthly")
+    _ = try await fixture.send("POST", "/store/accounts", json: #"{"storeAccount":"child","asksToBuy":true}"#)
+    _ = try await fixture.send(
+      "POST", "/store/payments", json: #"{"storeAccount":"child","productID":"coins"}"#)
+    let rows = try await fixture.send("GET", "/admin/state").decode(Rows.self)
+    #expect(rows.accounts.map(\.storeAccount) == ["apple", "child"])
+    #expect(rows.accounts.map(\.asksToBuy) == [false, true])
+    #expect(rows.waiting.map(\.storeAccount) == ["child"])
+    #expect(rows.subscriptions.map(\.transactionID) == [paid.transactionID])
+    #expect(rows.subscriptions.map(\.phase) == ["active"])
+  }
+
+  @Test func `every path that the status page asks is a route`() {
+    let page = String(decoding: PackageResources.status_html, as: UTF8.self)
+    let paths = page.split { "\"`'".contains($0) }.map(String.init)
+      .filter { $0.hasPrefix("/store/") || $0.hasPrefix("/admin/") }
+      // The backend's way to the store, which only a fault plan names; and a path that ends with an id.
+      .filter { $0 != MockState.verificationPath }.map { $0.split(separator: "$")[0].description }
+    #expect(Set(paths).count >= 15)
+    for path in Set(paths) where path != "/admin/" {
+      let asked = path.hasSuffix("/") ? path + "1" : path
+      #expect(MockState.routes.contains { $0.parameter(in: asked) != nil }, "\(path)")
+    }
+  }
+
   @Test func `faults are switched on and off while it runs`() async throws {
     let fixture = try MockServerFixture()
     let plan =

@@ -134,9 +134,8 @@ struct MockServerBadInputTests {
 
   @Test func `the store refuses unknown products and transactions`() async throws {
     let fixture = try MockServerFixture()
-    let unknown = #"{"transactionID":"1","transactionIDs":["1"]}"#
-    #expect(try await fixture.send("POST", "/store/finish", json: unknown).status == 404)
-    #expect(try await fixture.send("POST", "/store/refunds", json: unknown).status == 404)
+    #expect(try await fixture.send("POST", "/store/finish", json: #"{"transactionIDs":["1"]}"#).status == 404)
+    #expect(try await fixture.send("POST", "/store/refunds", json: #"{"transactionID":"1"}"#).status == 404)
     #expect(try await fixture.send("GET", "/store/unfinished").status == 400)
     for payment in [
       #"{"storeAccount":"a","productID":"none","quantity":1}"#,

@@ -51,6 +51,31 @@ import Testing
     }
   }
 
+  /// The decoder of any document shows what it can read of such a proof; the import takes only whole proofs.
+  @Test func `a signed transaction with line breaks is taken, and one without its product is kept`()
+    async throws
+  {
+    try await BuyingFixture.with { fixture in
+      let configuration = try fixture.configuration()
+      let transaction = try await fixture.store.pay(product: "gems", quantity: 1, accountToken: nil)
+      var lines: [UInt8] = []
+      for (index, octet) in transaction.proof.bytes.enumerated() {
+        lines += index % 64 == 63 ? [octet, 0x0D, 0x0A] : [octet]
+      }
+      let payload = Base64URL.encode(
+        Data(#"{"transactionId":"7","bundleId":"b","purchaseDate":1,"environment":"Sandbox"}"#.utf8))
+      let old = [
+        EarlierPurchase(id: "lines", document: lines + [0x0A], account: "alice"),
+        EarlierPurchase(id: "part", document: Array("e30.\(payload).e30".utf8), account: "alice"),
+      ]
+      let report = try SyncEngine.importPurchases(old, into: configuration)
+      #expect(report.taken == ["lines"] && report.kept.map(\.reason) == [.unreadable])
+      #expect(try entries(configuration).count == 1)
+      try await deliver(fixture, configuration)
+      #expect(try fixture.server.snapshot().credits.map(\.owner) == [.account("alice")])
+    }
+  }
+
   @Test func `an order of the old list is fulfilled`() async throws {
     try await BuyingFixture.with { fixture in
       let configuration = try fixture.configuration()

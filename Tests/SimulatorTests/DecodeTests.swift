@@ -37,13 +37,30 @@ import Testing
     let decoded = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
     let object = try #require(decoded as? [String: Any])
     let keys = ["bundleID", "details", "environment", "kind", "subscriptions", "transactions", "undecodable"]
-    #expect(object.keys.sorted() == keys + ["wrappings"])
+    #expect(object.keys.sorted() == keys + ["unknownMembers", "wrappings"])
     #expect(object["kind"] as? String == "appReceipt" && object["bundleID"] as? String == "com.example")
     let transaction = try #require((object["transactions"] as? [[String: Any]])?.first)
     #expect(transaction["transactionID"] as? String == "1000000" && transaction["quantity"] as? Int == 1)
     #expect(transaction["cancellationDate"] is NSNull)
     let subscription = try #require((object["subscriptions"] as? [[String: Any]])?.first)
     #expect(subscription["state"] as? String == "lapsed" && subscription["isEntitled"] as? Bool == false)
+  }
+
+  @Test func `A directory is named as such`() throws {
+    try TemporaryDirectory.with("DecodeTests") { directory in
+      let result = try CommandResult(of: ["decode", directory])
+      #expect(result.status == 66 && result.errors.contains("is a directory; decode takes one file"))
+    }
+  }
+
+  @Test func `What was left out, and what is unknown, stands below the rest`() throws {
+    let input = #"{"status":0,"in_app":[],"receipt":{"in_app":[{"product_id":"p"}],"colour":1}}"#
+    let lines = try decode(Array(input.utf8), []).output.split(separator: "\n").map(String.init)
+    #expect(
+      lines.suffix(3) == [
+        "inside: not decodable at receipt.in_app[0].transaction_id: expected a value",
+        "unknown, not read: receipt.colour", "misplaced, not read: in_app (the store writes it in receipt)",
+      ])
   }
 
   @Test(arguments: [

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSync
 import PurchaseSyncTesting
 import Testing
 
@@ -24,15 +25,43 @@ import Testing
     #expect(process.terminationStatus == 0)
   }
 
+  @Test func `a signal that comes right after the addresses is missed, or ends it uncleanly`() throws {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = RunTests.binary
+    process.arguments = ["serve", "--port", "0", "--json"]
+    process.standardOutput = output
+    try process.begin()
+    #expect(!output.fileHandleForReading.availableData.isEmpty)
+    process.terminate()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+  }
+
   @Test(arguments: [
     (["--port", "70000"], "--port needs a whole number, not '70000'"),
     (["--speed", "0"], "--speed needs a number above 0, up to 1000000, not '0'"),
     (["--speed", "nan"], "--speed needs a number above 0, up to 1000000, not 'nan'"),
     (["--broken", "forget"], "--broken knows no 'forget'; did you mean 'forgets'?"),
+    (
+      ["--environment", "prod"],
+      "--environment needs production, sandbox, xcode or local-testing, not 'prod'"
+    ),
     (["--databse", "x"], "serve has no option '--databse'; did you mean '--database'?"),
   ])
   func `wrong options are named`(arguments: [String], message: String) {
     #expect(ServeOptions.parse(arguments) == .failure(Command.UsageError(message: message)))
+  }
+
+  @Test(arguments: [("sandbox", "Sandbox"), ("local-testing", "LocalTesting"), ("xcode", "Xcode")])
+  func `the environment is chosen by its name, and greeted`(name: String, word: String) throws {
+    let options = try ServeOptions.parse(["--environment", name]).get()
+    let greeting = ServeGreeting(
+      url: "http://127.0.0.1:1", database: nil, environment: options.environment, product: "p", broken: nil,
+      hasChecksums: false)
+    for part in ["environment " + word, "/store/root.cer", "/store/api-key", "curl -sS http"] {
+      #expect(greeting.text.contains(part), "\(part)")
+    }
   }
 
   @Test(arguments: [
@@ -73,6 +102,29 @@ import Testing
 
 /// A database that is used again with a new store.
 @Suite struct ServedDatabaseTests {
+  @Test func `after SIGKILL a paid purchase is listed again, and a second server is refused`() async throws {
+    let path = FileManager.default.temporaryDirectory.path + "/Served-\(UUID().uuidString).sqlite"
+    defer {
+      for suffix in ["", "-wal", "-shm", "-lock"] {
+        try? FileManager.default.removeItem(atPath: path + suffix)
+      }
+    }
+    let (first, before) = try Served.start(["--database", path])
+    defer { if first.isRunning { first.terminate() } }
+    let paid = try await MockStoreClient(base: #require(URL(string: before)), storeAccount: "alice")
+      .pay(product: "gems.100", quantity: 1, accountToken: nil)
+    let second = try CommandResult(of: ["serve", "--port", "0", "--database", path])
+    #expect(second.status == ExitCode.internal)
+    #expect(second.errors.contains(path) && second.errors.contains("stop the other one"), "\(second.errors)")
+    kill(first.processIdentifier, SIGKILL)
+    first.waitUntilExit()
+    let (third, after) = try Served.start(["--database", path])
+    defer { third.terminate() }
+    let listing = try await MockStoreClient(base: #require(URL(string: after)), storeAccount: "alice")
+      .unfinished()
+    #expect(listing.transactions.map(\.transactionID) == [paid.transactionID])
+  }
+
   @Test func `a purchase after a restart is no duplicate of one before it`() async throws {
     let words = try await Served.world(times: 2) { _, lab, _ in
       let (order, paid) = try await lab.paidOrder()

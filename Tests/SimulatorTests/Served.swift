@@ -38,11 +38,11 @@ enum Served {
   }
 
   /// A child process that serves, and its URL without a slash at the end.
-  static func start() throws -> (process: Process, base: String) {
+  static func start(_ options: [String] = []) throws -> (process: Process, base: String) {
     let process = Process()
     let output = Pipe()
     process.executableURL = RunTests.binary
-    process.arguments = ["serve", "--port", "0"]
+    process.arguments = ["serve", "--port", "0"] + options
     process.standardOutput = output
     try process.begin()
     var text = ""

@@ -22,6 +22,7 @@ extension Scenario {
     }
     verifiesOverHTTP = try fields.flag("verifiesOverHTTP")
     signsReplies = try fields.flag("signsReplies")
+    finishesAtStore = try fields.flag("finishesAtStore")
     makesOrders = try fields.flag("makesOrders")
     if fields.has("unclaimed") { unclaimed = try fields.word("unclaimed", of: UnclaimedPolicy.self) }
     _ = try fields.value("launches", "a list of launches of the app, of one at least")
@@ -73,6 +74,7 @@ extension Scenario {
     if environment != .production { members["environment"] = .string(environment.rawValue) }
     if verifiesOverHTTP { members["verifiesOverHTTP"] = true }
     if signsReplies { members["signsReplies"] = true }
+    if finishesAtStore { members["finishesAtStore"] = true }
     if makesOrders { members["makesOrders"] = true }
     if unclaimed != .device { members["unclaimed"] = .string(unclaimed.rawValue) }
     members["launches"] = .array(try launches.map { try $0.fileValue() })

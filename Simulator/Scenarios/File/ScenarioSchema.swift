@@ -21,6 +21,8 @@ enum ScenarioSchema {
       verifiesOverHTTP   true: the backend asks the store at /verifyReceipt
       signsReplies     true: the backend signs its answers, and the engine verifies
                        them
+      finishesAtStore  true: the backend finishes at the store what it has granted,
+                       and grants what the store's notifications tell of
       makesOrders      true: the device makes an order if the backend does not
       unclaimed        for whom purchases without an owner are: device (default),
                        signedInAccount, or ask

@@ -14,7 +14,8 @@ struct DocumentContents {
 
   /// Pass true for `isInner` for a document inside of another one. It may contain no further request, so that
   /// no input controls the depth.
-  init(_ content: StoreDocument.Content, isInner: Bool) {
+  init(_ content: StoreDocument.Content, _ failures: [ReceiptDecodingError], isInner: Bool) {
+    undecodable = failures
     switch content {
     case .appReceipt(let receipt): add(receipt)
     case .transactionReceipt(let receipt):
@@ -26,7 +27,8 @@ struct DocumentContents {
       facts = SubscriptionFacts(response)
     case .transaction(let transaction): add(transaction)
     case .renewalInfo(let renewal): facts = SubscriptionFacts(transactions: [], renewals: [renewal])
-    case .appTransaction: break
+    case .appTransaction, .retentionRequest: break
+    case .incompleteTransaction(let transaction): add(transaction)
     case .notificationV1(let notification):
       add(notification.transactions, environment: notification.storeEnvironment)
       facts = SubscriptionFacts(notification)
@@ -62,6 +64,18 @@ struct DocumentContents {
     facts.merge(SubscriptionFacts(transactions: [transaction]))
   }
 
+  /// A transaction that only lacks fields is listed; one with an unreadable field is not, because a refund may
+  /// be in it.
+  private mutating func add(_ transaction: IncompleteTransaction) {
+    guard let id = transaction.transactionID, undecodable.allSatisfy({ $0.reason == .missing }) else {
+      return
+    }
+    transactions.append(
+      ListedTransaction(
+        transactionID: id, originalTransactionID: transaction.originalTransactionID ?? id,
+        productID: transaction.productID, quantity: 1, environment: transaction.environment))
+  }
+
   private mutating func add(_ renewal: PendingRenewal) {
     guard let id = renewal.originalTransactionID else { return }
     facts.add(SubscriptionRenewal(renewal), originalTransactionID: id)
@@ -74,11 +88,12 @@ struct DocumentContents {
       guard receipt.kind.isProof else {
         throw .field("receipt-data", "a receipt, not a document of kind \(receipt.kind.rawValue)")
       }
+      for error in receipt.undecodable { list(error.inside("receipt-data")) }
       transactions = receipt.transactions
       facts = receipt.subscriptionFacts
       if let bundleID = receipt.bundleID { bundleIDs = [bundleID] }
     } catch {
-      undecodable.append(error.inside("receipt-data"))
+      list(error.inside("receipt-data"))
     }
   }
 
@@ -114,7 +129,11 @@ struct DocumentContents {
       case .notification, .appTransaction, .retentionRequest, .unknown: break
       }
     } catch {
-      if undecodable.count < StoreDocument.maximumUndecodable { undecodable.append(error.inside(path)) }
+      list(error.inside(path))
     }
+  }
+
+  private mutating func list(_ error: ReceiptDecodingError) {
+    if undecodable.count < StoreDocument.maximumUndecodable { undecodable.append(error) }
   }
 }

@@ -13,20 +13,24 @@ enum DocumentShape {
   case propertyList
   case jsonObject
   case jsonString
-  /// Three parts of base64url with dots between.
+  /// Three parts of base64url with dots between, perhaps with line breaks.
   case jws
   case base64
 
   init(_ bytes: [UInt8]) throws(ReceiptDecodingError) {
     guard let first = bytes.first else {
       throw ReceiptDecodingError(
-        expected: "a document, not an empty input", location: "start", reason: .missing)
+        expected: "a document", found: "an empty input", location: "start", reason: .missing)
     }
     let text = Self.trim(bytes[...])
     guard let start = text.first else {
+      let isZero = bytes.prefix(4_096).allSatisfy { $0 == 0 }
       throw ReceiptDecodingError(
-        expected: "a document, not only white space", location: "start", reason: .missing)
+        expected: "a document",
+        found: isZero ? "\(bytes.count) bytes of zeros" : "only white space", location: "start",
+        reason: .missing)
     }
+    if let failure = ForeignFormat.failure(bytes, text) { throw failure }
     switch start {
     case _ where first == 0x30: self = .asn1
     case UInt8(ascii: "{"): self = Self.isPropertyList(text) ? .propertyList : .jsonObject
@@ -41,6 +45,12 @@ enum DocumentShape {
   /// The bytes without leading and trailing white space, byte order mark and NUL, which files and terminals
   /// add.
   func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> { Self.trim(bytes[...]) }
+
+  /// A JWS without the white space that terminals and mails add, also within it.
+  func joined(_ bytes: [UInt8]) -> [UInt8] {
+    let text = trimmed(bytes)
+    return text.contains(where: Self.isSpace) ? text.filter { !Self.isSpace($0) } : Array(text)
+  }
 
   /// Removes the wrapping.
   func unwrap(
@@ -90,7 +100,7 @@ enum DocumentShape {
     return rest
   }
 
-  private static func isSpace(_ octet: UInt8) -> Bool {
+  static func isSpace(_ octet: UInt8) -> Bool {
     octet == 0 || Base64Octets.isSpace(octet)
   }
 
@@ -104,8 +114,12 @@ enum DocumentShape {
 
   private static func notBase64(_ text: ArraySlice<UInt8>, offset: Int) -> ReceiptDecodingError {
     let place = text.firstIndex { !Base64Octets.isAllowed($0) } ?? text.endIndex
+    let isText = UTF8Check.firstInvalid(in: Array(text.prefix(64).dropLast(3))) == nil
     return ReceiptDecodingError(
-      expected: "DER, a property list, a JWS, JSON, or one of these in base64", location: "byte \(place)",
+      expected: "DER, a property list, a JWS, JSON, or one of these in base64",
+      found: place == text.endIndex
+        ? "base64 that is cut off" : isText ? "text that is none of these" : "bytes that are none of these",
+      location: "byte \(place)",
       reason: place == text.endIndex ? .truncated : .malformed, offset: place)
   }
 }

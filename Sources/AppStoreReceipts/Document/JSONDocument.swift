@@ -1,30 +1,93 @@
-/// A JSON object, recognised by its names (StoreFacts section 0 and c.3).
+/// A JSON object, recognised by its names (StoreFacts section 0 and c.3), and read leniently.
 struct JSONDocument {
   private let fields: JSONFields
+  private let findings: JSONFindings
 
-  init(_ json: [UInt8]) throws(ReceiptDecodingError) {
-    fields = try JSONFields(json: json)
+  init(_ json: [UInt8], _ findings: JSONFindings) throws(ReceiptDecodingError) {
+    self.findings = findings
+    fields = try JSONFields(json: json, findings: findings)
+  }
+
+  /// The payload of a JWS.
+  init(jws: [UInt8], _ findings: JSONFindings) throws(ReceiptDecodingError) {
+    self.findings = findings
+    fields = try CompactJWS.payloadFields(of: jws, findings: findings)
   }
 
   func read() throws(ReceiptDecodingError) -> (StoreDocument.Kind, StoreDocument.Content) {
-    guard let kind else { throw .field("start", "the field names of an App Store document") }
+    guard let kind else {
+      throw .field("start", "the field names of an App Store document", found: "an object without them")
+    }
+    let content: StoreDocument.Content
+    do throws(ReceiptDecodingError) {
+      content = try self.content(of: kind)
+    } catch {
+      // A required field of another type was named first, and then counted as absent.
+      throw error.reason == .missing ? findings.failures.first ?? error : error
+    }
+    // Where nothing is left to show, the first error says why.
+    if let failure = findings.failures.first, isEmpty(content) { throw failure }
+    return (kind, content)
+  }
+
+  /// The document inside of a JWS.
+  func readSigned() throws(ReceiptDecodingError) -> (StoreDocument.Kind, StoreDocument.Content) {
+    switch SignedPayloadKind(fields) {
+    case .transaction: return (.signedTransaction, try content(of: .transactionPayload))
+    case .renewalInfo: return (.signedRenewalInfo, try content(of: .renewalInfoPayload))
+    case .appTransaction: return (.signedAppTransaction, try content(of: .appTransactionPayload))
+    case .notification: return (.notificationV2, try content(of: .notificationV2Payload))
+    case .retentionRequest: return (.retentionRequest, try content(of: .retentionRequest))
+    case .unknown:
+      throw .field(
+        "payload", "a transaction, a renewal info, an app transaction, a notification or a retention request",
+        found: "an object without their fields")
+    }
+  }
+
+  private func content(
+    of kind: StoreDocument.Kind
+  ) throws(ReceiptDecodingError) -> StoreDocument.Content {
     switch kind {
-    case .verifyReceiptRequest: return (kind, .verifyReceiptRequest(try VerifyReceiptRequest(fields)))
-    case .verifyReceiptResponse: return (kind, .verifyReceiptResponse(try VerifyReceiptResponse(fields)))
-    case .notificationV1: return (kind, .notificationV1(try ServerNotificationV1(fields)))
-    case .notificationV2: return (kind, .notificationV2(try ServerNotificationV2(body: fields)))
-    case .notificationV2Payload: return (kind, .notificationV2(try ServerNotificationV2(fields)))
-    case .transactionPayload: return (kind, .transaction(try SignedTransaction(fields)))
-    case .renewalInfoPayload: return (kind, .renewalInfo(try SignedRenewalInfo(fields)))
-    case .appTransactionPayload: return (kind, .appTransaction(try SignedAppTransaction(fields)))
-    case .serverAPIResponse: return (kind, .serverAPIResponse(try ServerAPIResponse(fields)))
-    case .receiptObject: return (kind, .receiptObject(try VerifiedAppReceipt(fields)))
+    case .verifyReceiptRequest: return .verifyReceiptRequest(try VerifyReceiptRequest(fields))
+    case .verifyReceiptResponse: return .verifyReceiptResponse(try VerifyReceiptResponse(fields))
+    case .notificationV1: return .notificationV1(try ServerNotificationV1(fields))
+    case .notificationV2: return .notificationV2(try ServerNotificationV2(body: fields))
+    case .notificationV2Payload: return .notificationV2(try ServerNotificationV2(fields))
+    case .transactionPayload:
+      return try transaction(SignedTransaction.init) { .transaction($0) }
+    case .renewalInfoPayload: return .renewalInfo(try SignedRenewalInfo(fields))
+    case .appTransactionPayload: return .appTransaction(try SignedAppTransaction(fields))
+    case .retentionRequest: return .retentionRequest(try RetentionRequest(fields))
+    case .serverAPIResponse: return .serverAPIResponse(try ServerAPIResponse(fields))
+    case .receiptObject: return .receiptObject(try VerifiedAppReceipt(fields))
     case .transactionObject:
-      return isRenewal
-        ? (kind, .renewalObject(try PendingRenewal(fields)))
-        : (kind, .transactionObject(try ReceiptTransaction(fields)))
+      if isRenewal { return .renewalObject(try PendingRenewal(fields)) }
+      return try transaction(ReceiptTransaction.init) { .transactionObject($0) }
     case .appReceipt, .transactionReceipt, .signedTransaction, .signedRenewalInfo, .signedAppTransaction:
       throw .field("start", "a JSON document")
+    }
+  }
+
+  /// A transaction is read strictly. If that fails, the parts that can be read are shown.
+  private func transaction<Made>(
+    _ make: (JSONFields) throws(ReceiptDecodingError) -> Made, _ content: (Made) -> StoreDocument.Content
+  ) throws(ReceiptDecodingError) -> StoreDocument.Content {
+    let made = try fields.lenient { () throws(ReceiptDecodingError) in try make(fields.strict) }
+    if let made { return content(made) }
+    return .incompleteTransaction(IncompleteTransaction(fields))
+  }
+
+  private func isEmpty(_ content: StoreDocument.Content) -> Bool {
+    switch content {
+    case .verifyReceiptResponse(let response):
+      response.status == nil && !fields.isObject("receipt") && response.transactions.isEmpty
+        && response.pendingRenewals.isEmpty && response.latestReceipt == nil
+    case .receiptObject(let receipt):
+      receipt.bundleID == nil && receipt.receiptType == nil && receipt.transactions.isEmpty
+    case .serverAPIResponse(let response): response.signedFields.isEmpty
+    case .incompleteTransaction(let transaction): transaction.isEmpty
+    default: false
     }
   }
 
@@ -38,10 +101,14 @@ struct JSONDocument {
     if has(["status", "receipt", "latest_receipt", "latest_receipt_info"]) { return .verifyReceiptResponse }
     if has(["in_app", "receipt_type", "application_version"]) { return .receiptObject }
     if isRenewal || has(Self.transactionNames) { return .transactionObject }
-    if has(["autoRenewProductId", "autoRenewStatus"]) { return .renewalInfoPayload }
-    if has(["receiptType", "originalApplicationVersion"]) { return .appTransactionPayload }
-    if fields.has("transactionId") { return .transactionPayload }
-    return nil
+    switch SignedPayloadKind(fields) {
+    case .transaction: return .transactionPayload
+    case .renewalInfo: return .renewalInfoPayload
+    case .appTransaction: return .appTransactionPayload
+    case .retentionRequest: return .retentionRequest
+    case .notification: return .notificationV2Payload
+    case .unknown: return nil
+    }
   }
 
   private static let transactionNames = [

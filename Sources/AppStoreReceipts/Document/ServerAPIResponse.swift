@@ -34,6 +34,12 @@ public struct ServerAPIResponse: Sendable, Hashable {
   /// The names of lists: of JWS, or of objects with a JWS.
   static let lists = ["signedTransactions", "data", "lastTransactions", "notificationHistory"]
 
+  /// The other names of a list's items, which have no property here.
+  private static let itemNames = [
+    "status", "originalTransactionId", "subscriptionGroupIdentifier", "sendAttempts",
+    "firstSendAttemptResult",
+  ]
+
   init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
     environment = try fields.word("environment", as: StoreEnvironment.self)
@@ -42,7 +48,10 @@ public struct ServerAPIResponse: Sendable, Hashable {
     hasMore = try fields.flag("hasMore")
     revision = try fields.string("revision")
     try takeSigned(&fields)
-    unknownFields = try fields.unknown()
+    var rest = fields
+    for name in Self.itemNames { _ = rest.offset(name) }
+    try rest.nameUnknown()
+    unknownFields = try fields.unknown(areNamed: true)
   }
 
   /// An answer has three levels: its own, a list's items, and the items of a list inside of those.
@@ -53,6 +62,7 @@ public struct ServerAPIResponse: Sendable, Hashable {
       guard let jws = try fields.string(name) else { continue }
       signedFields.append(SignedField(path: fields.path(of: name), jws: jws, subscriptionState: state))
     }
+    let isLenient = fields.isLenient
     for name in Self.lists where level < 4 {
       guard fields.isArray(name) else { continue }
       _ = try fields.items(name, "an array") { (item) throws(ReceiptDecodingError) in
@@ -61,8 +71,10 @@ public struct ServerAPIResponse: Sendable, Hashable {
           try item.charge(3 * MemoryLayout<SignedField>.stride + JSONBudget.text(item.path.utf8.count))
           signedFields.append(SignedField(path: item.path, jws: jws))
         } else {
-          var inner = try item.fields()
+          var inner = try item.fields(isLenient: isLenient)
           try takeSigned(&inner, level: level + 1)
+          for name in Self.itemNames { _ = inner.offset(name) }
+          try inner.nameUnknown()
         }
       }
     }

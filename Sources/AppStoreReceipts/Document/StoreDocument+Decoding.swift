@@ -32,9 +32,13 @@ extension StoreDocument {
     do throws(ReceiptDecodingError) {
       while true {
         let shape = try DocumentShape(bytes)
-        if let (kind, content) = try Self.read(shape, bytes) {
-          let inside = DocumentContents(content, isInner: isInner)
-          self.init(kind, content, wrappings: wrappings, bytes: bytes, inside: inside)
+        if case .jws = shape { bytes = shape.joined(bytes) }
+        let findings = JSONFindings()
+        if let (kind, content) = try Self.read(shape, bytes, findings) {
+          let inside = DocumentContents(content, findings.failures, isInner: isInner)
+          self.init(
+            kind, content, wrappings: wrappings, bytes: bytes, inside: inside,
+            unknownMembers: findings.unknown)
           return
         }
         guard wrappings.count < Self.maximumWrappings else {
@@ -56,27 +60,15 @@ extension StoreDocument {
 
   /// Nil if the shape is a wrapping.
   private static func read(
-    _ shape: DocumentShape, _ bytes: [UInt8]
+    _ shape: DocumentShape, _ bytes: [UInt8], _ findings: JSONFindings
   ) throws(ReceiptDecodingError) -> (Kind, Content)? {
     switch shape {
     case .asn1: return (.appReceipt, .appReceipt(try AppReceipt(decoding: bytes)))
     case .propertyList:
       return (.transactionReceipt, .transactionReceipt(try TransactionReceipt(decoding: bytes)))
-    case .jws: return try signed(String(decoding: shape.trimmed(bytes), as: UTF8.self))
-    case .jsonObject: return try JSONDocument(bytes).read()
+    case .jws: return try JSONDocument(jws: bytes, findings).readSigned()
+    case .jsonObject: return try JSONDocument(bytes, findings).read()
     case .jsonString, .base64: return nil
-    }
-  }
-
-  private static func signed(_ jws: String) throws(ReceiptDecodingError) -> (Kind, Content) {
-    switch try SignedPayloadKind(jws: jws) {
-    case .transaction: return (.signedTransaction, .transaction(try SignedTransaction(jws: jws)))
-    case .renewalInfo: return (.signedRenewalInfo, .renewalInfo(try SignedRenewalInfo(jws: jws)))
-    case .appTransaction:
-      return (.signedAppTransaction, .appTransaction(try SignedAppTransaction(jws: jws)))
-    case .notification: return (.notificationV2, .notificationV2(try ServerNotificationV2(jws: jws)))
-    case .retentionRequest, .unknown:
-      throw .field("payload", "a transaction, a renewal info, an app transaction or a notification")
     }
   }
 }

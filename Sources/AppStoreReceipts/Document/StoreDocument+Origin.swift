@@ -14,6 +14,8 @@ extension StoreDocument {
       case .notificationV2(let notification): notification.environment
       case .serverAPIResponse(let response): response.environment
       case .receiptObject(let receipt): receipt.environment
+      case .retentionRequest(let request): request.environment
+      case .incompleteTransaction(let transaction): transaction.environment
       case .verifyReceiptRequest, .transactionObject, .renewalObject: nil
       }
     return stated ?? only(Set(transactions.compactMap(\.environment)))
@@ -35,7 +37,8 @@ extension StoreDocument {
       case .serverAPIResponse(let response): response.bundleID
       case .transactionObject(let transaction): transaction.oldStyle?.bundleID
       case .receiptObject(let receipt): receipt.bundleID
-      case .verifyReceiptRequest: nil
+      case .incompleteTransaction(let transaction): transaction.bundleID
+      case .verifyReceiptRequest, .retentionRequest: nil
       }
     return stated ?? only(innerBundleIDs)
   }

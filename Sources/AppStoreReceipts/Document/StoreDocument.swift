@@ -3,7 +3,14 @@
 /// ``AppReceipt``.
 ///
 /// It reads a binary receipt (DER, BER), a property list, a JWS and JSON. Each may be wrapped: in base64 with
-/// or without line breaks, in base64 of base64, in base64url, or in a JSON string (StoreFacts pitfall 16).
+/// or without line breaks, in base64 of base64, in base64url, or in a JSON string (StoreFacts pitfall 16). A JWS
+/// may have line breaks.
+///
+/// It is **lenient**, to show as much as possible of JSON: an unreadable item or field is named in
+/// ``undecodable``, and the rest is read. To decide about purchases use the decoder of one kind, such as
+/// ``VerifyReceiptResponse`` or ``SignedTransaction``: it throws instead. App receipts and transaction receipts
+/// are always read strictly.
+///
 /// Limits: ``maximumByteCount`` bytes, ``maximumWrappings`` wrappings, and the limits of each decoder; no
 /// recursion that the input controls; time in proportion to the bytes.
 public struct StoreDocument: Sendable, Hashable {
@@ -49,6 +56,8 @@ public struct StoreDocument: Sendable, Hashable {
     case transactionObject
     /// The `receipt` of an answer of `verifyReceipt`.
     case receiptObject
+    /// A request of the retention messaging interface: its JWS, or its payload.
+    case retentionRequest
 
     /// Whether an upload can carry it as a proof that the backend verifies with the store.
     public var isProof: Bool {
@@ -84,6 +93,10 @@ public struct StoreDocument: Sendable, Hashable {
     case renewalObject(PendingRenewal)
     /// ``Kind/receiptObject``
     case receiptObject(VerifiedAppReceipt)
+    /// ``Kind/retentionRequest``
+    case retentionRequest(RetentionRequest)
+    /// A transaction of any kind, in which a required field is absent or a field is unreadable
+    case incompleteTransaction(IncompleteTransaction)
   }
 
   /// The kind of the document.
@@ -100,9 +113,13 @@ public struct StoreDocument: Sendable, Hashable {
   public let transactions: [ListedTransaction]
   /// The facts about subscriptions in the document; see ``SubscriptionStatus/all(in:at:)``.
   public let subscriptionFacts: SubscriptionFacts
-  /// Errors of inner documents that could not be decoded, although the document itself could: a JWS in a
-  /// notification, the receipt in a request. Each error names its place.
+  /// Errors of parts that could not be decoded, although the document itself could: an item of a list, a
+  /// field, a JWS in a notification, the receipt in a request. Each error names its place. What such a part
+  /// says is in no other property: before you conclude that a purchase is **not** in the document, or is not
+  /// refunded, check that this list is empty.
   public let undecodable: [ReceiptDecodingError]
+  /// Members of JSON objects that no decoder reads, and known ones in a wrong place.
+  public let unknownMembers: [UnknownMember]
   /// The bundle ids of the documents inside of it.
   let innerBundleIDs: Set<String>
 
@@ -117,8 +134,10 @@ public struct StoreDocument: Sendable, Hashable {
   }
 
   init(
-    _ kind: Kind, _ content: Content, wrappings: [Wrapping], bytes: [UInt8], inside: DocumentContents
+    _ kind: Kind, _ content: Content, wrappings: [Wrapping], bytes: [UInt8], inside: DocumentContents,
+    unknownMembers: [UnknownMember]
   ) {
+    self.unknownMembers = unknownMembers
     self.kind = kind
     self.content = content
     self.wrappings = wrappings

@@ -9,8 +9,9 @@ final class JSONBudget {
   static let item = 3 * MemoryLayout<JSONValue>.stride
   /// A member of a growing dictionary, of which up to three eighths are in use.
   static let member = 3 * (MemoryLayout<String>.stride + MemoryLayout<JSONValue>.stride)
-  /// Added for every text, so that small texts are never refused.
-  static let allowance = 256 << 10
+  /// Added for every text, so that small texts are never refused: a text of 140 KB that is nothing but `{},`
+  /// takes 47 times its bytes.
+  static let allowance = 8 << 20
 
   private let factor: Int
   private var remaining: Int

@@ -1,19 +1,30 @@
 extension JSONFields {
-  /// Takes one object.
+  /// Takes one object, which is read leniently if this one is.
   mutating func object(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
     guard let offset = offset(name) else { return nil }
-    return try JSONFields(source, at: offset, path: path(of: name))
+    return try lenient { () throws(ReceiptDecodingError) in
+      try JSONFields(source, at: offset, path: path(of: name), isLenient: isLenient)
+    }
+  }
+
+  /// Takes one object, and makes a value of it.
+  mutating func object<Made>(
+    _ name: String, _ make: (JSONFields) throws(ReceiptDecodingError) -> Made
+  ) throws(ReceiptDecodingError) -> Made? {
+    guard let fields = try object(name) else { return nil }
+    return try lenient { () throws(ReceiptDecodingError) in try make(fields) }
   }
 
   /// Takes the objects of an array. A single object counts as an array of one (StoreFacts pitfall 18). An
-  /// empty object counts as an empty array, because some languages write it so.
+  /// empty object counts as an empty array, because some languages write it so. A reader with findings names
+  /// an unreadable item, and leaves it out.
   mutating func objects<Made>(
     _ name: String, _ make: (JSONFields) throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> [Made] {
     if let single = try singleObject(name) {
       guard !single.isEmpty else { return [] }
       try source.charge(MemoryLayout<Made>.stride, for: single.path)
-      return [try make(single)]
+      return try listed { () throws(ReceiptDecodingError) in try make(single) }.map { [$0] } ?? []
     }
     return try items(name, "an array of objects") { (item) throws(ReceiptDecodingError) in
       try make(item.fields())
@@ -24,6 +35,12 @@ extension JSONFields {
   func isArray(_ name: String) -> Bool {
     var copy = self
     return copy.offset(name).map { JSONReader(source.bytes, position: $0).isArray } ?? false
+  }
+
+  /// Whether the value is an object. Does not take it.
+  func isObject(_ name: String) -> Bool {
+    var copy = self
+    return copy.offset(name).map { JSONReader(source.bytes, position: $0).isObject } ?? false
   }
 
   /// Takes the value if it is an object; leaves any other.
@@ -59,8 +76,8 @@ extension JSONFields {
     func charge(_ count: Int) throws(ReceiptDecodingError) { try source.charge(count, for: path) }
 
     /// The item's members. Throws if it is no object.
-    func fields() throws(ReceiptDecodingError) -> JSONFields {
-      try JSONFields(source, at: offset, path: path)
+    func fields(isLenient: Bool = false) throws(ReceiptDecodingError) -> JSONFields {
+      try JSONFields(source, at: offset, path: path, isLenient: isLenient)
     }
   }
 
@@ -70,7 +87,9 @@ extension JSONFields {
   ) throws(ReceiptDecodingError) -> [Made] {
     guard let offset = offset(name) else { return [] }
     var reader = JSONReader(source.bytes, position: offset)
-    guard reader.isArray else { throw .field(path(of: name), expected) }
+    guard reader.isArray else {
+      return try refused(name, expected, found: reader.found ?? "another value") ?? []
+    }
     let array = path(of: name)
     let count = try Self.count(reader)
     try source.charge(count * MemoryLayout<Made>.stride, for: array)
@@ -78,9 +97,11 @@ extension JSONFields {
     result.reserveCapacity(count)
     try reader.enter()
     var isFirst = true
+    var index = 0
     while try reader.nextItem(&isFirst) {
-      result.append(
-        try make(Item(source: source, offset: reader.position, array: array, index: result.count)))
+      let item = Item(source: source, offset: reader.position, array: array, index: index)
+      if let made = try listed({ () throws(ReceiptDecodingError) in try make(item) }) { result.append(made) }
+      index += 1
       try reader.skip()
     }
     return result

@@ -8,7 +8,7 @@
 ///
 /// They are read in place: an object costs a few offsets while it is read. The results, models with their
 /// strings and the unknown fields, are charged before they are allocated. The copy of the text and the
-/// results together take at most three times the text's bytes, whatever the text is.
+/// results together take at most three times the text's bytes and the allowance, whatever the text is.
 ///
 /// Stores write the same field as a number, a string or a boolean (StoreFacts pitfall 20; R4.3), so the
 /// readers accept each form with the same meaning. Null counts as absent, and so does an empty string where a
@@ -29,13 +29,19 @@ struct JSONFields {
 
   let source: JSONSource
   private var members: [Member] = []
+  /// Whether an unreadable field is named in the source's findings and counts as absent. Entries of lists are
+  /// never read so: without its date of cancellation, a refunded purchase would look paid.
+  private(set) var isLenient = false
   /// The place of the object, such as "latest_receipt_info[3]"; empty for the outermost object.
   let path: String
 
-  /// Reads a text that is an object. `path` also names the text in error locations.
-  init(json: [UInt8], path: String = "") throws(ReceiptDecodingError) {
-    let source = try JSONSource(json, part: path)
-    try self.init(source, at: source.start, path: path)
+  /// Reads a text that is an object. `path` also names the text in error locations. With findings it reads
+  /// leniently.
+  init(
+    json: [UInt8], path: String = "", findings: JSONFindings? = nil
+  ) throws(ReceiptDecodingError) {
+    let source = try JSONSource(json, part: path, findings: findings)
+    try self.init(source, at: source.start, path: path, isLenient: findings != nil)
   }
 
   /// The same, for data. Data that is too large is refused before it is copied.
@@ -50,11 +56,16 @@ struct JSONFields {
     try self.init(source, at: source.start, path: path)
   }
 
-  init(_ source: JSONSource, at offset: Int, path: String) throws(ReceiptDecodingError) {
+  init(
+    _ source: JSONSource, at offset: Int, path: String, isLenient: Bool = false
+  ) throws(ReceiptDecodingError) {
     self.source = source
     self.path = path
+    self.isLenient = isLenient
     var reader = JSONReader(source.bytes, position: offset)
-    guard reader.isObject else { throw .field(path.isEmpty ? "start" : path, "an object") }
+    guard reader.isObject else {
+      throw .field(path.isEmpty ? "start" : path, "an object", found: reader.found)
+    }
     try reader.enter()
     var isFirst = true
     while let name = try reader.nextMember(&isFirst) {
@@ -68,8 +79,24 @@ struct JSONFields {
     }
   }
 
-  /// The members that were not taken.
-  func unknown() throws(ReceiptDecodingError) -> [String: JSONValue] {
+  /// The same members, read strictly.
+  var strict: JSONFields {
+    var copy = self
+    copy.isLenient = false
+    return copy
+  }
+
+  /// Names the members that were not taken in the findings of a lenient reader.
+  func nameUnknown() throws(ReceiptDecodingError) {
+    guard let findings = source.findings else { return }
+    for member in members where !member.isTaken {
+      findings.takeUnknown(try JSONReader(source.bytes).text(member.name), in: path)
+    }
+  }
+
+  /// The members that were not taken. A lenient reader names them, unless the caller did.
+  func unknown(areNamed: Bool = false) throws(ReceiptDecodingError) -> [String: JSONValue] {
+    if !areNamed { try nameUnknown() }
     var result: [String: JSONValue] = [:]
     for member in members where !member.isTaken {
       let name = try JSONReader(source.bytes).text(member.name)
@@ -112,7 +139,7 @@ struct JSONFields {
   }
 
   /// Takes the value, unless it is null. An object or array is returned empty.
-  private mutating func take(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
+  mutating func take(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     guard let offset = offset(name) else { return nil }
     var reader = JSONReader(source.bytes, position: offset)
     return try reader.shallowValue()
@@ -128,7 +155,7 @@ extension JSONFields {
     case nil: return nil
     case .string(let text), .number(let text): return try charged(text)
     case .integer(let integer): return try charged(String(integer))
-    default: throw .field(path(of: name), "text")
+    case .some(let other): return try refused(name, "text", other)
     }
   }
 
@@ -143,7 +170,7 @@ extension JSONFields {
     switch try take(name) {
     case nil: return nil
     case .string(let text): return try charged(text)
-    default: throw .field(path(of: name), "a string")
+    case .some(let other): return try refused(name, "a string", other)
     }
   }
 
@@ -188,13 +215,15 @@ extension JSONFields {
       }
     default: break
     }
-    throw .field(path(of: name), "a whole number of 64 bits")
+    return try refused(name, "a whole number of 64 bits", value)
   }
 
   /// Takes a count.
   mutating func count(_ name: String) throws(ReceiptDecodingError) -> Int? {
     guard let integer = try integer(name) else { return nil }
-    guard let count = Int(exactly: integer) else { throw .field(path(of: name), "a number that fits Int") }
+    guard let count = Int(exactly: integer) else {
+      return try refused(name, "a number that fits Int", .integer(integer))
+    }
     return count
   }
 
@@ -214,7 +243,7 @@ extension JSONFields {
     case .bool(let flag): return flag
     case .integer(0), .string("0"), .string("false"): return false
     case .integer(1), .string("1"), .string("true"): return true
-    default: throw .field(path(of: name), "true or false")
+    case .some(let other): return try refused(name, "true or false", other)
     }
   }
 
@@ -240,50 +269,5 @@ extension JSONFields {
   private func peek(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     var copy = self
     return try copy.take(name)
-  }
-}
-
-// MARK: - Dates
-
-extension JSONFields {
-  /// Takes milliseconds as a JSON number; Xcode's fraction is cut off (StoreFacts c.2).
-  mutating func milliseconds(_ name: String) throws(ReceiptDecodingError) -> Int64? {
-    guard let value = try take(name) else { return nil }
-    if case .string = value { throw .field(path(of: name), "milliseconds since 1970, a number") }
-    guard let result = Self.milliseconds(value) else {
-      throw .field(path(of: name), "milliseconds since 1970 within 64 bits")
-    }
-    return result
-  }
-
-  /// Takes the first readable one of several spellings of one moment. All of them count as known.
-  mutating func date(_ names: String...) throws(ReceiptDecodingError) -> Int64? {
-    var unreadable: String?
-    var result: Int64?
-    for name in names {
-      guard result == nil else {
-        _ = offset(name)
-        continue
-      }
-      guard let value = try take(name), value != .string("") else { continue }
-      result = Self.milliseconds(value)
-      if result == nil, unreadable == nil { unreadable = name }
-    }
-    if result == nil, let unreadable {
-      throw .field(path(of: unreadable), "a date: milliseconds, or a text with a known time zone")
-    }
-    return result
-  }
-
-  private static func milliseconds(_ value: JSONValue) -> Int64? {
-    switch value {
-    case .integer(let integer): return integer
-    case .number(let number):
-      // A longer number is no date, and slow to parse.
-      guard number.utf8.count <= 64, let double = Double(number) else { return nil }
-      return Int64(exactly: double.rounded(.towardZero))
-    case .string(let text): return Int64(text) ?? StoreDate.milliseconds(text, .anyZone)
-    default: return nil
-    }
   }
 }

@@ -6,8 +6,13 @@ final class JSONSource {
   let part: String
   /// The offset of the text's value.
   let start: Int
+  /// Where a lenient reader names what it leaves out; nil for a strict reader.
+  let findings: JSONFindings?
 
-  init(_ bytes: [UInt8], part: String) throws(ReceiptDecodingError) {
+  init(
+    _ bytes: [UInt8], part: String, findings: JSONFindings? = nil
+  ) throws(ReceiptDecodingError) {
+    self.findings = findings
     do throws(ReceiptDecodingError) {
       start = try JSONReader.check(bytes)
     } catch {

@@ -6,13 +6,15 @@ extension ReceiptDecodingError {
 
   /// A field has an unreadable value, or a required field is absent. The path contains only names that this
   /// module knows, never a name from the input.
-  static func field(_ path: String, _ expected: String, reason: Reason = .malformed) -> Self {
-    Self(expected: expected, location: path, reason: reason)
+  static func field(
+    _ path: String, _ expected: String, found: String? = nil, reason: Reason = .malformed
+  ) -> Self {
+    Self(expected: expected, found: found, location: path, reason: reason)
   }
 
   /// The same error within a larger document: "byte 7" becomes "payload, byte 7".
   func relocated(to part: String) -> Self {
     guard offset != nil else { return self }
-    return Self(expected: expected, location: "\(part), \(location)", reason: reason)
+    return Self(expected: expected, found: found, location: "\(part), \(location)", reason: reason)
   }
 }

@@ -42,8 +42,10 @@ public struct CompactJWS: Sendable {
   }
 
   /// The fields of the payload, of any kind.
-  static func payloadFields(of text: some Collection<UInt8>) throws(ReceiptDecodingError) -> JSONFields {
-    try JSONFields(json: payload(of: text), path: "payload")
+  static func payloadFields(
+    of text: some Collection<UInt8>, findings: JSONFindings? = nil
+  ) throws(ReceiptDecodingError) -> JSONFields {
+    try JSONFields(json: payload(of: text), path: "payload", findings: findings)
   }
 
   /// The same. A text of usual length is copied first: an array is read much faster.

@@ -14,7 +14,7 @@ package enum SignedPayloadKind: Sendable, Hashable {
   case appTransaction
   /// ``ServerNotificationV2``
   case notification
-  /// A request of the retention messaging interface. This module does not decode it.
+  /// ``RetentionRequest``
   case retentionRequest
   /// None of these.
   case unknown
@@ -29,24 +29,40 @@ package enum SignedPayloadKind: Sendable, Hashable {
     self.init(try CompactJWS.fields(ofPayload: payload))
   }
 
-  private init(_ fields: JSONFields) {
-    self =
-      if fields.has("notificationType") {
-        .notification
-      } else if fields.has("autoRenewProductId") || fields.has("autoRenewStatus") {
-        .renewalInfo
-      } else if fields.has("receiptType") || fields.has("originalApplicationVersion") {
-        .appTransaction
-      } else if fields.has("transactionId") {
-        .transaction
-      } else if fields.has("requestIdentifier") && fields.has("userLocale") {
-        .retentionRequest
+  init(_ fields: JSONFields) {
+    func count(_ names: [String]) -> Int { names.count { fields.has($0) } }
+    if fields.has("notificationType") {
+      self = .notification
+    } else if fields.has("requestIdentifier") && (fields.has("userLocale") || fields.has("locale")) {
+      self = .retentionRequest
+    } else if fields.has("receiptType") || fields.has("originalApplicationVersion") {
+      self = .appTransaction
+    } else {
+      let (renewal, transaction) = (count(Self.renewalNames), count(Self.transactionNames))
+      if renewal > transaction {
+        self = .renewalInfo
+      } else if transaction > 0 {
+        self = .transaction
       } else if fields.has("environment") && fields.has("signedDate") {
         // Every field of a renewal info can be absent. The other kinds have fields that are always present,
         // and an app transaction calls its environment `receiptType`.
-        .renewalInfo
+        self = .renewalInfo
       } else {
-        .unknown
+        self = .unknown
       }
+    }
   }
+
+  /// Names that a renewal info may have, and a transaction never has.
+  private static let renewalNames = [
+    "autoRenewProductId", "autoRenewStatus", "expirationIntent", "isInBillingRetryPeriod",
+    "gracePeriodExpiresDate", "priceIncreaseStatus", "eligibleWinBackOfferIds", "recentSubscriptionStartDate",
+    "renewalDate", "renewalPrice", "renewalBillingPlanType",
+  ]
+
+  /// Names that a transaction may have, and a renewal info never has.
+  private static let transactionNames = [
+    "transactionId", "bundleId", "purchaseDate", "originalPurchaseDate", "expiresDate", "quantity", "type",
+    "inAppOwnershipType", "transactionReason", "revocationDate", "webOrderLineItemId", "storefront",
+  ]
 }

@@ -74,7 +74,7 @@ public struct ServerNotificationV1: Sendable, Hashable {
       "cancellation_date_ms", "cancellation_date", "cancellation_date_pst")
     webOrderLineItemID = try fields.identifier("web_order_line_item_id")
     deprecation = try fields.text("deprecation")
-    unifiedReceipt = try fields.object("unified_receipt").map(VerifyReceiptResponse.init)
+    unifiedReceipt = try fields.object("unified_receipt", VerifyReceiptResponse.init)
     latestTransactions = try fields.objects("latest_receipt_info", ReceiptTransaction.init)
     latestExpiredTransactions = try fields.objects("latest_expired_receipt_info", ReceiptTransaction.init)
     latestReceipt = try fields.identifier("latest_receipt")

@@ -39,9 +39,11 @@ public struct ServerNotificationV2: Sendable, Hashable {
 
   /// Takes the fields of the body. They are released before the payload, which is as large, is read.
   init(body: consuming JSONFields) throws(ReceiptDecodingError) {
+    let findings = body.source.findings
     let payload = try CompactJWS.payload(
       of: body.required(body.string("signedPayload"), "signedPayload").utf8)
-    try self.init(JSONFields(json: payload, path: "payload"))
+    try body.nameUnknown()
+    try self.init(JSONFields(json: payload, path: "payload", findings: findings))
   }
 
   /// Decodes the signed payload. Throws if it is no JWS or no JSON object, has no `notificationType`, or a
@@ -63,10 +65,10 @@ public struct ServerNotificationV2: Sendable, Hashable {
     id = try fields.string("notificationUUID")
     version = try fields.text("version")
     signedDate = try fields.milliseconds("signedDate")
-    details = try fields.object("data").map(Details.init)
-    summary = try fields.object("summary").map(Summary.init)
-    externalPurchaseToken = try fields.object("externalPurchaseToken").map(ExternalPurchaseToken.init)
-    appData = try fields.object("appData").map(AppData.init)
+    details = try fields.object("data", Details.init)
+    summary = try fields.object("summary", Summary.init)
+    externalPurchaseToken = try fields.object("externalPurchaseToken", ExternalPurchaseToken.init)
+    appData = try fields.object("appData", AppData.init)
     unknownFields = try fields.unknown()
   }
 

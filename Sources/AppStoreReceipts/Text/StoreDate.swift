@@ -9,15 +9,18 @@ enum StoreDate {
     case internet
     /// The text of `purchase-date` in an old transaction receipt, `2015-11-18 04:34:41 Etc/GMT` (StoreFacts a.5).
     case greenwich
-    /// Both, and Los Angeles' time (`2017-03-07 06:21:49 America/Los_Angeles`), in every combination: found
-    /// in `verifyReceipt` answers that other software has rewritten.
+    /// Both, and Los Angeles' time (`2017-03-07 06:21:49 America/Los_Angeles`), in every combination, and the
+    /// dates of mail and HTTP (`Tue, 07 Mar 2017 14:21:49 GMT`, RFC 1123): found in `verifyReceipt` answers
+    /// that other software has rewritten.
     case anyZone
   }
 
   /// Milliseconds since 1970; nil if the text has another form.
   static func milliseconds(_ text: String, _ form: Form) -> Int64? {
     let bytes = Array(text.utf8)
-    return milliseconds(bytes, bytes.indices, form)
+    let result = milliseconds(bytes, bytes.indices, form)
+    guard result == nil, form == .anyZone, let internet = internetForm(ofMail: text) else { return result }
+    return milliseconds(internet, .internet)
   }
 
   /// Milliseconds since 1970, from bytes.

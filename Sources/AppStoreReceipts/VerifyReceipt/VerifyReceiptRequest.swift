@@ -46,6 +46,7 @@ public struct VerifyReceiptRequest: Sendable, Hashable {
     receiptData = try fields.required(fields.string("receipt-data"), "receipt-data")
     password = try fields.string("password").map(SharedSecret.init)
     excludesOldTransactions = try fields.flag("exclude-old-transactions")
+    try fields.nameUnknown()
   }
 
   /// The body, with sorted names: equal requests have equal bytes. `exclude-old-transactions` is a boolean,

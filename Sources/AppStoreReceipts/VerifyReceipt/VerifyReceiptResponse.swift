@@ -45,8 +45,8 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
 
   /// Reads the body of an answer.
   ///
-  /// The style follows from `receipt` alone: with `in_app` it is unified; with `transaction_id` it is the old
-  /// one; with neither, it is an app receipt without purchases.
+  /// The style follows from `receipt` alone: with `in_app` it is unified; with `transaction_id` or `product_id`
+  /// it is the old one; with none of them, it is an app receipt without purchases.
   ///
   /// Throws if the body is no JSON object (a captive portal's page or an empty body, which is a failure of
   /// the transport), or if a known field has an invalid value; the error names the field.
@@ -63,7 +63,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     var fields = input
     status = try fields.receiptStatus("status")
     environment = try fields.word("environment", as: StoreEnvironment.self)
-    receipt = try fields.object("receipt").map(Receipt.init)
+    receipt = try fields.object("receipt", Receipt.init)
     latestReceipt = try fields.identifier("latest_receipt")
     latestTransactions = try fields.objects("latest_receipt_info", ReceiptTransaction.init)
     latestExpiredTransactions = try fields.objects("latest_expired_receipt_info", ReceiptTransaction.init)
@@ -103,8 +103,8 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
 
 extension VerifyReceiptResponse.Receipt {
   init(_ fields: JSONFields) throws(ReceiptDecodingError) {
-    if !fields.has("in_app") && fields.has("transaction_id") {
-      self = .transaction(try ReceiptTransaction(fields))
+    if !fields.has("in_app") && (fields.has("transaction_id") || fields.has("product_id")) {
+      self = .transaction(try ReceiptTransaction(fields.strict))
     } else {
       self = .app(try VerifiedAppReceipt(fields))
     }

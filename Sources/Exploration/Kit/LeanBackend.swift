@@ -178,7 +178,8 @@ struct LeanBackend {
     if uploader < 0, owner >= 0, owner == signedIn { answer.owner = .yours }
     if answer.owner == .another {
       if ruling == .granted || ruling == .duplicate { answer.ruling = .otherOwner }
-      if let order, !claim.match.names(order), flaw != .namesOrders { answer.order = nil }
+      // A device proposes the orders that were made on it. An account only guesses.
+      if let order, uploader >= 0 || !claim.match.names(order), flaw != .namesOrders { answer.order = nil }
     } else if ruling == .otherOwner {
       answer.ruling = owner == before ? .duplicate : .granted
     }

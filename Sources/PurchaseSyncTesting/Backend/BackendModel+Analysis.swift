@@ -128,14 +128,25 @@ extension BackendModel {
       purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
   }
 
-  /// Writes the owner of a transaction into table C. Existing values stay.
+  /// Writes the user and the device of a receipt without claims into table C, for a transaction without a grant.
+  /// Existing values stay; an owner replaces the user.
+  mutating func noteUploader(
+    of transaction: TransactionKey, account: String?, device: UUID, into log: inout WriteLog
+  ) {
+    guard var row = purchase(transaction), credits(for: row.facts.grantKey).isEmpty else { return }
+    row.account = row.account ?? account
+    row.device = row.device ?? device
+    if row != purchase(transaction) { make(.purchase(row), into: &log) }
+  }
+
+  /// Writes the owner of a transaction into table C. The device that was there stays.
   mutating func assign(
     _ transaction: TransactionKey, to owner: Uploader?, device: UUID?, into log: inout WriteLog
   ) {
     guard var row = purchase(transaction) else { return }
     switch owner {
     case .account(let account):
-      row.account = row.account ?? account
+      row.account = account
       row.device = row.device ?? device
     case .device(let device): row.device = row.device ?? device
     case nil: row.device = row.device ?? device

@@ -76,7 +76,9 @@ extension BackendModel {
   ) -> [BackendWrite] {
     var log = WriteLog()
     learn(
-      answers.map { Lesson(proof: $0.question.proof, answer: $0.answer) }, source: .job, into: &log, now: now)
+      answers.map {
+        Lesson(proof: $0.question.proof, answer: $0.answer, chain: $0.question.due.chain)
+      }, source: .job, into: &log, now: now)
     let unanswered = answers.count { $0.answer.report == nil }
     make(.job(JobRun(at: now, due: answers.count, unanswered: unanswered)), into: &log)
     return log.writes

@@ -11,6 +11,9 @@ extension BackendModel {
     package var writes: [BackendWrite]
   }
 
+  /// The device of what the store tells of and no device has sent.
+  static let noDevice = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
   /// The questions of an upload to the store, each once: about each proof that a claim rests on, and about each
   /// transaction without a proof by id. A caller can ask them before it takes a lock.
   package static func queries(of request: UploadRequest) -> [VerificationQuery] {
@@ -18,8 +21,11 @@ extension BackendModel {
     return request.claims.map { query($0, request.proof(of: $0)) }.filter { asked.insert($0).inserted }
   }
 
-  private static func query(_ claim: Claim, _ proof: ProofDocument?) -> VerificationQuery {
-    proof.map { .proof($0) } ?? .transaction(environment: claim.environment, id: claim.transactionID)
+  /// A receipt that the store takes in no request proves nothing, and would stay `pending` for ever: the store is asked
+  /// for the transaction by its id, as without a proof.
+  static func query(_ claim: Claim, _ proof: ProofDocument?) -> VerificationQuery {
+    if let proof, !proof.isTooLongForStore { return .proof(proof) }
+    return .transaction(environment: claim.environment, id: claim.transactionID)
   }
 
   /// Judges each claim of an upload and grants what is to be granted. `verify` is a store in process.
@@ -41,6 +47,7 @@ extension BackendModel {
     answers: (VerificationQuery) -> StoreAnswer
   ) -> Judgement {
     var log = WriteLog()
+    let device = request.device == Self.noDevice ? nil : request.device
     var verdicts: [ClaimVerdict] = []
     var touched: Set<ChainKey> = []
     // The proofs, each with its first claim.
@@ -59,11 +66,12 @@ extension BackendModel {
         if let proof { used.append((proof, claim, answer)) }
       }
       let refusal = register(claim, from: uploader, into: &log, now: now)
-      var ruling = rule(on: claim, answer, isProven: proof != nil, from: uploader, refusal, now: now)
+      let isProven = proof.map { !$0.isTooLongForStore } ?? false
+      var ruling = rule(on: claim, answer, isProven: isProven, from: uploader, refusal, now: now)
       for write in ruling.writes { make(write, into: &log) }
       if let transaction = ruling.transaction {
         let owner = credits(for: transaction.grantKey).first.map(owner(of:))
-        assign(TransactionKey(transaction), to: owner, device: request.device, into: &log)
+        assign(TransactionKey(transaction), to: owner, device: device, into: &log)
       }
       tellOwner(in: &ruling, of: claim, to: uploader, signedIn: signedIn)
       make(.verdict(record(of: ruling, from: uploader, now: now)), into: &log)
@@ -73,7 +81,7 @@ extension BackendModel {
     for (proof, claim, answer) in used {
       keep(
         proof, about: (claim.transactionID, claim.originalTransactionID), answer, from: uploader,
-        device: request.device, source: .upload, into: &log, now: now)
+        device: device, source: .upload, into: &log, now: now)
     }
     return Judgement(verdicts: verdicts, writes: log.writes)
   }
@@ -160,4 +168,10 @@ extension BackendModel {
       $0.environment.rawValue == claim.environment && $0.purchaseDate == claim.purchasedAt.milliseconds
     } ?? sameID.first { $0.environment.rawValue == claim.environment } ?? sameID.first
   }
+}
+
+extension ProofDocument {
+  /// Whether `/verifyReceipt` refuses a request with it: "The body limit is 3,145,728 bytes" (StoreFacts a.1), less a
+  /// little for the JSON around it.
+  var isTooLongForStore: Bool { kind != .signedTransaction && data.utf8.count > 3_145_728 - 1_024 }
 }

@@ -6,6 +6,8 @@ package struct Lesson: Sendable, Hashable {
   /// The proof; nil for a question by id.
   package var proof: ProofDocument?
   package var answer: StoreAnswer
+  /// The subscription that the question was about; nil for a notification, which is about its first transaction.
+  package var chain: ChainKey?
 }
 
 extension BackendModel {
@@ -28,10 +30,15 @@ extension BackendModel {
       if let report = lesson.answer.report { touched.formUnion(absorb(report, into: &log, now: now)) }
     }
     creditRenewals(of: touched, into: &log, now: now)
+    // The newest known period, after the lessons were learnt.
+    func subject(_ chain: ChainKey) -> (id: String, original: String?)? {
+      periods(of: chain).last.map { ($0.facts.transactionID, chain.originalTransactionID) }
+    }
     for lesson in lessons {
       guard let proof = lesson.proof else { continue }
       keep(
-        proof, about: nil, lesson.answer, from: nil, device: nil, source: source, into: &log, now: now)
+        proof, about: lesson.chain.flatMap(subject), lesson.answer, from: nil, device: nil,
+        source: source, into: &log, now: now)
     }
   }
 }

@@ -4,9 +4,9 @@ import PurchaseSync
 extension BackendModel {
   /// Completes a settling verdict with the owner of the purchase, as the device may know it.
   ///
-  /// The purchase of another account than the one that asks is `otherOwner`. Its verdict names no reason, and no order
-  /// that the claim has not named itself. A purchase of the account that is signed in on the device is `yours`, although
-  /// the device uploads it.
+  /// The purchase of another account than the one that asks is `otherOwner`. Its verdict names no reason. It
+  /// names no order to an account, which could list guesses, and to a device only one that the claim has named. A
+  /// purchase of the account that is signed in on the device is `yours`, although the device uploads it.
   func tellOwner(in ruling: inout Ruling, of claim: Claim, to uploader: Uploader, signedIn: String?) {
     guard ruling.verdict.verdict.isSettled, let told = ruling.transaction else { return }
     let facts = purchase(TransactionKey(told))?.facts ?? told
@@ -17,7 +17,10 @@ extension BackendModel {
     if word == .another {
       if verdict == .granted || verdict == .duplicate { ruling.verdict.verdict = .otherOwner }
       ruling.verdict.reason = nil
-      if let number = ruling.verdict.orderNumber, !claim.names(number) { ruling.verdict.orderNumber = nil }
+      // A device proposes the orders that were made on it, and binds the purchase. An account only guesses.
+      if let number = ruling.verdict.orderNumber, uploader.account != nil || !claim.names(number) {
+        ruling.verdict.orderNumber = nil
+      }
     } else if verdict == .otherOwner {
       ruling.verdict.verdict = ruling.isGrant ? .granted : .duplicate
     }

@@ -24,6 +24,8 @@ extension BackendModel {
     // The store's newer receipt replaces the sent one (R2.5).
     let newest =
       answer.report?.latestReceipt.map { ProofDocument(kind: Self.kind(of: $0), data: $0) } ?? proof
+    // One that the store takes in no request is no proof to ask with.
+    guard !newest.isTooLongForStore else { return }
     for (chain, periods) in Dictionary(
       grouping: told.filter { $0.expiresDate != nil }, by: { ChainKey($0) }
     ).sorted(by: { $0.key < $1.key }) {

@@ -24,7 +24,10 @@ package struct BackendModel: Sendable, Hashable {
   package private(set) var deviceAdoptions: [AdoptionRecord] = []
   /// The secret of each device that has shown one.
   package private(set) var devices: [UUID: String] = [:]
+  /// The newest verdicts, at least ``keptVerdicts`` of them.
   package private(set) var verdicts: [RecordedVerdict] = []
+  /// How many verdicts are kept. They are a log for tests and people: nothing is judged by an old one.
+  static let keptVerdicts = 20_000
   /// The last run of the job, if it ever ran.
   package private(set) var lastJob: JobRun?
 
@@ -71,6 +74,10 @@ package struct BackendModel: Sendable, Hashable {
     case .verdict(let verdict):
       index.note(verdict)
       verdicts.append(verdict)
+      // Not with each verdict, which would move all of them.
+      if verdicts.count >= Self.keptVerdicts + Self.keptVerdicts / 8 {
+        verdicts.removeFirst(verdicts.count - Self.keptVerdicts)
+      }
     }
   }
 

@@ -16,6 +16,8 @@ package final class BackendStore: @unchecked Sendable {
   private let connection: Connection
   private let connectionLock = NSLock()
   private var identity: BackendIdentity
+  /// Whether this value made the file, and its first block of ids is free.
+  private var isNew: Bool
   /// Called before each row of a transaction is written, and before the commit. Tests kill the process there.
   package var beforeWrite: (() -> Void)?
   /// Nil during a change and after a failed one; then the file is read again.
@@ -24,6 +26,12 @@ package final class BackendStore: @unchecked Sendable {
   var isGathering = false
   /// The writes of judged requests that are not in the file yet.
   private var gathered: [BackendWrite] = []
+  /// The store's changes that are not in the file yet.
+  private var gatheredRows: [StoreRowWrite] = []
+  /// The store's changes of failed commits, which come before all others. Guarded by the connection's lock.
+  private var unwrittenRows: [StoreRowWrite] = []
+  /// Whether the backend's writes are refused. Guarded by the connection's lock.
+  private var refusesWrites = false
   /// The failure of gathered writes whose waiting requests were not informed yet.
   private var untold: BackendStoreError?
   /// The failure of the last commit, until `abandon`. Guarded by the connection's lock.
@@ -32,7 +40,10 @@ package final class BackendStore: @unchecked Sendable {
   private(set) var lastGathered = 0
 
   /// Opens or creates the file. An existing file keeps its seed.
+  ///
+  /// Throws, and changes nothing, for a file that is not a backend's, or one of another version.
   package init(path: String, bundleID: String, seed: UInt64) throws(BackendStoreError) {
+    try BackendFile.prepare(path)
     let version: Int64
     do throws(SQLiteError) {
       connection = try Connection(path: path)
@@ -43,9 +54,7 @@ package final class BackendStore: @unchecked Sendable {
     } catch {
       throw BackendStoreError(error)
     }
-    guard version == 0 || version == BackendTables.version else {
-      throw BackendStoreError(version: version)
-    }
+    isNew = version == 0
     identity = try BackendIdentity.openOrCreate(connection, bundleID: bundleID, seed: seed)
     cached = try Self.load(connection, identity)
   }
@@ -53,6 +62,7 @@ package final class BackendStore: @unchecked Sendable {
   /// Gathered writes on the way to the file.
   struct Batch {
     var writes: [BackendWrite]
+    var rows: [StoreRowWrite]
     /// The number of the last change in it.
     var through: Int
     /// The failure of an earlier batch, which makes this one fail too.
@@ -75,6 +85,18 @@ package final class BackendStore: @unchecked Sendable {
     return try alone { () throws(BackendStoreError) in
       do throws(SQLiteError) {
         return try connection.newestProof(of: chain)
+      } catch {
+        throw BackendStoreError(error)
+      }
+    }
+  }
+
+  /// The newest rows of tables A, B and C, at most this many of each.
+  func newestRows(_ limit: Int) throws(BackendStoreError) -> [TableRows] {
+    try flush()
+    return try alone { () throws(BackendStoreError) in
+      do throws(SQLiteError) {
+        return try connection.newestRows(limit)
       } catch {
         throw BackendStoreError(error)
       }
@@ -111,10 +133,15 @@ package final class BackendStore: @unchecked Sendable {
 
   /// Makes the file refuse writes, as on a full disk, or accept them again.
   func refuseWrites(_ refuses: Bool) throws(BackendStoreError) {
-    connectionLock.lock()
-    defer { connectionLock.unlock() }
+    try alone { () throws(BackendStoreError) in
+      try setReadOnly(refuses)
+      refusesWrites = refuses
+    }
+  }
+
+  private func setReadOnly(_ isReadOnly: Bool) throws(BackendStoreError) {
     do throws(SQLiteError) {
-      try connection.execute("PRAGMA query_only=\(refuses ? "ON" : "OFF")")
+      try connection.execute("PRAGMA query_only=\(isReadOnly ? "ON" : "OFF")")
     } catch {
       throw BackendStoreError(error)
     }
@@ -125,8 +152,8 @@ package final class BackendStore: @unchecked Sendable {
   /// Takes the gathered writes, and locks the connection until `commit` on the same thread.
   func take() -> Batch {
     connectionLock.lock()
-    defer { (gathered, untold) = ([], nil) }
-    return Batch(writes: gathered, through: lastGathered, failure: untold)
+    defer { (gathered, gatheredRows, untold) = ([], [], nil) }
+    return Batch(writes: gathered, rows: gatheredRows, through: lastGathered, failure: untold)
   }
 
   /// Commits a batch from `take` in one transaction, on the same thread and without the owner's lock. After a failure
@@ -134,12 +161,33 @@ package final class BackendStore: @unchecked Sendable {
   func commit(_ batch: Batch) throws(BackendStoreError) {
     defer { connectionLock.unlock() }
     do throws(BackendStoreError) {
-      if let failure = batch.failure ?? broken { throw failure }
-      if !batch.writes.isEmpty { try insert(batch.writes) }
+      try write(batch)
     } catch {
       broken = error
       throw error
     }
+  }
+
+  /// Writes a batch under the connection's lock. The store's part is written also if the backend's fails: the store is
+  /// another company's, and what it charged stays charged.
+  private func write(_ batch: Batch) throws(BackendStoreError) {
+    unwrittenRows += batch.rows
+    let failure = batch.failure ?? broken
+    if failure != nil || refusesWrites { try insertRows() }
+    if let failure { throw failure }
+    if !batch.writes.isEmpty || !unwrittenRows.isEmpty { try insert(batch.writes) }
+  }
+
+  private func insertRows() throws(BackendStoreError) {
+    guard !unwrittenRows.isEmpty else { return }
+    if refusesWrites { try setReadOnly(false) }
+    do throws(BackendStoreError) {
+      try insert([])
+    } catch {
+      if refusesWrites { try setReadOnly(true) }
+      throw error
+    }
+    if refusesWrites { try setReadOnly(true) }
   }
 
   /// Discards, after a failed commit, every judged request that is not in the file. Returns the number of the last
@@ -155,12 +203,11 @@ package final class BackendStore: @unchecked Sendable {
   /// Writes all gathered changes to the file, under the owner's lock. If it throws, none of them happened, and the
   /// requests that wait for them fail.
   func flush() throws(BackendStoreError) {
-    let hadWaiting = !gathered.isEmpty
+    let hadWaiting = !gathered.isEmpty || !gatheredRows.isEmpty
     let batch = take()
     defer { connectionLock.unlock() }
     do throws(BackendStoreError) {
-      if let failure = batch.failure ?? broken { throw failure }
-      if !batch.writes.isEmpty { try insert(batch.writes) }
+      try write(batch)
     } catch {
       cached = nil
       if hadWaiting || batch.failure != nil { untold = error }
@@ -214,18 +261,65 @@ package final class BackendStore: @unchecked Sendable {
     cached = nil
   }
 
+  /// Writes the store's rows that wait, and the backend's writes, in one transaction.
   private func insert(_ writes: [BackendWrite]) throws(BackendStoreError) {
     do throws(SQLiteError) {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
+        for row in unwrittenRows {
+          beforeWrite?()
+          try connection.write(row, statements)
+        }
         for write in writes {
           beforeWrite?()
           try connection.insert(write, statements)
         }
         beforeWrite?()
       }
+      unwrittenRows = []
     } catch {
       throw BackendStoreError(error)
     }
+  }
+
+  // MARK: The store
+
+  /// Adds changes of the store to the next commit. The caller waits for `lastGathered` before it answers, or calls
+  /// `flush`.
+  func gather(_ rows: [StoreRowWrite]) {
+    guard !rows.isEmpty else { return }
+    gatheredRows += rows
+    lastGathered += 1
+  }
+
+  /// The store's rows in the file.
+  func storeRows() throws(BackendStoreError) -> [(part: String, key: String, value: String)] {
+    try flush()
+    return try alone { () throws(BackendStoreError) in
+      do throws(SQLiteError) {
+        return try connection.prepare("SELECT part, key, value FROM store_rows").all([]) {
+          (part: $0.text(0), key: $0.text(1), value: $0.text(2))
+        }
+      } catch {
+        throw BackendStoreError(error)
+      }
+    }
+  }
+
+  /// Takes a block of transaction ids for a store that is not in the file. A new file's first block has the number 0.
+  func takeIDBlock() throws(BackendStoreError) -> Int {
+    defer { isNew = false }
+    // The file was made with the first block given away.
+    if isNew { return 0 }
+    let block = identity.idBlocks
+    identity.idBlocks += 1
+    try alone { () throws(BackendStoreError) in
+      do throws(SQLiteError) {
+        try connection.prepare("UPDATE identity SET id_blocks = ?").run([.integer(Int64(block + 1))])
+      } catch {
+        throw BackendStoreError(error)
+      }
+    }
+    return block
   }
 
   private static func load(
@@ -251,9 +345,36 @@ package struct BackendStoreError: Error, Hashable, Sendable, CustomStringConvert
   init(_ error: SQLiteError) { description = "the backend's store: \(error)" }
 
   /// A file of another schema version. It holds only test data, so it is refused and not migrated.
-  init(version: Int64) {
+  init(version: Int64, at path: String) {
     description =
-      "the backend's store: the file is of schema version \(version), not \(BackendTables.version); begin with a new file"
+      "the backend's store: \(path) is of schema version \(version), not \(BackendTables.version); begin with a new file"
+  }
+
+  /// A file that is not a backend's. It was not changed.
+  init(foreign path: String, _ found: String) {
+    description = "the backend's store: \(path) is not a file of a mock server: \(found); name another file"
+  }
+
+  /// A file that another server has.
+  init(served path: String) {
+    description =
+      "the backend's store: \(path) is served by another mock server; two would grant a purchase twice: stop the other "
+      + "one, or name another file"
+  }
+
+  init(environment: String, of path: String, notOf wanted: String) {
+    description =
+      "the backend's store: \(path) holds a store of the environment \(environment), not \(wanted); name another file"
+  }
+
+  init(_ error: FileError) { description = "the backend's store: \(error)" }
+
+  static func wrap<R>(_ body: () throws(FileError) -> R) throws(BackendStoreError) -> R {
+    do throws(FileError) {
+      return try body()
+    } catch {
+      throw BackendStoreError(error)
+    }
   }
 
   /// Content that this version does not write.

@@ -22,15 +22,21 @@ extension KnowledgeSource.CreateType: ColumnValue {}
 /// Tables A, B and C (R3.5 to R3.7) have exactly their columns; further facts of a row are in a table beside each,
 /// under the row's number. Moments are milliseconds since 1970, UUIDs upper case text.
 enum BackendTables {
-  /// 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.
+  /// 6: the store, and the file's mark. 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.
   /// Files of earlier versions are refused: they hold test data that is made again in a moment.
-  static let version: Int64 = 5
+  static let version: Int64 = 6
 
   static let schema =
     """
     CREATE TABLE identity (
-      bundle_id TEXT NOT NULL, seed INTEGER NOT NULL, restorations INTEGER NOT NULL
+      bundle_id TEXT NOT NULL, seed INTEGER NOT NULL, restorations INTEGER NOT NULL,
+      -- How many blocks of transaction ids were given to stores, so that no id is given twice.
+      id_blocks INTEGER NOT NULL
     ) STRICT;
+    -- The store: its rows by part and key, and a document of the rest.
+    CREATE TABLE store_rows (
+      part TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, key)
+    ) STRICT, WITHOUT ROWID;
     -- The rows of table A, so that a repeated upload adds none: a checksum of each row without its time.
     CREATE TABLE proof_digests (digest INTEGER PRIMARY KEY) STRICT;
     """ + orders.schema + credits.schema + reversals.schema + adoptions.schema + devices.schema
@@ -41,6 +47,7 @@ enum BackendTables {
       CREATE INDEX credits_by_device ON credits (device) WHERE device IS NOT NULL;
       CREATE UNIQUE INDEX reversals_by_key
         ON reversals (environment, transaction_id, ifnull(purchased_at, 0));
+      PRAGMA application_id=\(BackendFile.applicationID);
       PRAGMA user_version=\(version);
       """
 

@@ -22,7 +22,11 @@ extension Connection {
     case .reversal(let reversal): try BackendTables.reversals.insert(reversal, self, statements)
     case .renewal(let renewal): try BackendTables.renewals.insert(renewal, self, statements)
     case .job(let run): try BackendTables.jobRuns.insert(run, self, statements)
-    case .verdict(let verdict): try BackendTables.verdicts.insert(verdict, self, statements)
+    case .verdict(let verdict):
+      try BackendTables.verdicts.insert(verdict, self, statements)
+      try statements.prepare(
+        self, "DELETE FROM verdicts WHERE rowid <= (SELECT max(rowid) FROM verdicts) - ?"
+      ).run([.integer(Int64(BackendModel.keptVerdicts))])
     case .proof(let seen): try insert(seen, statements)
     case .newestProof(let newest):
       let number = try BackendTables.proofOrigins.insert(newest, self, statements)
@@ -34,6 +38,23 @@ extension Connection {
     case .adoption(let adoption):
       try BackendTables.adoptions.insert(adoption, self, statements)
       try follow(adoption, statements)
+    }
+  }
+
+  /// Makes one change of the kept store.
+  func write(_ row: StoreRowWrite, _ statements: StatementCache) throws(SQLiteError) {
+    switch row {
+    case .clear: try statements.prepare(self, "DELETE FROM store_rows").run()
+    case .clearPart(let part):
+      try statements.prepare(self, "DELETE FROM store_rows WHERE part = ?").run([.text(part)])
+    case .put(let part, let key, let value):
+      try statements.prepare(
+        self,
+        "INSERT INTO store_rows VALUES (?, ?, ?) ON CONFLICT (part, key) DO UPDATE SET value = excluded.value"
+      ).run([.text(part), .text(key), .text(value)])
+    case .remove(let part, let key):
+      try statements.prepare(self, "DELETE FROM store_rows WHERE part = ? AND key = ?")
+        .run([.text(part), .text(key)])
     }
   }
 

@@ -40,6 +40,8 @@ package final class HTTPReceiptVerifier: ReceiptVerifier {
     else {
       return others.answer(to: query, now: now)
     }
+    // The store answers such a request 413, each time: an answer that never changes is none to wait for.
+    guard !proof.isTooLongForStore else { return StoreAnswer(.refused) }
     var exchange = VerifyReceiptExchange(receiptData: proof.data, password: password)
     while true {
       switch exchange.step {

@@ -7,7 +7,7 @@ package import PurchaseSync
 /// clients that do not know orders.
 ///
 /// Unambiguous transactions are granted: those whose account token names an order, and later periods of a granted
-/// subscription. Everything else is recorded without an owner and gets no verdict.
+/// subscription. Everything else is recorded with user and device, without an owner, and gets no verdict.
 package struct ReceiptUpload: Sendable, Hashable {
   /// `receipt-data`: base64 of an app receipt or an old transaction receipt, or a signed transaction.
   package var proof: ProofDocument
@@ -95,6 +95,10 @@ extension BackendModel {
       let told = Dictionary(
         report.transactions.map { ($0.transactionID, $0) }, uniquingKeysWith: { first, _ in first })
       claims = claims.filter { claim in told[claim.transactionID].map(isNamed) ?? false }
+      for transaction in report.transactions where transaction.bundleID == bundleID {
+        noteUploader(
+          of: TransactionKey(transaction), account: upload.account, device: upload.device, into: &log)
+      }
     }
     let request = UploadRequest(device: upload.device, proof: upload.proof, claims: claims)
     var judgement = judge(

@@ -2,9 +2,7 @@ package import AppStoreReceipts
 package import Foundation
 import PurchaseSync
 
-/// A backend under test with two of its accounts, and the store that issues their proofs.
-///
-/// Records every request and answer since `begin`, with the bodies as `describe` shows them.
+/// Sends the requests of the checks, and records each of them with its answer.
 package actor ConformanceLab {
   /// Whose credentials a request has.
   package enum Caller: Sendable {
@@ -12,6 +10,10 @@ package actor ConformanceLab {
     case device(UUID)
     /// A device on which an account is signed in.
     case deviceOfAlice(UUID), deviceOfBob(UUID)
+    /// A device that shows another secret than `device`.
+    case thief(UUID)
+    /// A device whose account has this token.
+    case deviceWithToken(UUID, String)
     case token(String)
     case anonymous
   }
@@ -21,13 +23,10 @@ package actor ConformanceLab {
     package var contentType: String?
     package var json: JSONValue?
     package var size: Int
-  }
 
-  /// A payment at the store.
-  package struct Paid: Sendable {
-    package var transactionID: String
-    package var productID: String
-    package var jws: String
+    /// A 4xx.
+    package var isRefusal: Bool { (400..<500).contains(status) }
+    package var isSuccess: Bool { (200..<300).contains(status) }
   }
 
   /// One request and its answer, for the report.
@@ -36,32 +35,39 @@ package actor ConformanceLab {
     package var received: String
   }
 
-  private let backend: URLSessionTransport
-  private let store: URLSessionTransport
-  private let tokens: (alice: String, bob: String)
-  private let describe: @Sendable (Data, JSONValue?) -> String
-  package private(set) var exchanges: [Exchange] = []
-  private var count = 0
-  private let run = UUID().uuidString.prefix(8).lowercased()
-  private var product: String?
+  /// What was sent and received; described only if a report shows it.
+  private struct Record {
+    var request: BackendRequest
+    var path: String
+    var status: String
+    var body: Data
+  }
 
-  /// - Parameters:
-  ///   - backend: The base URL of the backend under test.
-  ///   - store: The base URL of the mock store's routes.
-  ///   - tokens: The bearer tokens of two different accounts.
-  ///   - describe: Shows a body in `exchanges`. It must leave out credentials and proofs.
-  package init(
-    backend: URL, store: URL, tokens: (alice: String, bob: String),
-    describe: @escaping @Sendable (Data, JSONValue?) -> String
-  ) {
-    self.backend = URLSessionTransport(base: backend, timeout: 20, responseBytes: 16 << 20)
-    self.store = URLSessionTransport(base: store, timeout: 20, responseBytes: 64 << 20)
-    self.tokens = tokens
-    self.describe = describe
+  package nonisolated let site: ConformanceSite
+  private var records: [Record] = []
+  private var count = 0
+  private let run: String
+  var products: [JSONValue]?
+
+  /// - Parameter run: Part of every name that the checks give, so that two runs do not meet.
+  package init(_ site: ConformanceSite, run: String = String(UUID().uuidString.prefix(8)).lowercased()) {
+    (self.site, self.run) = (site, run)
   }
 
   /// Forgets the recorded exchanges.
-  package func begin() { exchanges = [] }
+  package func begin() { records = [] }
+
+  /// The exchanges since `begin`, without credentials and proofs.
+  package var exchanges: [Exchange] {
+    records.map { record in
+      let body = record.request.body
+      let sent = body.isEmpty ? "" : " " + site.describe(body, Self.json(body))
+      let received =
+        record.body.isEmpty ? "" : " " + site.describe(record.body, Self.json(record.body))
+      return Exchange(
+        sent: "\(record.request.method) \(record.path)\(sent)", received: record.status + received)
+    }
+  }
 
   /// A name that no other check or run uses: a backend keeps what earlier ones sent.
   func unique(_ word: String) -> String {
@@ -87,16 +93,18 @@ package actor ConformanceLab {
     fields["Authorization"] = credentials(caller)
     fields[BackendRequest.signedInHeader] = signedIn(caller)
     let request = BackendRequest(method: method, path: path, headers: fields, body: body)
-    return try await exchange(request, over: backend, "/" + path)
+    return try await exchange(request, over: site.backend, "/" + path)
   }
 
   private func credentials(_ caller: Caller) -> String? {
     switch caller {
-    case .alice: "Bearer " + tokens.alice
-    case .bob: "Bearer " + tokens.bob
-    case .device(let device), .deviceOfAlice(let device), .deviceOfBob(let device):
+    case .alice: "Bearer " + site.tokens.alice
+    case .bob: "Bearer " + site.tokens.bob
+    case .device(let device), .deviceOfAlice(let device), .deviceOfBob(let device),
+      .deviceWithToken(let device, _):
       // A secret that only this lab uses: the name again.
       "Device \(device.uuidString):\(device.uuidString)"
+    case .thief(let device): "Device \(device.uuidString):another-secret"
     case .token(let token): "Bearer " + token
     case .anonymous: nil
     }
@@ -104,30 +112,57 @@ package actor ConformanceLab {
 
   private func signedIn(_ caller: Caller) -> String? {
     switch caller {
-    case .deviceOfAlice: "Bearer " + tokens.alice
-    case .deviceOfBob: "Bearer " + tokens.bob
+    case .deviceOfAlice: "Bearer " + site.tokens.alice
+    case .deviceOfBob: "Bearer " + site.tokens.bob
+    case .deviceWithToken(_, let token): "Bearer " + token
     default: nil
     }
   }
 
-  private func exchange(
-    _ request: BackendRequest, over transport: URLSessionTransport, _ path: String
+  /// The most seconds that one request waits for `Retry-After`, in all.
+  private static let longestWait = 120
+
+  /// Sends a request; after a 429 or 503 with `Retry-After`, again when that time is over.
+  func exchange(
+    _ request: BackendRequest, over transport: any BackendTransport, _ path: String
   ) async throws -> Reply {
-    let response: BackendResponse
+    var waited = 0
+    while true {
+      let response = try await answer(to: request, over: transport, path)
+      let isBusy = response.status == 429 || response.status == 503
+      guard isBusy, let seconds = response.retryAfter.flatMap({ Int($0) }), seconds >= 0,
+        waited + seconds <= Self.longestWait
+      else {
+        return Reply(
+          status: response.status, contentType: response.contentType, json: Self.json(response.body),
+          size: response.body.count)
+      }
+      // At least a second, so that an answer of 0 seconds ends too.
+      waited += max(1, seconds)
+      try await site.pause(.seconds(max(1, seconds)))
+    }
+  }
+
+  private func answer(
+    to request: BackendRequest, over transport: any BackendTransport, _ path: String
+  ) async throws -> BackendResponse {
     do {
-      response = try await transport.send(request)
+      let response = try await transport.send(request)
+      records.append(Record(request: request, path: path, status: "\(response.status)", body: response.body))
+      return response
     } catch {
-      record(request, path, "no answer: \(error.reason)")
+      records.append(
+        Record(request: request, path: path, status: "no answer: \(error.reason)", body: Data()))
       throw ConformanceFailure("an answer")
     }
-    let json = Self.json(response.body)
-    record(request, path, "\(response.status) " + describe(response.body, json))
-    return Reply(
-      status: response.status, contentType: response.contentType, json: json, size: response.body.count)
   }
+
+  /// The longest body that is read as JSON, in bytes.
+  private static let readableBytes = 4 << 20
 
   /// Nil for a body that is not JSON.
   private static func json(_ body: Data) -> JSONValue? {
+    guard !body.isEmpty, body.count <= readableBytes else { return nil }
     do throws(ReceiptDecodingError) {
       return try JSONValue(json: body)
     } catch {
@@ -135,54 +170,13 @@ package actor ConformanceLab {
     }
   }
 
-  private func record(_ request: BackendRequest, _ path: String, _ received: String) {
-    let body = request.body.isEmpty ? "" : " " + describe(request.body, Self.json(request.body))
-    exchanges.append(Exchange(sent: "\(request.method) \(path)\(body)", received: received))
-  }
-
-  // MARK: The store
-
-  /// A product that can be bought many times.
-  func productID() async throws -> String {
-    if let product { return product }
-    let reply = try await ask("GET", "products")
-    let products = reply.json?["products"]?.array ?? []
-    let found = products.first { $0["kind"]?.string == "Consumable" } ?? products.first
-    guard let id = found?["id"]?.string else { throw ConformanceFailure("a product that the store sells") }
-    product = id
-    return id
-  }
-
-  func pay(token: String?, storeAccount: String) async throws -> Paid {
-    let product = try await productID()
-    var payment: [String: JSONValue] = ["productID": .string(product), "storeAccount": .string(storeAccount)]
-    if let token { payment["accountToken"] = .string(token) }
-    let reply = try await ask("POST", "payments", .object(payment))
-    guard reply.status == 200, let id = reply.json?["transactionID"]?.string,
-      let jws = reply.json?["signedTransaction"]?.string
-    else { throw ConformanceFailure("a payment at the store: 200 with transactionID and signedTransaction") }
-    return Paid(transactionID: id, productID: product, jws: jws)
-  }
-
-  /// The app receipt of a store account, base64.
-  func receipt(of storeAccount: String) async throws -> String {
-    let reply = try await ask("GET", "receipt?storeAccount=\(storeAccount)")
-    guard let receipt = reply.json?["receipt"]?.string else {
-      throw ConformanceFailure("an app receipt of the store")
+  /// Kills the backend and starts it again.
+  func restart() async throws {
+    guard let restart = site.restart else { throw ConformanceFailure("a command that restarts the backend") }
+    do {
+      try await restart()
+    } catch {
+      throw ConformanceFailure("that the restart command brings the backend back: \(error)")
     }
-    return receipt
   }
-
-  private func ask(_ method: String, _ path: String, _ json: JSONValue? = nil) async throws -> Reply {
-    let headers = json == nil ? [:] : ["Content-Type": "application/json"]
-    let request = BackendRequest(method: method, path: path, headers: headers, body: json?.data ?? Data())
-    return try await exchange(request, over: store, "store: /" + path)
-  }
-}
-
-/// A broken promise: what the check expected.
-package struct ConformanceFailure: Error {
-  package var expected: String
-
-  init(_ expected: String) { self.expected = expected }
 }

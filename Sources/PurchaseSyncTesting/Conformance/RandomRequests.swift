@@ -21,7 +21,9 @@ package struct RandomRequests {
     schemas = document["components"]?["schemas"] ?? .null
     random = SplitMix64(seed: seed)
     var found: [(path: String, method: String, operation: JSONValue)] = []
-    for (path, item) in (document["paths"]?.object ?? [:]).sorted(by: { $0.key < $1.key }) {
+    // The paths outside of /v1 are the mock server's own.
+    for (path, item) in (document["paths"]?.object ?? [:]).sorted(by: { $0.key < $1.key })
+    where path.hasPrefix("/v1/") {
       for method in ["get", "post", "put", "delete"] {
         if let operation = item[method] { found.append((path, method.uppercased(), operation)) }
       }

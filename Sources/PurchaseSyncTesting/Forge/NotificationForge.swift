@@ -2,7 +2,7 @@ package import AppStoreReceipts
 package import PurchaseQueue
 
 /// Makes server notifications of both versions and their signed payloads as the store writes them
-/// (StoreFacts c and d). Signed by a ``ReceiptForge``, which is **not cryptography**.
+/// (StoreFacts c and d). Signed by a ``ReceiptForge``, as that one signs.
 package struct NotificationForge: Sendable, Hashable {
   package var receipts: ReceiptForge
   package var environment: StoreEnvironment
@@ -46,6 +46,7 @@ package struct NotificationForge: Sendable, Hashable {
       "bundleId": .string(receipts.bundleID), "environment": .string(environment.rawValue),
       "bundleVersion": "1",
     ]
+    details["appAppleId"] = appAppleID
     if let transaction {
       details["signedTransactionInfo"] = .string(
         receipts.signedTransaction(transaction, signedAt: signedAt))
@@ -78,14 +79,27 @@ package struct NotificationForge: Sendable, Hashable {
     return receipts.sign(payload: JSONValue.object(payload).text)
   }
 
+  /// "It isn't present in the sandbox environment" (Apple, appAppleId).
+  private var appAppleID: JSONValue? { environment == .production ? .integer(receipts.appAppleID) : nil }
+
   /// A signed app transaction with Apple's key names: the environment is under `receiptType`.
-  package func signedAppTransaction(applicationVersion: String = "1", createdAt: Timestamp) -> String {
-    let payload: JSONValue = [
+  ///
+  /// - Parameters:
+  ///   - id: The `appTransactionId` of the customer; nil leaves it out.
+  ///   - downloadedAt: When the customer got the app; nil for `createdAt`.
+  package func signedAppTransaction(
+    applicationVersion: String = "1", id: String? = nil, downloadedAt: Timestamp? = nil,
+    createdAt: Timestamp
+  ) -> String {
+    var payload: [String: JSONValue] = [
       "receiptType": .string(environment.rawValue), "bundleId": .string(receipts.bundleID),
       "applicationVersion": .string(applicationVersion), "originalApplicationVersion": "1.0",
       "receiptCreationDate": .integer(createdAt.milliseconds),
-      "originalPurchaseDate": .integer(createdAt.milliseconds), "originalPlatform": "iOS",
+      "originalPurchaseDate": .integer((downloadedAt ?? createdAt).milliseconds),
+      "versionExternalIdentifier": 1, "originalPlatform": "iOS",
     ]
-    return receipts.sign(payload: payload.text)
+    payload["appAppleId"] = appAppleID
+    payload["appTransactionId"] = id.map(JSONValue.string)
+    return receipts.sign(payload: JSONValue.object(payload).text)
   }
 }

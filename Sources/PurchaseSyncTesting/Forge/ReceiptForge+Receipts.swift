@@ -3,37 +3,46 @@ import Foundation
 public import PurchaseQueue
 
 extension ReceiptForge {
-  /// The app receipt of an account's device: what the store lists, in its order, under made-up certificates.
+  /// The app receipt of an account's device: what the store lists, in its order. With certificates it has an RSA signature
+  /// under the test root, and the form is always DER. Else its certificates and its signature are made up.
   ///
-  /// Unlike a signed transaction, it has no mark of this forge: the store's model has to record the issued receipts.
+  /// ``verify(_:)`` does not take it: the store's model has to record the issued receipts.
   public func appReceipt(
     of records: [StoreTransactionRecord], receiptType: String = "ProductionSandbox", createdAt: Timestamp,
     form: ForgedAppReceipt.Form = .der
   ) -> [UInt8] {
-    let purchases = records.map { record in
-      var purchase = ForgedPurchase(
-        transactionID: record.transactionID, originalTransactionID: record.originalTransactionID,
-        productID: record.productID)
-      purchase.quantity = Int64(record.quantity)
-      purchase.purchaseDate = Self.dateText(record.purchasedAt)
-      purchase.originalPurchaseDate = Self.dateText(record.originalPurchasedAt)
-      purchase.webOrderLineItemID = record.webOrderLineItemID.flatMap { Int64($0) } ?? 0
-      purchase.isTrialPeriod = record.isTrial
-      purchase.expiresDate = record.expiresAt.map(Self.dateText) ?? ""
-      purchase.cancellationDate = record.revokedAt.map(Self.dateText) ?? ""
-      purchase.productType =
-        switch record.kind {
-        case .nonConsumable: 0
-        case .consumable: 1
-        case .nonRenewing: 2
-        case .autoRenewable: 3
-        }
-      return purchase
+    func receipt(isTampered: Bool) -> ForgedAppReceipt {
+      ForgedAppReceipt(
+        bundleID: bundleID, receiptType: receiptType, version: isTampered ? "43" : "42",
+        creationDate: Self.dateText(createdAt),
+        purchases: records.map { Self.purchase($0, quantity: isTampered ? 100 : Int64($0.quantity)) })
     }
-    return ForgedAppReceipt(
-      bundleID: bundleID, receiptType: receiptType, creationDate: Self.dateText(createdAt),
-      purchases: purchases
-    ).bytes(form)
+    // Made-up certificates have no defect that shows, so the content has one.
+    guard let identity else { return receipt(isTampered: broken != nil).bytes(form) }
+    let signed = receipt(isTampered: false).payload().encoded()
+    let shown = broken == .tamperedPayload ? receipt(isTampered: true).payload().encoded() : signed
+    return SignedReceipt(chain: identity.receipts, broken: broken).bytes(around: shown, signed: signed)
+  }
+
+  private static func purchase(_ record: StoreTransactionRecord, quantity: Int64) -> ForgedPurchase {
+    var purchase = ForgedPurchase(
+      transactionID: record.transactionID, originalTransactionID: record.originalTransactionID,
+      productID: record.productID)
+    purchase.quantity = quantity
+    purchase.purchaseDate = dateText(record.purchasedAt)
+    purchase.originalPurchaseDate = dateText(record.originalPurchasedAt)
+    purchase.webOrderLineItemID = record.webOrderLineItemID.flatMap { Int64($0) } ?? 0
+    purchase.isTrialPeriod = record.isTrial
+    purchase.expiresDate = record.expiresAt.map(dateText) ?? ""
+    purchase.cancellationDate = record.revokedAt.map(dateText) ?? ""
+    purchase.productType =
+      switch record.kind {
+      case .nonConsumable: 0
+      case .consumable: 1
+      case .nonRenewing: 2
+      case .autoRenewable: 3
+      }
+    return purchase
   }
 
   /// The old receipt of one transaction; `environment` is left out in production, as the store does.

@@ -4,27 +4,58 @@ public import PurchaseQueue
 
 /// Mints signed transactions and notifications that look like the App Store's (JWS in compact form).
 ///
-/// **This is not cryptography.** The signature is a keyed checksum, and every reader of the source can forge it. It only lets a
-/// model of the backend distinguish this forge's work from altered or foreign proofs.
+/// **None of it is a secret.** The default signature is a keyed checksum, which only lets a model of the backend
+/// distinguish this forge's work from altered or foreign proofs. With ``ForgeSigning/certificates(responder:)`` the
+/// signatures are real and the keys are in this repository: <doc:Signatures>.
 /// A pure value: the same arguments give the same text.
 public struct ReceiptForge: Sendable, Hashable {
   /// The key of the checksum. Forges with different keys reject each other's proofs.
   public var key: UInt64
   /// The `bundleId` of everything that is minted.
   public var bundleID: String
-  /// Characters of each of the three stand-ins for certificates in the header; about 1,000 in the real store.
+  /// The `appAppleId` of notifications and app transactions. The sandbox has none.
+  public var appAppleID = ServerAPIKey.appAppleID
+  /// Characters of each of the three stand-ins for certificates in the header of a checksum; about 1,000 in the real store.
   public var certificateLength: Int {
     didSet { header = Self.header(certificateLength) }
   }
-  /// The header in base64url: every text begins with it.
+  /// How it signs. A change signs new certificates, which takes some milliseconds in a debug build.
+  public var signing: ForgeSigning {
+    didSet { identity = Self.identity(signing, broken) }
+  }
+  /// The defect of everything that is signed from now on; nil for none. ``verify(_:)`` does not depend on it.
+  public var broken: BrokenProof? {
+    didSet { identity = Self.identity(signing, broken) }
+  }
+  /// Nil for checksums.
+  private(set) var identity: SigningIdentity?
+  /// The header of a checksum in base64url: every text begins with it.
   private var header: String
 
   /// A forge for one app.
-  public init(bundleID: String, key: UInt64 = 0x5EED_0F57_0E5E_ED00, certificateLength: Int = 24) {
+  public init(
+    bundleID: String, key: UInt64 = 0x5EED_0F57_0E5E_ED00, certificateLength: Int = 24,
+    signing: ForgeSigning = .checksum
+  ) {
     self.key = key
     self.bundleID = bundleID
     self.certificateLength = certificateLength
+    self.signing = signing
     header = Self.header(certificateLength)
+    identity = Self.identity(signing, nil)
+  }
+
+  private static func identity(_ signing: ForgeSigning, _ broken: BrokenProof?) -> SigningIdentity? {
+    guard case .certificates(let responder) = signing else { return nil }
+    return SigningIdentity(responder: responder?.absoluteString, broken: broken)
+  }
+
+  /// The same forge, whose proofs have a defect.
+  public func breaking(_ defect: BrokenProof?) -> ReceiptForge {
+    guard defect != broken else { return self }
+    var forge = self
+    forge.broken = defect
+    return forge
   }
 
   /// A signed transaction with Apple's key names; `signedAt` becomes its `signedDate`.
@@ -32,18 +63,34 @@ public struct ReceiptForge: Sendable, Hashable {
     sign(payload: payload(of: record, signedAt: signedAt).text)
   }
 
-  /// Any JSON text as a payload under this forge's checksum.
+  /// Any JSON text as a payload under this forge's signature.
   public func sign(payload: String) -> String {
+    if let identity { return identity.sign(payload: payload) }
     let head = header + "." + Base64URL.encode(Data(payload.utf8))
+    // A checksum has no certificates: each defect is the checksum of another key.
+    let key = broken == nil ? key : ~key
     return head + "." + Base64URL.encode(Data(KeyedChecksum.bytes(of: head, key: key)))
   }
 
-  /// Whether this forge made the text and it was not altered since.
+  /// Whether a forge of this kind made the text and it was not altered since. With certificates: whether the signature is
+  /// right and the certificates are the test root's, each of them valid when the text was signed.
   public func verify(_ jws: String) -> Bool {
+    if identity != nil { return refusal(of: jws) == nil }
     guard let dot = jws.lastIndex(of: ".") else { return false }
     let signature = Base64URL.encode(Data(KeyedChecksum.bytes(of: String(jws[..<dot]), key: key)))
     // Compared as text: base64url of 64 bytes has spare bits, and a changed one is an altered text as well.
     return jws[jws.index(after: dot)...] == signature
+  }
+
+  /// Why a forge with certificates refuses a text; nil if it accepts it.
+  func refusal(of jws: String) -> ProofRefusal? {
+    guard let identity else { return verify(jws) ? nil : .signature }
+    do throws(ProofRefusal) {
+      try identity.check(jws)
+      return nil
+    } catch {
+      return error
+    }
   }
 
   private static func header(_ certificateLength: Int) -> String {

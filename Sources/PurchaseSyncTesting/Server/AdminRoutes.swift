@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import LoopbackHTTP
 import PurchaseQueue
@@ -11,9 +12,12 @@ import PurchaseSync
 /// | `GET /` | the status page |
 /// | `GET /openapi.json` | the wire protocol as an OpenAPI 3.1 document |
 /// | `GET /admin/state` | the state, as JSON |
+/// | `GET /admin/transactions/ID` | one transaction's way from the payment to the finish, as JSON |
+/// | `GET /admin/tables` | the newest rows of tables A, B and C, without proofs |
 /// | `PUT /admin/faults` | replaces the fault plan (`FaultPlan`) and counts occurrences from 1 again |
 /// | `DELETE /admin/faults` | removes all faults |
 /// | `POST /admin/clock` | `{"milliseconds": N}` moves the clock of store and backend; N may be negative |
+/// | `POST /admin/job` | runs the backend's job with the next step of the clock, due or not |
 extension MockState {
   static func statusPage(_ mock: inout MockState, _ call: Route.Call) -> HTTPResponse {
     HTTPResponse(
@@ -44,7 +48,22 @@ extension MockState {
       },
       transactionCount: mock.store.charges.count,
       notifications: AdminState.NotificationRow.all(mock.store.notifications),
+      environment: mock.store.environment.rawValue, accounts: AdminState.AccountRow.all(mock.store),
+      waiting: AdminState.WaitingRow.all(mock.store),
+      subscriptions: AdminState.SubscriptionRow.all(mock.store),
       requests: mock.requests, faults: mock.faults)
+  }
+
+  static func timeline(_ mock: inout MockState, _ call: Route.Call) throws -> TransactionTimeline {
+    mock.store.advance(to: call.now)
+    guard let record = mock.store.transaction(call.parameter) else {
+      throw StoreModelError.unknownTransaction(call.parameter)
+    }
+    return TransactionTimeline(record, mock.store, try mock.backend.model())
+  }
+
+  static func tables(_ mock: inout MockState, _ call: Route.Call) throws -> TableList {
+    TableList(tables: try mock.backend.newestRows(AdminState.rows))
   }
 
   static func planFaults(_ mock: inout MockState, _ plan: FaultPlan, _ call: Route.Call) -> FaultPlan {
@@ -55,6 +74,12 @@ extension MockState {
   static func dropFaults(_ mock: inout MockState, _ call: Route.Call) -> FaultPlan {
     mock.faults = .none
     return .none
+  }
+
+  /// The job asks the store over HTTP, which takes time: it runs after the answer.
+  static func askForJob(_ mock: inout MockState, _ call: Route.Call) throws -> HTTPResponse {
+    mock.isJobAsked = true
+    return try JSONBody.response(EmptyDocument(), status: 202)
   }
 
   static func moveClock(_ mock: inout MockState, _ step: ClockStep, _ call: Route.Call) throws -> ClockReply {
@@ -69,6 +94,8 @@ extension MockState {
 }
 
 struct ClockStep: Decodable { var milliseconds: Int64 }
+
+struct TableList: Encodable { var tables: [TableRows] }
 
 struct ClockReply: Encodable {
   var now: Timestamp
@@ -168,6 +195,11 @@ struct AdminState: Encodable {
   var transactions: [TransactionRow]
   var transactionCount: Int
   var notifications: [NotificationRow]
+  /// The store's environment.
+  var environment: String
+  var accounts: [AccountRow]
+  var waiting: [WaitingRow]
+  var subscriptions: [SubscriptionRow]
   var requests: [String: Int]
   var faults: FaultPlan
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import LoopbackHTTP
 import PurchaseQueue
@@ -51,26 +52,49 @@ extension MockState {
     return store.answer(to: query, now: now)
   }
 
-  /// Runs the backend's job with the store in process, due or not.
-  mutating func runJob(now: Timestamp) throws {
-    var answers: StoreAnswers = [:]
-    var settled: [(question: JobQuestion, answer: StoreAnswer)] = []
-    for question in try backend.jobQuestions(at: now) {
-      let answer = ask(question.query, answers: answers, now: now)
-      answers[question.query] = answer
-      settled.append((question, answer))
+  /// The questions of the job; nil if it is not due and was not asked for.
+  mutating func dueQuestions(at now: Timestamp) throws -> [JobQuestion]? {
+    let isAsked = isJobAsked
+    isJobAsked = false
+    guard try isAsked || backend.model().isJobDue(at: now) else { return nil }
+    return try backend.jobQuestions(at: now)
+  }
+}
+
+extension MockServer {
+  /// Runs the backend's job if it is due, or was asked for. A job that could not be committed stays due.
+  ///
+  /// It asks whom the uploads ask, without the lock: over HTTP, planned faults strike it as well.
+  func runDueJob(now: Timestamp) async {
+    do {
+      let (questions, verifier) = try mock.withLock { (try $0.dueQuestions(at: now), $0.verifier) }
+      guard let questions else { return }
+      let settled = await Self.answers(to: questions, by: verifier ?? StoreInProcess(mock: mock), now: now)
+      try mock.withLock { state in try state.backend.change { $0.finishJob(settled, now: now) } }
+    } catch {
+      mock.withLock { $0.failedJobs += 1 }
     }
-    try backend.change { $0.finishJob(settled, now: now) }
   }
 
-  /// Runs the job if it is due. A job that could not be committed stays due.
-  mutating func runDueJob(now: Timestamp) {
-    do {
-      guard try backend.model().isJobDue(at: now) else { return }
-      try runJob(now: now)
-    } catch {
-      failedJobs += 1
+  private static func answers(
+    to questions: [JobQuestion], by verifier: any ReceiptVerifier, now: Timestamp
+  ) async -> [(question: JobQuestion, answer: StoreAnswer)] {
+    let ask: @Sendable () -> [StoreAnswer] = {
+      var known: StoreAnswers = [:]
+      return questions.map { question in
+        let answer = known[question.query] ?? verifier.answer(to: question.query, now: now)
+        known[question.query] = answer
+        return answer
+      }
     }
+    // Over HTTP an answer takes its time, which must not hold a thread of the tasks.
+    let answers =
+      verifier is StoreInProcess
+      ? ask()
+      : await withCheckedContinuation { done in
+        DispatchQueue.global().async { done.resume(returning: ask()) }
+      }
+    return Array(zip(questions, answers)).map { (question: $0, answer: $1) }
   }
 }
 

@@ -8,10 +8,12 @@ import PurchaseSync
 extension MockState {
   static func createOrder(_ mock: inout MockState, _ call: Route.Call) throws -> HTTPResponse {
     let account = try mock.credentials.account(of: call.request)
-    guard let key = call.request.headers["Idempotency-Key"], !key.isEmpty else {
+    guard let key = try call.request.only("Idempotency-Key"), !key.isEmpty else {
       throw HTTPProblem.malformed("the Idempotency-Key header is missing")
     }
+    try IDLimits.check(key, IDLimits.name, "the Idempotency-Key header")
     let order = try JSONBody.decode(OrderRequest.self, from: call.request)
+    try IDLimits.check(order.productID, IDLimits.name, "productID")
     guard mock.store.products[order.productID] != nil else {
       throw HTTPProblem.invalid("productID: no such product is sold")
     }
@@ -41,7 +43,11 @@ extension MockState {
   static func registerOrder(_ mock: inout MockState, _ call: Route.Call) throws -> HTTPResponse {
     let account = try mock.credentials.account(of: call.request)
     let order = try JSONBody.decode(DeviceOrder.self, from: call.request)
-    guard order.number == call.parameter else { throw HTTPProblem.invalid("number: not the one of the path") }
+    try IDLimits.check(order.number, IDLimits.name, "number")
+    try IDLimits.check(order.productID, IDLimits.name, "productID")
+    guard order.number == call.parameter else {
+      throw HTTPProblem.invalid("number: not the one of the path")
+    }
     guard mock.store.products[order.productID] != nil else {
       throw HTTPProblem.invalid("productID: no such product is sold")
     }
@@ -91,11 +97,12 @@ extension MockState {
       throw error
     }
     let body = try JSONBody.decode(UploadBody.self, from: call.request)
+    try body.checkLengths()
     mock.count(body.claims)
     try body.check(sender.uploader)
     let signedIn = try mock.credentials.signedInIfAny(of: call.request)
     let device = mock.credentials.device(of: call.request)
-    return try mock.backend.perform { model in
+    let reply = try mock.backend.perform { model in
       let admission = try model.admit(sender) + model.note(device)
       let judgement = body.judged(by: &model, from: sender.uploader, signedIn: signedIn, now: call.now) {
         mock.ask($0, answers: call.answers, now: call.now)
@@ -103,6 +110,8 @@ extension MockState {
       let reply = UploadReply(ledgerEpoch: model.ledgerEpoch, verdicts: judgement.verdicts)
       return (reply, admission + judgement.writes)
     }
+    try mock.finishGranted(body.claims)
+    return reply
   }
 
   static func adoptDevice(_ mock: inout MockState, _ call: Route.Call) throws -> EmptyDocument {
@@ -144,6 +153,7 @@ extension MockState {
     }
     guard !lessons.isEmpty else { return try JSONBody.response(EmptyDocument(), status: 202) }
     try mock.backend.change { $0.learn(lessons, source: .notification(notice.type), now: call.now) }
+    try mock.grantTold(notice.lessons, now: call.now)
     if isUnanswered {
       throw HTTPProblem(
         status: 503, type: "store", title: "The store did not answer",

@@ -24,7 +24,7 @@ struct Credentials: Sendable {
   }
 
   func sender(of request: HTTPRequest) throws -> Sender {
-    guard let header = request.headers["Authorization"] else {
+    guard let header = try request.only("Authorization") else {
       throw HTTPProblem.unauthorized("the Authorization header is missing")
     }
     return try sender(header)
@@ -44,7 +44,9 @@ struct Credentials: Sendable {
       return .account(account)
     case "device":
       let parts = value.split(separator: ":", maxSplits: 1)
-      guard parts.count == 2, let device = UUID(uuidString: String(parts[0])) else {
+      guard parts.count == 2, parts[1].utf8.count <= IDLimits.name,
+        let device = UUID(uuidString: String(parts[0]))
+      else {
         throw HTTPProblem.unauthorized("the device is no UUID with a secret")
       }
       return .device(device, secret: String(parts[1]))
@@ -62,7 +64,7 @@ struct Credentials: Sendable {
 
   /// The account that is signed in on the device of a request, which has to prove it.
   func signedIn(of request: HTTPRequest) throws -> String {
-    guard let header = request.headers[BackendRequest.signedInHeader],
+    guard let header = try request.only(BackendRequest.signedInHeader),
       case .account(let account) = try sender(header)
     else { throw HTTPProblem.unauthorized("the \(BackendRequest.signedInHeader) header names no account") }
     return account
@@ -71,7 +73,7 @@ struct Credentials: Sendable {
   /// The same for an upload; nil if no account is signed in. A refused token is told to the device, which asks for a
   /// newer one: without the account, it would be told for good that the account's purchases are another's.
   func signedInIfAny(of request: HTTPRequest) throws -> String? {
-    guard request.headers[BackendRequest.signedInHeader] != nil else { return nil }
+    guard try request.only(BackendRequest.signedInHeader) != nil else { return nil }
     do {
       return try signedIn(of: request)
     } catch {
@@ -97,7 +99,20 @@ struct Credentials: Sendable {
     guard !revoked.contains(token) else { return nil }
     if let account = tokens[token] { return account }
     let prefix = "token-"
-    guard token.hasPrefix(prefix), token.count > prefix.count else { return nil }
+    guard token.hasPrefix(prefix), token.count > prefix.count,
+      token.utf8.count <= prefix.count + IDLimits.name
+    else { return nil }
     return String(token.dropFirst(prefix.count))
+  }
+}
+
+extension HTTPRequest {
+  /// The value of a header; nil without one. Throws 400 for several: a proxy and this server could believe different ones.
+  func only(_ name: String) throws -> String? {
+    let values = headers.values(of: name)
+    guard values.count <= 1 else {
+      throw HTTPProblem.malformed("there is more than one \(name) header")
+    }
+    return values.first
   }
 }

@@ -31,6 +31,8 @@ struct PaymentRequest: Codable {
 /// Receipts are base64 in all replies, and absent where no transaction needs one as its proof.
 struct PaymentReply: Encodable {
   var transactionID: String
+  /// The number on the customer's invoice, for *Look Up Order ID*.
+  var orderID: String
   var signedTransaction: String
   var transactions: [DeliveredTransaction]
   var receipt: Data?
@@ -108,6 +110,20 @@ struct PlanChange: Decodable {
   var productID: String?
 }
 
+/// A handover with the notification of the renewal.
+struct RenewalReply: Encodable {
+  private enum Key: CodingKey { case signedPayload }
+
+  var handover: StoreHandover
+  var signedPayload: String
+
+  func encode(to encoder: any Encoder) throws {
+    try handover.encode(to: encoder)
+    var fields = encoder.container(keyedBy: Key.self)
+    try fields.encode(signedPayload, forKey: .signedPayload)
+  }
+}
+
 struct PlanChangeReply: Encodable { var effect: PlanEffect }
 
 struct RenewalWish: Decodable {
@@ -131,7 +147,17 @@ struct ChangeReply: Encodable { var changed: Bool }
 
 struct NotificationBody: Encodable { var signedPayload: String }
 
+/// Members that are absent stay as they are.
+struct NotificationSettings: Decodable {
+  /// Empty for the server's own backend.
+  var url: String?
+  var versions: [Int]?
+}
+
 struct NotificationList: Encodable {
+  /// Nil for the server's own backend.
+  var url: String?
+  var versions: [Int]
   var waiting: [NotificationDocument]
   var delivered: Int
   var abandoned: Int
@@ -157,16 +183,12 @@ struct NotificationDocument: Encodable {
   }
 }
 
-struct TransactionInfo: Codable {
-  /// The store's answer to an unknown id.
-  static let unknown = "TransactionIdNotFoundError"
+/// *Get Transaction Info* as a backend reads it.
+struct TransactionInfo: Decodable { var signedTransactionInfo: String }
 
-  var signedTransactionInfo: String
-}
-
-struct TransactionHistory: Codable {
-  var bundleId: String
-  var environment: String
+/// A page of *Get Transaction History* as a backend reads it.
+struct TransactionHistory: Decodable {
+  var revision: String?
   var hasMore: Bool
   var signedTransactions: [String]
 }

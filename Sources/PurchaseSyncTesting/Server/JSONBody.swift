@@ -1,16 +1,22 @@
+import AppStoreReceipts
 import Foundation
 import LoopbackHTTP
 
 /// Bodies as JSON. An unreadable body is answered 400 with the place of the error, never with the value.
 enum JSONBody {
   static func decode<T: Decodable>(_ type: T.Type, from request: HTTPRequest) throws -> T {
+    let value: T
     do {
-      return try JSONDecoder().decode(type, from: Data(request.body))
+      value = try JSONDecoder().decode(type, from: Data(request.body))
     } catch let error as DecodingError {
-      throw HTTPProblem.malformed(describe(error))
+      throw HTTPProblem.malformed(describe(error, request.body))
     } catch {
       throw HTTPProblem.malformed("the body is not readable JSON")
     }
+    if let strict = type as? any StrictBody.Type, let json = json(request.body) {
+      try strict.check(json)
+    }
+    return value
   }
 
   static func response(_ value: some Encodable, status: Int = 200) throws -> HTTPResponse {
@@ -25,15 +31,51 @@ enum JSONBody {
     }
   }
 
-  private static func describe(_ error: DecodingError) -> String {
+  private static func describe(_ error: DecodingError, _ body: [UInt8]) -> String {
     switch error {
     case .typeMismatch(let type, let context): "\(path(context)): expected \(type)"
     case .valueNotFound(let type, let context): "\(path(context)): null where \(type) is needed"
     case .keyNotFound(let key, let context): "\(path(context)): \"\(key.stringValue)\" is missing"
     case .dataCorrupted(let context):
-      context.codingPath.isEmpty ? "the body is not JSON" : "\(path(context)): not readable"
+      if !context.codingPath.isEmpty {
+        "\(path(context)): not readable"
+      } else if let place = json(body).flatMap({ fraction(in: $0) }) {
+        // Foundation says of such a number only that the data is corrupt.
+        "\(place): a whole number is needed, of at most 64 bits"
+      } else {
+        "the body is not JSON"
+      }
     @unknown default: "the body is not readable JSON"
     }
+  }
+
+  private static func json(_ body: [UInt8]) -> JSONValue? {
+    do throws(ReceiptDecodingError) {
+      return try JSONValue(json: Data(body))
+    } catch {
+      return nil
+    }
+  }
+
+  /// The place of a number that is not a whole one; nil without one.
+  private static func fraction(in json: JSONValue, at path: [String] = []) -> String? {
+    switch json {
+    case .number: return path.isEmpty ? "the body" : path.joined(separator: ".")
+    case .array(let items):
+      for (index, item) in items.enumerated() {
+        if let place = fraction(in: item, at: path + ["\(index)"]) { return place }
+      }
+    case .object(let members):
+      for name in members.keys.sorted() {
+        if let place = members[name].flatMap({
+          fraction(in: $0, at: path + [String(name.prefix(64))])
+        }) {
+          return place
+        }
+      }
+    default: break
+    }
+    return nil
   }
 
   private static func path(_ context: DecodingError.Context) -> String {

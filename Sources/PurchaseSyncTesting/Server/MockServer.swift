@@ -8,12 +8,16 @@ import PurchaseSync
 /// The mock server that an app connects to over loopback HTTP: a model of the App Store under `/store`, and a backend
 /// with a durable ledger under `/v1`.
 ///
-/// All members may be used from any thread; one lock makes every request a single step. The store's model is in memory
-/// and ends with this object. The backend's state is in a database file, committed before each answer.
+/// All members may be used from any thread; one lock makes every request a single step. The backend's state is in a
+/// database file, committed before each answer. The store's model is in memory and ends with this object, unless
+/// `keepsStore` puts it into the same file. One file has one server at a time.
 public final class MockServer: Sendable {
   let mock: Locked<MockState>
   private let server: HTTPServer
-  private let now: @Sendable () -> Timestamp
+  let now: @Sendable () -> Timestamp
+  private let path: String
+  /// Nil after `stop`.
+  private let lease: Locked<ServerLease?>
   private let host = Locked("127.0.0.1")
   /// Counts a well-formed request, and returns its fault.
   let fault: @Sendable (HTTPRequest) -> Fault?
@@ -27,35 +31,53 @@ public final class MockServer: Sendable {
   ///   - products: The products that the store sells and the backend takes orders for.
   ///   - bundleID: The app's bundle id; transactions of other apps are rejected.
   ///   - environment: The environment of the store.
+  ///   - keepsStore: Whether the store is in the file too, committed before each answer, so that the next server goes on
+  ///     with its transactions, accounts and clock. Costs a commit for each request that changes the store.
   ///   - tokens: Bearer tokens and their accounts. `token-<account>` is valid for every account.
   ///   - faults: The planned faults. The path `/store/verify` stands for the backend's own calls to the store: with any
   ///     fault there, the store does not answer them.
   ///   - seed: The seed of the order tokens.
   ///   - broken: A planted bug of the backend; nil for none.
+  ///   - signing: How the store signs. `certificates` is for a backend of yours that checks signatures: it trusts the root
+  ///     at `/store/root.cer`. From ``start(port:host:)`` on the certificates name this server's OCSP responder, unless
+  ///     they name another one.
   ///   - onRequest: Called twice per request, before and after handling, on the connection's thread and without
   ///     the lock; the request waits for it. It must not call `stop()`.
   ///   - now: The clock: the system's unless it is given. Called on several threads.
-  /// - Throws: `MockServerError` if the file cannot be opened, read or written.
+  /// - Throws: `MockServerError` if the file cannot be opened, read or written, is not a mock server's, or has a server.
   public init(
     databasePath: String, products: [StoreProduct], bundleID: String,
-    environment: StoreEnvironment = .production,
+    environment: StoreEnvironment = .production, keepsStore: Bool = false,
     tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0, broken: BrokenBackend? = nil,
-    onRequest: (@Sendable (RequestMoment) -> Void)? = nil,
+    signing: ForgeSigning = .checksum, onRequest: (@Sendable (RequestMoment) -> Void)? = nil,
     now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) throws(MockServerError) {
     let backend: BackendStore
-    let known: BackendModel
+    let first: Int64
+    var keeper: StoreKeeper? = keepsStore ? StoreKeeper() : nil
+    var kept: (state: KeptState, at: Timestamp)?
     do throws(BackendStoreError) {
-      backend = try BackendStore(path: databasePath, bundleID: bundleID, seed: seed)
-      known = try backend.model()
+      let file = broken?.hooks.file?(databasePath) ?? databasePath
+      // With a file of its own each time, a broken backend begins with numbers of its own.
+      let seed = file == databasePath ? seed : UInt64.random(in: 0...UInt64.max)
+      // Before the lease: its file is not made beside a file that is not ours.
+      try BackendFile.prepare(file)
+      path = file
+      lease = Locked(try ServerLease(path: file))
+      backend = try BackendStore(path: file, bundleID: bundleID, seed: seed)
+      try broken?.open(backend)
+      kept = try keeper?.read(backend, at: file, environment)
+      first = try kept == nil ? Self.firstTransactionID(in: environment, backend) : 0
     } catch {
       throw MockServerError(error)
     }
     let store = StoreModel(
-      products: products, forge: ReceiptForge(bundleID: bundleID), environment: environment,
-      firstTransactionID: Self.firstTransactionID(in: environment, after: known))
+      products: products, forge: ReceiptForge(bundleID: bundleID, signing: signing), environment: environment,
+      firstTransactionID: first)
     var state = MockState(
       store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens))
+    state.keeper = keeper
+    if let kept { state.resume(kept.state, at: kept.at, now: now()) }
     state.broken = broken
     let mock = Locked(state)
     self.mock = mock
@@ -72,25 +94,47 @@ public final class MockServer: Sendable {
       if let service = mock.withLock({ $0.services[request.path] }) {
         return HTTPResponse(service(BackendRequest(request)))
       }
-      let (ordinal, response) = Self.handle(request, mock, commits, now: now)
+      let (ordinal, response) = Self.handle(request, broken?.race, mock, commits, now: now)
       onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
       return response
     }
     (self.fault, self.handler) = (fault, handler)
-    server = HTTPServer(limits: HTTPLimits(connections: 512), fault: fault, handler: handler)
+    server = HTTPServer(
+      limits: HTTPLimits(connections: 512),
+      admit: { head in mock.withLock { $0.admission(of: head) } },
+      fault: fault, handler: handler)
   }
 
-  /// Above every id in the backend's file: each server begins with an empty store, and a repeated id would be a
-  /// duplicate. In Xcode's test environment ids begin at zero (flutter#188276).
+  /// Where the ids of an empty store begin: in a block that no store of this file had before, and above every id in the
+  /// backend's tables. A repeated id would settle the payment of another person whose app still has the first one. In
+  /// Xcode's test environment ids begin at zero (flutter#188276).
   private static func firstTransactionID(
-    in environment: StoreEnvironment, after known: BackendModel
-  ) -> Int64 {
+    in environment: StoreEnvironment, _ backend: BackendStore
+  ) throws(BackendStoreError) -> Int64 {
+    let known = try backend.model()
     let ids =
       known.purchases.map(\.transaction.transactionID) + known.credits.map(\.transaction.transactionID)
       + known.verdicts.map(\.transactionID)
     let last = ids.compactMap { Int64($0) }.filter { $0 < 9_000_000_000_000_000 }.max()
-    let first: Int64 = environment == .xcode ? 0 : 2_000_000_000_000_001
+    let block = environment == .xcode ? 0 : Int64(try backend.takeIDBlock())
+    let first: Int64 = environment == .xcode ? 0 : 2_000_000_000_000_001 + block * 1_000_000_000
     return max(last.map { $0 + 1 } ?? first, first)
+  }
+
+  /// Handles a request, with the race of a broken backend if there is one.
+  private static func handle(
+    _ request: HTTPRequest, _ race: BrokenRace?, _ mock: Locked<MockState>, _ commits: GroupCommit,
+    now: () -> Timestamp
+  ) -> (ordinal: Int, response: HTTPResponse) {
+    guard let race else { return handle(request, mock, commits, now: now) }
+    var ordinal = 0
+    func ordinary(_ request: HTTPRequest) -> HTTPResponse {
+      let handled = handle(request, mock, commits, now: now)
+      ordinal = handled.ordinal
+      return handled.response
+    }
+    let response = race.answer(request, mock, now: now(), ordinary: ordinary)
+    return (ordinal, response ?? ordinary(request))
   }
 
   /// Handles a request and waits until its changes, and those that its answer depends on, are durable.
@@ -98,10 +142,10 @@ public final class MockServer: Sendable {
     _ request: HTTPRequest, _ mock: Locked<MockState>, _ commits: GroupCommit, now: () -> Timestamp
   ) -> (ordinal: Int, response: HTTPResponse) {
     let answers = ask(about: request, mock, now: now())
-    let (ordinal, response, number, backend) = mock.withLock { state in
+    let (ordinal, response, number, backend, errands) = mock.withLock { state in
       let handled = state.handle(request, now: now(), answers: answers)
       let response = sign(handled.response, to: request, with: state.signature)
-      return (handled.ordinal, response, state.backend.lastGathered, state.backend)
+      return (handled.ordinal, response, state.backend.lastGathered, state.backend, state.takeErrands())
     }
     do throws(BackendStoreError) {
       try commits.wait(for: number) {
@@ -116,6 +160,8 @@ public final class MockServer: Sendable {
     } catch {
       return (ordinal, HTTPProblem(error).response)
     }
+    // Only now: a transaction that is finished before its grant is durable would be lost with a crash in between.
+    if !errands.isEmpty { mock.withLock { $0.go(on: errands) } }
     return (ordinal, response)
   }
 
@@ -160,11 +206,29 @@ public final class MockServer: Sendable {
   ///   - port: The port; 0 for a free one.
   ///   - host: An IPv4 address of this machine. Every client that reaches it may pay and be granted.
   public func start(port: UInt16 = 0, host: String = "127.0.0.1") throws(MockServerError) {
+    do throws(BackendStoreError) {
+      try lease.withLock { (lease) throws(BackendStoreError) in
+        if lease == nil { lease = try ServerLease(path: path) }
+      }
+    } catch {
+      throw MockServerError(error)
+    }
+    mock.withLock { $0.isLoopback = host == "localhost" || host.hasPrefix("127.") }
     do throws(HTTPServerError) {
       try server.start(port: port, host: host)
       self.host.withLock { $0 = host == "0.0.0.0" || host == "localhost" ? "127.0.0.1" : host }
+      nameResponder()
     } catch {
       throw MockServerError(error)
+    }
+  }
+
+  /// Lets the certificates name this server's OCSP responder, whose port is known only now.
+  private func nameResponder() {
+    let responder = baseURL.appendingPathComponent("store/ocsp")
+    mock.withLock {
+      guard $0.store.forge.signing == .certificates() else { return }
+      $0.store.forge.signing = .certificates(responder: responder)
     }
   }
 
@@ -182,10 +246,8 @@ public final class MockServer: Sendable {
   @discardableResult
   public func goOn(post: @escaping @Sendable (Data) async -> Int?) async -> Int {
     let moment = moment
-    mock.withLock { state in
-      state.store.advance(to: moment)
-      state.runDueJob(now: moment)
-    }
+    withStore { $0.advance(to: moment) }
+    await runDueJob(now: moment)
     let due = withStore { $0.takeNotifications(now: moment) }
     for notification in due {
       let status = await post(Data(notification.body.utf8))
@@ -194,11 +256,12 @@ public final class MockServer: Sendable {
     return due.count
   }
 
-  /// Closes all connections and waits for running handlers. Idempotent.
+  /// Closes all connections and waits for running handlers, and lets another server have the file. Idempotent.
   public func stop() {
     server.stop()
     // Breaks the cycle: the verifier holds the state, and the state the verifier.
     mock.withLock { $0.verifier = nil }
+    lease.withLock { $0 = nil }
   }
 
   /// Closes every connection, waits for requests that are being handled, and goes on listening. A request that was sent

@@ -8,7 +8,7 @@ public struct MockSnapshot: Sendable, Hashable, Codable {
   public var creditOwners: [Uploader]
   /// Every order with its account and state, oldest first.
   public var orders: [BackendOrder]
-  /// Every verdict, oldest first.
+  /// The newest 20,000 verdicts or more, oldest first.
   public var verdicts: [RecordedVerdict]
   /// The credits that were taken back.
   public var reversals: [Reversal]

@@ -4,10 +4,10 @@ import PurchaseSync
 
 /// The state that the mock server's lock guards: the store, the backend and the fault plan.
 struct MockState {
-  var store: StoreModel
+  var store: StoreModel { didSet { isChanged = true } }
   let backend: BackendStore
   var faults: FaultPlan
-  var credentials: Credentials
+  var credentials: Credentials { didSet { isChanged = true } }
   var requestCount = 0
   var handledCount = 0
 
@@ -19,16 +19,40 @@ struct MockState {
   var orderLifetime: Int64?
   /// How often the backend's job could not be committed.
   var failedJobs = 0
+  /// How often a change outside of a request could not be written.
+  var failedCommits = 0
   /// The verifier that the backend asks; nil for the store in process.
   var verifier: (any ReceiptVerifier)?
   /// The planted bug, if there is one.
   var broken: BrokenBackend?
+  /// What the planted bug remembers.
+  var brokenMemory = BrokenMemory()
   /// Who answers the paths of a protocol that is not ours.
   var services: [String: MockServer.Service] = [:]
   /// Signs the backend's answers; nil for unsigned ones.
   var signature: ChecksumSignature?
+  /// The tokens with which backends have signed requests to the App Store Server API.
+  var checkedTokens = CheckedTokens()
+  /// How many requests that API takes.
+  var limiter = ServerAPILimiter()
+  /// Whether the backend finishes at the store what it has granted.
+  var finishesAtStore = false
+  /// What it has to do there once the request's changes are durable.
+  var errands: [StoreErrand] = []
+  /// How often the store refused that.
+  var failedErrands = 0
   /// How far the mock's clock is ahead of the given one, in milliseconds.
-  var clockShift: Int64 = 0
+  var clockShift: Int64 = 0 { didSet { isChanged = true } }
+  /// Where the store posts its notifications; nil for this server's own backend.
+  var notificationURL: String? { didSet { isChanged = true } }
+  /// Whether only this machine reaches the server.
+  var isLoopback = true
+  /// Whether the next `goOn` runs the backend's job, due or not.
+  var isJobAsked = false
+  /// What the file has of this state; nil if the store ends with this server.
+  var keeper: StoreKeeper?
+  /// Whether something of what the file keeps may have changed since the last `keep`.
+  private var isChanged = false
 
   init(store: StoreModel, backend: BackendStore, faults: FaultPlan, credentials: Credentials) {
     self.store = store
@@ -59,12 +83,57 @@ struct MockState {
         response.body = distortion.applied(to: response.body)
       }
     }
+    do {
+      try keep(now: now)
+    } catch {
+      response = HTTPProblem(error).response
+    }
     return (handledCount, response)
+  }
+
+  /// Gives the changes since the last call to the backend's file, which writes them with the next commit.
+  mutating func keep(now: Timestamp) throws {
+    guard var keeper, isChanged else { return }
+    var kept = KeptState(
+      store: store, clockShift: clockShift, revokedTokens: credentials.revoked,
+      deletedAccounts: credentials.deleted, notificationURL: notificationURL)
+    let rows = try keeper.changes(of: &kept, now: now.adding(milliseconds: clockShift))
+    self.keeper = keeper
+    store = kept.store
+    isChanged = false
+    backend.gather(rows)
+  }
+
+  /// The same, and waits until they are in the file. For changes that no request makes. After a failure the next request
+  /// writes them, or is answered that they could not be written.
+  mutating func keepNow(now: Timestamp) {
+    guard keeper != nil, isChanged else { return }
+    do {
+      try keep(now: now)
+      try backend.flush()
+    } catch {
+      failedCommits += 1
+    }
+  }
+
+  /// Goes on with what a file has. A clock that runs fast, or was moved, does not go back at a restart.
+  mutating func resume(_ kept: KeptState, at moment: Timestamp, now: Timestamp) {
+    let given = store
+    store = kept.store
+    store.resume(as: given)
+    credentials.revoked = kept.revokedTokens
+    credentials.deleted = kept.deletedAccounts
+    notificationURL = kept.notificationURL
+    clockShift = kept.clockShift
+    let behind = now.adding(milliseconds: clockShift).milliseconds.distance(to: moment.milliseconds)
+    if behind > 0 { clockShift += Int64(behind) }
   }
 
   /// The route's name, so that unknown paths do not add names.
   private static func name(of request: HTTPRequest) -> String {
-    let route = routes.first { $0.method == request.method && $0.parameter(in: request.path) != nil }
+    let route = routes(for: request.path).first {
+      $0.method == request.method && $0.parameter(in: request.path) != nil
+    }
     return route.map { "\($0.method) \($0.path)" } ?? "no route"
   }
 

@@ -154,7 +154,9 @@ public struct MockStoreClient: SellingStore {
   }
 
   private func send(_ method: String, _ path: String, _ body: Data) async throws -> BackendResponse {
-    try await transport.send(BackendRequest(method: method, path: path, headers: [:], body: body))
+    let headers = method == "POST" ? ["Content-Type": "application/json"] : [:]
+    return try await transport.send(
+      BackendRequest(method: method, path: path, headers: headers, body: body))
   }
 
   private static func body(of response: BackendResponse) throws -> Data {

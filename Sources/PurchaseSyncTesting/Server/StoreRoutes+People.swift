@@ -62,9 +62,10 @@ extension MockState {
       effect: try mock.store.changePlan(transactionID: change.transactionID, to: product, now: call.now))
   }
 
+  /// Replies with the transaction, and with its notification for a caller that posts it to its backend.
   static func renew(
     _ mock: inout MockState, _ change: PlanChange, _ call: Route.Call
-  ) throws -> StoreHandover {
+  ) throws -> RenewalReply {
     let record =
       if let product = change.productID {
         try mock.store.upgrade(transactionID: change.transactionID, to: product, now: call.now)
@@ -73,7 +74,12 @@ extension MockState {
       }
     var handover = mock.store.handover([record], to: record.storeAccount, now: call.now)
     handover.receipt = nil
-    return handover
+    let forge = NotificationForge(receipts: mock.store.forge, environment: record.environment)
+    let body = forge.version2(
+      change.productID == nil ? .didRenew : .didChangeRenewalPreference,
+      id: "renewal-" + record.transactionID,
+      about: record, renewal: mock.store.renewal(of: record.originalTransactionID), signedAt: call.now)
+    return RenewalReply(handover: handover, signedPayload: body["signedPayload"]?.string ?? "")
   }
 
   static func setRenewal(
@@ -105,7 +111,7 @@ extension MockState {
     _ mock: inout MockState, _ target: TransactionReference, _ call: Route.Call
   ) throws -> NotificationBody {
     let record = try mock.store.refund(transactionID: target.transactionID, now: call.now)
-    let forge = NotificationForge(receipts: mock.store.forge, environment: record.environment)
+    let forge = NotificationForge(receipts: mock.store.signer, environment: record.environment)
     let body = forge.version2(
       .refund, id: "refund-" + record.transactionID, about: record, signedAt: call.now)
     return NotificationBody(signedPayload: body["signedPayload"]?.string ?? "")
@@ -117,12 +123,50 @@ extension MockState {
     TransactionReference(try mock.store.reverseRefund(transactionID: target.transactionID, now: call.now))
   }
 
+  /// The customer asks for a refund: the store asks the backend how the purchase was used.
+  static func requestRefund(
+    _ mock: inout MockState, _ target: TransactionReference, _ call: Route.Call
+  ) throws -> EmptyDocument {
+    try mock.store.requestRefund(transactionID: target.transactionID, now: call.now)
+    return EmptyDocument()
+  }
+
+  /// The store refuses a refund.
+  static func declineRefund(
+    _ mock: inout MockState, _ target: TransactionReference, _ call: Route.Call
+  ) throws -> EmptyDocument {
+    try mock.store.declineRefund(transactionID: target.transactionID, now: call.now)
+    return EmptyDocument()
+  }
+
   /// The queue of notifications, without their bodies.
   static func notifications(_ mock: inout MockState, _ call: Route.Call) -> NotificationList {
     mock.store.advance(to: call.now)
     let queue = mock.store.notifications
     return NotificationList(
+      url: mock.notificationURL, versions: queue.versions.map(\.rawValue).sorted(),
       waiting: queue.waiting.map(NotificationDocument.init), delivered: queue.deliveredCount,
       abandoned: queue.abandonedCount)
+  }
+
+  /// Sets where and in which versions the store posts notifications from now on. Waiting ones go to the new place.
+  static func setNotifications(
+    _ mock: inout MockState, _ settings: NotificationSettings, _ call: Route.Call
+  ) throws -> NotificationList {
+    if let text = settings.url {
+      guard text.isEmpty || MockServer.isNotificationURL(text) else {
+        throw HTTPProblem.invalid(
+          "url: no http or https URL with a host; empty text for this server's backend")
+      }
+      mock.notificationURL = text.isEmpty ? nil : text
+    }
+    if let versions = settings.versions {
+      let known = versions.compactMap(NotificationVersion.init(rawValue:))
+      guard known.count == versions.count else {
+        throw HTTPProblem.invalid("versions: only 1 and 2")
+      }
+      mock.store.notifications.versions = Set(known)
+    }
+    return notifications(&mock, call)
   }
 }

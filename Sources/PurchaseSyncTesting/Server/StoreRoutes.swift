@@ -22,8 +22,8 @@ extension MockState {
         [record], to: record.storeAccount, launch: payment.launch, now: call.now)
       return try JSONBody.response(
         PaymentReply(
-          transactionID: record.transactionID,
-          signedTransaction: mock.store.forge.signedTransaction(record, signedAt: call.now),
+          transactionID: record.transactionID, orderID: StoreModel.orderID(of: record),
+          signedTransaction: mock.store.signer.signedTransaction(record, signedAt: call.now),
           transactions: handover.transactions, receipt: handover.receipt))
     }
   }
@@ -50,6 +50,10 @@ extension MockState {
 
   static func receipt(_ mock: inout MockState, _ call: Route.Call) throws -> ReceiptReply {
     let account = try mock.account(of: call.request)
+    if let defect = try defect(in: call.request) {
+      let bytes = mock.store.brokenReceipt(defect, storeAccount: account, now: call.now)
+      return ReceiptReply(receipt: bytes.map { Data($0) })
+    }
     return ReceiptReply(receipt: mock.store.receipt(storeAccount: account, now: call.now).map { Data($0) })
   }
 
@@ -84,17 +88,20 @@ extension MockState {
     storeAccount ?? device.flatMap { store.signedIn[$0] }
   }
 
-  private func account(of request: HTTPRequest) throws -> String? {
+  func account(of request: HTTPRequest) throws -> String? {
     let account = request.query["storeAccount"].flatMap { $0.isEmpty ? nil : $0 }
     let device = request.query["device"]
     guard account != nil || device != nil else {
       throw HTTPProblem.malformed("the query has neither storeAccount nor device")
     }
+    for name in ["storeAccount", "device", "launch"] {
+      try IDLimits.check(request.query[name], IDLimits.name, name)
+    }
     return self.account(account, device: device)
   }
 }
 
-/// The routes by which a backend asks the mock store (StoreFacts a.1, c).
+/// The deprecated route by which a backend asks the mock store (StoreFacts a.1). `ServerAPIRoutes` has the others.
 extension MockState {
   /// "The body limit is 3,145,728 bytes" (StoreFacts a.1).
   static let verifyReceiptLimit = 3 << 20
@@ -119,29 +126,5 @@ extension MockState {
     }
     let answer = mock.store.verifyReceipt(body: Data(call.request.body), host: host, now: call.now)
     return HTTPResponse(status: 200, body: Array(answer.text.utf8))
-  }
-
-  /// *Get Transaction Info*: the transaction as it is now, signed.
-  static func transactionInfo(_ mock: inout MockState, _ call: Route.Call) throws -> TransactionInfo {
-    mock.store.advance(to: call.now)
-    guard let record = mock.store.transaction(call.parameter) else {
-      throw HTTPProblem.notFound(TransactionInfo.unknown)
-    }
-    return TransactionInfo(
-      signedTransactionInfo: mock.store.forge.signedTransaction(record, signedAt: call.now))
-  }
-
-  /// *Get Transaction History*: every transaction of the chain that this transaction belongs to, on one page.
-  static func transactionHistory(_ mock: inout MockState, _ call: Route.Call) throws -> TransactionHistory {
-    mock.store.advance(to: call.now)
-    let store = mock.store
-    guard let record = store.transaction(call.parameter) else {
-      throw HTTPProblem.notFound(TransactionInfo.unknown)
-    }
-    let chain = store.transactions(storeAccount: record.storeAccount)
-      .filter { $0.originalTransactionID == record.originalTransactionID }
-    return TransactionHistory(
-      bundleId: store.forge.bundleID, environment: store.environment.rawValue, hasMore: false,
-      signedTransactions: chain.map { store.forge.signedTransaction($0, signedAt: call.now) })
   }
 }

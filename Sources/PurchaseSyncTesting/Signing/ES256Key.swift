@@ -1,4 +1,4 @@
-/// ECDSA over P-256 with SHA-256, deterministic (RFC 6979). **For the testing kit only**: see ``P256``.
+/// ECDSA over P-256 with SHA-256, deterministic (RFC 6979). **For the testing kit only**, never for a product: see ``P256``.
 struct ES256Key: Sendable {
   /// The private scalar.
   private let scalar: UInt256

@@ -1,5 +1,5 @@
-/// The curve P-256 (SEC 2, secp256r1). **For the testing kit only**: not in constant time, and its keys are in this
-/// repository. A product signs with CryptoKit.
+/// The curve P-256 (SEC 2, secp256r1). **For the testing kit only**, never for a product: not in constant time, and its
+/// keys are in this repository. A product signs with CryptoKit.
 enum P256 {
   /// The field of the coordinates.
   static let field = PrimeField(

@@ -1,4 +1,5 @@
-/// The numbers modulo a prime of 256 bits, in Montgomery's form: `x` is held as `x·2²⁵⁶`.
+/// The numbers modulo a prime of 256 bits, in Montgomery's form: `x` is held as `x·2²⁵⁶`. For the testing kit only, never
+/// for a product: not in constant time.
 struct PrimeField: Sendable {
   /// The prime.
   let modulus: UInt256

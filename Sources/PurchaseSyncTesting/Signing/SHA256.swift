@@ -1,4 +1,4 @@
-/// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for the signatures of the testing kit. A product uses CryptoKit.
+/// SHA-256 (FIPS 180-4) and HMAC (RFC 2104). **For the testing kit only**, never for a product, which uses CryptoKit.
 enum SHA256 {
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,

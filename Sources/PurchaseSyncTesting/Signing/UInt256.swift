@@ -1,4 +1,4 @@
-/// A number of 256 bits, in four words, the lowest first.
+/// A number of 256 bits, in four words, the lowest first. For the testing kit only, never for a product: see ``P256``.
 struct UInt256: Hashable, Sendable {
   var w0: UInt64 = 0
   var w1: UInt64 = 0

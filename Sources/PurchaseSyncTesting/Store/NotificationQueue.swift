@@ -9,7 +9,7 @@ public enum NotificationVersion: Int, Sendable, Hashable, Codable, CaseIterable 
 }
 
 /// A server notification on its way to the backend.
-package struct OutgoingNotification: Sendable, Hashable, Identifiable {
+package struct OutgoingNotification: Sendable, Hashable, Identifiable, Codable {
   package typealias Version = NotificationVersion
 
   package var id: Int
@@ -27,10 +27,12 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
   package var failures = 0
   /// Whether it is being posted now.
   package var isTaken = false
+  /// Its number in the log; nil for version 1.
+  package var logNumber: Int?
 }
 
 /// The end of a notification.
-package struct NotificationFate: Sendable, Hashable {
+package struct NotificationFate: Sendable, Hashable, Codable {
   /// The notification, without its body.
   package var notification: OutgoingNotification
   package var status: Int?
@@ -41,7 +43,7 @@ package struct NotificationFate: Sendable, Hashable {
 ///
 /// "For version 2 it retries five times, at 1, 12, 24, 48, and 72 hours after the previous attempt; for version 1 three
 /// times, at 6, 24, and 48 hours", and in the sandbox not at all (Apple, Responding to App Store Server Notifications).
-public struct NotificationQueue: Sendable, Hashable {
+public struct NotificationQueue: Sendable, Hashable, Codable {
   /// The versions that the backend gets; with none, nothing is queued.
   public var versions: Set<NotificationVersion> = []
   /// How many times each is posted, although the backend accepted it.
@@ -51,22 +53,28 @@ public struct NotificationQueue: Sendable, Hashable {
   /// The divisor of the hours between attempts.
   public var hourDivisor: Int64 = 1
   /// The undelivered notifications, in order of creation.
-  package private(set) var waiting: [OutgoingNotification] = []
+  package var waiting: [OutgoingNotification] { queue.values.values.sorted { $0.id < $1.id } }
   /// The newest hundred notifications that were delivered or given up.
-  package private(set) var fates: [NotificationFate] = []
+  package var fates: [NotificationFate] { ended.keys.sorted().compactMap { ended[$0] } }
+  /// The notifications of version 2 with their attempts.
+  package private(set) var log = NotificationLog()
   /// The number of notifications so far, without copies.
   package private(set) var madeCount = 0
   /// How many were delivered, copies counted.
   package private(set) var deliveredCount = 0
   package private(set) var abandonedCount = 0
   private var nextID = 1
+  /// The waiting ones by id.
+  private var queue = StoreRows<Int, OutgoingNotification>()
+  /// The newest that ended, by the order of their ends.
+  private var ended = StoreRows<Int, NotificationFate>()
 
   private static let keptFates = 100
 
   package init() {}
 
   /// The time of the next attempt; nil if no notification waits.
-  package var nextDueAt: Timestamp? { waiting.lazy.filter { !$0.isTaken }.map(\.dueAt).min() }
+  package var nextDueAt: Timestamp? { queue.values.values.lazy.filter { !$0.isTaken }.map(\.dueAt).min() }
 
   mutating func add(_ notification: OutgoingNotification) {
     var notification = notification
@@ -75,19 +83,20 @@ public struct NotificationQueue: Sendable, Hashable {
         milliseconds: max(0, delays[madeCount % delays.count].inMilliseconds))
     }
     madeCount += 1
+    notification.logNumber = log.add(notification)
     for _ in 0..<max(1, copies) {
       notification.id = nextID
       nextID += 1
-      waiting.append(notification)
+      queue[notification.id] = notification
     }
   }
 
   /// Takes the due notifications, the earliest first. The caller settles each by its id.
   package mutating func take(now: Timestamp) -> [OutgoingNotification] {
     var taken: [OutgoingNotification] = []
-    for index in waiting.indices where waiting[index].dueAt <= now && !waiting[index].isTaken {
-      waiting[index].isTaken = true
-      taken.append(waiting[index])
+    for notification in queue.values.values where notification.dueAt <= now && !notification.isTaken {
+      queue[notification.id]?.isTaken = true
+      taken.append(notification)
     }
     return taken.sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }
   }
@@ -95,23 +104,25 @@ public struct NotificationQueue: Sendable, Hashable {
   /// Records the backend's answer, an HTTP status or nil for none. 200 to 206 is success; everything else is posted
   /// again until the schedule ends. `retries` is false in the sandbox. An unknown id changes nothing.
   package mutating func settle(id: Int, status: Int?, retries: Bool, now: Timestamp) {
-    guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+    guard var notification = queue[id] else { return }
+    if let number = notification.logNumber { log.note(number, status: status, now: now) }
     if let status, 200...206 ~= status {
       deliveredCount += 1
-      retire(index, status: status, isDelivered: true)
+      retire(notification, status: status, isDelivered: true)
       return
     }
-    let hours = retries ? Self.hours(waiting[index].version) : []
-    let failures = waiting[index].failures
+    let hours = retries ? Self.hours(notification.version) : []
+    let failures = notification.failures
     guard failures < hours.count else {
       abandonedCount += 1
-      retire(index, status: status, isDelivered: false)
+      retire(notification, status: status, isDelivered: false)
       return
     }
-    waiting[index].failures += 1
-    waiting[index].isTaken = false
+    notification.failures += 1
+    notification.isTaken = false
     let pause = max(1, hours[failures] * 3_600_000 / max(1, hourDivisor))
-    waiting[index].dueAt = now.adding(milliseconds: pause)
+    notification.dueAt = now.adding(milliseconds: pause)
+    queue[id] = notification
   }
 
   /// The hours between attempts.
@@ -119,10 +130,23 @@ public struct NotificationQueue: Sendable, Hashable {
     version == .one ? [6, 24, 48] : [1, 12, 24, 48, 72]
   }
 
-  private mutating func retire(_ index: Int, status: Int?, isDelivered: Bool) {
-    var notification = waiting.remove(at: index)
+  private mutating func retire(_ notification: OutgoingNotification, status: Int?, isDelivered: Bool) {
+    queue[notification.id] = nil
+    var notification = notification
     notification.body = ""
-    fates.append(NotificationFate(notification: notification, status: status, isDelivered: isDelivered))
-    if fates.count > Self.keptFates { fates.removeFirst(fates.count - Self.keptFates) }
+    let number = deliveredCount + abandonedCount
+    ended[number] = NotificationFate(notification: notification, status: status, isDelivered: isDelivered)
+    if number > Self.keptFates { ended[number - Self.keptFates] = nil }
+  }
+
+  /// After a restart: what was being posted is posted again, because no answer is known.
+  mutating func resume() {
+    for id in queue.keys where queue[id]?.isTaken == true { queue[id]?.isTaken = false }
+  }
+
+  mutating func forgetChanges() {
+    queue.forgetChanges()
+    ended.forgetChanges()
+    log.forgetChanges()
   }
 }

@@ -22,9 +22,9 @@ extension StoreModel {
   public mutating func setAccount(
     _ storeAccount: String, asksToBuy: Bool? = nil, interruptedPurchases: Int? = nil
   ) {
-    if let asksToBuy { accounts[storeAccount, default: StoreAccount()].asksToBuy = asksToBuy }
+    if let asksToBuy { settings[storeAccount, default: StoreAccount()].asksToBuy = asksToBuy }
     if let interruptedPurchases {
-      accounts[storeAccount, default: StoreAccount()].interruptedPurchases = interruptedPurchases
+      settings[storeAccount, default: StoreAccount()].interruptedPurchases = interruptedPurchases
     }
   }
 }

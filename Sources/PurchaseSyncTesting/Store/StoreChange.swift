@@ -15,15 +15,19 @@ enum StoreChange: Sendable, Hashable {
   case expired(ExpirationIntent)
   case renewalTurned(on: Bool)
   case planChanged(PlanEffect)
-  case offerRedeemed
+  /// A subscriber redeemed an offer, for the present plan or for another one.
+  case offerRedeemed(PlanEffect)
   /// The customer is asked for consent, informed, or has consented.
   case priceRaised(isPending: Bool)
   case priceDeclined
   case refunded
   case refundReversed
   case refundRequested
+  case refundDeclined
   /// Family sharing ended.
   case revoked
+  /// A backend postponed the renewal.
+  case renewalExtended
 
   /// The type in version 1; nil if version 1 has none, as for the end of a subscription.
   ///
@@ -41,7 +45,8 @@ enum StoreChange: Sendable, Hashable {
     case .refunded: isSubscription ? .cancel : .refund
     case .refundRequested: .consumptionRequest
     case .revoked: .revoke
-    case .bought, .graceEnded, .expired, .offerRedeemed, .refundReversed: nil
+    case .bought, .graceEnded, .expired, .offerRedeemed, .refundReversed, .refundDeclined, .renewalExtended:
+      nil
     }
   }
 
@@ -64,13 +69,15 @@ enum StoreChange: Sendable, Hashable {
     case .expired(let intent): (.expired, Self.subtype(of: intent))
     case .renewalTurned(let isOn): (.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled)
     case .planChanged(let effect): (.didChangeRenewalPreference, Self.subtype(of: effect))
-    case .offerRedeemed: (.offerRedeemed, nil)
+    case .offerRedeemed(let effect): (.offerRedeemed, Self.subtype(of: effect))
     case .priceRaised(let isPending): (.priceIncrease, isPending ? .pending : .accepted)
     case .priceDeclined: (.didChangeRenewalStatus, nil)
     case .refunded: (.refund, nil)
     case .refundReversed: (.refundReversed, nil)
     case .refundRequested: (.consumptionRequest, nil)
+    case .refundDeclined: (.refundDeclined, nil)
     case .revoked: (.revoke, nil)
+    case .renewalExtended: (.renewalExtended, nil)
     }
   }
 

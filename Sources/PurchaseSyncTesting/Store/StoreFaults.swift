@@ -2,7 +2,7 @@ public import AppStoreReceipts
 
 /// The faults of the store's model. A `FaultPlan` for the path `/store/finish` makes calls of finish fail, hang or lose
 /// their answer.
-public struct StoreFaults: Sendable, Hashable {
+public struct StoreFaults: Sendable, Hashable, Codable {
   /// How many of the next purchases the app receipt lacks at first.
   public var lackedPurchases = 0
   /// For how many readings the receipt lacks each of them; nil until a refresh.
@@ -23,13 +23,16 @@ public struct StoreFaults: Sendable, Hashable {
   public var listsFinished = false
   /// The answers of `verifyReceipt` to the next requests, in this order. Later requests are answered correctly.
   public var verifyReceiptAnswers: [ScriptedAnswer] = []
+  /// The defect of everything that the store signs from now on: transactions, renewal infos, notifications and app
+  /// receipts. `verifyReceipt` refuses such a receipt as well. Nil for none.
+  public var brokenProofs: BrokenProof?
 
   /// No faults.
   public init() {}
 }
 
 /// An answer of `verifyReceipt` that does not depend on the request: 21002, 21005, 21009, 21100 to 21199.
-public struct ScriptedAnswer: Sendable, Hashable {
+public struct ScriptedAnswer: Sendable, Hashable, Codable {
   /// The status.
   public var status: ReceiptStatus
   /// The store's flag for retries; nil without the flag.

@@ -1,18 +1,33 @@
 public import PurchaseQueue
 
 /// The family shares of transactions.
-struct FamilyShares: Sendable, Hashable {
-  struct Chain: Sendable, Hashable {
+struct FamilyShares: Sendable, Hashable, Codable {
+  struct Chain: Sendable, Hashable, Codable, Comparable {
     var original: String
     var member: String
+
+    static func < (left: Chain, right: Chain) -> Bool {
+      (left.original, left.member) < (right.original, right.member)
+    }
   }
 
   /// The first shared transaction of each chain and member.
-  var originals: [Chain: String] = [:]
+  var originals = StoreRows<Chain, String>()
   /// The owner's chain, by the member's.
-  var owners: [String: String] = [:]
+  var owners = StoreRows<String, String>()
   /// The shared transactions of each paid one.
-  var copies: [String: [String]] = [:]
+  var copies = StoreRows<String, [String]>()
+
+  mutating func forgetChanges() {
+    originals.forgetChanges()
+    owners.forgetChanges()
+    copies.forgetChanges()
+  }
+
+  /// The paid transaction of a shared one; nil for one that is not shared.
+  func paid(_ transactionID: String) -> String? {
+    copies.values.first { $0.value.contains(transactionID) }?.key
+  }
 }
 
 extension StoreModel {
@@ -23,7 +38,7 @@ extension StoreModel {
   public mutating func setFamily(of storeAccount: String, to members: [String], now: Timestamp) {
     advance(to: now)
     let known = account(storeAccount).family
-    accounts[storeAccount, default: StoreAccount()].family = members
+    settings[storeAccount, default: StoreAccount()].family = members
     for record in transactions(storeAccount: storeAccount) where record.isCharge {
       for member in known where !members.contains(member) { revoke(sharesOf: record, with: member, now: now) }
       for member in members where !known.contains(member) && counts(record, at: now) {
@@ -62,10 +77,10 @@ extension StoreModel {
 
   private mutating func revoke(sharesOf record: StoreTransactionRecord, with member: String, now: Timestamp) {
     for id in shares.copies[record.transactionID] ?? [] {
-      guard let position = positions[id], transactions[position].storeAccount == member,
+      guard let position = log.positions[id], transactions[position].storeAccount == member,
         counts(transactions[position], at: now)
       else { continue }
-      transactions[position].revokedAt = now
+      amend(position) { $0.revokedAt = now }
       announce(position)
       note(.revoked, id, now: now)
     }
@@ -75,10 +90,10 @@ extension StoreModel {
   mutating func restoreShares(of record: StoreTransactionRecord) {
     let family = account(record.storeAccount).family
     for id in shares.copies[record.transactionID] ?? [] {
-      guard let position = positions[id], family.contains(transactions[position].storeAccount) else {
+      guard let position = log.positions[id], family.contains(transactions[position].storeAccount) else {
         continue
       }
-      transactions[position].revokedAt = nil
+      amend(position) { $0.revokedAt = nil }
       announce(position)
     }
   }
@@ -86,8 +101,8 @@ extension StoreModel {
   /// Marks the shares of an upgraded transaction as upgraded.
   mutating func upgradeShares(of transactionID: String) {
     for id in shares.copies[transactionID] ?? [] {
-      guard let position = positions[id] else { continue }
-      transactions[position].isUpgraded = true
+      guard let position = log.positions[id] else { continue }
+      amend(position) { $0.isUpgraded = true }
       announce(position)
     }
   }

@@ -16,11 +16,12 @@ extension StoreModel {
     let position = try position(of: transactionID)
     guard transactions[position].isCharge else { throw .notCharged(transactionID) }
     guard transactions[position].revokedAt == nil else { return transactions[position] }
-    transactions[position].revokedAt = now
-    transactions[position].revocationReason = reason
+    amend(position) { record in
+      record.revokedAt = now
+      record.revocationReason = reason
+    }
     announce(position)
     let record = transactions[position]
-    if record.kind == .consumable { refundedPositions[record.storeAccount, default: []].append(position) }
     if var subscription = subscriptions[record.originalTransactionID] {
       _ = subscription.refund(transactionID: transactionID, now: now)
       keep(subscription)
@@ -39,7 +40,7 @@ extension StoreModel {
     let position = try position(of: transactionID)
     guard transactions[position].isCharge else { throw .notCharged(transactionID) }
     guard transactions[position].revokedAt != nil else { return transactions[position] }
-    transactions[position].revokedAt = nil
+    amend(position) { $0.revokedAt = nil }
     announce(position)
     if var subscription = subscriptions[transactions[position].originalTransactionID] {
       _ = subscription.reverseRefund(transactionID: transactionID)
@@ -55,6 +56,15 @@ extension StoreModel {
     advance(to: now)
     guard transactions[try position(of: transactionID)].isCharge else { throw .notCharged(transactionID) }
     note(.refundRequested, transactionID, now: now)
+  }
+
+  /// Records that the store refuses to refund a purchase.
+  public mutating func declineRefund(transactionID: String, now: Timestamp) throws(StoreModelError) {
+    advance(to: now)
+    guard transactions[try position(of: transactionID)].isCharge else {
+      throw .notCharged(transactionID)
+    }
+    note(.refundDeclined, transactionID, now: now)
   }
 
   /// Replaces a subscription by another product at once, regardless of the levels. The old period is marked as upgraded

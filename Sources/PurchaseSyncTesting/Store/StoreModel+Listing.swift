@@ -4,14 +4,14 @@ package import PurchaseSync
 
 extension StoreModel {
   /// Signs a store account in on a device, in place of the previous one; nil signs out.
-  public mutating func signIn(device: String, storeAccount: String?) { signedIn[device] = storeAccount }
+  public mutating func signIn(device: String, storeAccount: String?) { devices[device] = storeAccount }
 
   /// The transactions that are delivered again to this store account, in order of purchase, refunded ones included.
   ///
   /// They include finished ones that were refunded or upgraded since, until they are finished again.
   public func unfinished(storeAccount: String) -> [StoreTransactionRecord] {
     let announced = announcedPositions[storeAccount] ?? []
-    let unfinished = unfinishedPositions[storeAccount] ?? []
+    let unfinished = log.unfinished[storeAccount] ?? []
     guard !announced.isEmpty else { return unfinished.map { transactions[$0] } }
     return (unfinished + announced).sorted().map { transactions[$0] }
   }
@@ -54,7 +54,7 @@ extension StoreModel {
   ) -> DeliveredTransaction {
     var proof: String?
     if kind == .signedTransaction {
-      proof = forge.signedTransaction(record, signedAt: now)
+      proof = signer.signedTransaction(record, signedAt: now)
     } else if kind == .transactionReceipt {
       let bytes = forge.transactionReceipt(of: record)
       issued.insert(bytes)
@@ -73,17 +73,19 @@ extension StoreModel {
   package mutating func finish(transactionID: String) throws(StoreModelError) {
     let position = try position(of: transactionID)
     let storeAccount = transactions[position].storeAccount
-    transactions[position].isFinished = true
-    unfinishedPositions[storeAccount]?.removeAll { $0 == position }
-    announcedPositions[storeAccount]?.removeAll { $0 == position }
+    amend(position) { $0.isFinished = true }
+    if announcedPositions[storeAccount]?.contains(position) == true {
+      announcedPositions[storeAccount]?.removeAll { $0 == position }
+    }
     // The consumable leaves the receipt when the file is written next.
-    receiptFiles[storeAccount]?.isStale = true
+    if receiptFiles[storeAccount]?.isStale == false { receiptFiles[storeAccount]?.isStale = true }
   }
 
   /// Ends the redelivery of a transaction of the signed-in store account. For other and unknown transactions:
   /// `notListed`.
   package mutating func finish(transactionID: String, as storeAccount: String?) -> FinishResult {
-    guard let position = positions[transactionID], transactions[position].storeAccount == storeAccount else {
+    guard let position = log.positions[transactionID], transactions[position].storeAccount == storeAccount
+    else {
       return .notListed
     }
     if faults.forgetsFinished, !isListed(position) { return .notListed }

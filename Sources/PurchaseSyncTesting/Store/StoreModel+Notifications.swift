@@ -78,12 +78,12 @@ extension StoreModel {
     return Made(kind: words.kind.rawValue, subtype: words.subtype?.rawValue, body: body)
   }
 
-  private var notificationForge: NotificationForge {
-    NotificationForge(receipts: forge, environment: environment)
+  var notificationForge: NotificationForge {
+    NotificationForge(receipts: signer, environment: environment)
   }
 
   /// A UUID that follows from the forge's key and the number of notifications so far.
-  private var notificationID: String {
+  var notificationID: String {
     let bytes = KeyedChecksum.bytes(of: "notification \(notifications.madeCount)", key: forge.key)
     let digits = Array("0123456789abcdef")
     var text = ""

@@ -2,7 +2,7 @@ public import Foundation
 package import PurchaseQueue
 
 /// A payment at the store.
-public struct StorePayment: Sendable, Hashable {
+public struct StorePayment: Sendable, Hashable, Codable {
   /// The product.
   public var productID: String
   /// How many.
@@ -77,7 +77,7 @@ extension StoreModel {
 
   /// Records a charge for the launch, the receipt and the family.
   mutating func settle(_ record: StoreTransactionRecord, _ payment: StorePayment, now: Timestamp) {
-    payingLaunches[record.transactionID] = payment.launch
+    if let launch = payment.launch { payingLaunches[record.transactionID] = launch }
     updateReceipt(with: record, now: now)
     share(record, now: now)
   }
@@ -99,7 +99,7 @@ extension StoreModel {
   }
 
   func owned(_ productID: String, by storeAccount: String) -> StoreTransactionRecord? {
-    (accountPositions[storeAccount] ?? []).lazy.map { transactions[$0] }
+    (log.accounts[storeAccount] ?? []).lazy.map { log[$0] }
       .first { $0.productID == productID && $0.revokedAt == nil && $0.cause != .restore }
   }
 }

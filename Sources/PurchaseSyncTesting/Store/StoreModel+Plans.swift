@@ -19,9 +19,10 @@ extension StoreModel {
       subscription.plan.groupID != nil,
       let plan = pace.plan(of: product), plan.groupID == subscription.plan.groupID
     else { throw .noSubscription(transactionID) }
+    // A backend may have set another token since this period.
+    var draft = latest(of: record.originalTransactionID) ?? record
     let payment = StorePayment(
-      productID: productID, accountToken: record.accountToken, storeAccount: subscription.storeAccount)
-    var draft = record
+      productID: productID, accountToken: draft.accountToken, storeAccount: subscription.storeAccount)
     draft.productID = productID
     return try changePlan(of: record.originalTransactionID, to: plan, draft, payment, now: now)
   }
@@ -37,15 +38,16 @@ extension StoreModel {
     }
     let old = subscription.last
     let effect = subscription.change(to: plan, transactionID: nextTransactionID, now: now)
+    let change: StoreChange = draft.offerCode == nil ? .planChanged(effect) : .offerRedeemed(effect)
     switch effect {
     case .atOnce:
       // Before the new transaction, because its notification includes the old one in this state.
       markUpgraded(old.transactionID, returning: subscription.unusedPrice(of: old, at: now))
       let record = write(subscription, fresh(draft), payment, now: now)
-      note(.planChanged(effect), record.transactionID, now: now)
+      note(change, record.transactionID, now: now)
     case .atRenewal, .reverted:
       keep(subscription)
-      note(.planChanged(effect), old.transactionID, now: now)
+      note(change, old.transactionID, now: now)
     case .unchanged: break
     }
     return effect
@@ -65,9 +67,11 @@ extension StoreModel {
   }
 
   mutating func markUpgraded(_ transactionID: String, returning price: Int64) {
-    guard let position = positions[transactionID] else { return }
-    transactions[position].isUpgraded = true
-    transactions[position].returnedPrice = price
+    guard let position = log.positions[transactionID] else { return }
+    amend(position) { record in
+      record.isUpgraded = true
+      record.returnedPrice = price
+    }
     announce(position)
     upgradeShares(of: transactionID)
   }
@@ -97,7 +101,7 @@ extension StoreModel {
   /// Sets whether a store account can be charged. A repaired account is charged at once for failed renewals.
   public mutating func setBilling(works: Bool, storeAccount: String, now: Timestamp) {
     advance(to: now)
-    accounts[storeAccount, default: StoreAccount()].billingWorks = works
+    settings[storeAccount, default: StoreAccount()].billingWorks = works
     guard works else { return }
     for id in subscriptions.keys.sorted() where subscriptions[id]?.storeAccount == storeAccount {
       guard var subscription = subscriptions[id],
@@ -115,6 +119,7 @@ extension StoreModel {
     advance(to: now)
     guard products[productID] != nil else { throw .unknownProduct(productID) }
     products[productID]?.price = price
+    raisedPrices[productID] = price
     for id in subscriptions.keys.sorted() {
       guard var subscription = subscriptions[id], subscription.nextPlan.productID == productID,
         subscription.raisePrice(to: price, needsConsent: needsConsent)

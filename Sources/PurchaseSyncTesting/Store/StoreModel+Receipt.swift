@@ -2,17 +2,26 @@ import AppStoreReceipts
 package import PurchaseQueue
 
 /// The app receipt of one store account, as the file lies on its devices.
-struct ReceiptFile: Sendable, Hashable {
+struct ReceiptFile: Sendable, Hashable, Codable {
   var createdAt: Timestamp
-  /// The transactions as they were when the file was written: what happened since is not in it.
-  var records: [StoreTransactionRecord] = []
+  /// The number of the store's transactions when the file was written: later ones are not in it. Those that changed
+  /// since are in it as they were, see ``StoreModel/writtenRecords``.
+  var end = 0
   /// The transactions that a reading does not show yet.
   var lacking: [String: Lack] = [:]
   /// Whether the file lacks changes, so that the next writing reads all transactions.
   var isStale = true
   var refreshedAt: Timestamp?
+  /// What the last reading showed.
+  var last: Reading?
 
-  enum Lack: Sendable, Hashable {
+  struct Reading: Sendable, Hashable, Codable {
+    var records: [StoreTransactionRecord]
+    var createdAt: Timestamp
+    var bytes: [UInt8]
+  }
+
+  enum Lack: Sendable, Hashable, Codable {
     case readings(Int)
     case untilRefresh
   }
@@ -27,12 +36,19 @@ struct ReceiptFile: Sendable, Hashable {
 }
 
 /// Digests of the issued receipts. Nothing in an app receipt proves that this store issued it.
-struct IssuedProofs: Sendable, Hashable {
-  private var digests: Set<UInt64> = []
+struct IssuedProofs: Sendable, Hashable, Codable {
+  private struct Present: Sendable, Hashable, Codable {}
 
-  mutating func insert(_ bytes: [UInt8]) { digests.insert(Self.digest(bytes)) }
+  private var digests = StoreRows<UInt64, Present>()
 
-  func contains(_ bytes: [UInt8]) -> Bool { digests.contains(Self.digest(bytes)) }
+  mutating func insert(_ bytes: [UInt8]) {
+    let digest = Self.digest(bytes)
+    if digests[digest] == nil { digests[digest] = Present() }
+  }
+
+  func contains(_ bytes: [UInt8]) -> Bool { digests[Self.digest(bytes)] != nil }
+
+  mutating func forgetChanges() { digests.forgetChanges() }
 
   /// FNV-1a. It distinguishes the model's own receipts and protects nothing.
   private static func digest(_ bytes: [UInt8]) -> UInt64 {
@@ -56,12 +72,38 @@ extension StoreModel {
     advance(to: now)
     receiptReadings += 1
     guard var file = receiptFiles[storeAccount] ?? downloaded(now: now) else { return nil }
-    let shown = file.records.filter { file.lacking[$0.transactionID] == nil }
+    let shown = written(file, of: storeAccount).filter { file.lacking[$0.transactionID] == nil }
     file.countReading()
-    receiptFiles[storeAccount] = file
-    let bytes = forge.appReceipt(of: shown, receiptType: receiptType, createdAt: file.createdAt)
+    if receiptFiles[storeAccount] != file { receiptFiles[storeAccount] = file }
+    return signedReceipt(of: shown, storeAccount: storeAccount, createdAt: file.createdAt)
+  }
+
+  /// An app receipt. The last one is kept, because the same content is read often and an RSA signature takes long.
+  private mutating func signedReceipt(
+    of records: [StoreTransactionRecord], storeAccount: String, createdAt: Timestamp
+  ) -> [UInt8] {
+    if faults.brokenProofs == nil, let last = receiptFiles[storeAccount]?.last, last.records == records,
+      last.createdAt == createdAt
+    {
+      return last.bytes
+    }
+    let bytes = signer.appReceipt(of: records, receiptType: receiptType, createdAt: createdAt)
+    guard faults.brokenProofs == nil else { return bytes }
     issued.insert(bytes)
+    if forge.signing != .checksum {
+      receiptFiles[storeAccount]?.last = ReceiptFile.Reading(
+        records: records, createdAt: createdAt, bytes: bytes)
+    }
     return bytes
+  }
+
+  /// The app receipt as ``receipt(storeAccount:now:)`` shows it, with a defect: no reading, and no receipt of this store.
+  package func brokenReceipt(_ defect: BrokenProof, storeAccount: String?, now: Timestamp) -> [UInt8]? {
+    guard let storeAccount, let file = receiptFiles[storeAccount] ?? downloaded(now: now) else { return nil }
+    return forge.breaking(defect).appReceipt(
+      of: written(file, of: storeAccount).filter { file.lacking[$0.transactionID] == nil },
+      receiptType: receiptType,
+      createdAt: file.createdAt)
   }
 
   /// Fetches a new app receipt, which prompts for a password.
@@ -102,14 +144,16 @@ extension StoreModel {
         faults.lackingReadings.map { .readings(max(1, $0)) } ?? .untilRefresh
     }
     if receiptFiles[record.storeAccount]?.isStale == false {
-      receiptFiles[record.storeAccount]?.records.append(record)
+      receiptFiles[record.storeAccount]?.end = log.count
     }
     writeReceipt(record.storeAccount, now: now)
   }
 
   /// Marks the file as stale, so that the next writing includes a charge that the store made by itself.
   mutating func foreseeReceipt(with record: StoreTransactionRecord) {
-    receiptFiles[record.storeAccount]?.isStale = true
+    if receiptFiles[record.storeAccount]?.isStale == false {
+      receiptFiles[record.storeAccount]?.isStale = true
+    }
   }
 
   /// Writes the file of a store account again, if there is one.
@@ -117,12 +161,19 @@ extension StoreModel {
     guard var file = receiptFiles[storeAccount] else { return }
     file.createdAt = now
     if file.isStale {
-      let held = (receiptPositions[storeAccount] ?? []).filter { !isSpent(transactions[$0]) }
-      receiptPositions[storeAccount] = held
-      file.records = held.map { transactions[$0] }
+      let before = log.receipts[storeAccount] ?? []
+      for position in before where writtenRecords[position] != nil { writtenRecords[position] = nil }
+      log.hold(before.filter { !isSpent(log[$0]) }, for: storeAccount)
+      file.end = log.count
       file.isStale = false
     }
     receiptFiles[storeAccount] = file
+  }
+
+  /// The transactions in the file, as they were when it was written.
+  private func written(_ file: ReceiptFile, of storeAccount: String) -> [StoreTransactionRecord] {
+    (log.receipts[storeAccount] ?? []).filter { $0 < file.end }
+      .map { writtenRecords[$0] ?? log[$0] }.filter { !isSpent($0) }
   }
 
   /// Whether it is a finished consumable: those leave the receipt for ever.

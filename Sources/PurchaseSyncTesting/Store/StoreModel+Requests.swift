@@ -2,7 +2,7 @@ public import Foundation
 public import PurchaseQueue
 
 /// A purchase that was begun and is not paid yet.
-public struct PurchaseRequest: Sendable, Hashable {
+public struct PurchaseRequest: Sendable, Hashable, Codable {
   /// The reason for which nothing is charged yet.
   public enum Origin: String, Sendable, Hashable, Codable {
     /// A parent has to approve it (Ask to Buy): the app got *pending*.
@@ -54,7 +54,7 @@ extension StoreModel {
     let account = account(payment.storeAccount)
     if account.asksToBuy { return .waits(request(payment, .askToBuy, now: now)) }
     if account.interruptedPurchases > 0 {
-      accounts[payment.storeAccount]?.interruptedPurchases -= 1
+      settings[payment.storeAccount]?.interruptedPurchases -= 1
       return .waits(request(payment, .interrupted, now: now))
     }
     return .purchased(try charge(payment, now: now))
@@ -87,14 +87,14 @@ extension StoreModel {
     var payment = requests[index].payment
     payment.accountToken = payment.accountToken ?? accountToken
     let record = try charge(payment, now: now)
-    requests[index].state = .approved(transactionID: record.transactionID)
+    requestLog[index].state = .approved(transactionID: record.transactionID)
     return record
   }
 
   /// Declines a waiting purchase. An approved one does not change.
   public mutating func decline(requestID: String) throws(StoreModelError) {
     let index = try requestIndex(requestID)
-    if requests[index].state == .waiting { requests[index].state = .declined }
+    if requests[index].state == .waiting { requestLog[index].state = .declined }
   }
 
   /// Redeems an offer code in the store's own app: a free purchase without an account token.
@@ -114,7 +114,7 @@ extension StoreModel {
       let record = latest(of: original)
     {
       turnRenewal(on: true, of: original, now: now)
-      note(.offerRedeemed, record.transactionID, now: now)
+      note(.offerRedeemed(.unchanged), record.transactionID, now: now)
       return record
     }
     return try charge(payment, offerCode: offerCode, now: now)
@@ -125,7 +125,7 @@ extension StoreModel {
   ) -> PurchaseRequest {
     let request = PurchaseRequest(
       id: "request-\(requests.count + 1)", payment: payment, origin: origin, requestedAt: now)
-    requests.append(request)
+    requestLog.append(request)
     return request
   }
 

@@ -28,7 +28,7 @@ extension StoreModel {
         draft.price = nil
         append(draft)
       } else if let end = record.expiresAt, end > now, !record.isUpgraded,
-        let position = positions[record.transactionID]
+        let position = log.positions[record.transactionID]
       {
         announce(position)
       }

@@ -57,7 +57,7 @@ extension StoreModel {
         && !withdrawn.contains(subscription.nextPlan.productID),
       renewalLimit: pace.renewalLimit)
     let taken = subscription.elapse(transactionID: nextTransactionID, terms: terms)
-    subscriptions[id] = subscription
+    plans[id] = subscription
     switch taken {
     case .renewed: note(.renewed, chargeLast(of: subscription, now: now).transactionID, now: now)
     case .chargeFailed(let hasGrace):
@@ -70,7 +70,7 @@ extension StoreModel {
 
   /// Stores a changed subscription.
   mutating func keep(_ subscription: Subscription) {
-    subscriptions[subscription.originalTransactionID] = subscription
+    plans[subscription.originalTransactionID] = subscription
     if let due = subscription.dueAt { earliestStep = min(earliestStep ?? due, due) }
   }
 
@@ -89,7 +89,7 @@ extension StoreModel {
 
   /// The newest logged transaction of a chain.
   func latest(of originalTransactionID: String) -> StoreTransactionRecord? {
-    subscriptions[originalTransactionID]?.periods.last { positions[$0.transactionID] != nil }
+    subscriptions[originalTransactionID]?.periods.last { log.positions[$0.transactionID] != nil }
       .flatMap { transaction($0.transactionID) } ?? transaction(originalTransactionID)
   }
 
@@ -120,7 +120,7 @@ extension StoreModel {
   }
 
   /// The line item of the next transaction.
-  private var lineItem: String { String(1_000_000_000_000_001 + Int64(transactions.count)) }
+  private var lineItem: String { String(1_000_000_000_000_001 + Int64(log.count)) }
 }
 
 /// Purchases of subscriptions, depending on the account's present one.

@@ -87,8 +87,8 @@ extension StoreModel {
 
   /// The transactions in an answer about a customer: all except finished consumables that were not refunded.
   func told(of storeAccount: String) -> [StoreTransactionRecord] {
-    let held = (receiptPositions[storeAccount] ?? []).filter { !isSpent(transactions[$0]) }
-    let refunded = (refundedPositions[storeAccount] ?? []).filter { transactions[$0].revokedAt != nil }
+    let held = (log.receipts[storeAccount] ?? []).filter { !isSpent(transactions[$0]) }
+    let refunded = (log.refunded[storeAccount] ?? []).filter { transactions[$0].revokedAt != nil }
     return Set(held + refunded).sorted().map { transactions[$0] }
   }
 
@@ -123,8 +123,8 @@ extension StoreModel {
   /// `latest_receipt`: an app receipt with the transactions of `latest_receipt_info` (a.3).
   mutating func newReceipt(of records: [StoreTransactionRecord], now: Timestamp) -> String? {
     guard records.contains(where: { $0.expiresAt != nil }) else { return nil }
-    let bytes = forge.appReceipt(of: records, receiptType: receiptType, createdAt: now)
-    issued.insert(bytes)
+    let bytes = signer.appReceipt(of: records, receiptType: receiptType, createdAt: now)
+    if faults.brokenProofs == nil { issued.insert(bytes) }
     return Data(bytes).base64EncodedString()
   }
 }

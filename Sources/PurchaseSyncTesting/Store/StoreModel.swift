@@ -6,13 +6,16 @@ package import PurchaseQueue
 /// A pure value without clock, randomness or I/O. Time is an argument; each call first does everything that was due
 /// until then. The log of transactions only grows, so that a test can count the charges. Unfinished transactions stay
 /// until `finish`. They belong to the store account that paid, on every device.
-public struct StoreModel: Sendable, Hashable {
+///
+/// Every stored property is `Codable`, so that a mock server can keep the store in its file. The signer and the shared
+/// secret are not encoded: the owner of a decoded store gives them again.
+public struct StoreModel: Sendable, Hashable, Codable {
   /// The products for sale, by product id.
   public internal(set) var products: [String: StoreProduct]
   /// The environment of the store.
   public let environment: StoreEnvironment
-  /// Signs the store's proofs.
-  package let forge: ReceiptForge
+  /// Recognises the store's proofs. ``signer`` signs them.
+  package internal(set) var forge: ReceiptForge
   /// The pace of subscriptions, from the next purchase or change of plan on.
   public var pace: StorePace
   /// How purchases are delivered from now on, unless the payment has its own delivery.
@@ -20,51 +23,65 @@ public struct StoreModel: Sendable, Hashable {
   /// The faults from now on.
   public var faults = StoreFaults()
   /// The app's shared secret for `verifyReceipt`; nil if none is needed.
-  public var sharedSecret: SharedSecret?
+  public var sharedSecret: SharedSecret? {
+    get { secret.value }
+    set { secret.value = newValue }
+  }
   /// The notifications to the backend.
   public var notifications = NotificationQueue()
   /// The settings of the store accounts, by name.
-  public internal(set) var accounts: [String: StoreAccount] = [:]
+  public var accounts: [String: StoreAccount] { settings.values }
   /// Every transaction, in order of creation. None is ever removed.
-  public internal(set) var transactions: [StoreTransactionRecord] = []
+  public var transactions: [StoreTransactionRecord] { log.records.elements }
   /// Every subscription, by its original transaction id.
-  package internal(set) var subscriptions: [String: Subscription] = [:]
+  package var subscriptions: [String: Subscription] { plans.values }
   /// The purchases that were begun and not paid at once, in order.
-  public internal(set) var requests: [PurchaseRequest] = []
+  public var requests: [PurchaseRequest] { requestLog.elements }
   /// The signed-in store account of each device.
-  public internal(set) var signedIn: [String: String] = [:]
+  public var signedIn: [String: String] { devices.values }
   /// How many times the person was asked for a password to refresh the app receipt.
   public internal(set) var prompts = 0
   /// How many times an app receipt was read, by any call.
   public internal(set) var receiptReadings = 0
 
-  var positions: [String: Int] = [:]
-  /// Indexed because apps ask for these often: a search of all transactions would make long runs quadratic.
-  var unfinishedPositions: [String: [Int]] = [:]
+  var log = TransactionLog()
+  var plans = StoreRows<String, Subscription>()
+  var settings = StoreRows<String, StoreAccount>()
+  var requestLog = StoreLog<PurchaseRequest>()
+  var devices = StoreRows<String, String>()
   /// Finished transactions that are delivered again, because they were refunded or upgraded.
-  var announcedPositions: [String: [Int]] = [:]
-  /// All transactions of a store account, in order.
-  var accountPositions: [String: [Int]] = [:]
-  /// The content of the next app receipt of a store account, and finished consumables that the next writing removes.
-  var receiptPositions: [String: [Int]] = [:]
-  /// Refunded finished consumables: notifications include them, the app receipt does not.
-  var refundedPositions: [String: [Int]] = [:]
+  var announcedPositions = StoreRows<String, [Int]>()
   /// The launch of the app that paid each transaction.
-  var payingLaunches: [String: String] = [:]
-  var receiptFiles: [String: ReceiptFile] = [:]
+  var payingLaunches = StoreRows<String, String>()
+  var receiptFiles = StoreRows<String, ReceiptFile>()
+  /// The transactions that changed since the app receipt of their store account was written, as the receipt shows them.
+  var writtenRecords = StoreRows<Int, StoreTransactionRecord>()
   var issued = IssuedProofs()
   /// The present or last subscription of a store account in each group.
-  var groupSubscriptions: [GroupMember: String] = [:]
+  var groupSubscriptions = StoreRows<GroupMember, String>()
+  /// The prices that were raised since the store began.
+  var raisedPrices: [String: Int64] = [:]
+  private var secret = UnkeptSecret()
+  /// Another one after each writing to a file.
+  private(set) var mark = StoreMark()
   /// No step of a subscription is due before this time; nil without a step.
   var earliestStep: Timestamp?
   var shares = FamilyShares()
   /// Products that are not for sale.
   var withdrawn: Set<String> = []
+  /// What backends told about the use of purchases, by transaction id.
+  var consumptionReports: [String: ConsumptionReport] = [:]
+  /// The results of requests to postpone all renewals of a product.
+  var massExtensions: [MassExtension] = []
   private let firstTransactionID: Int64
 
-  struct GroupMember: Sendable, Hashable {
+  struct GroupMember: Sendable, Hashable, Codable, Comparable {
     var storeAccount: String
     var groupID: String
+
+    static func < (left: GroupMember, right: GroupMember) -> Bool {
+      (left.storeAccount, left.groupID) < (right.storeAccount, right.groupID)
+    }
   }
 
   /// An empty store. Of several products with the same id, the last one counts.
@@ -84,12 +101,12 @@ public struct StoreModel: Sendable, Hashable {
 
   /// The transaction with this id, or nil.
   public func transaction(_ transactionID: String) -> StoreTransactionRecord? {
-    positions[transactionID].map { transactions[$0] }
+    log.positions[transactionID].map { log[$0] }
   }
 
   /// All transactions of a store account, in order.
   public func transactions(storeAccount: String) -> [StoreTransactionRecord] {
-    (accountPositions[storeAccount] ?? []).map { transactions[$0] }
+    (log.accounts[storeAccount] ?? []).map { log[$0] }
   }
 
   /// The subscription to which a period's transaction belongs; for a family share the owner's. Nil for other
@@ -104,16 +121,19 @@ public struct StoreModel: Sendable, Hashable {
   package func signedTransaction(
     for transactionID: String, now: Timestamp
   ) throws(StoreModelError) -> String {
-    forge.signedTransaction(transactions[try position(of: transactionID)], signedAt: now)
+    signer.signedTransaction(transactions[try position(of: transactionID)], signedAt: now)
   }
 
+  /// Signs the store's proofs, with the planned defect.
+  var signer: ReceiptForge { forge.breaking(faults.brokenProofs) }
+
   func position(of transactionID: String) throws(StoreModelError) -> Int {
-    guard let position = positions[transactionID] else { throw .unknownTransaction(transactionID) }
+    guard let position = log.positions[transactionID] else { throw .unknownTransaction(transactionID) }
     return position
   }
 
   /// The id of the next transaction.
-  var nextTransactionID: String { String(firstTransactionID &+ Int64(transactions.count)) }
+  var nextTransactionID: String { String(firstTransactionID &+ Int64(log.count)) }
 
   /// Adds a transaction with the next id to the log and to the unfinished ones.
   @discardableResult
@@ -123,22 +143,66 @@ public struct StoreModel: Sendable, Hashable {
       record.originalTransactionID = nextTransactionID
     }
     record.transactionID = nextTransactionID
-    let position = transactions.count
-    positions[record.transactionID] = position
-    unfinishedPositions[record.storeAccount, default: []].append(position)
-    accountPositions[record.storeAccount, default: []].append(position)
-    receiptPositions[record.storeAccount, default: []].append(position)
-    transactions.append(record)
+    log.append(record)
     return record
+  }
+
+  /// Changes a transaction. The app receipt of its store account shows it as it was until it is written again.
+  mutating func amend(_ position: Int, _ change: (inout StoreTransactionRecord) -> Void) {
+    let before = log[position]
+    log.amend(position, change)
+    if writtenRecords[position] == nil, log[position] != before,
+      receiptFiles[before.storeAccount].map({ position < $0.end }) == true
+    {
+      writtenRecords[position] = before
+    }
   }
 
   /// Delivers a finished transaction again, because it changed.
   mutating func announce(_ position: Int) {
     let storeAccount = transactions[position].storeAccount
-    receiptFiles[storeAccount]?.isStale = true
+    if receiptFiles[storeAccount] != nil { receiptFiles[storeAccount]?.isStale = true }
     guard transactions[position].isFinished else { return }
     if announcedPositions[storeAccount]?.contains(position) != true {
       announcedPositions[storeAccount, default: []].append(position)
     }
   }
+}
+
+extension StoreModel {
+  /// Every change so far is in the file. Returns the mark of what the file has.
+  mutating func forgetChanges() -> StoreMark {
+    log.forgetChanges()
+    plans.forgetChanges()
+    settings.forgetChanges()
+    requestLog.forgetChanges()
+    devices.forgetChanges()
+    announcedPositions.forgetChanges()
+    payingLaunches.forgetChanges()
+    receiptFiles.forgetChanges()
+    writtenRecords.forgetChanges()
+    issued.forgetChanges()
+    groupSubscriptions.forgetChanges()
+    shares.forgetChanges()
+    notifications.forgetChanges()
+    mark = StoreMark()
+    return mark
+  }
+
+  /// Goes on after a restart with what is given at each start: the signer, the secret, and the products with the prices
+  /// that were raised. Notifications that were being posted are posted again.
+  mutating func resume(as given: StoreModel) {
+    forge = given.forge
+    sharedSecret = given.sharedSecret
+    products = given.products
+    for (id, price) in raisedPrices { products[id]?.price = price }
+    notifications.resume()
+  }
+}
+
+/// The shared secret is given at each start and is in no file of the store.
+private struct UnkeptSecret: Sendable, Hashable, Codable {
+  private enum CodingKeys: CodingKey {}
+
+  var value: SharedSecret?
 }

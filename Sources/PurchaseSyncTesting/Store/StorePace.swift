@@ -1,7 +1,7 @@
 /// The pace of subscriptions: the sandbox renews a month after five minutes.
 ///
 /// Only lengths are shortened. Purchases, refunds and other events happen at the time of the call.
-public enum StorePace: Sendable, Hashable {
+public enum StorePace: Sendable, Hashable, Codable {
   /// As in production.
   case real
   /// As in the sandbox at a month in five minutes: periods by a table, short grace and retry, at most twelve renewals.

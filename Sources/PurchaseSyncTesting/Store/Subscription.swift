@@ -76,6 +76,8 @@ package struct Subscription: Sendable, Hashable, Codable {
   package internal(set) var priceIncrease: PriceIncrease?
   /// The number of renewals since the last purchase.
   package internal(set) var renewalCount = 0
+  /// When a backend postponed a renewal.
+  package internal(set) var extendedAt: [Timestamp] = []
 
   /// The first period, from now on. `isTrial` makes it the plan's free trial, if it has one.
   package init(

@@ -23,11 +23,14 @@ final class MockServerFixture: Sendable {
   private let directory: TemporaryDirectory
   private let session = URLSession(configuration: .ephemeral)
 
-  init(faults: FaultPlan = .none, onRequest: (@Sendable (RequestMoment) -> Void)? = nil) throws {
+  init(
+    faults: FaultPlan = .none, products: [StoreProduct] = Sample.products, signing: ForgeSigning = .checksum,
+    onRequest: (@Sendable (RequestMoment) -> Void)? = nil
+  ) throws {
     directory = try TemporaryDirectory()
     server = try MockServer(
-      databasePath: directory.path("backend.sqlite"), products: Sample.products, bundleID: Sample.bundleID,
-      faults: faults, seed: 11, onRequest: onRequest, now: { Sample.now })
+      databasePath: directory.path("backend.sqlite"), products: products, bundleID: Sample.bundleID,
+      faults: faults, seed: 11, signing: signing, onRequest: onRequest, now: { Sample.now })
     try server.start()
   }
 
@@ -55,6 +58,10 @@ final class MockServerFixture: Sendable {
     // If a kept connection ends without an answer, libcurl repeats the request by itself. That would hide the faults
     // that are tested.
     request.setValue("close", forHTTPHeaderField: "Connection")
+    // Otherwise a body is sent as a form's.
+    if method == "POST" || method == "PUT" {
+      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    }
     for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
     let (data, response) = try await session.data(for: request)
     guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }

@@ -1,0 +1,87 @@
+import AppStoreReceipts
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+
+/// Routes about signatures: the root that a backend has to trust, and proofs on demand, right or broken. They are for the
+/// tests of a backend; no client of the App Store has them.
+///
+/// | route | what |
+/// | --- | --- |
+/// | `GET /store/root.cer` | the test root, in DER |
+/// | `POST /store/ocsp` | whether a certificate is revoked (RFC 6960) |
+/// | `GET /store/transactions/ID/signed` | the signed transaction, and the renewal info of a subscription |
+/// | `GET /store/transactions/ID/notification` | a signed notification about it |
+/// | `GET /store/app-transaction?storeAccount=NAME` | the signed app transaction |
+/// | `GET /store/receipt?storeAccount=NAME` | the app receipt |
+///
+/// With `broken=NAME` in the query, the last four have that defect (``BrokenProof``).
+extension MockState {
+  static func rootCertificate(_ mock: inout MockState, _ call: Route.Call) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, headers: ["Content-Type": "application/pkix-cert"], body: TestChain.root)
+  }
+
+  static func certificateStatus(_ mock: inout MockState, _ call: Route.Call) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, headers: ["Content-Type": "application/ocsp-response"],
+      body: OCSPResponder.answer(to: call.request.body))
+  }
+
+  static func signedProofs(_ mock: inout MockState, _ call: Route.Call) throws -> SignedProofs {
+    let (record, forge) = try mock.proof(call)
+    let notifications = NotificationForge(receipts: forge, environment: record.environment)
+    return SignedProofs(
+      signedTransactionInfo: forge.signedTransaction(record, signedAt: call.now),
+      signedRenewalInfo: mock.store.renewal(of: record.originalTransactionID).map {
+        notifications.signedRenewalInfo($0, signedAt: call.now)
+      })
+  }
+
+  /// A notification of the purchase: its id follows from the transaction's, so that a repetition is one.
+  static func signedNotification(_ mock: inout MockState, _ call: Route.Call) throws -> NotificationBody {
+    let (record, forge) = try mock.proof(call)
+    let isSubscription = record.kind == .autoRenewable
+    let body = NotificationForge(receipts: forge, environment: record.environment).version2(
+      isSubscription ? .subscribed : .oneTimeCharge, isSubscription ? .initialBuy : nil,
+      id: "purchase-" + record.transactionID, about: record,
+      renewal: mock.store.renewal(of: record.originalTransactionID),
+      state: mock.store.subscription(of: record.transactionID)?.state, signedAt: call.now)
+    return NotificationBody(signedPayload: body["signedPayload"]?.string ?? "")
+  }
+
+  static func appTransaction(_ mock: inout MockState, _ call: Route.Call) throws -> SignedAppTransactionInfo {
+    guard try mock.account(of: call.request) != nil else { throw StoreModelError.noStoreAccount }
+    let forge = mock.store.signer.breaking(try defect(in: call.request) ?? mock.store.faults.brokenProofs)
+    return SignedAppTransactionInfo(
+      signedAppTransactionInfo: NotificationForge(receipts: forge, environment: mock.store.environment)
+        .signedAppTransaction(createdAt: call.now))
+  }
+
+  /// The transaction that a path names, and the forge for its proofs.
+  private mutating func proof(_ call: Route.Call) throws -> (StoreTransactionRecord, ReceiptForge) {
+    store.advance(to: call.now)
+    guard let record = store.transaction(call.parameter) else {
+      throw StoreModelError.unknownTransaction(call.parameter)
+    }
+    let defect = try Self.defect(in: call.request) ?? store.faults.brokenProofs
+    return (record, store.forge.breaking(defect))
+  }
+
+  /// The defect that a query asks for; nil for none.
+  static func defect(in request: HTTPRequest) throws -> BrokenProof? {
+    guard let name = request.query["broken"] else { return nil }
+    guard let defect = BrokenProof(rawValue: name) else {
+      let names = BrokenProof.allCases.map(\.rawValue).joined(separator: ", ")
+      throw HTTPProblem.invalid("broken: not one of \(names)")
+    }
+    return defect
+  }
+}
+
+struct SignedProofs: Codable {
+  var signedTransactionInfo: String
+  var signedRenewalInfo: String?
+}
+
+struct SignedAppTransactionInfo: Codable { var signedAppTransactionInfo: String }

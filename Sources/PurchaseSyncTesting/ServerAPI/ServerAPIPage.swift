@@ -1,0 +1,60 @@
+import PurchaseQueue
+
+/// The place of a transaction in a history: when it changed last, then its id. The text of it is the `revision` that a
+/// page ends with.
+struct HistoryPlace: Hashable, Comparable {
+  var changedAt: Timestamp
+  var transactionID: String
+
+  /// `1700000000000_2000000000000001`
+  var revision: String { "\(changedAt.milliseconds)_\(transactionID)" }
+
+  /// The revision of a history without transactions.
+  static let empty = "0"
+
+  init(changedAt: Timestamp, transactionID: String) {
+    (self.changedAt, self.transactionID) = (changedAt, transactionID)
+  }
+
+  /// Nil for the beginning.
+  init?(revision: String?) throws(ServerAPIError) {
+    guard let revision, revision != Self.empty else { return nil }
+    let parts = revision.split(separator: "_", omittingEmptySubsequences: false)
+    guard parts.count == 2, let moment = Int64(parts[0]), StoreModel.isTransactionID(parts[1]) else {
+      throw .invalidRevision
+    }
+    self.init(changedAt: Timestamp(milliseconds: moment), transactionID: String(parts[1]))
+  }
+
+  /// Ids are numbers, so a longer one is later.
+  static func < (left: HistoryPlace, right: HistoryPlace) -> Bool {
+    (left.changedAt, left.transactionID.count, left.transactionID)
+      < (right.changedAt, right.transactionID.count, right.transactionID)
+  }
+}
+
+/// A page of transactions: at most 20, and where the next one begins.
+struct HistoryPage: Hashable {
+  static let length = 20
+
+  var records: [StoreTransactionRecord]
+  /// Always there: on the last page, a later request with it has what is new.
+  var revision: String
+  var hasMore: Bool
+
+  /// The page after a revision.
+  init(
+    of entries: [(place: HistoryPlace, record: StoreTransactionRecord)], after revision: String?,
+    isDescending: Bool = false
+  ) throws(ServerAPIError) {
+    let start = try HistoryPlace(revision: revision)
+    let ordered = entries.sorted { isDescending ? $1.place < $0.place : $0.place < $1.place }
+    let rest = ordered.filter { entry in
+      start.map { isDescending ? entry.place < $0 : $0 < entry.place } ?? true
+    }
+    let page = rest.prefix(Self.length)
+    records = page.map(\.record)
+    self.revision = page.last?.place.revision ?? revision ?? HistoryPlace.empty
+    hasMore = rest.count > page.count
+  }
+}

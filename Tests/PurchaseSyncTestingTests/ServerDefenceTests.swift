@@ -1,0 +1,198 @@
+import AppStoreReceipts
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+import Testing
+
+@testable import PurchaseSyncTesting
+
+/// Requests that a mock server refuses because of their sender, their length or their form.
+struct ServerDefenceTests {
+  private static let json: HTTPHeaders = ["Content-Type": "application/json"]
+  private static let alice: HTTPHeaders = [
+    "Authorization": "Bearer token-alice", "Content-Type": "application/json",
+  ]
+
+  private func ask(
+    _ fixture: MockServerFixture, _ method: String, _ path: String, _ headers: HTTPHeaders = json,
+    _ body: String = "{}"
+  ) throws -> (status: Int, problem: ProblemDocument?) {
+    let response = fixture.server.handler(
+      HTTPRequest(method: method, path: path, headers: headers, body: Array(body.utf8)))
+    guard response.headers["Content-Type"] == "application/problem+json" else {
+      return (response.status, nil)
+    }
+    return (
+      response.status, try JSONDecoder().decode(ProblemDocument.self, from: Data(response.body))
+    )
+  }
+
+  // MARK: Pages of other sites
+
+  private static let step = #"{"milliseconds":1000}"#
+
+  @Test(
+    arguments: [
+      (["Origin": "https://evil.example"], 403), (["Origin": "null"], 403),
+      (["Origin": "http://127.0.0.1:9999"], 403), (["Host": "evil.example:8080"], 403),
+      (["Host": "127.0.0.1.evil.example"], 403), (["Content-Type": "text/plain"], 415),
+      (["Content-Type": nil], 415),
+      (["Content-Type": "application/x-www-form-urlencoded"], 415),
+      (["Origin": "http://127.0.0.1:8080"], 200), (["Host": "localhost:8080"], 200),
+      (["Host": "[::1]:8080"], 200),
+      (["Content-Type": "application/json; charset=utf-8"], 200),
+    ] as [([String: String?], Int)])
+  func `a page of another site moves no clock and charges no account`(change: [String: String?], status: Int)
+    throws
+  {
+    let fixture = try MockServerFixture()
+    var headers: HTTPHeaders = ["Host": "127.0.0.1:8080", "Content-Type": "application/json"]
+    for (name, value) in change { headers[name] = value }
+    let before = fixture.server.moment
+    #expect(try ask(fixture, "POST", "/admin/clock", headers, Self.step).status == status)
+    #expect((fixture.server.moment != before) == (status == 200))
+    let payment = #"{"productID":"coins","storeAccount":"apple"}"#
+    #expect(try ask(fixture, "POST", "/store/payments", headers, payment).status == status)
+    #expect(try fixture.server.snapshot().charges.isEmpty == (status != 200))
+  }
+
+  @Test func `two Authorization headers are 400, and so are two of an account or a key`() throws {
+    let fixture = try MockServerFixture()
+    for name in ["Authorization", "Idempotency-Key"] {
+      var headers = Self.alice
+      headers["Idempotency-Key"] = "k"
+      headers.fields.append((name: name, value: "Bearer token-bob"))
+      let reply = try ask(fixture, "POST", "/v1/orders", headers, #"{"productID":"coins","quantity":1}"#)
+      #expect(reply.status == 400 && reply.problem?.detail?.contains(name) == true)
+    }
+    #expect(try fixture.server.snapshot().orders.isEmpty)
+  }
+
+  @Test(arguments: ["/v1%2Forders", "/v1/orders%2fnone", "/store%2Fproducts"])
+  func `an encoded slash divides no path`(path: String) async throws {
+    let fixture = try MockServerFixture()
+    let reply = try await fixture.send("GET", path, MockServerFixture.bearer("alice"))
+    #expect(reply.status == 404)
+    #expect(try reply.decode(ProblemDocument.self).detail?.contains("nothing at this path") == true)
+  }
+
+  // MARK: Lengths
+
+  @Test func `long bodies are read from known callers only, and only where they make sense`() throws {
+    let fixture = try MockServerFixture()
+    func most(_ method: String, _ path: String, _ headers: HTTPHeaders) -> (bytes: Int, status: Int?) {
+      let head = HTTPRequest(method: method, path: path, headers: headers)
+      switch fixture.server.mock.withLock({ $0.admission(of: head) }) {
+      case .read(let bytes): return (bytes, nil)
+      case .readOrRefuse(let bytes, let response): return (bytes, response.status)
+      }
+    }
+    #expect(most("POST", "/v1/receipts", Self.alice) == (16 << 20, nil))
+    #expect(most("POST", "/v1/receipts", Self.json) == (64 << 10, 401))
+    #expect(most("POST", "/v1/receipts", ["Authorization": "Bearer other"]) == (64 << 10, 401))
+    #expect(most("POST", "/v1/orders", Self.json) == (64 << 10, 401))
+    #expect(most("POST", "/v1/none", Self.alice) == (64 << 10, 404))
+    #expect(most("DELETE", "/v1/receipts", Self.alice) == (64 << 10, 405))
+    #expect(most("POST", "/v1/notifications/appstore", Self.json) == (4 << 20, nil))
+    #expect(most("POST", "/store/payments", Self.json) == (1 << 20, nil))
+    #expect(most("POST", "/store/payments", [:]) == (64 << 10, 415))
+  }
+
+  private static let long = String(repeating: "ü", count: 200)
+
+  @Test(arguments: [
+    ("POST", "/v1/orders", #"{"productID":"LONG","quantity":1}"#, "productID"),
+    ("POST", "/store/payments", #"{"productID":"coins","storeAccount":"LONG"}"#, "storeAccount"),
+    ("POST", "/store/payments", #"{"productID":"coins","device":"LONG"}"#, "device"),
+    ("POST", "/store/sign-in", #"{"device":"LONG","storeAccount":"a"}"#, "device"),
+    ("POST", "/store/finish", #"{"transactionIDs":["1","LONG"]}"#, "transactionIDs.1"),
+    (
+      "POST", "/v1/receipts",
+      #"{"device":"DEVICE","claims":[{"transactionID":"LONG","environment":"Production","productID":"coins","quantity":1,"purchasedAt":0,"match":"none"}]}"#,
+      "claims.0.transactionID"
+    ),
+    (
+      "POST", "/v1/receipts",
+      #"{"device":"DEVICE","claims":[{"transactionID":"1","environment":"Production","productID":"coins","quantity":1,"purchasedAt":0,"match":"proposed","candidates":["LONG"]}]}"#,
+      "claims.0.candidates"
+    ),
+  ])
+  func `an id of more bytes than an id has is 400 with its place`(
+    method: String, path: String, body: String, place: String
+  ) throws {
+    let fixture = try MockServerFixture()
+    var headers = Self.alice
+    headers["Idempotency-Key"] = "k"
+    let json = body.replacing("LONG", with: Self.long).replacing("DEVICE", with: UUID().uuidString)
+    let reply = try ask(fixture, method, path, headers, json)
+    #expect(reply.status == 400 && reply.problem?.detail?.contains("\(place): 400 bytes") == true)
+  }
+
+  @Test func `a key of more than 255 bytes is 400, and no account has such a name`() throws {
+    let fixture = try MockServerFixture()
+    var headers = Self.alice
+    headers["Idempotency-Key"] = String(repeating: "k", count: 256)
+    #expect(
+      try ask(fixture, "POST", "/v1/orders", headers, #"{"productID":"coins","quantity":1}"#).status == 400)
+    headers["Authorization"] = "Bearer token-" + String(repeating: "a", count: 256)
+    #expect(try ask(fixture, "GET", "/v1/orders", headers).status == 401)
+  }
+
+  // MARK: Bodies
+
+  @Test(arguments: [
+    ("/store/payments", #"{"productID":"coins","storeAccount":"a","amuont":2}"#, "amuont"),
+    (
+      "/store/payments",
+      #"{"productID":"coins","storeAccount":"a","delivery":{"proofs":[],"forgetsToken":true,"isUnverified":false,"now":1}}"#,
+      "now"
+    ),
+    ("/store/finish", #"{"transactionIDs":[],"all":true}"#, "all"),
+    ("/store/accounts", #"{"storeAccount":"a","askToBuy":true}"#, "askToBuy"),
+    ("/store/sign-in", #"{"device":"d","account":"a"}"#, "account"),
+    ("/store/receipt/refresh", #"{"storeAccount":"a","force":true}"#, "force"),
+    ("/admin/clock", #"{"milliseconds":1,"days":1}"#, "days"),
+  ])
+  func `a member that a body does not have is refused with its name`(path: String, body: String, name: String)
+    throws
+  {
+    let fixture = try MockServerFixture()
+    let reply = try ask(fixture, "POST", path, Self.json, body)
+    #expect(reply.status == 400 && reply.problem?.detail?.contains("\"\(name)\"") == true)
+    #expect(try fixture.server.snapshot().charges.isEmpty)
+  }
+
+  @Test(arguments: ["1.5", "1e400", "99999999999999999999", "-0.1"])
+  func `a quantity that is no whole number is named, and not called 'not JSON'`(quantity: String) throws {
+    let fixture = try MockServerFixture()
+    var headers = Self.alice
+    headers["Idempotency-Key"] = "k"
+    let reply = try ask(
+      fixture, "POST", "/v1/orders", headers, #"{"productID":"coins","quantity":\#(quantity)}"#)
+    let detail = try #require(reply.problem?.detail)
+    #expect(reply.status == 400)
+    #expect(detail.contains("quantity") && !detail.contains("not JSON") && !detail.contains(quantity))
+  }
+
+  @Test func `the log of verdicts is bounded, in memory and in the file`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path("backend.sqlite")
+    let store = try BackendStore(path: path, bundleID: Sample.bundleID, seed: 1)
+    let most = BackendModel.keptVerdicts
+    try store.change { model in
+      (0..<(most + most / 4)).map { number in
+        let write = BackendWrite.verdict(
+          RecordedVerdict(
+            environment: "Production", transactionID: "\(number)", verdict: .granted,
+            uploader: .account("a"), at: Sample.now))
+        model.apply(write)
+        return write
+      }
+    }
+    #expect(try store.model().verdicts.count < most + most / 4)
+    let read = try BackendStore(path: path, bundleID: Sample.bundleID, seed: 1).model().verdicts
+    #expect(read.count == most && read.last?.transactionID == "\(most + most / 4 - 1)")
+  }
+}

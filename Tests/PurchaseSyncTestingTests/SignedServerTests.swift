@@ -1,0 +1,125 @@
+import AppStoreReceipts
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSync
+import Testing
+
+@testable import PurchaseSyncTesting
+
+/// The mock server with real signatures, through HTTP.
+struct SignedServerTests {
+  private static let fixture = Result { try MockServerFixture(signing: .certificates()) }
+
+  private func signed(
+    _ fixture: MockServerFixture, _ payment: MockServerFixture.Payment, _ query: String = ""
+  ) async throws -> MockServerFixture.Payment {
+    let reply = try await fixture.send("GET", "/store/transactions/\(payment.transactionID)/signed\(query)")
+    #expect(reply.status == 200)
+    let jws = try #require(JSONValue(json: reply.body)["signedTransactionInfo"]?.string)
+    return MockServerFixture.Payment(transactionID: payment.transactionID, signedTransaction: jws)
+  }
+
+  @Test func `a payment with a real signature is not granted`() async throws {
+    let fixture = try Self.fixture.get()
+    let payment = try await fixture.pay()
+    #expect(try CompactJWS(payment.signedTransaction).decodedHeader.certificates.count == 3)
+    #expect(try await fixture.upload(payment)?.verdict == .granted)
+    let again = try await fixture.pay()
+    #expect(try await fixture.upload(try await signed(fixture, again))?.verdict == .granted)
+  }
+
+  @Test(arguments: BrokenProof.allCases)
+  func `a broken proof is granted, as a transaction or as a notification`(defect: BrokenProof) async throws {
+    let fixture = try Self.fixture.get()
+    let payment = try await fixture.pay()
+    let broken = try await signed(fixture, payment, "?broken=\(defect.rawValue)")
+    #expect(try await fixture.upload(broken)?.verdict == .rejected)
+    let path = "/store/transactions/\(payment.transactionID)/notification"
+    let notification = try await fixture.send("GET", path + "?broken=\(defect.rawValue)")
+    let answer = try await fixture.send("POST", "/v1/notifications/appstore", body: notification.body)
+    #expect(answer.status == 422)
+    let right = try await fixture.send("GET", path)
+    #expect(try await fixture.send("POST", "/v1/notifications/appstore", body: right.body).status == 200)
+  }
+
+  @Test func `a signed app receipt is not recognised, or a broken one is`() async throws {
+    // Its own: a payment of another test would change the receipt.
+    let fixture = try MockServerFixture(signing: .certificates())
+    _ = try await fixture.pay()
+    func status(_ query: String) async throws -> (ReceiptStatus?, Data) {
+      let reply = try await fixture.send("GET", "/store/receipt?storeAccount=apple\(query)")
+      let receipt = try #require(reply.decode(ReceiptReply.self).receipt)
+      let request = VerifyReceiptRequest(receipt: receipt).json
+      let answer = try await fixture.send("POST", "/verifyReceipt", body: request)
+      return (try VerifyReceiptResponse(json: answer.body).status, receipt)
+    }
+    let first = try await status("")
+    let second = try await status("")
+    #expect(first.0 == .ok && first.1 == second.1)
+    for defect in [BrokenProof.expiredLeaf, .tamperedPayload] {
+      let broken = try await status("&broken=\(defect.rawValue)")
+      #expect(broken.0 == .notAuthenticated && broken.1 != first.1)
+    }
+  }
+
+  @Test func `the root, an app transaction or an unknown defect has a wrong answer`() async throws {
+    let fixture = try Self.fixture.get()
+    let root = try await fixture.send("GET", "/store/root.cer")
+    #expect(root.headers["content-type"] == "application/pkix-cert" && Array(root.body) == TestChain.root)
+    let app = try await fixture.send("GET", "/store/app-transaction?storeAccount=apple")
+    let jws = try #require(JSONValue(json: app.body)["signedAppTransactionInfo"]?.string)
+    let read = try SignedAppTransaction(jws: jws)
+    #expect(
+      read.appID == 1_234_567_890 && read.bundleID == Sample.bundleID && read.environment == .production)
+    #expect(try await fixture.send("GET", "/store/app-transaction").status == 400)
+    let unknown = try await fixture.send("GET", "/store/app-transaction?storeAccount=apple&broken=x")
+    #expect(unknown.status == 422 && String(decoding: unknown.body, as: UTF8.self).contains("wrong-root"))
+    #expect(try await fixture.send("GET", "/store/transactions/7/signed").status == 404)
+    #expect(try await fixture.send("GET", "/store/transactions/7/notification").status == 404)
+    let question = try await fixture.send("POST", "/store/ocsp", body: Data([1, 2, 3]))
+    #expect(question.headers["content-type"] == "application/ocsp-response")
+  }
+
+  @Test func `the certificates do not name the server's own responder`() async throws {
+    let fixture = try Self.fixture.get()
+    let payment = try await fixture.pay()
+    let text = try #require(try CompactJWS(payment.signedTransaction).decodedHeader.certificates.first)
+    let leaf = try #require(Data(base64Encoded: text))
+    let address = fixture.server.baseURL.absoluteString + "/store/ocsp"
+    #expect(leaf.firstRange(of: Data(address.utf8)) != nil)
+  }
+
+  @Test func `the planned defect of a store misses a proof, or stays after it`() throws {
+    var store = StoreModel(products: Sample.products, forge: Sample.forge)
+    store.notifications.versions = [.two]
+    store.faults.brokenProofs = .wrongRoot
+    let record = try store.buy("monthly")
+    let listed = store.listing(storeAccount: "a", now: Sample.now).transactions.compactMap(\.proof)
+    let signed = try store.signedTransaction(for: record.transactionID, now: Sample.now)
+    let posted = try store.takeNotifications(now: Sample.now).compactMap {
+      try JSONValue(json: Data($0.body.utf8))["signedPayload"]?.string
+    }
+    #expect(!listed.isEmpty && !posted.isEmpty)
+    for jws in listed + posted + [signed] { #expect(!Sample.forge.verify(jws)) }
+    let read = store.receipt(storeAccount: "a", now: Sample.now)
+    let receipt = try #require(read)
+    let proof = ProofDocument(kind: .appReceipt, data: Data(receipt).base64EncodedString())
+    #expect(store.verify(.proof(proof), now: Sample.now) == .forged)
+    store.faults.brokenProofs = nil
+    #expect(Sample.forge.verify(try store.signedTransaction(for: record.transactionID, now: Sample.now)))
+    let right = store.receipt(storeAccount: "a", now: Sample.now)
+    #expect(right != nil && right != receipt)
+  }
+
+  @Test func `a backend that asks another server's store refuses its signatures`() async throws {
+    let fixture = try Self.fixture.get()
+    let verifier = ServerAPIVerifier(
+      store: fixture.server.baseURL,
+      forge: ReceiptForge(bundleID: Sample.bundleID, signing: .certificates()), timeout: 60)
+    let payment = try await fixture.pay()
+    let proof = ProofDocument(kind: .signedTransaction, data: payment.signedTransaction)
+    let answer = verifier.answer(to: .proof(proof), now: Sample.now)
+    #expect(answer.report?.transactions.map(\.transactionID) == [payment.transactionID])
+  }
+}
