@@ -77,7 +77,8 @@ struct SignedServerTests {
     #expect(unknown.status == 422 && String(decoding: unknown.body, as: UTF8.self).contains("wrong-root"))
     #expect(try await fixture.send("GET", "/store/transactions/7/signed").status == 404)
     #expect(try await fixture.send("GET", "/store/transactions/7/notification").status == 404)
-    let question = try await fixture.send("POST", "/store/ocsp", body: Data([1, 2, 3]))
+    let question = try await fixture.send(
+      "POST", "/store/ocsp", ["Content-Type": "application/ocsp-request"], body: Data([1, 2, 3]))
     #expect(question.headers["content-type"] == "application/ocsp-response")
   }
 
