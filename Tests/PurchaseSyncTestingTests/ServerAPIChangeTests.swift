@@ -252,7 +252,7 @@ struct ServerAPIChangeTests {
     try shop.store.takeConsumption(report1, of: coins)
     #expect(error { try shop.store.takeConsumption(report1, of: pro) } == .typeNotSupported)
     try shop.store.takeConsumption(report2, of: pro)
-    #expect(shop.store.consumptionReports == [coins: report1, pro: report2])
+    #expect(shop.store.consumptionReports.values == [coins: report1, pro: report2])
     #expect(error { try shop.store.takeConsumption(report2, of: "404") } == .transactionNotFound)
   }
 }

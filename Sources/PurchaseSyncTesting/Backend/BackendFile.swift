@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseSQLite
 
 /// What is at the path of a mock server's file. Found out by reading bytes: a file that is refused does not change.
@@ -68,13 +69,28 @@ final class ServerLease: Sendable {
 
   /// Throws if another server has the file, of this process or of another one.
   init(path: String) throws(BackendStoreError) {
+    // Another name of a file leads to the same lock.
+    let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    guard Self.hasOneName(file) else {
+      throw BackendStoreError(
+        foreign: path, "it has a second name (a hard link), which could have a server too")
+    }
     let isHeld: Bool
     do throws(FileError) {
-      lock = try AdvisoryLock(path: path + "-lock")
+      lock = try AdvisoryLock(path: file.path + "-lock")
       isHeld = try lock.tryLock()
     } catch {
       throw BackendStoreError(error)
     }
     guard isHeld else { throw BackendStoreError(served: path) }
+  }
+  /// True also for a file that cannot be looked at: opening it says what is wrong.
+  private static func hasOneName(_ file: URL) -> Bool {
+    do {
+      let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+      return (attributes[.referenceCount] as? Int ?? 1) < 2
+    } catch {
+      return true
+    }
   }
 }

@@ -21,7 +21,7 @@ extension BackendModel {
       let facts = purchase(TransactionKey(told))?.facts ?? told
       ruling = decide(
         claim, facts, provenToken: isProven ? told.appAccountToken : nil,
-        isConsumable: told.isConsumable == true, from: uploader, now: now)
+        isConsumable: told.isConsumable == true || facts.isConsumable == true, from: uploader, now: now)
     }
     ruling.transaction = told
     return ruling

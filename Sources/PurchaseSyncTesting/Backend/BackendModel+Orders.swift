@@ -62,8 +62,8 @@ extension BackendModel {
     var made = BackendOrder(
       number: order.number, account: account, idempotencyKey: order.number, accountToken: order.accountToken,
       productID: order.productID, quantity: order.quantity,
-      // A device's clock may be ahead. An order is never younger than its registration.
-      createdAt: min(order.createdAt, now))
+      // A device's clock may be wrong. An order is never younger than its registration, and not of before 1970.
+      createdAt: min(max(order.createdAt, Timestamp(milliseconds: 0)), now))
     if order.state == .deferred || order.state == .cancelled { made.state = order.state }
     apply(.order(made))
     return OrderOutcome(
@@ -126,5 +126,13 @@ extension BackendModel {
     order.state = state
     apply(.order(order))
     return [.order(order)]
+  }
+}
+
+extension BackendModel {
+  /// The latest moment of an order or a grant: the backend's clock was there.
+  var latestMoment: Timestamp {
+    let moments = orders.map(\.createdAt) + credits.map(\.at)
+    return moments.max() ?? Timestamp(milliseconds: 0)
   }
 }

@@ -132,6 +132,8 @@ package struct VerifiedTransaction: Sendable, Hashable {
     result.webOrderLineItemID = newer.webOrderLineItemID ?? older.webOrderLineItemID
     result.groupID = newer.groupID ?? older.groupID
     result.reason = newer.reason ?? older.reason
+    // An app receipt names no type, and does not make a consumable another thing.
+    result.isConsumable = newer.isConsumable ?? older.isConsumable
     result.appAccountToken = newer.appAccountToken ?? older.appAccountToken
     if newer.toldAt == older.toldAt {
       result.expiresDate = [newer.expiresDate, older.expiresDate].compactMap(\.self).max()

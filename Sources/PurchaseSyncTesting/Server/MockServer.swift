@@ -67,6 +67,8 @@ public final class MockServer: Sendable {
       backend = try BackendStore(path: file, bundleID: bundleID, seed: seed)
       try broken?.open(backend)
       kept = try keeper?.read(backend, at: file, environment)
+      // The backend writes more often than the store, and the time of a kept server never goes back.
+      if let at = kept?.at { kept?.at = max(at, try backend.model().latestMoment) }
       first = try kept == nil ? Self.firstTransactionID(in: environment, backend) : 0
     } catch {
       throw MockServerError(error)

@@ -12,7 +12,7 @@ struct ConsumptionReport: Hashable, Sendable, Codable {
 
   /// Checks the body of either version.
   init(version: Int, body: JSONValue, now: Timestamp) throws(ServerAPIError) {
-    guard body.object != nil else { throw .badRequest }
+    guard body.object != nil, body.text.utf8.count <= Self.longest else { throw .badRequest }
     // "If not, don't respond to the CONSUMPTION_REQUEST notification."
     guard body["customerConsented"]?.flag == true else { throw .invalidCustomerConsented }
     if version == 1 { try Self.checkVersion1(body) } else { try Self.checkVersion2(body) }
@@ -20,6 +20,9 @@ struct ConsumptionReport: Hashable, Sendable, Codable {
     toldAt = now
     json = body.text
   }
+
+  /// In bytes: several times what Apple's members take.
+  private static let longest = 8 << 10
 
   private static let deliveries: Set<String> = [
     "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM", "UNDELIVERED_SERVER_OUTAGE",

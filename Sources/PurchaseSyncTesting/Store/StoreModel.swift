@@ -70,7 +70,7 @@ public struct StoreModel: Sendable, Hashable, Codable {
   /// Products that are not for sale.
   var withdrawn: Set<String> = []
   /// What backends told about the use of purchases, by transaction id.
-  var consumptionReports: [String: ConsumptionReport] = [:]
+  var consumptionReports = StoreRows<String, ConsumptionReport>()
   /// The results of requests to postpone all renewals of a product.
   var massExtensions: [MassExtension] = []
   private let firstTransactionID: Int64
@@ -183,6 +183,7 @@ extension StoreModel {
     writtenRecords.forgetChanges()
     issued.forgetChanges()
     groupSubscriptions.forgetChanges()
+    consumptionReports.forgetChanges()
     shares.forgetChanges()
     notifications.forgetChanges()
     mark = StoreMark()

@@ -1,0 +1,65 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+import TestSupport
+import Testing
+
+@testable import PurchaseSyncTesting
+
+/// Faults that a reviewer found in the mock server, each as a test.
+struct ReviewedServerTests {
+  private func open(_ path: String, now: @escaping @Sendable () -> Timestamp = { Sample.now }) throws
+    -> MockServer
+  {
+    try MockServer(
+      databasePath: path, products: Sample.products, bundleID: Sample.bundleID, keepsStore: true, now: now)
+  }
+
+  @Test(arguments: [true, false])
+  func `a second server gets a file by its other name`(isSymbolic: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let (path, other) = (directory.path("a.sqlite"), directory.path("b.sqlite"))
+    let first = try open(path)
+    if isSymbolic {
+      try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: path)
+    } else {
+      try FileManager.default.linkItem(atPath: path, toPath: other)
+    }
+    #expect(throws: MockServerError.self) { try open(other) }
+    first.stop()
+  }
+
+  @Test func `the clock goes back behind an order that is the last thing in the file`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path("a.sqlite")
+    let later = Sample.now.adding(milliseconds: 86_400_000)
+    var server = try open(path)
+    _ = try server.withStore { try $0.buy("coins") }
+    server.stop()
+    server = try open(path, now: { later })
+    try server.mock.withLock { mock in
+      _ = try mock.backend.perform { model in
+        let made = try model.createOrder(
+          OrderRequest(productID: "coins", quantity: 1), account: "alice", idempotencyKey: "k", now: later)
+        return ((), made.writes)
+      }
+    }
+    server.stop()
+    server = try open(path)
+    #expect(server.moment >= later)
+    server.stop()
+  }
+
+  @Test func `an app receipt makes a consumable another thing`() throws {
+    let text = Sample.forge.signedTransaction(Sample.record(), signedAt: Sample.now)
+    var signed = VerifiedTransaction(try SignedTransaction(jws: text), askedAt: 0)
+    signed.isConsumable = true
+    var receipt = signed
+    receipt.isConsumable = nil
+    receipt.toldAt += 1
+    #expect(signed.merged(with: receipt).isConsumable == true)
+    #expect(receipt.merged(with: signed).isConsumable == true)
+  }
+}
