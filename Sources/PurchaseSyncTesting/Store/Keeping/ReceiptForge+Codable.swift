@@ -3,7 +3,7 @@ import Foundation
 extension ReceiptForge: Codable {
   private enum CodingKeys: CodingKey { case bundleID }
 
-  /// A forge for the app. Its keys are given at each start, see ``StoreModel/resume(as:)``.
+  /// A forge for the app. Its keys are given at each start, see `StoreModel.resume(as:)`.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(bundleID: try fields.decode(String.self, forKey: .bundleID))
