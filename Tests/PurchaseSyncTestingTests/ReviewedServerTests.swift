@@ -62,4 +62,24 @@ struct ReviewedServerTests {
     #expect(signed.merged(with: receipt).isConsumable == true)
     #expect(receipt.merged(with: signed).isConsumable == true)
   }
+
+  @Test(arguments: [true, false])
+  func `an account takes a device's purchase by its id alone`(isProven: Bool) throws {
+    var backend = BackendFixture()
+    var record = Sample.record("1", product: "pro")
+    record.kind = .nonConsumable
+    let signed = try SignedTransaction(jws: Sample.forge.signedTransaction(record, signedAt: Sample.now))
+    let proof = ProofDocument(kind: .signedTransaction, data: "unread")
+    func judge(_ uploader: Uploader, _ proof: ProofDocument?) throws -> Verdict {
+      let request = UploadRequest(
+        device: backend.device, proof: proof, claims: [Sample.claim(for: record)])
+      let judged = backend.model.judge(request, from: uploader, now: Sample.now) { _ in .genuine([signed]) }
+      return try #require(judged.verdicts.first).verdict
+    }
+    #expect(try judge(.device(backend.device), proof) == .granted)
+    let verdict = try judge(.account("mallory"), isProven ? proof : nil)
+    #expect(verdict == (isProven ? .granted : .unknownTransaction))
+    let owner: Uploader = isProven ? .account("mallory") : .device(backend.device)
+    #expect(backend.model.credits.map(\.owner) == [owner])
+  }
 }

@@ -21,19 +21,24 @@ extension BackendModel {
       let facts = purchase(TransactionKey(told))?.facts ?? told
       ruling = decide(
         claim, facts, provenToken: isProven ? told.appAccountToken : nil,
-        isConsumable: told.isConsumable == true || facts.isConsumable == true, from: uploader, now: now)
+        isProven: isProven, isConsumable: told.isConsumable == true || facts.isConsumable == true,
+        from: uploader, now: now)
     }
     ruling.transaction = told
     return ruling
   }
 
   private func decide(
-    _ claim: Claim, _ facts: VerifiedTransaction, provenToken: String?, isConsumable: Bool,
+    _ claim: Claim, _ facts: VerifiedTransaction, provenToken: String?, isProven: Bool, isConsumable: Bool,
     from uploader: Uploader, now: Timestamp
   ) -> Ruling {
     let credited = credits(for: facts.grantKey).first
     if isReversed(facts.grantKey) { return Ruling(.refunded, orderNumber: credited?.orderNumber) }
-    if let credited, let ruling = moved(credited, facts, isConsumable, to: uploader) { return ruling }
+    if let credited, let ruling = moved(credited, facts, isConsumable, to: uploader) {
+      // An id alone can be guessed, and takes nothing from a device. The client repeats the claim with its proof.
+      return isProven || !ruling.isForNewOwner || tokenOrder(of: facts) != nil
+        ? ruling : Ruling(.unknownTransaction, reason: "a proof is needed")
+    }
     if let credited {
       let isUploaders = credited.owner == uploader || owner(of: credited) == uploader
       return Ruling(isUploaders ? .duplicate : .otherOwner, orderNumber: credited.orderNumber)
