@@ -22,6 +22,12 @@ import Testing
     }
   }
 
+  @Test func `320 KB of the smallest objects are read`() {
+    let text = #"{"x":["# + Array(repeating: #"{"a":1}"#, count: 40_000).joined(separator: ",") + "]}"
+    #expect(decodingFailure { _ = try StoreDocument(decoding: text) } == nil)
+    #expect(decodingFailure { _ = try JSONValue(json: Data(text.utf8)) } == nil)
+  }
+
   @Test func `140 KB of the smallest transactions are read`() throws {
     let item = #"{"transaction_id":"1","product_id":"p"}"#
     let items = Array(repeating: item, count: 3_500).joined(separator: ",")

@@ -36,10 +36,26 @@ import Testing
     #expect(failed == [row.finder])
   }
 
+  /// The checks that a bug must pass or fail: those that its row names, and every third of the others, other ones for
+  /// each row. The whole matrix of bugs and checks: PURCHASE_SYNC_MATRIX=1.
+  private static func checks(for row: BrokenTable.Row) -> [ConformanceCheck] {
+    let step = LongTests.number("PURCHASE_SYNC_MATRIX") == nil ? 3 : 1
+    let first = (BrokenTable.rows.firstIndex { $0.bug == row.bug } ?? 0) % step
+    let named = [row.finder] + row.others
+    return ConformanceCheck.all.enumerated().filter { index, check in
+      index % step == first || named.contains(check.name)
+    }.map(\.element)
+  }
+
   @Test(.enabled(if: LongTests.areOn), arguments: BrokenTable.rows.map(\.bug))
   func `a planted bug fails no check that is about something else`(bug: String) async throws {
     let row = try #require(BrokenTable.rows.first { $0.bug == bug })
-    let failed = Set(try await failures(bug, of: ConformanceCheck.all))
+    var failed = Set(try await failures(bug, of: Self.checks(for: row)))
+    let finder = ConformanceCheck.all.filter { $0.name == row.finder }
+    // A race needs requests that overlap, which a busy machine may run one after another.
+    while !failed.contains(row.finder), bug.hasPrefix("race-") {
+      failed.formUnion(try await failures(bug, of: finder))
+    }
     #expect(failed.contains(row.finder))
     #expect(failed.subtracting([row.finder] + row.allowed).isEmpty)
     // A race may miss a check.

@@ -87,7 +87,10 @@ struct KeptStoreTests {
     var shop = Shop()
     shop.store.notifications.versions = [.one, .two]
     var (keeper, rows) = (StoreKeeper(), Rows())
-    for _ in 0..<60 {
+    var acts = 0
+    // The store refuses many acts: a life goes on until it has a few purchases.
+    while acts < 60 || shop.store.transactions.count <= 5 {
+      acts += 1
       Self.act(&shop, &random)
       _ = try Self.save(&shop.store, &keeper, &rows, at: shop.now)
       // Everything that was written is known to be written.
@@ -106,7 +109,6 @@ struct KeptStoreTests {
       #expect(
         read.nextTransactionID == shop.store.nextTransactionID && read.nextStepAt == shop.store.nextStepAt)
     }
-    #expect(shop.store.transactions.count > 5)
   }
 
   @Test func `a purchase writes its own rows and not those of a thousand others`() throws {

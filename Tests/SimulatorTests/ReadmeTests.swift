@@ -50,7 +50,7 @@ import Testing
     }
     let sample = Process()
     let said = Pipe()
-    sample.executableURL = RunTests.binary.deletingLastPathComponent().appendingPathComponent("readme-sample")
+    sample.executableURL = RunTests.products.appendingPathComponent("readme-sample")
     sample.arguments = [base]
     sample.standardOutput = said
     try sample.begin()

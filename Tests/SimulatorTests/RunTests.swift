@@ -29,11 +29,17 @@ import Testing
   /// Scenarios in which the naive app fails, and all others in the long run.
   private static let naive = LongTests.areOn ? quick : ["backend-outage", "crash-after-enqueue"]
 
-  /// The executable is beside the test bundle.
-  static var binary: URL {
+  /// The folder of the test bundle and of the executables.
+  static var products: URL {
     let argument = ProcessInfo.processInfo.arguments.first { $0.hasSuffix(".xctest") }
-    let bundle = URL(fileURLWithPath: argument ?? CommandLine.arguments[0])
-    return bundle.deletingLastPathComponent().appendingPathComponent("purchase-simulator")
+    return URL(fileURLWithPath: argument ?? CommandLine.arguments[0]).deletingLastPathComponent()
+  }
+
+  /// The executable that was built with the tests, or the one that `PURCHASE_SYNC_SIMULATOR` names: CI's long run takes
+  /// an optimised one.
+  static var binary: URL {
+    ProcessInfo.processInfo.environment["PURCHASE_SYNC_SIMULATOR"].map { URL(fileURLWithPath: $0) }
+      ?? products.appendingPathComponent("purchase-simulator")
   }
 
   private func rows(_ output: String) throws -> [Row] {

@@ -9,9 +9,9 @@ final class JSONBudget {
   static let item = 3 * MemoryLayout<JSONValue>.stride
   /// A member of a growing dictionary, of which up to three eighths are in use.
   static let member = 3 * (MemoryLayout<String>.stride + MemoryLayout<JSONValue>.stride)
-  /// Added for every text, so that small texts are never refused: a text of 140 KB that is nothing but `{},`
-  /// takes 47 times its bytes.
-  static let allowance = 8 << 20
+  /// Added for every text, 9.5 MiB, so that small texts are never refused: a text of 140 KB that is nothing but
+  /// brackets takes 68 times its bytes, and 320 KB of `{"a":1}` take 32 times theirs.
+  static let allowance = 19 << 19
 
   private let factor: Int
   private var remaining: Int

@@ -35,7 +35,7 @@ public enum JSONValue: Sendable, Hashable {
   /// Throws for any other input: nesting deeper than ``maximumDepth``, bytes that are not UTF-8, half of a
   /// surrogate pair, a control character in a string, text after the value. The error has the offset in bytes
   /// and none of the text. A long text of tiny values is refused: the value takes at most five times the
-  /// text's bytes and 8 MiB. The decoders of this module build no such value for known fields, and take
+  /// text's bytes and 9.5 MiB. The decoders of this module build no such value for known fields, and take
   /// less.
   public init(json: Data) throws(ReceiptDecodingError) {
     try JSONReader.checkCount(json.count)
