@@ -67,8 +67,12 @@ struct JacobianPoint: Sendable {
   /// The point, or nil for infinity.
   var affine: P256.AffinePoint? {
     guard !z.isZero else { return nil }
+    return affine(inverse: P256.field.invert(z))
+  }
+
+  /// - Parameter inverse: Of z.
+  func affine(inverse: UInt256) -> P256.AffinePoint {
     let field = P256.field
-    let inverse = field.invert(z)
     let square = field.multiply(inverse, inverse)
     return P256.AffinePoint(
       x: field.multiply(x, square), y: field.multiply(y, field.multiply(square, inverse)))
@@ -138,20 +142,35 @@ extension P256 {
 
   /// For each of 64 nibbles the multiples 1…15 of the base point at its weight: a product takes 64 additions.
   private static let multiples: [[AffinePoint]] = {
-    var table: [[AffinePoint]] = []
-    var weight = base
+    var weight = JacobianPoint.infinity.adding(base)
+    var weights: [JacobianPoint] = []
     for _ in 0..<64 {
-      var row: [AffinePoint] = []
-      var sum = JacobianPoint.infinity
-      for _ in 1...16 {
-        sum = sum.adding(weight)
-        if let point = sum.affine { row.append(point) }
-      }
-      weight = row.removeLast()
-      table.append(row)
+      weights.append(weight)
+      for _ in 0..<4 { weight = weight.doubled() }
     }
-    return table
+    let sums = affine(weights).flatMap { weight in
+      var sum = JacobianPoint.infinity
+      return (1...15).map { _ in
+        sum = sum.adding(weight)
+        return sum
+      }
+    }
+    let points = affine(sums)
+    return stride(from: 0, to: points.count, by: 15).map { Array(points[$0..<$0 + 15]) }
   }()
+
+  /// The points in affine coordinates, for the price of one inversion (Montgomery): the inverse of the product of all z
+  /// gives each. None of them is infinity.
+  private static func affine(_ points: [JacobianPoint]) -> [AffinePoint] {
+    var products = [field.one]
+    for point in points { products.append(field.multiply(products[products.count - 1], point.z)) }
+    var inverse = field.invert(products.removeLast())
+    return zip(points, products).reversed().map { point, before in
+      let own = field.multiply(inverse, before)
+      inverse = field.multiply(inverse, point.z)
+      return point.affine(inverse: own)
+    }.reversed()
+  }
 
   /// The product of the base point and a scalar.
   static func multiplyBase(by scalar: UInt256) -> JacobianPoint {

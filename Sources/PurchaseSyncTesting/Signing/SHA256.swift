@@ -11,19 +11,13 @@ enum SHA256 {
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
   ]
 
+  private static let initial: [UInt32] = [
+    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+  ]
+
   /// 32 bytes.
   static func digest(_ message: [UInt8]) -> [UInt8] {
-    var state: [UInt32] = [
-      0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-    ]
-    var padded = message + [0x80]
-    padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
-    let bits = UInt64(message.count) * 8
-    padded += (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) }
-    for start in stride(from: 0, to: padded.count, by: 64) { mix(padded[start..<start + 64], into: &state) }
-    return state.flatMap { word in
-      (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
-    }
+    SHABlocks.digest(message, from: initial, words: 64, next: next, mix: mix)
   }
 
   /// 32 bytes that only the holder of the key can make.
@@ -33,18 +27,15 @@ enum SHA256 {
     return digest(block.map { $0 ^ 0x5c } + digest(block.map { $0 ^ 0x36 } + message))
   }
 
-  private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-    var words: [UInt32] = []
-    words.reserveCapacity(64)
-    for start in stride(from: block.startIndex, to: block.endIndex, by: 4) {
-      words.append(block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) })
-    }
-    for index in 16..<64 {
-      let (early, late) = (words[index - 15], words[index - 2])
-      let low = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
-      let high = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
-      words.append(words[index - 16] &+ low &+ words[index - 7] &+ high)
-    }
+  private static func next(_ words: [UInt32]) -> UInt32 {
+    let count = words.count
+    let (early, late) = (words[count - 15], words[count - 2])
+    let low = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
+    let high = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
+    return words[count - 16] &+ low &+ words[count - 7] &+ high
+  }
+
+  private static func mix(_ words: [UInt32], into state: [UInt32]) -> [UInt32] {
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     for index in 0..<64 {
@@ -55,10 +46,11 @@ enum SHA256 {
       let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
       (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
     }
-    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] = state[index] &+ word }
+    return [a, b, c, d, e, f, g, h]
   }
 
+  /// Rotated to the right, as the standard writes it.
   private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
-    word >> count | word << (32 - count)
+    SHABlocks.rotated(word, 32 - count)
   }
 }
