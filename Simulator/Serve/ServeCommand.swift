@@ -9,6 +9,7 @@ struct ServeCommand {
   let options: ServeOptions
 
   func execute() async -> Int32 {
+    ServerMemory.returnLongBlocks()
     let directory: String?
     let path: String
     do {

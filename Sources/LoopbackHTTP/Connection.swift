@@ -10,6 +10,9 @@ struct Connection {
   private let socket: Socket
   private let behaviour: Behaviour
   private let stop: StopSignal
+  private let table: Monitor<ConnectionTable<Socket>>
+  private let name: Int
+  private var phase = ConnectionTable<Socket>.Phase.head
   private var parser: RequestParser
   private var received: [UInt8]
   private var resets = false
@@ -18,8 +21,13 @@ struct Connection {
   /// The answer to a body that is longer than its sender may send; nil for 413.
   private var excess: HTTPResponse?
 
-  init(_ socket: Socket, _ behaviour: Behaviour, _ stop: StopSignal) {
+  /// - Parameter name: The connection's name in the table. It is removed from there at its end.
+  init(
+    _ socket: Socket, _ behaviour: Behaviour, _ stop: StopSignal,
+    in table: Monitor<ConnectionTable<Socket>>, as name: Int
+  ) {
     self.socket = socket
+    (self.table, self.name) = (table, name)
     self.behaviour = behaviour
     self.stop = stop
     parser = RequestParser(limits: behaviour.limits, announcesHeads: behaviour.admit != nil)
@@ -30,19 +38,31 @@ struct Connection {
   mutating func run() {
     defer {
       if !resets { socket.finishSending() }
+      // Before the descriptor's number can be another connection's.
+      table.withLock { $0.remove(name) }
       socket.close()
     }
     while true {
+      enter(.head)
       let received = receiveRequest()
       defer { giveShare() }
       switch received {
       case .request(let request):
+        enter(.busy)
         guard serve(request) == .keepOpen else { return }
       case .refused(let failure):
-        let problem = HTTPResponse.problem(status: failure.status, detail: failure.reason)
+        // What came of the body is not needed: it must not take memory while the client is waited for.
+        parser = RequestParser(limits: behaviour.limits)
+        giveShare()
+        let problem = HTTPResponse.problem(failure)
         // A refusal before the body's end: the client is still sending.
         let linger = failure.status == 413 || failure.status == 503
         refuse(failure.status == 413 ? excess ?? problem : problem, isStillSent: linger)
+        return
+      case .crowdedOut:
+        // Once and without waiting for the client: another one waits for this connection's place.
+        let encoded = EncodedResponse(.problem(Self.crowdedOut), to: nil, keepsAlive: false)
+        _ = socket.send((encoded.head + encoded.body)[...])
         return
       case .over:
         return
@@ -50,11 +70,18 @@ struct Connection {
     }
   }
 
+  private mutating func enter(_ phase: ConnectionTable<Socket>.Phase) {
+    self.phase = phase
+    table.withLock { [name] in $0.enter(phase, name) }
+  }
+
   // MARK: Receiving
 
   private enum Received {
     case request(ParsedRequest)
     case refused(ParseFailure)
+    /// The connection makes room for another one, in the middle of a request.
+    case crowdedOut
     case over
   }
 
@@ -78,25 +105,28 @@ struct Connection {
         // From its first byte a request has one time limit, however it dribbles in.
         hasBegun = true
         deadline = Deadline(inMilliseconds: limits.readTimeoutMilliseconds)
+        enter(.head)
       }
+      if phase == .head && parser.isWithinBody { enter(.body) }
       switch receive(until: deadline) {
       case .bytes(let count):
+        guard takeShare(of: count) else { return .refused(Self.tooMany) }
         parser.feed(received[..<count])
-        switch takeShare(of: count, until: deadline) {
-        case .stopped: return .over
-        case .timeout: return .refused(ParseFailure(503, "too many long requests at once"))
-        case .ready: break
-        }
       // RFC 9110 15.5.9; on an idle connection no client waits for an answer.
       case .timeout: return hasBegun ? .refused(ParseFailure(408, "the request took too long")) : .over
       // RFC 9112 8: a client that closed only its sending side learns what was wrong.
-      case .ended: return hasBegun ? .refused(ParseFailure(400, "the request is incomplete")) : .over
+      case .ended:
+        guard hasBegun else { return .over }
+        let isLeaving = table.withLock { [name] in $0.isLeaving(name) }
+        return isLeaving ? .crowdedOut : .refused(ParseFailure(400, "the request is incomplete"))
       case .stopped: return .over
       }
     }
   }
 
   private static let tooLong = ParseFailure(413, "the body is longer than this server takes")
+  private static let tooMany = ParseFailure(503, "too many long requests at once")
+  private static let crowdedOut = ParseFailure(503, "too many connections, and this request was slow")
 
   /// Asks whether to read the body of a request. False if it says itself that it is too long.
   private mutating func admits(_ head: HTTPRequest) -> Bool {
@@ -110,19 +140,15 @@ struct Connection {
     }
   }
 
-  /// Waits until the budget has a share for this body: for all of it, so that no two wait for each other.
-  /// Meanwhile the client's bytes stay in the system's buffers, so that the client waits too.
-  private mutating func takeShare(of bytes: Int, until deadline: Deadline) -> StopSignal.Event {
-    // A body of unknown length grows by at most these bytes.
-    let needed = max(0, parser.bodyBytes + bytes - BodyBudget.free) - share
-    guard needed > 0 else { return .ready }
-    while !behaviour.budget.take(needed) {
-      let pause = Deadline(inMilliseconds: 20)
-      if stop.wait(for: socket, .neither, until: pause) == .stopped { return .stopped }
-      if deadline.hasPassed { return .timeout }
-    }
+  /// Takes a share of the budget for this body before the bytes are stored: for all of it, if its length is known.
+  /// False if the budget has too little left.
+  private mutating func takeShare(of bytes: Int) -> Bool {
+    let needed = max(0, parser.memory(with: bytes) - BodyBudget.free) - share
+    guard needed > 0 else { return true }
+    guard behaviour.budget.take(needed) else { return false }
     share += needed
-    return .ready
+    parser.reserveBody()
+    return true
   }
 
   private mutating func giveShare() {
@@ -221,6 +247,7 @@ struct Connection {
   /// A client that still sends the body reads the answer after its last byte. A connection that is closed before that is
   /// reset, and the answer is lost. So what comes is read and forgotten, for as long as a request may take.
   private mutating func refuse(_ response: HTTPResponse, isStillSent: Bool) {
+    enter(.closing)
     guard send(EncodedResponse(response, to: nil, keepsAlive: false)) else { return }
     socket.finishSending()
     let limit =
@@ -258,6 +285,7 @@ struct Connection {
   /// connection, and the client might lose the answer with it (RFC 9112 9.6).
   private mutating func finish() -> Next {
     socket.finishSending()
+    enter(.closing)
     discardInput(until: Deadline(inMilliseconds: Connection.lingerMilliseconds))
     return .close
   }

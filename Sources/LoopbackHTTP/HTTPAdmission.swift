@@ -9,7 +9,7 @@ package enum HTTPAdmission: Sendable, Equatable {
 /// The bytes that the bodies of all connections may still take.
 final class BodyBudget: Sendable {
   /// What a connection may hold without a share of the budget: most requests are no longer.
-  static let free = 64 * 1024
+  static let free = 32 * 1024
 
   private let left: Monitor<Int>
 

@@ -51,10 +51,24 @@ package struct RequestParser {
     return true
   }
 
-  /// The bytes of the body so far; all of them if their number is known.
-  package var bodyBytes: Int {
+  /// Whether the head of a request has been received, and its body has not ended.
+  package var isWithinBody: Bool {
+    switch state {
+    case .requestLine, .fields: false
+    case .fixedBody, .chunkSize, .chunkEnd, .trailer, .chunk: true
+    }
+  }
+
+  /// The memory in bytes that the body needs, with so many bytes more. Without a known length it is twice what has come:
+  /// the array doubles when it is full.
+  package func memory(with more: Int) -> Int {
     if case .fixedBody(let missing) = state { return body.count + missing }
-    return body.count
+    return isWithinBody ? 2 * (body.count + more) : more
+  }
+
+  /// Makes place for a body of known length at once, so that it takes no more memory than its bytes.
+  package mutating func reserveBody() {
+    if case .fixedBody(let missing) = state { body.reserveCapacity(body.count + missing) }
   }
 
   /// Sets the longest body of the request whose head was announced. False if it is longer by its own account.

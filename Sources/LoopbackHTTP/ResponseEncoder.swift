@@ -57,6 +57,13 @@ extension HTTPResponse {
     return HTTPResponse(
       status: status, headers: ["Content-Type": "application/problem+json"], body: Array(json.utf8))
   }
+
+  /// The same for a request that was not read to its end. What is refused for lack of memory or places may come again.
+  static func problem(_ failure: ParseFailure) -> HTTPResponse {
+    var response = problem(status: failure.status, detail: failure.reason)
+    if failure.status == 503 { response.headers["Retry-After"] = "1" }
+    return response
+  }
 }
 
 /// The text after a status code, RFC 9110 15; clients must not rely on it.

@@ -13,6 +13,7 @@ final class RunningServer: Sendable {
   private let stop: StopSignal
   private let acceptor = ThreadGroup()
   private let generation: Monitor<Generation>
+  private let connections = Monitor(ConnectionTable<Socket>())
 
   init(_ behaviour: Behaviour, host: String, port: UInt16) throws(HTTPServerError) {
     self.behaviour = behaviour
@@ -31,10 +32,10 @@ final class RunningServer: Sendable {
 
   /// Returns true when no thread is left, or false at once on one of the server's own threads.
   func waitUntilDone() -> Bool {
-    let connections = generation.withLock { $0.threads }
-    guard !acceptor.hasCurrentThread, !connections.hasCurrentThread else { return false }
+    let threads = generation.withLock { $0.threads }
+    guard !acceptor.hasCurrentThread, !threads.hasCurrentThread else { return false }
     acceptor.wait(untilFewerThan: 1)
-    connections.wait(untilFewerThan: 1)
+    threads.wait(untilFewerThan: 1)
     return true
   }
 
@@ -54,28 +55,46 @@ final class RunningServer: Sendable {
   private func acceptConnections() {
     defer { listener.close() }
     let aWhile = 60_000
-    while stop.wait(for: listener, .reading, until: Deadline(inMilliseconds: aWhile)) != .stopped {
+    while true {
+      switch stop.wait(for: listener, .reading, until: Deadline(inMilliseconds: aWhile)) {
+      case .stopped: return
+      case .timeout: continue
+      case .ready: break
+      }
+      waitForRoom()
       // One step: a connection that was accepted belongs to the generation that is dropped after it.
-      let threads: ThreadGroup? = generation.withLock { current in
+      let isExhausted = generation.withLock { current in
         switch listener.accept() {
         case .connection(let socket):
-          current.threads.start { [behaviour, stop = current.stop] in
-            var connection = Connection(socket, behaviour, stop)
+          let name = connections.withLock { $0.add(socket) }
+          current.threads.start { [behaviour, connections, stop = current.stop] in
+            var connection = Connection(socket, behaviour, stop, in: connections, as: name)
             connection.run()
           }
-          return current.threads
-        case .exhausted: return nil
-        case .nothing: return current.threads
+          return false
+        case .exhausted: return true
+        case .nothing: return false
         }
       }
-      if let threads {
-        // Beyond the limit clients wait in the backlog. When the server stops, the connections' threads end and so
-        // does this wait.
-        threads.wait(untilFewerThan: max(behaviour.limits.connections, 1))
-      } else {
-        // Without a pause this would spin until another connection is closed.
+      if isExhausted {
+        // The system's limit is lower than ours.
+        closeOldest()
+        // Without a pause this would spin until that connection is closed.
         _ = stop.wait(for: listener, .neither, until: Deadline(inMilliseconds: 20))
       }
     }
+  }
+
+  /// At the limit, closes the connection whose client has let the server wait longest. While all are busy, clients wait in
+  /// the backlog. When the server stops, the connections' threads end and so does this wait.
+  private func waitForRoom() {
+    let limit = max(behaviour.limits.connections, 1)
+    connections.wait { $0.count < limit || $0.hasCandidate }
+    if connections.withLock({ $0.count }) >= limit { closeOldest() }
+  }
+
+  private func closeOldest() {
+    // Under the lock, so that the descriptor is still this connection's. The connection's thread closes it.
+    connections.withLock { $0.makeRoom()?.endReceiving() }
   }
 }

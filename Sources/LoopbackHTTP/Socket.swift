@@ -65,6 +65,12 @@ struct Socket: Sendable {
     _ = shutdown(descriptor, Int32(SHUT_WR))
   }
 
+  /// Ends the stream from the client: what has come can still be read, then the stream is over. May be called on another
+  /// thread than the owner's, while the socket is open.
+  func endReceiving() {
+    _ = shutdown(descriptor, Int32(SHUT_RD))
+  }
+
   func close() {
     closeDescriptor(descriptor)
   }
