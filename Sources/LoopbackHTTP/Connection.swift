@@ -80,7 +80,7 @@ struct Connection {
   private enum Received {
     case request(ParsedRequest)
     case refused(ParseFailure)
-    /// The connection makes room for another one, in the middle of a request.
+    /// The connection is closed for another one, in the middle of a request.
     case crowdedOut
     case over
   }

@@ -1,9 +1,9 @@
-/// The open connections of a server, and which of them makes room for another one. Does no I/O and reads no clock: the
+/// The open connections of a server, and which of them is closed for another one. Does no I/O and reads no clock: the
 /// oldest connection is the one whose client has let the server wait since the earliest step.
 ///
 /// A server that only refused new connections at its limit could be stopped by clients that send half a head each.
 package struct ConnectionTable<Handle: Sendable>: Sendable {
-  /// What a connection does. A connection of an earlier phase makes room before one of a later phase.
+  /// What a connection does. A connection of an earlier phase is closed before one of a later phase.
   package enum Phase: Int, Sendable, CaseIterable {
     /// The answer is sent. What the client still sends is read and forgotten.
     case closing
@@ -22,16 +22,16 @@ package struct ConnectionTable<Handle: Sendable>: Sendable {
   }
 
   private var open: [Int: Entry] = [:]
-  /// Connections that made room and are not closed yet.
+  /// Connections that were chosen to be closed, and are not yet.
   private var leaving: Set<Int> = []
   private var steps = 0
 
   package init() {}
 
-  /// How many connections there are, without those that made room.
+  /// How many connections there are, without those that were chosen to be closed.
   package var count: Int { open.count - leaving.count }
 
-  /// Whether a connection could make room.
+  /// Whether a connection could be closed for another one.
   package var hasCandidate: Bool { candidate != nil }
 
   /// Adds a connection that was accepted, and returns its name.
@@ -46,7 +46,7 @@ package struct ConnectionTable<Handle: Sendable>: Sendable {
     steps += 1
     open[name]?.phase = phase
     open[name]?.since = steps
-    // Its request was complete before it could make room, and is answered.
+    // Its request was complete before the connection was closed, and is answered.
     if phase == .busy { leaving.remove(name) }
   }
 
@@ -56,14 +56,14 @@ package struct ConnectionTable<Handle: Sendable>: Sendable {
     leaving.remove(name)
   }
 
-  /// Marks the connection that makes room, and returns its handle; nil if all are busy.
-  package mutating func makeRoom() -> Handle? {
+  /// Chooses the connection to close, and returns its handle; nil if all are busy.
+  package mutating func choose() -> Handle? {
     guard let candidate else { return nil }
     leaving.insert(candidate)
     return open[candidate]?.handle
   }
 
-  /// Whether the connection has to end because it makes room.
+  /// Whether the connection was chosen to be closed.
   package func isLeaving(_ name: Int) -> Bool { leaving.contains(name) }
 
   private var candidate: Int? {

@@ -61,7 +61,7 @@ final class RunningServer: Sendable {
       case .timeout: continue
       case .ready: break
       }
-      waitForRoom()
+      waitForPlace()
       // One step: a connection that was accepted belongs to the generation that is dropped after it.
       let isExhausted = generation.withLock { current in
         switch listener.accept() {
@@ -87,7 +87,7 @@ final class RunningServer: Sendable {
 
   /// At the limit, closes the connection whose client has let the server wait longest. While all are busy, clients wait in
   /// the backlog. When the server stops, the connections' threads end and so does this wait.
-  private func waitForRoom() {
+  private func waitForPlace() {
     let limit = max(behaviour.limits.connections, 1)
     connections.wait { $0.count < limit || $0.hasCandidate }
     if connections.withLock({ $0.count }) >= limit { closeOldest() }
@@ -95,6 +95,6 @@ final class RunningServer: Sendable {
 
   private func closeOldest() {
     // Under the lock, so that the descriptor is still this connection's. The connection's thread closes it.
-    connections.withLock { $0.makeRoom()?.endReceiving() }
+    connections.withLock { $0.choose()?.endReceiving() }
   }
 }

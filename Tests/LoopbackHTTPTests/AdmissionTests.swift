@@ -88,34 +88,6 @@ struct AdmissionTests {
     }
   }
 
-  @Test func `bodies whose senders stall take no more than the budget`() throws {
-    let limits = HTTPLimits(bodyBytes: 300_000, bodyBudget: 600_000, readTimeoutMilliseconds: 600_000)
-    try withAdmission(limits) { server, _ in
-      let most = post("/a", String(repeating: "x", count: 290_000), "Authorization: x\r\n").dropLast()
-      let stalled = try (0..<2).map { _ in
-        let client = try RawClient(port: server.port)
-        client.send(
-          "PUT /a HTTP/1.1\r\nHost: a\r\nContent-Length: 290000\r\nAuthorization: x\r\n"
-            + "Expect: 100-continue\r\n\r\n")
-        #expect(try client.readHead().status == 100)
-        return client
-      }
-      // Their shares are taken with their first bytes, which a refused one proves.
-      for client in stalled { client.send(String(repeating: "x", count: 100_000)) }
-      var refused = 0
-      while refused == 0 {
-        let client = try RawClient(port: server.port)
-        client.send(String(most))
-        client.finishSending()
-        let status = try client.read().status
-        // 400: there was memory for it, and it is incomplete.
-        #expect(status == 503 || status == 400)
-        if status == 503 { refused += 1 }
-      }
-      for client in stalled { #expect(try client.ask(String(repeating: "x", count: 190_000)).status == 200) }
-    }
-  }
-
   @Test func `a chunked body takes its share as it grows`() throws {
     let limits = HTTPLimits(bodyBytes: 1_000_000, bodyBudget: 2_000_000, readTimeoutMilliseconds: 600_000)
     let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
