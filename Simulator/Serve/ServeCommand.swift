@@ -84,7 +84,7 @@ struct ServeCommand {
     let clock = ContinuousClock()
     var next = clock.now
     while !Task.isCancelled {
-      await server.goOn { await NotificationPost.send($0, to: server.notificationURL ?? own) }
+      await server.goOn(atOnce: 8) { await NotificationPost.send($0, to: server.notificationURL ?? own) }
       next = max(next.advanced(by: .milliseconds(200)), clock.now)
       do {
         try await clock.sleep(until: next)

@@ -1,6 +1,7 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import Testing
 
 @testable import PurchaseSyncTesting
@@ -114,5 +115,59 @@ struct NotificationQueueTests {
     #expect(await fixture.server.goOn(post: post) == 0)
     let waiting = fixture.server.withStore { $0.notifications.waiting }
     #expect(waiting.map(\.failures) == [1])
+  }
+
+  @Test(arguments: [1, 2])
+  func `a slow receiver of one notification does not delay the others, if more are posted at once`(
+    atOnce: Int
+  )
+    async throws
+  {
+    let fixture = try MockServerFixture()
+    fixture.server.withStore { $0.notifications.versions = [.two] }
+    let slow = try fixture.server.withStore { try $0.buy("coins", as: "slow") }.transactionID
+    for _ in 0..<5 { _ = try fixture.server.withStore { try $0.buy("coins", as: "quick") } }
+    let posted = Locked<[String]>([])
+    let post: @Sendable (Data) async -> Int? = { body in
+      let id = Self.transactionID(in: body)
+      // The slow one is answered after all others, or after long if they wait for it.
+      if id == slow { for _ in 0..<10_000 where posted.value.count < 5 { await Task.yield() } }
+      posted.withLock { $0.append(id) }
+      return 200
+    }
+    #expect(await fixture.server.goOn(atOnce: atOnce, post: post) == 6)
+    #expect((posted.value.first == slow) == (atOnce == 1) && posted.value.count == 6)
+    #expect(fixture.server.withStore { $0.notifications.deliveredCount } == 6)
+  }
+
+  @Test func `the notifications of a transaction are posted in their order`() {
+    func notification(_ id: Int, _ transaction: String) -> OutgoingNotification {
+      OutgoingNotification(
+        id: id, notificationID: "\(id)", version: .two, kind: "TEST", subtype: nil,
+        transactionID: transaction,
+        body: "", createdAt: Sample.now, dueAt: Sample.now)
+    }
+    let due = [notification(1, "b"), notification(2, "a"), notification(3, "b"), notification(4, "b")]
+    #expect(MockServer.sequences(of: due).map { $0.map(\.id) } == [[1, 3, 4], [2]])
+  }
+
+  @Test func `as long as nothing is due, the store is not compared with its file`() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try MockServer(
+      databasePath: directory.path("a.sqlite"), products: Sample.products, bundleID: Sample.bundleID,
+      keepsStore: true,
+      now: { Sample.now })
+    _ = try server.withStore { try $0.buy("pro") }
+    #expect(await server.goOn { _ in 200 } == 0)
+    #expect(server.mock.withLock { $0.isChanged } == false)
+    server.stop()
+  }
+
+  private static func transactionID(in body: Data) -> String {
+    do {
+      return try ServerNotificationV2(json: body).details?.transaction()?.transactionID ?? ""
+    } catch {
+      return ""
+    }
   }
 }

@@ -36,6 +36,8 @@ package struct BackendModel: Sendable, Hashable {
   private(set) var lastOrder = 0
 
   private(set) var index = BackendIndex()
+  /// How many writes were applied. It tells an untouched model from a changed one, and is no part of its value.
+  private(set) var changes = ChangeCount()
 
   package init(bundleID: String, seed: UInt64, restorations: Int = 0) {
     self.bundleID = bundleID
@@ -52,6 +54,7 @@ package struct BackendModel: Sendable, Hashable {
   ///
   /// Credits and verdicts are always appended; a line of the ledger keeps its place when its owner changes. A known order, reversal, purchase or renewal is replaced.
   package mutating func apply(_ write: BackendWrite) {
+    changes.number += 1
     switch write {
     case .order(let order):
       if index.insert(order, at: orders.count) { orders.append(order) } else { replace(order) }

@@ -20,16 +20,19 @@ package final class BackendStore: @unchecked Sendable {
   private var isNew: Bool
   /// Called before each row of a transaction is written, and before the commit. Tests kill the process there.
   package var beforeWrite: (() -> Void)?
-  /// Nil during a change and after a failed one; then the file is read again.
+  /// Nil during a change and after one that failed halfway; then the file is read again.
   private var cached: BackendModel?
+  /// How often the file was read. Tests see by it that a refusal costs no reading.
+  private(set) var loads = 0
   /// Whether `perform` leaves the commit to `GroupCommit`.
   var isGathering = false
   /// The writes of judged requests that are not in the file yet.
   private var gathered: [BackendWrite] = []
   /// The store's changes that are not in the file yet.
   private var gatheredRows: [StoreRowWrite] = []
-  /// The store's changes of failed commits, which come before all others. Guarded by the connection's lock.
-  private var unwrittenRows: [StoreRowWrite] = []
+  /// Why the store's changes could not be written, until the owner has set the store back to the file: rows that are
+  /// based on lost ones must not be written. Guarded by the connection's lock.
+  private var loss: BackendStoreError?
   /// Whether the backend's writes are refused. Guarded by the connection's lock.
   private var refusesWrites = false
   /// The failure of gathered writes whose waiting requests were not informed yet.
@@ -75,6 +78,7 @@ package final class BackendStore: @unchecked Sendable {
     // The file lacks the gathered writes.
     if !gathered.isEmpty { try flush() }
     let model = try alone { () throws(BackendStoreError) in try Self.load(connection, identity) }
+    loads += 1
     cached = model
     return model
   }
@@ -111,9 +115,18 @@ package final class BackendStore: @unchecked Sendable {
     _ body: (inout BackendModel) throws -> (result: R, writes: [BackendWrite])
   ) throws -> R {
     var model = try self.model()
-    // Released here, so that the model is changed in place and not copied. After a failure the file is read again.
+    // Released here, so that the model is changed in place and not copied.
     cached = nil
-    let (result, writes) = try body(&model)
+    let changes = model.changes.number
+    let result: R
+    let writes: [BackendWrite]
+    do {
+      (result, writes) = try body(&model)
+    } catch {
+      // Most refusals come before any change. After another one the file is read again.
+      if model.changes.number == changes { cached = model }
+      throw error
+    }
     if !writes.isEmpty, isGathering {
       gathered += writes
       lastGathered += 1
@@ -168,32 +181,55 @@ package final class BackendStore: @unchecked Sendable {
     }
   }
 
-  /// Writes a batch under the connection's lock. The store's part is written also if the backend's fails: the store is
-  /// another company's, and what it charged stays charged.
+  /// Writes a batch under the connection's lock, in one transaction: a payment that cannot be kept is not charged.
+  ///
+  /// If only the backend's writes are refused (`refuseWrites`), the store's part is written: the store is another
+  /// company's, and what it charged stays charged.
   private func write(_ batch: Batch) throws(BackendStoreError) {
-    unwrittenRows += batch.rows
+    if let loss { throw loss }
     let failure = batch.failure ?? broken
-    if failure != nil || refusesWrites { try insertRows() }
-    if let failure { throw failure }
-    if !batch.writes.isEmpty || !unwrittenRows.isEmpty { try insert(batch.writes) }
-  }
-
-  private func insertRows() throws(BackendStoreError) {
-    guard !unwrittenRows.isEmpty else { return }
-    if refusesWrites { try setReadOnly(false) }
+    var rows = batch.rows
     do throws(BackendStoreError) {
-      try insert([])
+      if refusesWrites, !rows.isEmpty {
+        try insertRows(rows)
+        rows = []
+      }
+      if let failure { throw failure }
+      if !batch.writes.isEmpty || !rows.isEmpty { try insert(rows, batch.writes) }
     } catch {
-      if refusesWrites { try setReadOnly(true) }
+      if !rows.isEmpty { loss = error }
       throw error
     }
-    if refusesWrites { try setReadOnly(true) }
+  }
+
+  private func insertRows(_ rows: [StoreRowWrite]) throws(BackendStoreError) {
+    try setReadOnly(false)
+    do throws(BackendStoreError) {
+      try insert(rows, [])
+    } catch {
+      try setReadOnly(true)
+      throw error
+    }
+    try setReadOnly(true)
+  }
+
+  /// Whether the store in memory has changes that could not be written. The owner sets it back to `storeRows`.
+  var hasLostRows: Bool { alone { loss != nil } }
+
+  /// The store in memory is what the file has.
+  func forgetLoss() {
+    gatheredRows = []
+    alone { loss = nil }
   }
 
   /// Discards, after a failed commit, every judged request that is not in the file. Returns the number of the last
-  /// discarded change.
+  /// discarded change. With lost rows, the owner has to set the store back.
   func abandon() -> Int {
-    alone { broken = nil }
+    alone {
+      // Their requests fail with the others, so that the store must not have them either.
+      if loss == nil, !refusesWrites, !gatheredRows.isEmpty { loss = broken }
+      broken = nil
+    }
     (gathered, untold, cached) = ([], nil, nil)
     // Later requests wait for a higher number than those that fail now.
     defer { lastGathered += 1 }
@@ -218,7 +254,7 @@ package final class BackendStore: @unchecked Sendable {
   private func commitAlone(_ writes: [BackendWrite]) throws(BackendStoreError) {
     try alone { () throws(BackendStoreError) in
       if let broken { throw broken }
-      try insert(writes)
+      try insert([], writes)
     }
   }
 
@@ -261,11 +297,11 @@ package final class BackendStore: @unchecked Sendable {
     cached = nil
   }
 
-  /// Writes the store's rows that wait, and the backend's writes, in one transaction.
-  private func insert(_ writes: [BackendWrite]) throws(BackendStoreError) {
+  /// Writes the store's rows and the backend's in one transaction.
+  private func insert(_ rows: [StoreRowWrite], _ writes: [BackendWrite]) throws(BackendStoreError) {
     do throws(SQLiteError) {
       try connection.transaction(failing: { $0 }) { () throws(SQLiteError) in
-        for row in unwrittenRows {
+        for row in rows {
           beforeWrite?()
           try connection.write(row, statements)
         }
@@ -275,13 +311,23 @@ package final class BackendStore: @unchecked Sendable {
         }
         beforeWrite?()
       }
-      unwrittenRows = []
     } catch {
       throw BackendStoreError(error)
     }
   }
 
   // MARK: The store
+
+  /// Lets the file grow by no page, as on a full disk, or by any number again.
+  func limitFile(_ isFull: Bool) throws(BackendStoreError) {
+    try alone { () throws(BackendStoreError) in
+      do throws(SQLiteError) {
+        try connection.execute("PRAGMA max_page_count=\(isFull ? 1 : 0x7fff_fffe)")
+      } catch {
+        throw BackendStoreError(error)
+      }
+    }
+  }
 
   /// Adds changes of the store to the next commit. The caller waits for `lastGathered` before it answers, or calls
   /// `flush`.
@@ -291,10 +337,9 @@ package final class BackendStore: @unchecked Sendable {
     lastGathered += 1
   }
 
-  /// The store's rows in the file.
+  /// The store's rows in the file, without gathered ones.
   func storeRows() throws(BackendStoreError) -> [(part: String, key: String, value: String)] {
-    try flush()
-    return try alone { () throws(BackendStoreError) in
+    try alone { () throws(BackendStoreError) in
       do throws(SQLiteError) {
         return try connection.prepare("SELECT part, key, value FROM store_rows").all([]) {
           (part: $0.text(0), key: $0.text(1), value: $0.text(2))
@@ -330,53 +375,4 @@ package final class BackendStore: @unchecked Sendable {
     for write in try connection.readWrites(holdingProofs: false) { model.apply(write) }
     return model
   }
-}
-
-/// The whole state of a backend at one moment.
-public struct BackendBackup: Sendable, Hashable {
-  var writes: [BackendWrite]
-}
-
-/// Why the backend's file could not be read or written.
-package struct BackendStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// One line; never holds a proof or a token.
-  package let description: String
-
-  init(_ error: SQLiteError) { description = "the backend's store: \(error)" }
-
-  /// A file of another schema version. It holds only test data, so it is refused and not migrated.
-  init(version: Int64, at path: String) {
-    description =
-      "the backend's store: \(path) is of schema version \(version), not \(BackendTables.version); begin with a new file"
-  }
-
-  /// A file that is not a backend's. It was not changed.
-  init(foreign path: String, _ found: String) {
-    description = "the backend's store: \(path) is not a file of a mock server: \(found); name another file"
-  }
-
-  /// A file that another server has.
-  init(served path: String) {
-    description =
-      "the backend's store: \(path) is served by another mock server; two would grant a purchase twice: stop the other "
-      + "one, or name another file"
-  }
-
-  init(environment: String, of path: String, notOf wanted: String) {
-    description =
-      "the backend's store: \(path) holds a store of the environment \(environment), not \(wanted); name another file"
-  }
-
-  init(_ error: FileError) { description = "the backend's store: \(error)" }
-
-  static func wrap<R>(_ body: () throws(FileError) -> R) throws(BackendStoreError) -> R {
-    do throws(FileError) {
-      return try body()
-    } catch {
-      throw BackendStoreError(error)
-    }
-  }
-
-  /// Content that this version does not write.
-  init(unreadable what: String) { description = "the backend's store: \(what) cannot be read" }
 }

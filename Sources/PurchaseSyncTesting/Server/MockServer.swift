@@ -19,6 +19,7 @@ public final class MockServer: Sendable {
   /// Nil after `stop`.
   private let lease: Locked<ServerLease?>
   private let host = Locked("127.0.0.1")
+  private let commits = GroupCommit()
   /// Counts a well-formed request, and returns its fault.
   let fault: @Sendable (HTTPRequest) -> Fault?
   /// Handles a request.
@@ -79,12 +80,13 @@ public final class MockServer: Sendable {
     var state = MockState(
       store: store, backend: backend, faults: faults, credentials: Credentials(tokens: tokens))
     state.keeper = keeper
+    if keepsStore, kept == nil { state.firstState = KeptState(store: store) }
     if let kept { state.resume(kept.state, at: kept.at, now: now()) }
     state.broken = broken
     let mock = Locked(state)
     self.mock = mock
     self.now = now
-    let commits = GroupCommit()
+    let commits = commits
     // The server asks for a fault once per well-formed request, so this is where all of them are counted.
     // While a receipt is verified over HTTP, its connection waits for another one of this server.
     let fault: @Sendable (HTTPRequest) -> Fault? = { request in
@@ -150,21 +152,44 @@ public final class MockServer: Sendable {
       return (handled.ordinal, response, state.backend.lastGathered, state.backend, state.takeErrands())
     }
     do throws(BackendStoreError) {
-      try commits.wait(for: number) {
-        let batch = mock.withLock { $0.backend.take() }
-        do throws(BackendStoreError) {
-          try backend.commit(batch)
-          return GroupCommit.Outcome(through: batch.through)
-        } catch {
-          return GroupCommit.Outcome(through: mock.withLock { $0.backend.abandon() }, failure: error)
-        }
-      }
+      try commit(through: number, backend, mock, commits, now: now)
     } catch {
-      return (ordinal, HTTPProblem(error).response)
+      guard request.method == "GET" else { return (ordinal, HTTPProblem(error).response) }
+      return (
+        ordinal,
+        mock.withLock { sign($0.answerFromFile(request, now: now()), to: request, with: $0.signature) }
+      )
     }
     // Only now: a transaction that is finished before its grant is durable would be lost with a crash in between.
     if !errands.isEmpty { mock.withLock { $0.go(on: errands) } }
     return (ordinal, response)
+  }
+
+  /// Waits until every change up to this number is in the file. Throws if they could not be written: they did not
+  /// happen.
+  private static func commit(
+    through number: Int, _ backend: BackendStore, _ mock: Locked<MockState>, _ commits: GroupCommit,
+    now: () -> Timestamp
+  ) throws(BackendStoreError) {
+    try commits.wait(for: number) {
+      let batch = mock.withLock { _ in backend.take() }
+      do throws(BackendStoreError) {
+        try backend.commit(batch)
+        return GroupCommit.Outcome(through: batch.through)
+      } catch {
+        return GroupCommit.Outcome(through: mock.withLock { $0.abandon(now: now()) }, failure: error)
+      }
+    }
+  }
+
+  /// Sets the store back after changes that could not be written, if no request has done so.
+  func setBackLosses() {
+    let (number, backend) = mock.withLock { ($0.backend.lastGathered, $0.backend) }
+    do throws(BackendStoreError) {
+      try Self.commit(through: number, backend, mock, commits, now: now)
+    } catch {
+      return  // The failure is known, and by now the store is what the file has.
+    }
   }
 
   /// Asks the verifier for a request's questions. Without the lock: over HTTP, the question is a request to this
@@ -238,24 +263,6 @@ public final class MockServer: Sendable {
   public var moment: Timestamp {
     let now = now()
     return mock.withLock { now.adding(milliseconds: $0.clockShift) }
-  }
-
-  /// Does the work of store and backend that is due now: charges renewals, posts notifications, and runs the backend's
-  /// job every 12 hours (R3.9). Call it repeatedly.
-  ///
-  /// - Parameter post: Posts a body as `application/json` to the backend and returns the HTTP status; nil for no answer.
-  /// - Returns: How many notifications were posted.
-  @discardableResult
-  public func goOn(post: @escaping @Sendable (Data) async -> Int?) async -> Int {
-    let moment = moment
-    withStore { $0.advance(to: moment) }
-    await runDueJob(now: moment)
-    let due = withStore { $0.takeNotifications(now: moment) }
-    for notification in due {
-      let status = await post(Data(notification.body.utf8))
-      withStore { $0.settleNotification(id: notification.id, status: status, now: moment) }
-    }
-    return due.count
   }
 
   /// Closes all connections and waits for running handlers, and lets another server have the file. Idempotent.

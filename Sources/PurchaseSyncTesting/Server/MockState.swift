@@ -51,8 +51,10 @@ struct MockState {
   var isJobAsked = false
   /// What the file has of this state; nil if the store ends with this server.
   var keeper: StoreKeeper?
+  /// The state of a file that has none yet.
+  var firstState: KeptState?
   /// Whether something of what the file keeps may have changed since the last `keep`.
-  private var isChanged = false
+  private(set) var isChanged = false
 
   init(store: StoreModel, backend: BackendStore, faults: FaultPlan, credentials: Credentials) {
     self.store = store
@@ -104,16 +106,20 @@ struct MockState {
     backend.gather(rows)
   }
 
-  /// The same, and waits until they are in the file. For changes that no request makes. After a failure the next request
-  /// writes them, or is answered that they could not be written.
-  mutating func keepNow(now: Timestamp) {
-    guard keeper != nil, isChanged else { return }
+  /// The same, and waits until they are in the file. For changes that no request makes. After a failure they did not
+  /// happen: the next commit fails, and sets the store back (`abandon`).
+  ///
+  /// - Returns: False if they did not happen.
+  @discardableResult
+  mutating func keepNow(now: Timestamp) -> Bool {
+    guard keeper != nil, isChanged else { return true }
     do {
       try keep(now: now)
       try backend.flush()
     } catch {
       failedCommits += 1
     }
+    return !backend.hasLostRows
   }
 
   /// Goes on with what a file has. A clock that runs fast, or was moved, does not go back at a restart.

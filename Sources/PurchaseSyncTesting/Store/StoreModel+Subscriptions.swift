@@ -32,6 +32,9 @@ extension StoreModel {
     self.earliestStep = nextStepAt
   }
 
+  /// Whether `advance(to:)` has something to do.
+  func isStepDue(at now: Timestamp) -> Bool { earliestStep.map { $0 <= now } ?? false }
+
   /// The time of the next step of a subscription; nil if there is none.
   public var nextStepAt: Timestamp? { steps.map(\.moment).min() }
 
