@@ -135,6 +135,29 @@ struct ServerAPIHistoryTests {
     #expect(listed[1] == silver.transactionID)
   }
 
+  @Test func `a revision of a list with another order or other filters is refused`() throws {
+    var shop = Shop()
+    var id = ""
+    for _ in 0..<25 { id = try shop.buy("coins").transactionID }
+    let lists: [KeyValuePairs<String, String>] = [
+      [:], ["sort": "DESCENDING"], ["productId": "coins"], ["productType": "CONSUMABLE"],
+      ["productId": "coins", "productId": "pro"], ["startDate": "5"], ["revoked": "false"],
+    ]
+    for (number, items) in lists.enumerated() {
+      let page = try shop.store.history(of: id, version: 2, try HistoryQuery(ServerAPIQuery(items)))
+      #expect(page.hasMore)
+      for (other, items) in lists.enumerated() {
+        var query = try HistoryQuery(ServerAPIQuery(items))
+        query.revision = page.revision
+        if other == number {
+          #expect(try shop.store.history(of: id, version: 2, query).records.count == 5)
+        } else {
+          #expect(error { _ = try shop.store.history(of: id, version: 2, query) } == .invalidRevision)
+        }
+      }
+    }
+  }
+
   @Test(
     arguments: [
       (["revision": "x"], .invalidRevision), (["revision": "1_x"], .invalidRevision),

@@ -47,9 +47,10 @@ struct ServerAPINotificationTests {
     var pages: [[LoggedNotification]] = []
     var token: String?
     repeat {
-      let (entries, hasMore) = try shop.store.notificationHistory(try query(shop, token: token))
+      let asked = try query(shop, token: token)
+      let (entries, hasMore) = try shop.store.notificationHistory(asked)
       pages.append(entries)
-      token = hasMore ? entries.last.map(NotificationQuery.token) : nil
+      token = hasMore ? entries.last.map(asked.token) : nil
     } while token != nil
     #expect(pages.map(\.count) == [20, 20, 5])
     let entries = pages.flatMap { $0 }
@@ -60,6 +61,35 @@ struct ServerAPINotificationTests {
     #expect(
       entries.first?.sendAttempts.array?.compactMap { $0["sendAttemptResult"]?.string }
         == ["UNSUCCESSFUL_HTTP_RESPONSE_CODE", "SUCCESS"])
+  }
+
+  @Test func `a token of a list with other filters is refused, and one with a later end is not`() throws {
+    var shop = shop()
+    for _ in 0..<21 { try shop.buy("coins") }
+    let first = try query(shop)
+    let token = try #require(try shop.store.notificationHistory(first).entries.last.map(first.token))
+    for more in [
+      #","onlyFailures":true"#, #","notificationType":"REFUND""#,
+      #","startDate":\#(Sample.now.milliseconds + 1)"#,
+    ] {
+      #expect(error { _ = try query(shop, more, token: token) } == .invalidPaginationToken)
+    }
+    let later = try query(shop, #","endDate":\#(Sample.now.milliseconds + 5 * Sample.day)"#, token: token)
+    #expect(try shop.store.notificationHistory(later).entries.count == 1)
+  }
+
+  @Test func `the results of requests for all subscribers are bounded`() throws {
+    var shop = shop()
+    let most = StoreModel.keptMassExtensions
+    for number in 0...most {
+      let body: JSONValue = [
+        "extendByDays": 1, "extendReasonCode": 1, "requestIdentifier": .string("r\(number)"),
+        "productId": "gold",
+      ]
+      try shop.store.extendRenewals(try RenewalExtension(body: body), body: body, now: shop.now)
+    }
+    #expect(shop.store.massExtensions.map(\.requestIdentifier).first == "r1")
+    #expect(shop.store.massExtensions.count == most)
   }
 
   @Test func `copies of a notification and attempts without an answer are attempts of one`() throws {

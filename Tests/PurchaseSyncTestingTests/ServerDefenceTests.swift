@@ -33,6 +33,33 @@ struct ServerDefenceTests {
 
   private static let step = #"{"milliseconds":1000}"#
 
+  @Test(arguments: [
+    ("/v1/orders", "evil.example", true), ("/v1/receipts", "evil.example:8080", true),
+    ("/v1/orders", "127.0.0.1:8080", false), ("/v1/orders", "localhost", false),
+    // A server may come by another name.
+    ("/v1/notifications/appstore", "host.docker.internal:8080", false),
+    ("/verifyReceipt", "mock:8080", false),
+  ])
+  func `a name that a page points to this machine reaches no account`(
+    path: String, host: String, isRefused: Bool
+  )
+    throws
+  {
+    let fixture = try MockServerFixture()
+    var headers = Self.alice
+    headers["Host"] = host
+    #expect((try ask(fixture, "POST", path, headers).status == 403) == isRefused)
+  }
+
+  @Test func `two Origin headers are refused`() throws {
+    let fixture = try MockServerFixture()
+    var headers: HTTPHeaders = ["Host": "127.0.0.1:8080", "Content-Type": "application/json"]
+    headers.fields += [("Origin", "http://127.0.0.1:8080"), ("Origin", "https://evil.example")]
+    let before = fixture.server.moment
+    #expect(try ask(fixture, "POST", "/admin/clock", headers, Self.step).status == 400)
+    #expect(fixture.server.moment == before)
+  }
+
   @Test(
     arguments: [
       (["Origin": "https://evil.example"], 403), (["Origin": "null"], 403),
@@ -154,14 +181,56 @@ struct ServerDefenceTests {
     ("/store/sign-in", #"{"device":"d","account":"a"}"#, "account"),
     ("/store/receipt/refresh", #"{"storeAccount":"a","force":true}"#, "force"),
     ("/admin/clock", #"{"milliseconds":1,"days":1}"#, "days"),
+    ("PUT /admin/faults", #"{"rules":[],"rule":[]}"#, "rule"),
+    ("PUT /admin/faults", #"{"rules":[{"path":"/","fualt":"reset"}]}"#, "fualt"),
+    ("PUT /admin/api-limit", #"{"requests":1,"seconds":1}"#, "seconds"),
+    ("PUT /store/verify-receipt-answers", #"{"answers":[],"count":1}"#, "count"),
+    (
+      "PUT /store/verify-receipt-answers", #"{"answers":[{"status":21005,"isRetriable":true}]}"#,
+      "isRetriable"
+    ),
+    ("/admin/job", #"{"now":true}"#, "now"),
+    ("/store/promotions", #"{"productID":"coins","storeAccount":"a","quantity":2}"#, "quantity"),
   ])
   func `a member that a body does not have is refused with its name`(path: String, body: String, name: String)
     throws
   {
     let fixture = try MockServerFixture()
-    let reply = try ask(fixture, "POST", path, Self.json, body)
-    #expect(reply.status == 400 && reply.problem?.detail?.contains("\"\(name)\"") == true)
+    let method = path.hasPrefix("PUT ") ? "PUT" : "POST"
+    let reply = try ask(fixture, method, String(path.trimmingPrefix("PUT ")), Self.json, body)
+    #expect(
+      reply.status == 400 && reply.problem?.detail?.contains("no member \"\(name)\"; there are ") == true)
     #expect(try fixture.server.snapshot().charges.isEmpty)
+  }
+
+  @Test(arguments: [
+    "/store/transactions/1/signed", "/store/transactions/1/notification", "/store/app-transaction",
+    "/store/receipt",
+  ])
+  func `a misspelt name in the query of a proof is refused`(path: String) throws {
+    let fixture = try MockServerFixture()
+    let answer = fixture.server.handler(
+      HTTPRequest(
+        method: "GET", path: path,
+        query: path.contains("transactions/")
+          ? ["brokn": "wrongRoot"] : ["storeAccount": "a", "brokn": "wrongRoot"]))
+    #expect(answer.status == 400)
+    #expect(String(decoding: answer.body, as: UTF8.self).contains("brokn"))
+  }
+
+  @Test(
+    arguments: [
+      ("2100-01-01", 4_102_444_800_000), ("2099-12-31", 4_102_358_400_000), ("2016-01-02", 1_451_692_800_000),
+      ("2015-12-31", 1_451_520_000_000),
+    ] as [(String, Int64)])
+  func `the clock stays within the years of the store's certificates`(day: String, moment: Int64) throws {
+    let fixture = try MockServerFixture()
+    let step = moment - fixture.server.moment.milliseconds
+    let reply = try ask(fixture, "POST", "/admin/clock", Self.json, "{\"milliseconds\":\(step)}")
+    let isValid = ("2016-01-01"..."2099-12-31").contains(day)
+    #expect((reply.status == 200) == isValid)
+    #expect(isValid || reply.problem?.detail?.contains("certificates are valid from 2016") == true)
+    #expect((fixture.server.moment.milliseconds == moment) == isValid)
   }
 
   @Test(arguments: ["1.5", "1e400", "99999999999999999999", "-0.1"])

@@ -3,8 +3,13 @@ package import LoopbackHTTP
 extension FaultPlan: Codable {
   private enum CodingKeys: CodingKey { case rules }
 
-  /// Reads `{"rules": [...]}`; refuses unknown faults and unknown keys of a rule.
+  /// Reads `{"rules": [...]}`; refuses unknown faults and unknown keys.
   public init(from decoder: any Decoder) throws {
+    let written = try decoder.container(keyedBy: AnyKey.self)
+    for key in written.allKeys where CodingKeys(stringValue: key.stringValue) == nil {
+      throw DecodingError.dataCorruptedError(
+        forKey: key, in: written, debugDescription: "a plan has no such key; its only key is rules")
+    }
     self.init(try decoder.container(keyedBy: CodingKeys.self).decode([Rule].self, forKey: .rules))
   }
 
@@ -38,6 +43,9 @@ extension FaultPlan.Rule {
 }
 
 extension FaultPlan.Rule: Codable {
+  /// The names of a rule's members in JSON.
+  static let members = Set(Document.CodingKeys.allCases.map(\.stringValue))
+
   package init(from decoder: any Decoder) throws {
     let written = try decoder.container(keyedBy: AnyKey.self)
     // A misspelled key would make a fault that never happens.

@@ -78,6 +78,7 @@ extension MockState {
 
   /// The job asks the store over HTTP, which takes time: it runs after the answer.
   static func askForJob(_ mock: inout MockState, _ call: Route.Call) throws -> HTTPResponse {
+    if !call.request.body.isEmpty { _ = try JSONBody.decode(NoMembers.self, from: call.request) }
     mock.isJobAsked = true
     return try JSONBody.response(EmptyDocument(), status: 202)
   }
@@ -88,8 +89,14 @@ extension MockState {
     guard !overflow, abs(Double(shift)) < 3.2e12 else {
       throw HTTPProblem.invalid("milliseconds: more than a century away from the real time")
     }
+    let moment = call.now.adding(milliseconds: step.milliseconds)
+    guard TestCertificate.years ~= moment.milliseconds else {
+      throw HTTPProblem.invalid(
+        "milliseconds: the store's certificates are valid from 2016 until the end of 2099, and the clock would leave "
+          + "these years")
+    }
     mock.clockShift = shift
-    return ClockReply(now: call.now.adding(milliseconds: step.milliseconds), clockShift: shift)
+    return ClockReply(now: moment, clockShift: shift)
   }
 }
 

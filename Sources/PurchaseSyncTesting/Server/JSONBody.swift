@@ -5,18 +5,17 @@ import LoopbackHTTP
 /// Bodies as JSON. An unreadable body is answered 400 with the place of the error, never with the value.
 enum JSONBody {
   static func decode<T: Decodable>(_ type: T.Type, from request: HTTPRequest) throws -> T {
-    let value: T
+    // First, because a member that is misspelt is often one that is missing.
+    if let strict = type as? any StrictBody.Type, let json = json(request.body) {
+      try strict.check(json)
+    }
     do {
-      value = try JSONDecoder().decode(type, from: Data(request.body))
+      return try JSONDecoder().decode(type, from: Data(request.body))
     } catch let error as DecodingError {
       throw HTTPProblem.malformed(describe(error, request.body))
     } catch {
       throw HTTPProblem.malformed("the body is not readable JSON")
     }
-    if let strict = type as? any StrictBody.Type, let json = json(request.body) {
-      try strict.check(json)
-    }
-    return value
   }
 
   static func response(_ value: some Encodable, status: Int = 200) throws -> HTTPResponse {

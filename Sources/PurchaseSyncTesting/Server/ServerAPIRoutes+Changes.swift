@@ -91,7 +91,7 @@ extension MockState {
     var reply: [String: JSONValue] = [
       "hasMore": .bool(hasMore), "notificationHistory": .array(entries.map(\.document)),
     ]
-    if hasMore { reply["paginationToken"] = entries.last.map { .string(NotificationQuery.token(after: $0)) } }
+    if hasMore { reply["paginationToken"] = entries.last.map { .string(query.token(after: $0)) } }
     return .object(reply)
   }
 }

@@ -20,11 +20,11 @@ extension MockState {
   }
 
   static func promote(
-    _ mock: inout MockState, _ payment: PaymentRequest, _ call: Route.Call
+    _ mock: inout MockState, _ promotion: PromotionRequest, _ call: Route.Call
   ) throws -> RequestDocument {
-    let account = mock.account(payment.storeAccount, device: payment.device)
+    let account = mock.account(promotion.storeAccount, device: promotion.device)
     return RequestDocument(
-      try mock.store.promote(product: payment.productID, storeAccount: account ?? "", now: call.now))
+      try mock.store.promote(product: promotion.productID, storeAccount: account ?? "", now: call.now))
   }
 
   static func redeem(
@@ -169,4 +169,11 @@ extension MockState {
     }
     return notifications(&mock, call)
   }
+}
+
+/// A purchase that begins in the store: the body of `POST /store/promotions`.
+struct PromotionRequest: Decodable {
+  var productID: String
+  var storeAccount: String?
+  var device: String?
 }

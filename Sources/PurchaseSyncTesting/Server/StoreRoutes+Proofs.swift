@@ -51,6 +51,7 @@ extension MockState {
   }
 
   static func appTransaction(_ mock: inout MockState, _ call: Route.Call) throws -> SignedAppTransactionInfo {
+    try call.request.allow(query: ["storeAccount", "device", "broken"])
     guard try mock.account(of: call.request) != nil else { throw StoreModelError.noStoreAccount }
     let forge = mock.store.signer.breaking(try defect(in: call.request) ?? mock.store.faults.brokenProofs)
     return SignedAppTransactionInfo(
@@ -60,6 +61,7 @@ extension MockState {
 
   /// The transaction that a path names, and the forge for its proofs.
   private mutating func proof(_ call: Route.Call) throws -> (StoreTransactionRecord, ReceiptForge) {
+    try call.request.allow(query: ["broken"])
     store.advance(to: call.now)
     guard let record = store.transaction(call.parameter) else {
       throw StoreModelError.unknownTransaction(call.parameter)

@@ -49,6 +49,7 @@ extension MockState {
   }
 
   static func receipt(_ mock: inout MockState, _ call: Route.Call) throws -> ReceiptReply {
+    try call.request.allow(query: ["storeAccount", "device", "launch", "broken"])
     let account = try mock.account(of: call.request)
     if let defect = try defect(in: call.request) {
       let bytes = mock.store.brokenReceipt(defect, storeAccount: account, now: call.now)

@@ -53,6 +53,24 @@ struct HistoryQuery: Hashable {
     }
   }
 
+  /// Tells this query's filters and order from others'; nil for a query without any. A revision is a place in one list:
+  /// in another one it would skip transactions. A later end adds to the same list, so that the end is no part of it.
+  var fingerprint: String? {
+    var plain = self
+    (plain.revision, plain.endDate) = (nil, nil)
+    guard plain != HistoryQuery.all else { return nil }
+    let parts: [String] = [
+      startDate.map { String($0) } ?? "", productIDs.sorted().joined(separator: ","),
+      kinds.map(\.rawValue).sorted().joined(separator: ","), groups.sorted().joined(separator: ","),
+      ownership?.rawValue ?? "", isRevoked.map { String($0) } ?? "", String(isDescending),
+    ]
+    return HistoryPlace.fingerprint(of: parts)
+  }
+
+  private static let all = HistoryQuery()
+
+  private init() {}
+
   /// Whether the history has this transaction.
   func matches(_ record: StoreTransactionRecord) -> Bool {
     let date = record.purchasedAt.milliseconds

@@ -34,7 +34,7 @@ struct NotificationQuery: Hashable {
       guard kind != nil, Self.subtypes.contains(subtype) else { throw .invalidNotificationType }
     }
     if let paginationToken {
-      guard let number = Self.number(of: paginationToken) else { throw .invalidPaginationToken }
+      guard let number = number(of: paginationToken) else { throw .invalidPaginationToken }
       after = number
     }
   }
@@ -51,13 +51,24 @@ struct NotificationQuery: Hashable {
 
   private static let tokenPrefix = "page-"
 
-  /// The token of the page after this notification.
-  static func token(after entry: LoggedNotification) -> String { tokenPrefix + String(entry.number) }
+  /// The token of the page after this notification: its number, and the filters to which the token belongs.
+  func token(after entry: LoggedNotification) -> String {
+    "\(Self.tokenPrefix)\(entry.number)-\(fingerprint)"
+  }
 
-  private static func number(of token: String) -> Int? {
-    guard token.hasPrefix(tokenPrefix), let number = Int(token.dropFirst(tokenPrefix.count)), number > 0
+  private func number(of token: String) -> Int? {
+    let parts = token.split(separator: "-", omittingEmptySubsequences: false)
+    guard token.hasPrefix(Self.tokenPrefix), parts.count == 3, let number = Int(parts[1]), number > 0,
+      parts[2] == fingerprint
     else { return nil }
     return number
+  }
+
+  /// In a list with other filters, the number would be another place. A later end adds to the same list.
+  private var fingerprint: String {
+    HistoryPlace.fingerprint(of: [
+      String(startDate), kind ?? "", subtype ?? "", transactionID ?? "", String(onlyFailures),
+    ])
   }
 
   // MARK: Words

@@ -79,6 +79,9 @@ extension StoreModel {
 
   // MARK: All subscribers
 
+  /// How many results are kept: the newest.
+  static let keptMassExtensions = 200
+
   /// Postpones the renewal of all active subscribers of a product. The real store takes its time; the model does it at
   /// once, and tells in the same notifications.
   mutating func extendRenewals(_ request: RenewalExtension, body: JSONValue, now: Timestamp)
@@ -110,6 +113,7 @@ extension StoreModel {
     }
     massExtensions.removeAll { $0.productID == product && $0.requestIdentifier == request.requestIdentifier }
     massExtensions.append(result)
+    massExtensions.removeFirst(max(0, massExtensions.count - Self.keptMassExtensions))
     tell(ofExtension: result, failed: nil, now: now)
   }
 

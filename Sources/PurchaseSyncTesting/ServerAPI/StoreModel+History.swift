@@ -36,7 +36,8 @@ extension StoreModel {
       return query.matches(record) && (version > 1 || !isSpent)
     }
     return try HistoryPage(
-      of: listed.map { (place(of: $0), $0) }, after: query.revision, isDescending: query.isDescending)
+      of: listed.map { (place(of: $0), $0) }, after: query.revision, isDescending: query.isDescending,
+      fingerprint: query.fingerprint)
   }
 
   /// A page of the customer's refunded purchases, the earliest refund first.

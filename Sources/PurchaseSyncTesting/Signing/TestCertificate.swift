@@ -13,6 +13,8 @@ struct TestCertificate: Sendable {
   /// The first and the last second, such as `20160101000000Z`.
   var notBefore = "20160101000000Z"
   var notAfter = "20991231235959Z"
+  /// The same two, in milliseconds since 1970.
+  static let years: ClosedRange<Int64> = 1_451_606_400_000...4_102_444_799_000
   var subject: Subject
   /// Whether it may sign other certificates.
   var isAuthority = false
