@@ -230,10 +230,6 @@ struct LifecycleTests {
         #expect(try client.ask(get("/\(number)")).text == "GET /\(number) ")
         held.append(client)
       }
-      // The first ones were closed, without a reset; one with a part of a request knows why.
-      let end = held[0].readToEnd()
-      #expect(end.ending == .closed)
-      #expect(half.isEmpty ? end.bytes == [] : String(decoding: end.bytes, as: UTF8.self).contains(" 503 "))
     }
   }
 
