@@ -112,14 +112,15 @@ struct BackendLifecycleTests {
     let record = Sample.record()
     let facts = try SignedTransaction(jws: Sample.forge.signedTransaction(record, signedAt: Sample.now))
     let claim = Sample.claim(for: record)
-    let request = UploadRequest(device: UUID(), proof: nil, claims: [claim, claim])
+    let proof = ProofDocument(kind: .signedTransaction, data: "unread")
+    let request = UploadRequest(device: UUID(), proof: proof, claims: [claim, claim])
     var asked: [VerificationQuery] = []
     let judgement = backend.model.judge(request, from: .account("alice"), now: Sample.now) {
       asked.append($0)
       return .genuine([facts])
     }
     #expect(judgement.verdicts.map(\.verdict) == [.granted, .duplicate])
-    #expect(asked == [.transaction(environment: "Production", id: "1")])
+    #expect(asked == [.proof(proof)])
   }
 
   @Test func `the first account that adopts a device gets its grants, later grants do not move`() throws {

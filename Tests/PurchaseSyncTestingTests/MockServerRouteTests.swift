@@ -120,7 +120,7 @@ struct MockServerRouteTests {
   @Test func `forged and altered proofs are rejected, without a proof the store is asked by id`() async throws
   {
     let fixture = try MockServerFixture()
-    var payment = try await fixture.pay()
+    var payment = try await fixture.pay(token: try await fixture.order().accountToken)
     let genuine = payment.signedTransaction
     payment.signedTransaction = String(genuine.dropLast()) + (genuine.hasSuffix("A") ? "E" : "A")
     #expect(try await fixture.upload(payment)?.verdict == .rejected)

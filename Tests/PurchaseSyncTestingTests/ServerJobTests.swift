@@ -105,11 +105,17 @@ struct ServerJobTests {
     )
     var model = BackendModel(bundleID: Sample.bundleID, seed: 1)
     var store = Sample.store()
-    let paid = try store.buy()
-    let upload = UploadRequest(device: UUID(), proof: long, claims: [Sample.claim(for: paid)])
-    let judged = model.judge(
-      upload, from: .account("alice"), now: Sample.now, answers: { store.answer(to: $0, now: Sample.now) })
-    #expect(judged.verdicts.map(\.verdict) == [.granted])
+    let order = try model.createOrder(
+      OrderRequest(productID: "coins", quantity: 1), account: "alice", idempotencyKey: "k", now: Sample.now
+    ).order
+    // It is as good as none: only the store's record counts.
+    for (token, verdict) in [(order.accountToken, Verdict.granted), (nil, .unknownTransaction)] {
+      let paid = try store.buy(token: token)
+      let upload = UploadRequest(device: UUID(), proof: long, claims: [Sample.claim(for: paid)])
+      let judged = model.judge(
+        upload, from: .account("alice"), now: Sample.now, answers: { store.answer(to: $0, now: Sample.now) })
+      #expect(judged.verdicts.map(\.verdict) == [verdict])
+    }
     // Without an id there is nothing else to ask for: an answer that never changes is final.
     struct Unused: ReceiptVerifier {
       func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer { StoreAnswer(.notFound) }

@@ -100,6 +100,19 @@ struct StoreErrandTests {
     #expect(try fixture.server.snapshot().charges.allSatisfy(\.isFinished))
   }
 
+  @Test func `a stranger who names the id of a customer's purchase is not that customer's account`()
+    async throws
+  {
+    let fixture = try fixture()
+    let first = try await fixture.pay()
+    let verdict = try await fixture.upload(first, headers: MockServerFixture.bearer("bob"), withProof: false)
+    #expect(verdict?.verdict == .unknownTransaction && verdict?.reason == "a proof is needed")
+    _ = try redeem(fixture)
+    _ = try await post(fixture)
+    #expect(try owners(fixture).isEmpty)
+    #expect(try fixture.server.snapshot().charges.allSatisfy { !$0.isFinished })
+  }
+
   @Test func `an offer code of an unknown customer, or of one with two accounts, waits for a device`()
     async throws
   {

@@ -33,7 +33,7 @@ import Testing
       .finishInADefer: ["3", "13"], .outcomeToldEarly: ["23"], .confirmedForTheApp: ["23"],
       .streamNeverEnds: ["S3"], .ownedWithoutOrder: ["36"], .cancelledIsUnpaid: ["3"], .oneKeyForAll: ["9"],
       .deviceOrderNotSent: ["24"], .ownerDropped: ["32"], .userNotNamed: ["32"],
-      .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"],
+      .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"], .idsBelieved: ["39"],
     ]
     let result = try CommandResult(of: ["explore", "--engine", "--plant", "all", "--seeds", "400"])
     #expect(result.status == 0, "\(result.output)\(result.errors)")

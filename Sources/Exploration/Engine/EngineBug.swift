@@ -12,6 +12,8 @@ package enum EngineBug: String, PlantedBug {
   case wrongAccountAfterAwait, finishInADefer, outcomeToldEarly, confirmedForTheApp, streamNeverEnds
   // MARK: The vault
   case vaultMovesAlong
+  // MARK: The backend
+  case idsBelieved
   // MARK: Orders
   case ownedWithoutOrder, cancelledIsUnpaid, oneKeyForAll, deviceOrderNotSent
 
@@ -35,6 +37,7 @@ package enum EngineBug: String, PlantedBug {
     case .finishInADefer: "the app finishes a transaction whether or not the engine took it"
     case .outcomeToldEarly: "the app hears of a reply before it is committed"
     case .confirmedForTheApp: "an outcome is confirmed when it is delivered, not when the app has seen it"
+    case .idsBelieved: "the backend grants a claim without a proof by its id"
     case .ownedWithoutOrder:
       "a transaction that the store repeats is handed over without the order that it answers"
     case .cancelledIsUnpaid: "the app clears away the transaction of an order whose sheet said cancelled"

@@ -25,6 +25,7 @@ package enum EngineInvariant: String, Invariant {
   case ownerTold = "32"
   case eachOrderEnds = "36"
   case neverBlocked = "37"
+  case idAlone = "39"
   case shutdownReturns = "S1"
   case nothingAfterShutdown = "S2"
   case streamsEnd = "S3"
@@ -67,7 +68,7 @@ package enum EngineInvariant: String, Invariant {
   package var minimum: Int {
     switch self {
     case .failedEnqueue: 5
-    case .eachOrderEnds, .neverBlocked: 5
+    case .eachOrderEnds, .neverBlocked, .idAlone: 5
     case .ownerTold: 100
     case .retryAfter: 50
     case .prefix, .refunds, .suspensionHolds, .cancelReturns: 60
@@ -91,6 +92,7 @@ package enum EngineMark: Int, Mark {
   case restoredOnNewPhone, receiptRestored, restoredAsOwn, restoredAsAnothers, restoredAgain
   case startedFromCopy, copiedWithEntries, boughtOnCopy, adoptedOnCopy
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
+  case idGuessed
 
   package var sentence: String {
     switch self {
@@ -148,6 +150,7 @@ package enum EngineMark: Int, Mark {
     case .pendingSignedOut: "an account signed out while its payment waited"
     case .neverConfirmed: "an app confirmed no outcome"
     case .deviceMadeOrder: "the device made an order"
+    case .idGuessed: "a stranger named the id of a purchase, without a proof"
     case .beginTwice: "the app asked for two orders at once"
     }
   }

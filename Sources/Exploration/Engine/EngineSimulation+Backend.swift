@@ -92,8 +92,8 @@ extension EngineSimulation {
     }
     let present = account == nil ? signedIn.map(Names.account) ?? -1 : -1
     for claim in upload.claims {
-      let isReceipt = upload.proof(of: claim)?.kind == .appReceipt
-      verdicts.append(rule(on: claim, isReceipt, from: uploader, present, phone))
+      verdicts.append(
+        rule(on: claim, upload.proof(of: claim)?.kind, from: uploader, present, phone))
     }
     checkBuyers()
     return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts)))
@@ -101,7 +101,7 @@ extension EngineSimulation {
 
   /// A receipt shows no account token.
   private func rule(
-    on claim: Claim, _ isReceipt: Bool, from uploader: Int, _ signedIn: Int, _ phone: EnginePhone?
+    on claim: Claim, _ proof: ProofKind?, from uploader: Int, _ signedIn: Int, _ phone: EnginePhone?
   ) -> ClaimVerdict {
     let sale = Names.order(claim.transactionID)
     var told = ClaimVerdict(
@@ -130,12 +130,11 @@ extension EngineSimulation {
       (told.verdict, told.reason) = (.rejected, "there is no such order")
       return told
     }
+    guessID(of: sale)
     let before = backend.count(of: sale)
-    let answer = backend.answer(
-      on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: !isReceipt, isProven: !isReceipt,
-      from: uploader,
-      signedIn: signedIn, store, at: now.milliseconds)
-    if answer.ruling.isSettled { isOnRecord[sale] = true }
+    let answer = self.answer(
+      on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: proof != .appReceipt,
+      isProven: proof != nil, from: uploader, signedIn: signedIn)
     if let phone {
       noted(answer, about: sale, from: uploader, signedIn, phone)
     } else {

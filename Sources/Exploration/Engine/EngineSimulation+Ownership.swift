@@ -30,6 +30,32 @@ extension EngineSimulation {
     }
   }
 
+  /// A stranger names the id of a purchase without an order, just before the upload about it arrives.
+  func guessID(of sale: Int) {
+    guard sale % 3 == 1, store.sales[sale].order < 0, guessed.insert(sale).inserted else { return }
+    checker.mark(.idGuessed)
+    _ = answer(
+      on: LeanBackend.LeanClaim(sale: sale, match: .none), tokenIsTold: true, isProven: false,
+      from: sale / 3 % knobs.accounts, signedIn: -1)
+  }
+
+  /// Invariant 39: what a claim without a proof moves goes to the owner whom the store's record names.
+  func answer(
+    on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
+  ) -> LeanBackend.Answer {
+    let before = backend.owner(of: claim.sale, store)
+    let answer = backend.answer(
+      on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
+      at: now.milliseconds)
+    if answer.ruling.isSettled { isOnRecord[claim.sale] = true }
+    if !isProven {
+      checker.expect(
+        .idAlone, backend.isByRecord(claim.sale, since: before, store),
+        "\(Names.id(claim.sale)) went to \(uploader) by its id alone")
+    }
+    return answer
+  }
+
   /// What the Apple ID of the first phone has bought.
   var ownSales: [Int] { store.sales.indices.filter { store.sales[$0].buyer == 0 } }
 

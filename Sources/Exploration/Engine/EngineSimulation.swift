@@ -88,6 +88,8 @@ final class EngineSimulation: @unchecked Sendable {
   var toldOwned: Set<String> = []
   /// What the backend said about the owners of settled transactions.
   var ownersTold: [Int: Set<PurchaseOwner>] = [:]
+  /// Purchases whose ids a stranger has named.
+  var guessed: Set<Int> = []
   /// How many requests for an order had no capacity.
   var refusedOrders = 0
   /// How often each order was handed out.
@@ -120,6 +122,7 @@ final class EngineSimulation: @unchecked Sendable {
     chance = RandomStream(seed: knobs.seed, "shell chance", log: log)
     directory = parent
     queue.stalls = knobs.stalls
+    if bug == .idsBelieved { backend.flaw = .believesIDs }
     vault = knobs.acts.contains { $0.act == .clone } ? EngineVault() : nil
     checker.moment = { [unowned self] in (queue.steps, queue.now) }
   }

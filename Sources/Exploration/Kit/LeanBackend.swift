@@ -97,6 +97,8 @@ struct LeanBackend {
     case namesOrders
     /// The account that is signed in gets what the device uploads.
     case creditsSignedIn
+    /// A claim without a proof is granted as one with a proof.
+    case believesIDs
   }
   var flaw: Flaw?
 
@@ -203,7 +205,10 @@ struct LeanBackend {
     if tokenIsTold, sale.order >= 0 { knowsToken[claim.sale] = true }
     let credited = credit(of: claim.sale)
     if sale.revokedAt != nil { return (.refunded, credited?.order) }
-    if !forgetsTransactions, let moved = moved(claim.sale, uploader, store) { return moved }
+    let needsProof = !isProven && flaw != .believesIDs
+    if !forgetsTransactions, let moved = moved(claim.sale, uploader, needsProof: needsProof, store) {
+      return moved
+    }
     if let credited, !forgetsTransactions {
       let isUploaders = credited.owner == uploader || owner(of: credited, store) == uploader
       return (isUploaders ? .duplicate : .otherOwner, credited.order)
@@ -212,13 +217,14 @@ struct LeanBackend {
     let (owner, order, contradiction) = destination(
       of: claim, sale, tokenIsProven: tokenIsTold && isProven, from: uploader, store)
     if let contradiction { return (.rejected(contradiction), nil) }
+    if needsProof, owner != recordedOwner(claim.sale, store) { return (.unknown, nil) }
     credit(claim.sale, to: owner, order: order, from: uploader)
     return (owner == uploader ? .granted : .otherOwner, order)
   }
 
   /// A ledger line that was written before its owner was known gets its owner (`BackendModel.moved`); nil if it stays.
   private mutating func moved(
-    _ sale: Int, _ uploader: Owner, _ store: LeanStore
+    _ sale: Int, _ uploader: Owner, needsProof: Bool, _ store: LeanStore
   ) -> (ruling: Ruling, order: Int?)? {
     guard let credited = credit(of: sale), credited.order == nil else { return nil }
     let sold = store.sales[sale]
@@ -226,6 +232,7 @@ struct LeanBackend {
     let line = Int(creditOf[sale])
     guard knowsToken[sale] else {
       guard sold.expiresAt != nil, present < 0, present != uploader else { return nil }
+      if needsProof, uploader != recordedOwner(sale, store) { return (.unknown, nil) }
       credits[line].owner = uploader
       return (uploader < 0 ? .duplicate : .granted, nil)
     }
@@ -295,6 +302,11 @@ struct LeanBackend {
     let isFree = order.fulfilledBy == nil || forgetsTransactions
     let fulfils = !sale.isRenewal && order.product == sale.product && isFree
     return (order.account, fulfils ? sale.order : nil, nil)
+  }
+
+  /// The owner whom the store's record names: the account of its token's order, or the owner of its subscription.
+  private func recordedOwner(_ sale: Int, _ store: LeanStore) -> Owner? {
+    knowsToken[sale] ? orders[store.sales[sale].order].account : inherited(sale, store)
   }
 
   /// The owner of the nearest earlier period owns a renewal without a token, else the owner of any period.

@@ -26,6 +26,7 @@ package enum MachineBug: String, PlantedBug {
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
   // MARK: Ownership
   case inheritsDespiteToken, signedInIgnored, otherOwnerNamed, creditsWhoIsSignedIn, ownerNotStored
+  case idsBelieved
 
   package var summary: String {
     switch self {
@@ -88,6 +89,7 @@ package enum MachineBug: String, PlantedBug {
     case .signedInIgnored: "an owner's purchase on a second device counts as another account's"
     case .otherOwnerNamed: "the verdict about another account's purchase names its order"
     case .creditsWhoIsSignedIn: "a purchase without an owner goes to the account that is signed in"
+    case .idsBelieved: "a claim without a proof is granted by its id"
     case .ownerNotStored: "the owner in a verdict is not stored with the outcome"
     case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
     }
@@ -105,6 +107,7 @@ package enum MachineBug: String, PlantedBug {
     case .signedInIgnored: .ignoresSignedIn
     case .otherOwnerNamed: .namesOrders
     case .creditsWhoIsSignedIn: .creditsSignedIn
+    case .idsBelieved: .believesIDs
     default: nil
     }
   }

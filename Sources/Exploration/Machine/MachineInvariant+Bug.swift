@@ -33,6 +33,7 @@ extension MachineInvariant {
     case .quiet: .timerForEver
     case .neverBlocked: .reservationsBlock
     case .refusal: .refusedForEver
+    case .idAlone: .idsBelieved
     }
   }
 }

@@ -10,12 +10,13 @@ package enum MachineInvariant: Int, Invariant {
   case ownerTold, othersUnnamed
   case neverBlocked = 37
   case refusal
+  case idAlone = 39
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
   package var place: Int {
     switch self {
     case .newerProof, .ownerTold, .othersUnnamed: rawValue - 5
-    case .neverBlocked, .refusal: rawValue - 8
+    case .neverBlocked, .refusal, .idAlone: rawValue - 8
     default: rawValue - 1
     }
   }
@@ -52,6 +53,7 @@ package enum MachineInvariant: Int, Invariant {
     case .ownerTold: "an owner is told on each device that a purchase is its own, and only then"
     case .othersUnnamed: "what a person is told about another account's purchase names no order"
     case .refusal: "after a refused token, its lane is tried again by itself, within a day"
+    case .idAlone: "a claim without a proof credits only the owner whom the store's record names"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
@@ -60,7 +62,7 @@ package enum MachineInvariant: Int, Invariant {
   package var minimum: Int {
     switch self {
     case .newerProof: 5
-    case .refusal: 50
+    case .refusal, .idAlone: 50
     case .othersUnnamed, .neverBlocked: 100
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
@@ -89,5 +91,5 @@ package enum MachineMark: Int, Mark {
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
   case severalProofs, smallerUpload, refusedTwice, otherProtocol
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
-  case restored, boughtAgain, heardElsewhere, unclaimedSignedIn
+  case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed
 }

@@ -208,7 +208,10 @@ extension MachineSimulation {
         // An old backup may hold a receipt that has since lost the transaction, and a faulty backend may have bound the
         // wrong order. Such an entry is kept, tried daily and reported.
         let isAside = row.state == .quarantined || row.wasPostponed
-        if isAside, isOnRecord[sale], row.receipt >= 0 && !row.isSigned || hasLied {
+        // A restored backend has to be shown a proof of what no order names, and the store has none of a finished consumable.
+        let isUnproven =
+          row.isUpdate && row.receipt < 0 && !row.isSigned && store.sales[sale].order < 0
+        if isAside, isOnRecord[sale], row.receipt >= 0 && !row.isSigned || isUnproven || hasLied {
           checker.mark(.keptForSupport)
           continue
         }

@@ -252,14 +252,14 @@ extension MachineSimulation {
     if bug == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] {
       return LeanBackend.Answer(ruling: .granted)
     }
+    guessID(of: claim.sale)
     let before = backend.count(of: claim.sale)
     backend.forgetsTransactions =
       bug == .backendForgetsTransactions && before > 0
       || bug == .keysByInstallation && phones[upload.phone].shadow.ofImage
-    let result = backend.answer(
-      on: claim, tokenIsTold: !proof.isReceipt, isProven: proof == .signed(claim.sale),
-      from: upload.credential, signedIn: upload.signedIn, store, at: storeNow)
-    if result.ruling.isSettled { isOnRecord[claim.sale] = true }
+    let result = answer(
+      on: claim, tokenIsTold: !proof.isReceipt, isProven: proof != .none, from: upload.credential,
+      signedIn: upload.signedIn)
     checkCredit(claim, before: before, upload)
     checkOwner(claim, result, upload)
     return result

@@ -61,7 +61,39 @@ extension MachineSimulation {
     plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
   }
 
+  /// A stranger names the id of a purchase without an order, just before the upload about it arrives. Which purchases
+  /// follows from their numbers: no random number is drawn.
+  func guessID(of sale: Int) {
+    guard sale % 3 == 1, store.sales[sale].order < 0, guessed.insert(sale).inserted else { return }
+    checker.mark(.idGuessed)
+    let stranger = sale / 3 % knobs.accounts
+    let own = backend.orders.firstIndex {
+      $0.account == stranger && $0.fulfilledBy == nil && $0.product == store.sales[sale].product
+    }
+    tell("\(Names.accounts[stranger]) names the id of \(Names.id(sale)), without a proof")
+    _ = answer(
+      on: LeanBackend.LeanClaim(sale: sale, match: own.map { .bound($0) } ?? .none), tokenIsTold: true,
+      isProven: false, from: stranger, signedIn: -1)
+  }
+
   // MARK: Checks
+
+  /// The backend's answer. What a claim without a proof moves goes to the owner whom the store's record names.
+  func answer(
+    on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
+  ) -> LeanBackend.Answer {
+    let before = backend.owner(of: claim.sale, store)
+    let answer = backend.answer(
+      on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
+      at: storeNow)
+    if answer.ruling.isSettled { isOnRecord[claim.sale] = true }
+    if !isProven {
+      checker.expect(
+        .idAlone, backend.isByRecord(claim.sale, since: before, store),
+        "\(Names.id(claim.sale)) went to \(uploader) by its id alone")
+    }
+    return answer
+  }
 
   /// What the backend says about the owner of a credited transaction is true for the device that asked, and names no
   /// order of another account.

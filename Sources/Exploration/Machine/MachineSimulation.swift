@@ -34,6 +34,8 @@ package final class MachineSimulation {
   var nextAct = 0
   /// By transaction: whether the backend has recorded a settling verdict.
   var isOnRecord: [Bool] = []
+  /// Purchases whose ids a stranger has named.
+  var guessed: Set<Int> = []
   /// By transaction: the account of its order; -1 without an order.
   var purposes: [Int] = []
   var backupOfBackend: Int?

@@ -9,7 +9,8 @@ extension BackendModel {
   /// `told` is the transaction in this proof. The backend's other knowledge counts too: a refund or an account token from an
   /// earlier notification.
   ///
-  /// `isProven` is whether the claim has a proof: the app may not know facts that the store returned for a question by id.
+  /// `isProven` is whether the claim has a proof. Without one the app may not know the facts that the store returned for a
+  /// question by id, and gets nothing that the store's record does not name as its own (`withoutProof`).
   func decide(
     _ claim: Claim, _ told: VerifiedTransaction, isProven: Bool = true, from uploader: Uploader,
     now: Timestamp
@@ -21,24 +22,29 @@ extension BackendModel {
       let facts = purchase(TransactionKey(told))?.facts ?? told
       ruling = decide(
         claim, facts, provenToken: isProven ? told.appAccountToken : nil,
-        isProven: isProven, isConsumable: told.isConsumable == true || facts.isConsumable == true,
-        from: uploader, now: now)
+        isConsumable: told.isConsumable == true || facts.isConsumable == true, from: uploader, now: now)
+      if !isProven { ruling = withoutProof(ruling, about: facts) }
     }
-    ruling.transaction = told
+    // A row of table C does not get the device of a claim that could be a guess.
+    if isProven || ruling.verdict.verdict.isSettled { ruling.transaction = told }
     return ruling
   }
 
+  /// The ruling on a claim without a proof: an id can be guessed, so it moves credit to no one whom the store's own record
+  /// does not name. The record names the account of its token's order, or the owner of the subscription that it belongs
+  /// to. Everything else waits: the client sends the claim again with its proof.
+  private func withoutProof(_ ruling: Ruling, about facts: VerifiedTransaction) -> Ruling {
+    guard let owner = ruling.creditedOwner, owner != inheritedOwner(facts) else { return ruling }
+    return Ruling(.unknownTransaction, reason: "a proof is needed")
+  }
+
   private func decide(
-    _ claim: Claim, _ facts: VerifiedTransaction, provenToken: String?, isProven: Bool, isConsumable: Bool,
+    _ claim: Claim, _ facts: VerifiedTransaction, provenToken: String?, isConsumable: Bool,
     from uploader: Uploader, now: Timestamp
   ) -> Ruling {
     let credited = credits(for: facts.grantKey).first
     if isReversed(facts.grantKey) { return Ruling(.refunded, orderNumber: credited?.orderNumber) }
-    if let credited, let ruling = moved(credited, facts, isConsumable, to: uploader) {
-      // An id alone can be guessed, and takes nothing from a device. The client repeats the claim with its proof.
-      return isProven || !ruling.isForNewOwner || tokenOrder(of: facts) != nil
-        ? ruling : Ruling(.unknownTransaction, reason: "a proof is needed")
-    }
+    if let credited, let ruling = moved(credited, facts, isConsumable, to: uploader) { return ruling }
     if let credited {
       let isUploaders = credited.owner == uploader || owner(of: credited) == uploader
       return Ruling(isUploaders ? .duplicate : .otherOwner, orderNumber: credited.orderNumber)

@@ -19,5 +19,16 @@ struct Ruling {
     self.writes = writes
   }
 
+  /// The owner of the line that it writes into the ledger, or moves there; nil if it credits nothing.
+  var creditedOwner: Uploader? {
+    for write in writes {
+      switch write {
+      case .credit(let credit), .creditMoved(let credit): return credit.owner
+      default: continue
+      }
+    }
+    return nil
+  }
+
   static func rejected(_ reason: String) -> Ruling { Ruling(.rejected, reason: reason) }
 }

@@ -96,7 +96,8 @@ extension MockState {
   }
 
   /// The account that has everything of this customer that was granted so far; nil for none, and for several: then a
-  /// device has to say whose the purchase is.
+  /// device has to say whose the purchase is. Each credit was proved, or the store's record named its owner: an account
+  /// that only names ids has none of them (`BackendModel.decide`).
   private func onlyAccount(ofCustomer transactionID: String) throws -> String? {
     guard let customer = store.transaction(transactionID)?.storeAccount else { return nil }
     let model = try backend.model()

@@ -86,6 +86,7 @@ enum BrokenTable {
     row("signature-unverified", "proof-forged", "proof-tampered proof-unsigned"),
     row("unsigned-believed", "proof-unsigned", ""),
     row("grants-unknown", "claim-unknown", ""),
+    row("ids-believed", "id-alone", ""),
     row("grants-silent", "claim-store-silent", ""),
     row("rejects-silent", "claim-store-silent", ""),
     row("malformed-pending", "proof-malformed", ""),

@@ -118,10 +118,15 @@ final class MockServerFixture: Sendable {
     return try reply.decode(UploadReply.self)
   }
 
-  /// One upload of all of them, without a proof.
+  /// One upload of all of them, each with its proof.
   func upload(of payments: [Payment]) throws -> Data {
-    try JSONEncoder().encode(
-      UploadRequest(device: UUID(), proof: nil, claims: payments.map { claim(for: $0, order: nil) }))
+    let claims = payments.indices.map { index in
+      var claim = claim(for: payments[index], order: nil)
+      claim.proof = index
+      return claim
+    }
+    let proofs = payments.map { ProofDocument(kind: .signedTransaction, data: $0.signedTransaction) }
+    return try JSONEncoder().encode(UploadRequest(device: UUID(), proofs: proofs, claims: claims))
   }
 
   private func claim(for payment: Payment, order: String?) -> Claim {

@@ -35,6 +35,28 @@ extension ConformanceCheck {
       let word = try await lab.settled(claim, paid.transactionID, proof: proof)
       try expect(word == "rejected", "rejected, in the end")
     },
+    ConformanceCheck(
+      "id-alone", "an id without a proof grants nothing, unless the store names the owner",
+      .yourBackend("A claim without a proof")
+    ) { lab in
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let bobs = try await lab.order(as: .bob)
+      let before = try await lab.held(by: .bob)
+      let device = UUID()
+      let guesses: [(ConformanceLab.Caller, String?)] = [
+        (.bob, nil), (.bob, bobs.number), (.device(device), nil),
+      ]
+      for (caller, order) in guesses {
+        let claim = ConformanceLab.claim(paid, order: order)
+        let reply = try await lab.upload([claim], proof: nil, as: caller, device: device)
+        let word = try await lab.verdict(reply, about: paid.transactionID)
+        try expect(word == "unknownTransaction" || word == "pending", "unknownTransaction: a proof is needed")
+      }
+      let after = try await lab.held(by: .bob)
+      try expect(after == before, "nothing for an account that only names the id: \(before)")
+      let word = try await lab.settled(paid)
+      try expect(word == "granted", "granted to the account that has the proof")
+    },
   ]
 
   /// What other accounts and devices must not see or do.

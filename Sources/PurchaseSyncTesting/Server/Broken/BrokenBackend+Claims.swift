@@ -45,15 +45,27 @@ extension BrokenBackend {
       })),
     BrokenBackend(
       "grants-unknown", "a transaction that the store does not know is granted",
-      hooks: BrokenHooks(hears: { answer, query, claims, mock, now in
-        guard case .notFound = answer.outcome, query.document == nil else { return }
-        believe(claims, of: mock.store.forge.bundleID, in: &answer, now)
+      hooks: BrokenHooks(before: { mock, call in
+        let now = call.now
+        return try prove(&mock, in: &call) { answer, claim, mock in
+          guard case .notFound = answer.outcome else { return nil }
+          return try believed([claim], mock, now)
+        }
+      })),
+    BrokenBackend(
+      "ids-believed", "a claim without a proof is granted as one with a proof",
+      hooks: BrokenHooks(before: { mock, call in
+        try prove(&mock, in: &call) { answer, _, _ in answer.report == nil ? nil : answer }
       })),
     BrokenBackend(
       "grants-silent", "while the store does not answer, a claim is granted",
       hooks: BrokenHooks(hears: { answer, _, claims, mock, now in
         guard case .unavailable = answer.outcome else { return }
-        believe(claims, of: mock.store.forge.bundleID, in: &answer, now)
+        do {
+          answer = try believed(claims, mock, now)
+        } catch {
+          return  // Without its file not even this backend grants anything.
+        }
       })),
     BrokenBackend(
       "rejects-silent", "while the store does not answer, a claim is rejected",
@@ -105,18 +117,40 @@ extension BrokenBackend {
     }
   }
 
+  /// Gives claims without a proof one: what the store says about their ids, if `believed` makes something of it.
+  private static func prove(
+    _ mock: inout MockState, in call: inout Route.Call,
+    _ believed: (StoreAnswer, Claim, MockState) throws -> StoreAnswer?
+  ) throws -> HTTPResponse? {
+    guard var upload = upload(in: call) else { return nil }
+    for (index, claim) in upload.claims.enumerated() where claim.proof == nil {
+      let query = BackendModel.query(claim, nil)
+      let answer = mock.ask(query, answers: call.answers, now: call.now)
+      call.answers[query] = answer
+      guard let told = try believed(answer, claim, mock) else { continue }
+      let proof = ProofDocument(kind: .signedTransaction, data: "the store's record \(index)")
+      call.answers[.proof(proof)] = told
+      upload.claims[index].proof = upload.proofs.count
+      upload.proofs.append(proof)
+    }
+    try replace(upload, in: &call)
+    return nil
+  }
+
   /// Takes the claims for facts.
-  private static func believe(
-    _ claims: [Claim], of bundleID: String, in answer: inout StoreAnswer, _ now: Timestamp
-  ) {
+  private static func believed(
+    _ claims: [Claim], _ mock: MockState, _ now: Timestamp
+  ) throws -> StoreAnswer {
+    let model = try mock.backend.model()
     let told = claims.map { claim in
       var told = VerifiedTransaction(
         transactionID: claim.transactionID, environment: StoreEnvironment(rawValue: claim.environment),
         productID: claim.productID, quantity: claim.quantity, purchaseDate: claim.purchasedAt.milliseconds,
         toldAt: now.milliseconds)
-      told.bundleID = bundleID
+      told.bundleID = mock.store.forge.bundleID
+      told.appAccountToken = claim.orderNumber.flatMap { model.order(number: $0) }?.accountToken.uuidString
       return told
     }
-    answer = StoreAnswer(.genuine(StoreReport(told)))
+    return StoreAnswer(.genuine(StoreReport(told)))
   }
 }
