@@ -20,14 +20,15 @@ struct ServerAPIToken {
     case bundleID = "bid is not the app's bundle ID"
     case expired = "exp is missing or over"
     case tooLong = "exp is more than 60 minutes after iat"
-    case issuedLater = "iat is in the future"
+    case issuedLater = "iat is no moment, or in the future"
+    case notYet = "nbf is no moment, or in the future"
   }
 
   static let audience = "appstoreconnect-v1"
   /// The longest life of a token, in seconds.
-  static let lifetime: Int64 = 3_600
+  static let lifetime = 3_600.0
   /// How far the clock of a backend may be ahead, in seconds.
-  static let tolerance: Int64 = 60
+  static let tolerance = 60.0
 
   private let message: Substring
   private let signature: [UInt8]
@@ -57,14 +58,24 @@ struct ServerAPIToken {
     guard header["typ"].map({ $0.string?.uppercased() == "JWT" }) ?? true else { throw .type }
     guard header["kid"]?.string == key.keyID else { throw .keyID }
     guard claims["iss"]?.string == key.issuerID else { throw .issuer }
-    guard claims["aud"]?.string == Self.audience else { throw .audience }
+    // One audience, or a list of them (RFC 7519, 4.1.3).
+    let audiences = claims["aud"]?.array ?? claims["aud"].map { [$0] } ?? []
+    guard audiences.contains(where: { $0.string == Self.audience }) else { throw .audience }
     guard claims["bid"]?.string == key.bundleID else { throw .bundleID }
-    let seconds = now.milliseconds / 1_000
-    guard let end = claims["exp"]?.wholeNumber, end > seconds else { throw .expired }
-    let begin = claims["iat"]?.wholeNumber ?? seconds
-    guard begin <= seconds + Self.tolerance else { throw .issuedLater }
-    // Compared without a sum: the numbers are anyone's.
-    guard end <= seconds + Self.lifetime + Self.tolerance, begin >= end - Self.lifetime else {
+    try checkMoments(at: Double(now.milliseconds) / 1_000)
+  }
+
+  private func checkMoments(at seconds: Double) throws(Refusal) {
+    guard let end = claims["exp"]?.numericDate, end > seconds else { throw .expired }
+    if let earliest = claims["nbf"] {
+      guard let moment = earliest.numericDate, moment <= seconds + Self.tolerance else { throw .notYet }
+    }
+    var begin = seconds
+    if let issued = claims["iat"] {
+      guard let moment = issued.numericDate, moment <= seconds + Self.tolerance else { throw .issuedLater }
+      begin = moment
+    }
+    guard end <= seconds + Self.lifetime + Self.tolerance, end - begin <= Self.lifetime else {
       throw .tooLong
     }
   }
@@ -104,6 +115,16 @@ struct CheckedTokens: Sendable {
 }
 
 extension JSONValue {
+  /// Seconds since 1970 as a JSON Web Token has them: a number, with or without a fraction (RFC 7519, section 2, *NumericDate*).
+  /// Nil for other values, and for a number that is no moment.
+  var numericDate: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+    default: nil
+    }
+  }
+
   /// The number of an integer; nil for other values.
   var wholeNumber: Int64? {
     guard case .integer(let number) = self else { return nil }
