@@ -59,6 +59,38 @@ struct StoreErrandTests {
     #expect(try owners(fixture).count == 1)
   }
 
+  @Test func `the time line says that the app finished what the backend finished`() async throws {
+    struct Line: Decodable {
+      struct Entry: Decodable, Equatable {
+        var at: Timestamp?
+        var who, what: String
+      }
+      var entries: [Entry]
+    }
+    let fixture = try fixture()
+    let order = try await fixture.order()
+    let payment = try await fixture.pay(token: order.accountToken)
+    _ = try await post(fixture)
+    let reply = try await fixture.send("GET", "/admin/transactions/" + payment.transactionID)
+    let entries = try reply.decode(Line.self).entries
+    let finish = try #require(entries.first { $0.what.hasPrefix("finished the transaction") })
+    #expect(finish.who == "backend" && finish.at != nil)
+    let verdict = try #require(entries.first { $0.what.contains("verdict granted") })
+    #expect(verdict.what.hasPrefix("the store's notification, for alice: verdict granted"))
+    #expect(!entries.contains { $0.who == "app" })
+    // The device's own finish comes later, and changes nothing.
+    let own = #"{"transactionIDs":["\#(payment.transactionID)"],"storeAccount":"apple"}"#
+    _ = try await fixture.send("POST", "/store/finish", json: own)
+    let again = try await fixture.send("GET", "/admin/transactions/" + payment.transactionID)
+    #expect(try again.decode(Line.self).entries == entries)
+    let other = try await fixture.pay(product: "pro")
+    let later = #"{"transactionIDs":["\#(other.transactionID)"],"storeAccount":"apple"}"#
+    _ = try await fixture.send("POST", "/store/finish", json: later)
+    let line = try await fixture.send("GET", "/admin/transactions/" + other.transactionID)
+    let app = try line.decode(Line.self).entries.last { $0.who == "app" }
+    #expect(app?.what == "finished the transaction" && app?.at != nil)
+  }
+
   @Test func `an uploaded purchase is finished too, and one that was not granted is not`() async throws {
     let fixture = try fixture()
     let order = try await fixture.order()

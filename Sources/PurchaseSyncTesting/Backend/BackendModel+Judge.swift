@@ -11,8 +11,10 @@ extension BackendModel {
     package var writes: [BackendWrite]
   }
 
-  /// The device of what the store tells of and no device has sent.
+  /// The device of what the store tells of and no device has sent. The recorded verdict then has the reason ``toldByStore``.
   static let noDevice = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+  static let toldByStore = "the store's notification told of it"
 
   /// The questions of an upload to the store, each once: about each proof that a claim rests on, and about each
   /// transaction without a proof by id. A caller can ask them before it takes a lock.
@@ -74,7 +76,9 @@ extension BackendModel {
         assign(TransactionKey(transaction), to: owner, device: device, into: &log)
       }
       tellOwner(in: &ruling, of: claim, to: uploader, signedIn: signedIn)
-      make(.verdict(record(of: ruling, from: uploader, now: now)), into: &log)
+      var record = record(of: ruling, from: uploader, now: now)
+      if device == nil { record.reason = record.reason ?? Self.toldByStore }
+      make(.verdict(record), into: &log)
       verdicts.append(ruling.verdict)
     }
     creditRenewals(of: touched, into: &log, now: now)

@@ -161,7 +161,7 @@ public final class MockServer: Sendable {
       )
     }
     // Only now: a transaction that is finished before its grant is durable would be lost with a crash in between.
-    if !errands.isEmpty { mock.withLock { $0.go(on: errands) } }
+    if !errands.isEmpty { mock.withLock { $0.go(on: errands, at: now()) } }
     return (ordinal, response)
   }
 

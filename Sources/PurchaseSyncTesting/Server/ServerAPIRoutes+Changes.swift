@@ -17,7 +17,7 @@ extension MockState {
   static func finishTransaction(
     _ mock: inout MockState, _ call: ServerAPICall
   ) throws(ServerAPIError) -> JSONValue? {
-    try mock.store.finish(atAPI: call.parameter)
+    try mock.store.finish(atAPI: call.parameter, at: call.now)
     return nil
   }
 

@@ -119,11 +119,13 @@ extension MockState {
 
   /// Goes on the errands of a request whose changes are durable. The store in process takes each; one that it refuses is
   /// counted, and harmless: the device finishes by itself, and a token that is missing at the store stays in the ledger.
-  mutating func go(on errands: [StoreErrand]) {
+  ///
+  /// - Parameter now: The time of the machine.
+  mutating func go(on errands: [StoreErrand], at now: Timestamp) {
     for errand in errands {
       do throws(ServerAPIError) {
         switch errand {
-        case .finish(let id): try store.finish(atAPI: id)
+        case .finish(let id): try store.finish(atAPI: id, at: now.adding(milliseconds: clockShift))
         case .setToken(let token, let id): try store.setAccountToken(token, ofOriginal: id)
         }
       } catch {

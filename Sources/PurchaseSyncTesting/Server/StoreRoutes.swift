@@ -39,12 +39,14 @@ extension MockState {
     _ mock: inout MockState, _ target: FinishRequest, _ call: Route.Call
   ) throws -> FinishReply {
     guard target.storeAccount != nil || target.device != nil else {
-      for id in target.transactionIDs { try mock.store.finish(transactionID: id) }
+      for id in target.transactionIDs { try mock.store.finish(transactionID: id, at: call.now) }
       return FinishReply(Dictionary(target.transactionIDs.map { ($0, .finished) }) { first, _ in first })
     }
     let account = mock.account(target.storeAccount, device: target.device)
     var results: [String: FinishResult] = [:]
-    for id in target.transactionIDs { results[id] = mock.store.finish(transactionID: id, as: account) }
+    for id in target.transactionIDs {
+      results[id] = mock.store.finish(transactionID: id, as: account, at: call.now)
+    }
     return FinishReply(results)
   }
 

@@ -44,10 +44,13 @@ struct TransactionTimeline: Encodable {
     if let revokedAt = record.revokedAt {
       entries.append(Entry(at: revokedAt, who: "store", what: "refunded or revoked"))
     }
+    guard record.isFinished else {
+      return entries + [Entry(at: nil, who: "app", what: "has not finished the transaction yet")]
+    }
+    let who = record.finisher ?? .app
+    let how = who == .backend ? " at the store" : ""
     entries.append(
-      Entry(
-        at: nil, who: "app",
-        what: record.isFinished ? "finished the transaction" : "has not finished the transaction yet"))
+      Entry(at: record.finishedAt, who: who.rawValue, what: "finished the transaction" + how))
     return entries
   }
 
@@ -69,10 +72,14 @@ struct TransactionTimeline: Encodable {
 
   private static func verdicts(of id: String, _ backend: BackendModel) -> [Entry] {
     backend.verdicts.filter { $0.transactionID == id }.map { verdict in
-      var parts = ["upload by \(name(verdict.uploader)): verdict \(verdict.verdict.rawValue)"]
+      let isTold = verdict.reason == BackendModel.toldByStore
+      let cause =
+        isTold
+        ? "the store's notification, for \(name(verdict.uploader))" : "upload by \(name(verdict.uploader))"
+      var parts = ["\(cause): verdict \(verdict.verdict.rawValue)"]
       if let owner = verdict.owner { parts.append("owner \(owner.rawValue)") }
       if let order = verdict.orderNumber { parts.append("order \(order)") }
-      if let reason = verdict.reason { parts.append("reason \(reason)") }
+      if let reason = verdict.reason, !isTold { parts.append("reason \(reason)") }
       return Entry(at: verdict.at, who: "backend", what: parts.joined(separator: ", "))
     }
   }

@@ -5,10 +5,10 @@ import PurchaseQueue
 /// What a backend changes over the App Store Server API: finish, account token, consumption.
 extension StoreModel {
   /// *Finish Transaction*: as if the app had finished it. A second call and the app's own call change nothing.
-  mutating func finish(atAPI id: String) throws(ServerAPIError) {
+  mutating func finish(atAPI id: String, at now: Timestamp? = nil) throws(ServerAPIError) {
     let record = try transaction(atAPI: id)
     do throws(StoreModelError) {
-      try finish(transactionID: record.transactionID)
+      try finish(transactionID: record.transactionID, by: .backend, at: now)
     } catch {
       throw .transactionNotFound
     }

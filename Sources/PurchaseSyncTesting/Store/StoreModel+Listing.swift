@@ -70,10 +70,16 @@ extension StoreModel {
   }
 
   /// Ends the redelivery of a transaction. A second call changes nothing; an unknown id throws.
-  package mutating func finish(transactionID: String) throws(StoreModelError) {
+  package mutating func finish(
+    transactionID: String, by finisher: StoreTransactionRecord.Finisher = .app, at now: Timestamp? = nil
+  ) throws(StoreModelError) {
     let position = try position(of: transactionID)
     let storeAccount = transactions[position].storeAccount
-    amend(position) { $0.isFinished = true }
+    amend(position) { record in
+      // The first one counts: a later call changes nothing.
+      if !record.isFinished { (record.finishedAt, record.finisher) = (now, finisher) }
+      record.isFinished = true
+    }
     if announcedPositions[storeAccount]?.contains(position) == true {
       announcedPositions[storeAccount]?.removeAll { $0 == position }
     }
@@ -83,14 +89,16 @@ extension StoreModel {
 
   /// Ends the redelivery of a transaction of the signed-in store account. For other and unknown transactions:
   /// `notListed`.
-  package mutating func finish(transactionID: String, as storeAccount: String?) -> FinishResult {
+  package mutating func finish(
+    transactionID: String, as storeAccount: String?, at now: Timestamp? = nil
+  ) -> FinishResult {
     guard let position = log.positions[transactionID], transactions[position].storeAccount == storeAccount
     else {
       return .notListed
     }
     if faults.forgetsFinished, !isListed(position) { return .notListed }
     do throws(StoreModelError) {
-      try finish(transactionID: transactionID)
+      try finish(transactionID: transactionID, at: now)
     } catch {
       return .notListed
     }

@@ -58,7 +58,7 @@ extension StoreModel {
     var draft = record
     draft.transactionID = ""
     draft.originalTransactionID = ""
-    draft.isFinished = false
+    (draft.isFinished, draft.finishedAt, draft.finisher) = (false, nil, nil)
     draft.revokedAt = nil
     draft.isUpgraded = false
     draft.returnedPrice = 0

@@ -16,6 +16,14 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
     case familyShare
   }
 
+  /// Who can finish a transaction.
+  package enum Finisher: String, Sendable, Hashable, Codable {
+    /// The app on a device.
+    case app
+    /// The backend, over the App Store Server API.
+    case backend
+  }
+
   /// Unique within its store; decimal digits, as in the real store.
   public var transactionID: String
   /// The first transaction of the chain; its own id for a first purchase.
@@ -38,8 +46,12 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   public var expiresAt: Timestamp?
   /// Which store it is from.
   public var environment: StoreEnvironment
-  /// Whether the app finished it; the store redelivers it until then.
+  /// Whether it is finished; the store redelivers it until then.
   public var isFinished: Bool
+  /// When it was finished first; nil if it is not, and if the moment was not recorded.
+  package var finishedAt: Timestamp?
+  /// Who finished it first; nil if it is not finished, and if that was not recorded.
+  package var finisher: Finisher?
   /// When the charge was refunded or the share revoked, if it was.
   public var revokedAt: Timestamp?
   /// The reason of the revocation; without meaning if `revokedAt` is nil.
