@@ -6,6 +6,7 @@ extension ConformanceCommand {
   func runConcurrently(_ clients: Int) async -> Int32 {
     do {
       let (lab, notice) = try await ConformanceLab.reaching(options)
+      guard await ConformanceRun(lab).answers() else { return await noAnswer(lab) }
       if let notice {
         Terminal.error("purchase-simulator: \(notice): \(ConformanceNeed.store.advice)")
         return ExitCode.undecided

@@ -28,11 +28,13 @@ struct ConformanceCommand {
   }
 
   /// All other checks would fail in the same way.
-  private func noAnswer(_ lab: ConformanceLab) async -> Int32 {
+  func noAnswer(_ lab: ConformanceLab) async -> Int32 {
     for exchange in await lab.exchanges {
       Terminal.line("FAIL  > \(exchange.sent)\n      < \(exchange.received)")
     }
-    Terminal.line("The backend does not answer. 0 of 1 checks passed")
+    Terminal.line(
+      "The backend does not answer at \(options.backend): start it, or give its URL with --backend. "
+        + "0 of 1 checks passed")
     return ExitCode.promiseBroken
   }
 

@@ -16,8 +16,9 @@ extension ConformanceCommand {
           status = try await lab.send(
             request.method, request.path, as: request.caller, headers: request.headers, body: request.body
           ).status
-        } catch is ConformanceFailure {
-          return await failed(number + 1, lab)
+        } catch let failure as ConformanceFailure {
+          guard let busy = failure.busyStatus else { return await failed(number + 1, lab) }
+          status = busy
         }
         statuses[status, default: 0] += 1
         if status >= 500 { return await failed(number + 1, lab) }

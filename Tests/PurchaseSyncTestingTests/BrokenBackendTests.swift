@@ -105,8 +105,23 @@ import Testing
       ]))
     let check = try #require(ConformanceCheck.all.first { $0.name == "order-made" })
     let finding = await ConformanceRun(ConformanceLab(fixture.site)).finding(of: check)
-    #expect(finding.expected == "201" && finding.exchanges?.count == 4)
+    #expect(finding.result == .failed && finding.exchanges?.count == 4)
+    #expect(finding.expected?.contains("429 with a Retry-After of 50 s, so the rule was not checked") == true)
     #expect(fixture.paused.value == .seconds(100))
+  }
+
+  @Test(arguments: [nil, 3_600])
+  func `a backend that refuses all requests as too many passes a check`(retryAfter: Int?) async throws {
+    let fixture = try ConformanceFixture()
+    fixture.setFaults(
+      FaultPlan([
+        FaultPlan.Rule(path: "/", count: nil, fault: .respond, status: 429, retryAfter: retryAfter)
+      ]))
+    // The length of a body is looked at before a fault strikes.
+    let checks = ConformanceCheck.all.filter { $0.name != "too-large" }
+    let findings = await ConformanceRun(ConformanceLab(fixture.site)).findings(of: checks)
+    #expect(findings.filter { $0.result == .passed }.map(\.check) == [])
+    #expect(fixture.paused.value == .zero)
   }
 
   @Test func `a check whose needs are missing is skipped, and the others run`() async throws {

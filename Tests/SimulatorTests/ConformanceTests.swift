@@ -91,11 +91,13 @@ import Testing
     #expect(ConformanceOptions.parse(arguments) == .failure(Command.UsageError(message: message)))
   }
 
-  @Test func `a URL without a backend is reported once`() throws {
+  @Test(arguments: [[], ["--concurrent", "4"]])
+  func `a URL without a backend is reported once`(mode: [String]) throws {
     // No process listens on port 1.
-    let result = try CommandResult(of: ["conformance", "--backend", "http://127.0.0.1:1"])
+    let result = try CommandResult(of: ["conformance", "--backend", "http://127.0.0.1:1"] + mode)
     #expect(result.status == ExitCode.promiseBroken)
     #expect(result.output.contains("no answer"))
+    #expect(result.output.contains("start it, or give its URL with --backend"))
     #expect(result.output.contains("0 of 1 checks passed"))
   }
 }

@@ -43,11 +43,25 @@ package struct ConformanceCheck: Sendable {
   }
 }
 
-/// A broken rule: what the check expected.
+/// A broken rule, or a request without the answer that a check is about: what the check expected.
 package struct ConformanceFailure: Error {
   package let expected: String
+  /// The status of a backend that was busy for too long; nil for any other failure.
+  package private(set) var busyStatus: Int?
 
   init(_ expected: String) { self.expected = expected }
+
+  /// The backend was too busy to say anything about the rule.
+  ///
+  /// - Parameter seconds: Its last `Retry-After`; nil without one.
+  static func busy(_ status: Int, retryAfter seconds: Int?, longestWait: Int) -> ConformanceFailure {
+    let asked = seconds.map { "a Retry-After of \($0) s" } ?? "no Retry-After in seconds"
+    var failure = ConformanceFailure(
+      "an answer within \(longestWait) s: the last one is \(status) with \(asked), so the rule was not checked"
+    )
+    failure.busyStatus = status
+    return failure
+  }
 }
 
 /// Throws a `ConformanceFailure` with this text, which the report shows, unless the condition holds.

@@ -122,7 +122,8 @@ package actor ConformanceLab {
   /// The most seconds that one request waits for `Retry-After`, in all.
   private static let longestWait = 120
 
-  /// Sends a request; after a 429 or 503 with `Retry-After`, again when that time is over.
+  /// Sends a request; after a 429 or 503 with `Retry-After`, again when that time is over. Throws if that is too late, or if a
+  /// 429 names no time: it is no answer to the request. A 503 without a time is one, as during an outage of the store.
   func exchange(
     _ request: BackendRequest, over transport: any BackendTransport, _ path: String
   ) async throws -> Reply {
@@ -130,12 +131,15 @@ package actor ConformanceLab {
     while true {
       let response = try await answer(to: request, over: transport, path)
       let isBusy = response.status == 429 || response.status == 503
-      guard isBusy, let seconds = response.retryAfter.flatMap({ Int($0) }), seconds >= 0,
-        waited + seconds <= Self.longestWait
-      else {
+      let seconds = isBusy ? response.retryAfter.flatMap { Int($0) } : nil
+      guard isBusy, seconds != nil || response.status == 429 else {
         return Reply(
           status: response.status, contentType: response.contentType, json: Self.json(response.body),
           size: response.body.count)
+      }
+      guard let seconds, seconds >= 0, seconds <= Self.longestWait - waited else {
+        throw ConformanceFailure.busy(
+          response.status, retryAfter: seconds, longestWait: Self.longestWait)
       }
       // At least a second, so that an answer of 0 seconds ends too.
       waited += max(1, seconds)

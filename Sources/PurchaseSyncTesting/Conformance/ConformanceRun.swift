@@ -74,7 +74,7 @@ package struct ConformanceRun: Sendable {
       _ = try await lab.send("GET", "v1/entitlements")
       return true
     } catch {
-      return false
+      return (error as? ConformanceFailure)?.busyStatus != nil
     }
   }
 }

@@ -119,7 +119,7 @@ extension ConformanceLab {
     for _ in 0..<4 {
       do {
         return try await send()
-      } catch is ConformanceFailure {
+      } catch let failure as ConformanceFailure where failure.busyStatus == nil {
         try await site.pause(.milliseconds(200))
       }
     }
