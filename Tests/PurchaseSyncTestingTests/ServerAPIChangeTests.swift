@@ -8,15 +8,6 @@ import Testing
 
 /// What a backend reads and changes over the App Store Server API beside histories, on the store's model.
 struct ServerAPIChangeTests {
-  private func error(_ body: () throws -> Void) -> ServerAPIError? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? ServerAPIError
-    }
-  }
-
   // MARK: Statuses
 
   @Test func `each state of a subscription has its number, and the filter finds it`() throws {
@@ -39,7 +30,9 @@ struct ServerAPIChangeTests {
     shop.store.advance(to: shop.now)
     #expect(try statuses(shop) == [2])
     #expect(try statuses(shop, ["2", "3"]) == [2])
-    for wrong in ["0", "6", "", "x"] { #expect(error { _ = try statuses(shop, [wrong]) } == .invalidStatus) }
+    for wrong in ["0", "6", "", "x"] {
+      #expect(apiError { _ = try statuses(shop, [wrong]) } == .invalidStatus)
+    }
   }
 
   @Test func `groups, the newest transaction and a family share are told`() throws {
@@ -73,8 +66,8 @@ struct ServerAPIChangeTests {
     #expect(shop.store.finish(transactionID: id, as: "a") == .finished)
     try shop.store.finish(atAPI: id)
     #expect(shop.store.charges.map(\.isFinished) == [true])
-    #expect(error { try shop.store.finish(atAPI: "404") } == .transactionNotFound)
-    #expect(error { try shop.store.finish(atAPI: "x") } == .invalidTransactionID)
+    #expect(apiError { try shop.store.finish(atAPI: "404") } == .transactionNotFound)
+    #expect(apiError { try shop.store.finish(atAPI: "x") } == .invalidTransactionID)
   }
 
   @Test func `a token is set and replaced, and stays for renewals and other plans`() throws {
@@ -103,7 +96,7 @@ struct ServerAPIChangeTests {
     let renewed = try shop.store.renew(transactionID: gold.transactionID, now: shop.now)
     let share = try #require(shop.store.transactions(storeAccount: "b").first)
     func set(_ id: String) -> ServerAPIError? {
-      error { try shop.store.setAccountToken(UUID(), ofOriginal: id) }
+      apiError { try shop.store.setAccountToken(UUID(), ofOriginal: id) }
     }
     #expect(set(share.transactionID) == .familyNotSupported)
     #expect(set(renewed.transactionID) == .idIsNotOriginal)
@@ -134,7 +127,7 @@ struct ServerAPIChangeTests {
   @Test func `only a paid and active subscription is extended, and twice a year`() throws {
     var shop = Shop()
     func extend(_ id: String) -> ServerAPIError? {
-      error { _ = try shop.store.extendRenewal(ofOriginal: id, by: 1, now: shop.now) }
+      apiError { _ = try shop.store.extendRenewal(ofOriginal: id, by: 1, now: shop.now) }
     }
     let trial = try shop.buy("silver", as: "t").transactionID
     #expect(extend(trial) == .notExtendable)
@@ -169,7 +162,7 @@ struct ServerAPIChangeTests {
     ] as [(String, ServerAPIError?)])
   func `the body of an extension is checked`(body: String, expected: ServerAPIError?) throws {
     let json = try JSONValue(json: body)
-    #expect(error { _ = try RenewalExtension(body: json) } == expected)
+    #expect(apiError { _ = try RenewalExtension(body: json) } == expected)
   }
 
   @Test func `all subscribers of a product are extended, and failures are counted and told`() throws {
@@ -196,13 +189,13 @@ struct ServerAPIChangeTests {
     for entry in shop.store.notifications.log.entries.suffix(4) {
       #expect(try ServerNotificationV2(jws: try #require(entry.signedPayload)).unknownFields.isEmpty)
     }
-    #expect(error { try extend(try body(#","storefrontCountryCodes":[]"#)) } == .emptyStorefronts)
-    #expect(error { try extend(try body(#","storefrontCountryCodes":["us"]"#)) } == .invalidStorefront)
+    #expect(apiError { try extend(try body(#","storefrontCountryCodes":[]"#)) } == .emptyStorefronts)
+    #expect(apiError { try extend(try body(#","storefrontCountryCodes":["us"]"#)) } == .invalidStorefront)
     #expect(
-      error { try extend(try JSONValue(json: try body().text.replacing("gold", with: "pro"))) }
+      apiError { try extend(try JSONValue(json: try body().text.replacing("gold", with: "pro"))) }
         == .invalidProductID)
     #expect(
-      error { _ = try shop.store.massExtension(product: "gold", requestIdentifier: "r2") }
+      apiError { _ = try shop.store.massExtension(product: "gold", requestIdentifier: "r2") }
         == .extensionNotFound)
   }
 
@@ -241,7 +234,7 @@ struct ServerAPIChangeTests {
   ) throws {
     let json = try JSONValue(json: old.isEmpty ? body : body.replacing(old, with: new))
     #expect(
-      error { _ = try ConsumptionReport(version: version, body: json, now: Sample.now) } == expected)
+      apiError { _ = try ConsumptionReport(version: version, body: json, now: Sample.now) } == expected)
   }
 
   @Test func `a report is kept for the purchases that the version takes`() throws {
@@ -250,9 +243,9 @@ struct ServerAPIChangeTests {
     let report2 = try ConsumptionReport(version: 2, body: JSONValue(json: Self.version2), now: shop.now)
     let (coins, pro) = (try shop.buy("coins").transactionID, try shop.buy("pro").transactionID)
     try shop.store.takeConsumption(report1, of: coins)
-    #expect(error { try shop.store.takeConsumption(report1, of: pro) } == .typeNotSupported)
+    #expect(apiError { try shop.store.takeConsumption(report1, of: pro) } == .typeNotSupported)
     try shop.store.takeConsumption(report2, of: pro)
     #expect(shop.store.consumptionReports.values == [coins: report1, pro: report2])
-    #expect(error { try shop.store.takeConsumption(report2, of: "404") } == .transactionNotFound)
+    #expect(apiError { try shop.store.takeConsumption(report2, of: "404") } == .transactionNotFound)
   }
 }

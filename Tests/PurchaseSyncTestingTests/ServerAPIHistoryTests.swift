@@ -27,15 +27,6 @@ struct ServerAPIHistoryTests {
     try pages(shop.store, of: id, version: version, items).flatMap { $0 }
   }
 
-  private func error(_ body: () throws -> Void) -> ServerAPIError? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? ServerAPIError
-    }
-  }
-
   @Test(arguments: [0, 1, 19, 20, 21, 40, 41])
   func `a history comes in pages of twenty, each transaction once`(count: Int) throws {
     var shop = Shop()
@@ -152,7 +143,7 @@ struct ServerAPIHistoryTests {
         if other == number {
           #expect(try shop.store.history(of: id, version: 2, query).records.count == 5)
         } else {
-          #expect(error { _ = try shop.store.history(of: id, version: 2, query) } == .invalidRevision)
+          #expect(apiError { _ = try shop.store.history(of: id, version: 2, query) } == .invalidRevision)
         }
       }
     }
@@ -174,18 +165,19 @@ struct ServerAPIHistoryTests {
   ) throws {
     var shop = Shop()
     let id = try shop.buy("coins").transactionID
-    #expect(error { _ = try ids(shop, of: id, items) } == expected)
+    #expect(apiError { _ = try ids(shop, of: id, items) } == expected)
   }
 
   @Test func `ids have the store's errors`() throws {
     var shop = Shop()
     let record = try shop.buy("coins")
     let appTransaction = shop.store.appTransactionID(of: "a")
-    #expect(error { _ = try ids(shop, of: "abc") } == .invalidTransactionID)
-    #expect(error { _ = try ids(shop, of: "404") } == .transactionNotFound)
-    #expect(error { _ = try shop.store.transaction(atAPI: "") } == .invalidTransactionID)
-    #expect(error { _ = try shop.store.transaction(atAPI: "404") } == .transactionNotFound)
-    #expect(error { _ = try shop.store.transaction(atAPI: appTransaction) } == .appTransactionIDNotSupported)
+    #expect(apiError { _ = try ids(shop, of: "abc") } == .invalidTransactionID)
+    #expect(apiError { _ = try ids(shop, of: "404") } == .transactionNotFound)
+    #expect(apiError { _ = try shop.store.transaction(atAPI: "") } == .invalidTransactionID)
+    #expect(apiError { _ = try shop.store.transaction(atAPI: "404") } == .transactionNotFound)
+    #expect(
+      apiError { _ = try shop.store.transaction(atAPI: appTransaction) } == .appTransactionIDNotSupported)
     #expect(try ids(shop, of: appTransaction) == [record.transactionID])
     #expect(shop.store.appTransactionID(of: "b") != appTransaction && appTransaction.count == 18)
   }

@@ -7,15 +7,6 @@ import Testing
 
 /// *Get Notification History* and test notifications, on the store's model.
 struct ServerAPINotificationTests {
-  private func error(_ body: () throws -> Void) -> ServerAPIError? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? ServerAPIError
-    }
-  }
-
   private func query(
     _ shop: Shop, _ more: String = "", token: String? = nil, environment: StoreEnvironment = .production
   ) throws -> NotificationQuery {
@@ -72,7 +63,7 @@ struct ServerAPINotificationTests {
       #","onlyFailures":true"#, #","notificationType":"REFUND""#,
       #","startDate":\#(Sample.now.milliseconds + 1)"#,
     ] {
-      #expect(error { _ = try query(shop, more, token: token) } == .invalidPaginationToken)
+      #expect(apiError { _ = try query(shop, more, token: token) } == .invalidPaginationToken)
     }
     let later = try query(shop, #","endDate":\#(Sample.now.milliseconds + 5 * Sample.day)"#, token: token)
     #expect(try shop.store.notificationHistory(later).entries.count == 1)
@@ -122,7 +113,7 @@ struct ServerAPINotificationTests {
     let day = Sample.now.adding(milliseconds: Sample.day).milliseconds
     #expect(try kinds(#","endDate":\#(day)"#) == ["SUBSCRIBED", "ONE_TIME_CHARGE"])
     #expect(try kinds(#","startDate":\#(day)"#) == ["DID_CHANGE_RENEWAL_STATUS"])
-    #expect(error { _ = try kinds(#","transactionId":"404""#) } == .transactionNotFound)
+    #expect(apiError { _ = try kinds(#","transactionId":"404""#) } == .transactionNotFound)
   }
 
   @Test(
@@ -140,22 +131,22 @@ struct ServerAPINotificationTests {
   func `a wrong request for the history has the store's number`(
     more: String, token: String?, expected: ServerAPIError
   ) {
-    #expect(error { _ = try query(shop(), more, token: token) } == expected)
+    #expect(apiError { _ = try query(shop(), more, token: token) } == expected)
   }
 
   @Test func `the sandbox has the history of thirty days`() throws {
     var shop = shop()
     shop.wait(days: 31)
-    #expect(error { _ = try query(shop, environment: .sandbox) } == .startTooEarly)
+    #expect(apiError { _ = try query(shop, environment: .sandbox) } == .startTooEarly)
     _ = try query(shop)
     shop.wait(days: 150)
-    #expect(error { _ = try query(shop) } == .startTooEarly)
+    #expect(apiError { _ = try query(shop) } == .startTooEarly)
   }
 
   @Test func `a test notification has a status after its first attempt`() throws {
     var shop = shop()
     let token = try shop.store.requestTestNotification(now: shop.now)
-    #expect(error { _ = try shop.store.testNotification(token: token) } == .testNotificationNotFound)
+    #expect(apiError { _ = try shop.store.testNotification(token: token) } == .testNotificationNotFound)
     post(&shop, status: 204)
     let entry = try shop.store.testNotification(token: token)
     #expect(entry.attempts.map(\.status) == [204])
@@ -164,10 +155,10 @@ struct ServerAPINotificationTests {
     for wrong in ["", "x", "a_1", String(token.dropLast())] {
       let expected: ServerAPIError =
         wrong.count > 30 ? .testNotificationNotFound : .invalidTestToken
-      #expect(error { _ = try shop.store.testNotification(token: wrong) } == expected)
+      #expect(apiError { _ = try shop.store.testNotification(token: wrong) } == expected)
     }
     shop.store.notifications.versions = []
-    #expect(error { _ = try shop.store.requestTestNotification(now: shop.now) } == .noNotificationURL)
+    #expect(apiError { _ = try shop.store.requestTestNotification(now: shop.now) } == .noNotificationURL)
   }
 
   @Test func `the log keeps the newest five thousand`() {

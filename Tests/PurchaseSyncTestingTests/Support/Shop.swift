@@ -83,3 +83,13 @@ struct Shop {
     return try #require(all.first)
   }
 }
+
+/// The error of the App Store Server API that the body throws; nil if it throws none, or another one.
+func apiError(_ body: () throws -> Void) -> ServerAPIError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error as? ServerAPIError
+  }
+}

@@ -111,32 +111,14 @@ extension BrokenBackend {
     BrokenBackend(
       "adopts-again", "the second account that adopts a device gets its purchases",
       hooks: BrokenHooks(before: { mock, call in
-        guard let (device, account) = try adoption(in: call, mock) else { return nil }
-        try write(mock) { model in
-          model.credits.compactMap { credit in
-            guard credit.orderNumber == nil, model.purchase(credit.transaction)?.device == device else {
-              return nil
-            }
-            var moved = credit
-            moved.owner = .account(account)
-            return .creditMoved(moved)
-          }
+        try adopt(in: call, mock) { credit, device, model in
+          credit.orderNumber == nil && model.purchase(credit.transaction)?.device == device
         }
-        return nil
       })),
     BrokenBackend(
       "adopts-all", "an adoption moves the purchases of all devices",
       hooks: BrokenHooks(before: { mock, call in
-        guard let (_, account) = try adoption(in: call, mock) else { return nil }
-        try write(mock) { model in
-          model.credits.compactMap { credit in
-            guard case .device = model.owner(of: credit) else { return nil }
-            var moved = credit
-            moved.owner = .account(account)
-            return .creditMoved(moved)
-          }
-        }
-        return nil
+        try adopt(in: call, mock) { credit, _, model in model.owner(of: credit).account == nil }
       })),
     BrokenBackend(
       "adopts-twice", "a repeated adoption credits the purchases again",
@@ -199,6 +181,21 @@ extension BrokenBackend {
       try JSONBody.decode(AdoptionRequest.self, from: call.request).device == device
     else { return nil }
     return (device, try mock.credentials.signedIn(of: call.request))
+  }
+
+  /// Moves credits to the account of an adoption, before it is handled. `takes` says which, of all.
+  private static func adopt(
+    in call: Route.Call, _ mock: MockState, _ takes: (Credit, UUID, BackendModel) -> Bool
+  ) throws -> HTTPResponse? {
+    guard let (device, account) = try adoption(in: call, mock) else { return nil }
+    try write(mock) { model in
+      model.credits.filter { takes($0, device, model) }.map { credit in
+        var moved = credit
+        moved.owner = .account(account)
+        return .creditMoved(moved)
+      }
+    }
+    return nil
   }
 
   /// The device of a credential; nil for another credential.
