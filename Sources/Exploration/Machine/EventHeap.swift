@@ -21,6 +21,8 @@ struct Happening: Sendable {
     case receiptRead
     /// The store delivers a transaction to the running processes: `a` its number.
     case delivery
+    /// The store notifies the backend of a purchase: `a` the transaction.
+    case notification
     /// The app has seen an outcome: `a` process, `b` its launch, `c` transaction.
     case confirmation
     /// `a` process.

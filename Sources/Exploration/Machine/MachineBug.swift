@@ -23,7 +23,7 @@ package enum MachineBug: String, PlantedBug {
   case firstProofForAll, refusedForEver
   case unconfirmedBlock, reservationsBlock
   // MARK: The backend
-  case backendForgetsTransactions, keysByInstallation, answersBeforeCommit
+  case backendForgetsTransactions, keysByInstallation, answersBeforeCommit, finishesBeforeCommit
   // MARK: Ownership
   case inheritsDespiteToken, signedInIgnored, otherOwnerNamed, creditsWhoIsSignedIn, ownerNotStored
   case idsBelieved
@@ -91,6 +91,7 @@ package enum MachineBug: String, PlantedBug {
     case .creditsWhoIsSignedIn: "a purchase without an owner goes to the account that is signed in"
     case .idsBelieved: "a claim without a proof is granted by its id"
     case .ownerNotStored: "the owner in a verdict is not stored with the outcome"
+    case .finishesBeforeCommit: "the backend finishes at the store before it commits, and then crashes"
     case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
     }
   }

@@ -91,5 +91,5 @@ package enum MachineMark: Int, Mark {
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
   case severalProofs, smallerUpload, refusedTwice, otherProtocol
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
-  case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed
+  case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed, finishedByBackend
 }

@@ -64,6 +64,7 @@ extension MachineMark {
     case .heardElsewhere: "an owner was told of a purchase by a device that knew no order of it"
     case .unclaimedSignedIn: "a purchase that named no owner went to the account that was signed in"
     case .idGuessed: "a stranger named the id of a purchase, without a proof"
+    case .finishedByBackend: "the backend granted by the store's notification, and finished there"
     case .keptForSupport: "an entry was kept that only support staff can resolve"
     }
   }

@@ -184,6 +184,7 @@ extension MachineSimulation {
     checker.sales = store.sales.count
     isOnRecord.append(false)
     purposes.append(order < 0 ? -1 : backend.orders[order].account)
+    planNotification(of: sale)
   }
 
   private func refund(_ sale: Int) {

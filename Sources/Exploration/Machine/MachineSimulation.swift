@@ -185,6 +185,7 @@ package final class MachineSimulation {
     case .listed: running(a, next.b) { listed($0) }
     case .receiptRead: running(a, next.b) { receiptRead($0, c) }
     case .delivery: deliver(a)
+    case .notification: notified(of: a)
     case .confirmation: running(a, next.b) { confirm($0, c) }
     case .launch: if !processes[a].isAlive { launch(processes[a]) }
     case .extensionEnds: running(a, next.b) { endExtension($0) }
