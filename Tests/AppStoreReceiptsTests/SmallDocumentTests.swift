@@ -23,7 +23,8 @@ import Testing
   }
 
   @Test func `320 KB of the smallest objects are read`() {
-    let text = #"{"status":0,"x":["# + Array(repeating: #"{"a":1}"#, count: 40_000).joined(separator: ",") + "]}"
+    let text =
+      #"{"status":0,"x":["# + Array(repeating: #"{"a":1}"#, count: 40_000).joined(separator: ",") + "]}"
     #expect(decodingFailure { _ = try StoreDocument(decoding: text) } == nil)
     #expect(decodingFailure { _ = try JSONValue(json: Data(text.utf8)) } == nil)
   }
