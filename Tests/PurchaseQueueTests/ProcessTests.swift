@@ -143,6 +143,32 @@ import Testing
     }
   }
 
+  @Test func `writers at the limit do not pass it together`() async throws {
+    try await withTemporaryDirectory { directory in
+      let (path, limits) = (directory + "/q", QueueLimits(entries: 20))
+      let refused = try await withThrowingTaskGroup(of: Int.self) { group in
+        for number in 0..<4 {
+          group.addTask {
+            let queue = try QueueFile(path: path, limits: limits, now: noon)
+            var refused = 0
+            for name in numbered("p\(number)-", 20) {
+              do throws(QueueError) {
+                _ = try queue.enqueue(entry(name), now: noon)
+              } catch {
+                guard case .queueFull = error else { throw error }
+                refused += 1
+              }
+            }
+            return refused
+          }
+        }
+        return try await group.reduce(0, +)
+      }
+      #expect(refused == 60)
+      #expect(try QueueFile(path: path, limits: limits, now: noon).allEntries().count == 20)
+    }
+  }
+
   @Test func `callers that share a commit each have their own result`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)

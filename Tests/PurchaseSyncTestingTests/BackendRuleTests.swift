@@ -96,6 +96,16 @@ struct BackendRuleTests {
     #expect(free.orderNumber == nil)
   }
 
+  @Test func `a guess of the app gives no order to a payment whose token names none`() throws {
+    var backend = BackendFixture()
+    let order = try backend.order("alice")
+    let record = Sample.record(token: UUID())
+    let claim = Sample.claim(for: record, match: .proposed, candidates: [order.number])
+    let verdict = try backend.upload(claim, holding: [record])
+    #expect(verdict.verdict == .granted && verdict.orderNumber == nil)
+    #expect(backend.model.order(number: order.number)?.state == .open)
+  }
+
   @Test(arguments: [("pro", 1), ("coins", 2)])
   func `an order of another product or quantity is not fulfilled`(product: String, quantity: Int) throws {
     var backend = BackendFixture()

@@ -49,6 +49,20 @@ import Testing
     }
   }
 
+  @Test func `devices that get their network back together do not send together`() {
+    var random = SplitMix64(seed: 5)
+    let opens = (0..<1_000).map { _ in
+      var lane = LaneBackoff()
+      for _ in 0..<15 { lane.failed(now: noon, policy: policy, using: &random) }
+      lane.woken(now: noon, policy: policy, using: &random)
+      return lane.opensAt(now: noon, policy: policy).milliseconds - noon.milliseconds
+    }
+    // Of 1,000 devices, 200 send in each second of the five; 140 are four deviations away.
+    for second in 0..<5 {
+      #expect(opens.count { $0 / 1_000 == second } > 140, "second \(second)")
+    }
+  }
+
   @Test func `a wake-up makes no healthy lane wait`() {
     var random = SplitMix64(seed: 3)
     var lane = LaneBackoff()
