@@ -58,8 +58,9 @@ import Testing
     }
     #expect(failed.contains(row.finder))
     #expect(failed.subtracting([row.finder] + row.allowed).isEmpty)
-    // A race may miss a check.
-    if !bug.hasPrefix("race-") { #expect(failed.isSuperset(of: row.others)) }
+    // A check that sends at once, and one that a race breaks, may meet no overlap.
+    let certain = bug.hasPrefix("race-") ? [] : row.others.filter { !$0.hasPrefix("parallel-") }
+    #expect(failed.isSuperset(of: certain))
   }
 
   @Test func `the table has each planted bug, and each check can fail`() {

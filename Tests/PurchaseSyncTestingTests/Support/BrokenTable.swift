@@ -74,7 +74,7 @@ enum BrokenTable {
     row("verdicts-swapped", "claim-partial", "upload-hundred"),
     row("environment-verified", "claim-environment", ""),
     row("no-epoch", "ledger-epoch", ""),
-    row("new-epoch", "ledger-epoch", ""),
+    row("new-epoch", "ledger-epoch", "restart-epoch"),
     row("one-unit", "upload-quantity", ""),
     row("undelivered", "upload-granted", "order-stays-delivered token-alone"),
     row("fifty-claims", "upload-hundred", ""),

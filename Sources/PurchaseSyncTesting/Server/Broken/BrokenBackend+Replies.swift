@@ -76,7 +76,8 @@ extension BrokenBackend {
     BrokenBackend(
       "new-epoch", "each answer to an upload has another ledgerEpoch",
       hooks: BrokenHooks(verdicts: { mock, reply, _, _ in
-        reply.ledgerEpoch += "-\(mock.brokenMemory.next())"
+        // The count begins again at a restart, the ids do not.
+        reply.ledgerEpoch += "-\(mock.brokenMemory.next())-\(reply.verdicts.first?.transactionID ?? "")"
       })),
     BrokenBackend(
       "one-unit", "one unit is credited, whatever quantity was paid",
