@@ -1,28 +1,19 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
+import TestSupport
 import Testing
 
 #if os(Linux)
   /// The locks of this process on the files of a queue, seen from outside.
   @Suite struct IdleTests {
-    private func locks(_ path: String) throws -> [String] {
-      let inodes = try ["", "-wal", "-shm", "-lock", "-turn"].compactMap { suffix -> String? in
-        guard FileManager.default.fileExists(atPath: path + suffix) else { return nil }
-        let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
-        return (attributes[.systemFileNumber] as? Int).map { ":\($0) " }
-      }
-      return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-        .filter { line in inodes.contains { line.contains($0) } }.map(String.init)
-    }
-
     @Test func `a queue that is open and idle has no lock`() async throws {
       try await withTemporaryDirectory { directory in
         let path = directory + "/q"
         let queue = try await DurableQueue.open(path: path, pause: .zero, clock: { noon.date })
         for index in 0..<3 {
           try await queue.enqueue(entry("k\(index)"))
-          while try !locks(path).isEmpty { await Task.yield() }
+          while try !FileLocks.lines(of: path).isEmpty { await Task.yield() }
           #expect(try await queue.read { try $0.count() } == index + 1)
         }
         try await queue.close()
@@ -31,13 +22,13 @@ import Testing
 
     @Test func `a queue that is open and in use has locks of SQLite`() async throws {
       try await withTemporaryDirectory { directory in
-        // Otherwise the test before shows nothing. A reading may miss a lock while other locks come and go.
+        // Otherwise the test before shows nothing.
         let queue = try QueueFile(path: directory + "/q", now: noon)
         var seen: Result<[String], any Error> = .success([])
         while try seen.get().isEmpty {
           // In a transaction, because a queue that is only open may have given its locks back.
           try queue.transaction { () throws(QueueError) in
-            seen = Result { try locks(directory + "/q") }
+            seen = Result { try FileLocks.lines(of: directory + "/q") }
           }
           await Task.yield()
         }
@@ -62,7 +53,7 @@ import Testing
         let queue = try await DurableQueue.open(path: path, limits: limits, clock: { noon.date })
         for _ in 0..<round { await Task.yield() }
         try await queue.close()
-        #expect(try locks(path) == [])
+        #expect(try FileLocks.lines(of: path) == [])
       }
     }
   }

@@ -83,20 +83,10 @@ import Testing
         let engine = try await fixture.open()
         try await fixture.buy(engine)
         let path = fixture.configuration.path
-        func locks() throws -> [String] {
-          let inodes = try ["", "-wal", "-shm", "-lock"].compactMap { suffix -> String? in
-            guard FileManager.default.fileExists(atPath: path + suffix) else { return nil }
-            let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
-            return (attributes[.systemFileNumber] as? Int).map { ":\($0) " }
-          }
-          return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-            .filter { line in inodes.contains { line.contains($0) } }.map(String.init)
-        }
-        // A reading of the list may miss a lock while other locks come and go.
-        try await until { try !locks().isEmpty }
+        try await until { try !FileLocks.lines(of: path).isEmpty }
         await engine.suspend(within: 0)
         // A child of another test has the locks of this process between fork and exec.
-        try await until { try locks() == [] }
+        try await until { try FileLocks.lines(of: path) == [] }
         await engine.shutdown()
       }
     }

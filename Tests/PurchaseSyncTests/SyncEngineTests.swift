@@ -116,7 +116,7 @@ import Testing
       let engine = try await open(configuration, fixture, store)
       await #expect(throws: SyncError.self) { try await engine.begin(product: "other", account: "alice") }
       _ = try await engine.begin(product: product, account: "alice")
-      // Neither does an order that nobody has paid: only what is queued takes the capacity of the next one.
+      // Neither does an order that is not paid: only what is queued takes the capacity of the next one.
       let his = try await engine.begin(product: product, account: "bob")
       fixture.setFaults(.outage(path: "/v1/receipts", requests: 10_000))
       try await engine.receive(
