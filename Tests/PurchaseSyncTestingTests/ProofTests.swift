@@ -54,6 +54,16 @@ struct ProofTests {
     #expect(store.verify(.proof(unknown), now: Sample.now) == .malformed)
   }
 
+  @Test func `a genuine proof of another app with an id of ours is rejected`() throws {
+    var store = Sample.store()
+    var backend = BackendFixture()
+    let paid = try store.buy()
+    let foreign = ReceiptForge(bundleID: "com.example.other").signedTransaction(paid, signedAt: Sample.now)
+    let proof = ProofDocument(kind: .signedTransaction, data: foreign)
+    #expect(judge(Sample.claim(for: paid), proof, in: store, &backend) == .rejected)
+    #expect(backend.model.credits.isEmpty)
+  }
+
   @Test func `an old proof shows today's refund`() throws {
     var store = Sample.store()
     var backend = BackendFixture()

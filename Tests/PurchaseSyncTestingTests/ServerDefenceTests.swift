@@ -205,9 +205,9 @@ struct ServerDefenceTests {
 
   @Test(arguments: [
     "/store/transactions/1/signed", "/store/transactions/1/notification", "/store/app-transaction",
-    "/store/receipt",
+    "/store/receipt", "/store/unfinished", "/store/requests",
   ])
-  func `a misspelt name in the query of a proof is refused`(path: String) throws {
+  func `a misspelt name in a query is refused`(path: String) throws {
     let fixture = try MockServerFixture()
     let answer = fixture.server.handler(
       HTTPRequest(

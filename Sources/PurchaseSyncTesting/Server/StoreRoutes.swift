@@ -29,7 +29,8 @@ extension MockState {
   }
 
   static func unfinished(_ mock: inout MockState, _ call: Route.Call) throws -> StoreHandover {
-    mock.store.listing(
+    try call.request.allow(query: ["storeAccount", "device", "launch"])
+    return mock.store.listing(
       storeAccount: try mock.account(of: call.request), launch: call.request.query["launch"], now: call.now)
   }
 
@@ -81,6 +82,7 @@ extension MockState {
   }
 
   static func requests(_ mock: inout MockState, _ call: Route.Call) throws -> RequestList {
+    try call.request.allow(query: ["storeAccount", "device"])
     let account = try mock.account(of: call.request)
     let waiting = mock.store.requests.filter { $0.payment.storeAccount == account && $0.state == .waiting }
     return RequestList(requests: waiting.map(RequestDocument.init))

@@ -23,6 +23,8 @@ extension StoreModel {
         case .signedTransaction:
           let claimed = try SignedTransaction(jws: proof.data)
           guard forge.verify(proof.data) else { return .forged }
+          // Another app's, as signed: an id of ours in it says nothing.
+          guard claimed.bundleID == forge.bundleID else { return .genuine([claimed]) }
           return held([(claimed.transactionID, claimed.environment.rawValue)], now: now)
         case .appReceipt:
           guard let bytes = Data(base64Encoded: proof.data).map(Array.init) else { return .malformed }
