@@ -41,6 +41,24 @@ import Testing
     }
   }
 
+  @Test func `An opening copies no update into the vault, where a reinstall takes it for a purchase`()
+    async throws
+  {
+    try await withTemporaryDirectory { directory in
+      let vault = DirectoryVault(directory: directory + "/vault")
+      let queue = try QueueFile(path: directory + "/q", vault: vault, now: noon)
+      _ = try queue.enqueue(new("paid"), now: noon)
+      try queue.acknowledge([Settlement(key: key, outcome: "granted")], now: noon)
+      _ = try queue.enqueue(new("paid", isUpdate: true), now: noon)
+      let purchase = EntryKey(rawValue: "Production/2")
+      _ = try queue.enqueue(NewEntry(key: purchase, lane: .device, payloads: []), now: noon)
+      let reopened = try QueueFile(path: directory + "/q", vault: vault, now: noon)
+      #expect(try reopened.allEntries().map(\.key) == [key, purchase])
+      let reinstalled = try QueueFile(path: directory + "/new", vault: vault, now: noon)
+      #expect(try reinstalled.allEntries().map(\.key) == [purchase])
+    }
+  }
+
   @Test func `Entries that are postponed beyond a moment do not hide ready ones`() async throws {
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)

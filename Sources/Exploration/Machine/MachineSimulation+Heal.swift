@@ -208,9 +208,10 @@ extension MachineSimulation {
         // An old backup may hold a receipt that has since lost the transaction, and a faulty backend may have bound the
         // wrong order. Such an entry is kept, tried daily and reported.
         let isAside = row.state == .quarantined || row.wasPostponed
-        // A restored backend has to be shown a proof of what no order names, and the store has none of a finished consumable.
+        // A restored backend has to be shown a proof of what no order names. A finished consumable has none in the store, and
+        // neither has its update, nor an entry that a vault without space for the proof gave back.
         let isUnproven =
-          row.isUpdate && row.receipt < 0 && !row.isSigned && store.sales[sale].order < 0
+          row.receipt < 0 && !row.isSigned && store.sales[sale].order < 0 && !store.sales[sale].isListed
         if isAside, isOnRecord[sale], row.receipt >= 0 && !row.isSigned || isUnproven || hasLied {
           checker.mark(.keptForSupport)
           continue

@@ -23,9 +23,11 @@ extension QueueFile {
     try restore(items.subtracting(entries.map { VaultMirror.itemName($0.key) }), from: vault, now: now)
     var pass = MirrorPass()
     var unmirrored: [Entry] = []
+    let updates = try updateKeys()
     for entry in entries {
       guard let mirror = try mirror(of: entry, in: vault, names), !entry.isUnprotected else {
-        unmirrored.append(entry)
+        // An enqueue does not mirror an update. A new install has no tombstone of it and would take it for a purchase.
+        if !updates.contains(entry.key) { unmirrored.append(entry) }
         continue
       }
       try regain(entry, mirror, from: vault, now: now)
@@ -35,6 +37,16 @@ extension QueueFile {
     if !pass.hasCleaned, names.contains(where: { $0.hasPrefix(VaultMirror.chunkPrefix) }) {
       removeUnusedChunks(from: vault)
     }
+  }
+
+  /// The entries that have a tombstone too: updates of settled entries.
+  private func updateKeys() throws(QueueError) -> Set<EntryKey> {
+    let keys = try read { () throws(SQLiteError) in
+      try connection.prepare("SELECT key FROM entries WHERE key IN (SELECT key FROM tombstones)").all([]) {
+        $0.text(0)
+      }
+    }
+    return Set(keys.map { EntryKey(rawValue: $0) })
   }
 
   private func asking<R>(_ body: () throws(VaultError) -> R) throws(QueueError) -> R {
