@@ -6,7 +6,7 @@ import Foundation
   import Glibc
 #endif
 
-/// Ends this process when its parent has ended or has closed the pipe to it, for whatever reason. No other mechanism
+/// Ends this process when its parent has ended or has closed the pipe to it. No other mechanism
 /// would end it.
 enum ParentWatch {
   static func start(_ onEnd: @escaping @Sendable () -> Void) {

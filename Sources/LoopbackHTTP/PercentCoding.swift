@@ -1,7 +1,7 @@
 /// Percent-encoding of RFC 3986 2.1.
 enum PercentCoding {
   /// The text that `bytes` encode. Refuses broken escapes, anything but UTF-8, and NUL, which would
-  /// end the text early for whatever C code it reaches.
+  /// end the text early for the C code that it reaches.
   static func decode(_ bytes: ArraySlice<UInt8>) throws(ParseFailure) -> String {
     guard bytes.contains(UInt8(ascii: "%")) else { return String(decoding: bytes, as: UTF8.self) }
     var decoded: [UInt8] = []

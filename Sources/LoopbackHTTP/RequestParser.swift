@@ -1,6 +1,6 @@
 /// Turns bytes into requests, RFC 9112. Does no I/O.
 ///
-/// Feed it whatever has arrived, in pieces of any size, and call `next()` until it needs more. Bytes
+/// Feed it the bytes that have arrived, in pieces of any size, and call `next()` until it needs more. Bytes
 /// after a request are kept for the one that follows. A failure is final.
 package struct RequestParser {
   /// What came of the bytes so far.

@@ -2,6 +2,20 @@ import Foundation
 import LoopbackHTTP
 import Testing
 
+/// Answers requests of `/slow` when the test says so, the others at once.
+private struct SlowAnswers {
+  let begun = DispatchSemaphore(value: 0)
+  let mayEnd = DispatchSemaphore(value: 0)
+
+  @Sendable func answer(_ request: HTTPRequest) -> HTTPResponse {
+    if request.path == "/slow" {
+      begun.signal()
+      mayEnd.wait()
+    }
+    return HTTPResponse(status: 200)
+  }
+}
+
 /// Requests that are judged by their head, and the memory of those that are read.
 struct AdmissionTests {
   private static let refusal = HTTPResponse(status: 401, body: Array("who?".utf8))
@@ -20,6 +34,14 @@ struct AdmissionTests {
     try server.start()
     defer { server.stop() }
     try body(server, recorder)
+  }
+
+  /// The share of an answered body comes back a moment after the answer.
+  private func statusOnceAdmitted(_ request: String, _ server: HTTPServer) throws -> Int {
+    while true {
+      let status = try RawClient(port: server.port).ask(request).status
+      if status != 503 { return status }
+    }
   }
 
   @Test func `a long body of an unknown caller is refused before a byte of it arrives`() throws {
@@ -58,67 +80,40 @@ struct AdmissionTests {
   }
 
   @Test func `a long body beyond the budget is answered 503 at once, a short one is read`() throws {
-    let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let limits = HTTPLimits(bodyBytes: 300_000, bodyBudget: 600_000, readTimeoutMilliseconds: 600_000)
-    try withAdmission(
-      limits,
-      handler: { request in
-        if request.path == "/slow" {
-          begun.signal()
-          mayEnd.wait()
-        }
-        return HTTPResponse(status: 200)
-      }
-    ) { server, _ in
+    let slow = SlowAnswers()
+    try withAdmission(limits, handler: slow.answer) { server, _ in
       let long = String(repeating: "x", count: 290_000)
       let clients = try (0..<2).map { _ in try RawClient(port: server.port) }
       for client in clients {
         client.send(post("/slow", long, "Authorization: x\r\n"))
-        begun.wait()
+        slow.begun.wait()
       }
       let refused = try RawClient(port: server.port)
       let answer = try refused.ask(post("/b", long, "Authorization: x\r\n"))
       #expect(answer.status == 503 && answer.header("Retry-After") == "1")
       #expect(refused.readToEnd() == ([], .closed))
       #expect(try RawClient(port: server.port).ask(post("/c", "short")).status == 200)
-      for _ in clients { mayEnd.signal() }
+      for _ in clients { slow.mayEnd.signal() }
       for client in clients { #expect(try client.read().status == 200) }
       // Bodies that were answered give their share back.
-      var status = 503
-      // The share comes back a moment after the answer.
-      while status == 503 {
-        status = try RawClient(port: server.port).ask(post("/d", long, "Authorization: x\r\n")).status
-      }
-      #expect(status == 200)
+      #expect(try statusOnceAdmitted(post("/d", long, "Authorization: x\r\n"), server) == 200)
     }
   }
 
   @Test func `a chunked body takes its share as it grows`() throws {
     let limits = HTTPLimits(bodyBytes: 1_000_000, bodyBudget: 2_000_000, readTimeoutMilliseconds: 600_000)
-    let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    try withAdmission(
-      limits,
-      handler: { request in
-        if request.path == "/slow" {
-          begun.signal()
-          mayEnd.wait()
-        }
-        return HTTPResponse(status: 200)
-      }
-    ) { server, _ in
+    let slow = SlowAnswers()
+    try withAdmission(limits, handler: slow.answer) { server, _ in
       let head = "Host: a\r\nAuthorization: x\r\nTransfer-Encoding: chunked\r\n\r\n"
       let chunk = "C3500\r\n" + String(repeating: "x", count: 800_000) + "\r\n0\r\n\r\n"
       let first = try RawClient(port: server.port)
       first.send("PUT /slow HTTP/1.1\r\n" + head + chunk)
-      begun.wait()
+      slow.begun.wait()
       #expect(try RawClient(port: server.port).ask("PUT /b HTTP/1.1\r\n" + head + chunk).status == 503)
-      mayEnd.signal()
+      slow.mayEnd.signal()
       #expect(try first.read().status == 200)
-      var status = 503
-      while status == 503 {
-        status = try RawClient(port: server.port).ask("PUT /b HTTP/1.1\r\n" + head + chunk).status
-      }
-      #expect(status == 200)
+      #expect(try statusOnceAdmitted("PUT /b HTTP/1.1\r\n" + head + chunk, server) == 200)
     }
   }
 

@@ -10,19 +10,11 @@ import Testing
 
 /// A mock server whose file cannot grow: what is not kept is not charged, and what is kept can be read.
 struct FullDiskTests {
-  private let directory: TemporaryDirectory
-  private let path: String
+  private let folder: ServerFolder
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    path = directory.path("mock.sqlite")
-  }
+  init() throws { folder = try ServerFolder() }
 
-  private func open(products: [StoreProduct] = Shop.products) throws -> MockServer {
-    try MockServer(
-      databasePath: path, products: products, bundleID: Sample.bundleID, keepsStore: true, now: { Sample.now }
-    )
-  }
+  private func open() throws -> MockServer { try folder.server(products: Shop.products) }
 
   private func fill(_ server: MockServer, _ isFull: Bool = true) throws {
     try server.mock.withLock { try $0.backend.limitFile(isFull) }

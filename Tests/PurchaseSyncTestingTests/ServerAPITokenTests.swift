@@ -62,7 +62,7 @@ struct ServerAPITokenTests {
       (["nbf": .integer(seconds)], nil), (["nbf": .integer(seconds + 60)], nil),
       (["nbf": .number("\(seconds + 60).5")], .notYet), (["nbf": .integer(.max)], .notYet),
       (["nbf": "now"], .notYet),
-      (["iss": "someone"], .issuer), (["iss": nil], .issuer),
+      (["iss": "another-issuer"], .issuer), (["iss": nil], .issuer),
       (["bid": "com.example.other"], .bundleID), (["bid": 7], .bundleID),
     ] as [([String: JSONValue?], Refusal?)])
   func `each claim is checked`(changes: [String: JSONValue?], refusal: Refusal?) {

@@ -9,19 +9,11 @@ import Testing
 
 /// The file of a mock server: who may have it, and what a restart keeps.
 struct ServerFileTests {
-  private let directory: TemporaryDirectory
-  private let path: String
+  private let folder: ServerFolder
+  private var directory: TemporaryDirectory { folder.directory }
+  private var path: String { folder.path }
 
-  init() throws {
-    directory = try TemporaryDirectory()
-    path = directory.path("mock.sqlite")
-  }
-
-  private func server(keepsStore: Bool = true, at moment: Timestamp = Sample.now) throws -> MockServer {
-    try MockServer(
-      databasePath: path, products: Sample.products, bundleID: Sample.bundleID, keepsStore: keepsStore,
-      now: { moment })
-  }
+  init() throws { folder = try ServerFolder() }
 
   private func ask<Reply: Decodable>(
     _ server: MockServer, _ method: String, _ path: String, _ json: String = "", _ type: Reply.Type,
@@ -73,11 +65,11 @@ struct ServerFileTests {
   @Test func `after a restart the payment is listed, and its payer gets it and not the next one`() throws {
     var payment: Payment
     do {
-      let first = try server()
+      let first = try folder.server()
       payment = try pay(first, as: "alice")
       first.stop()
     }
-    let second = try server()
+    let second = try folder.server()
     #expect(try unfinished(second, of: "alice") == [payment.transactionID])
     let later = try pay(second, as: "bob")
     #expect(later.transactionID != payment.transactionID)
@@ -88,10 +80,10 @@ struct ServerFileTests {
   }
 
   @Test func `without a kept store, the proof of a payment before a restart is no other person's`() throws {
-    let first = try server(keepsStore: false)
+    let first = try folder.server(keepsStore: false)
     let payment = try pay(first, as: "alice")
     first.stop()
-    let second = try server(keepsStore: false)
+    let second = try folder.server(keepsStore: false)
     let later = try pay(second, as: "bob")
     #expect(later.transactionID != payment.transactionID)
     #expect(try upload(payment, as: "alice", to: second) == .unknownTransaction)
@@ -99,7 +91,7 @@ struct ServerFileTests {
   }
 
   @Test func `clock, devices, tokens and notifications go on`() throws {
-    let first = try server()
+    let first = try folder.server()
     first.moveClock(by: .seconds(86_400))
     first.revoke(token: "token-eve")
     first.withStore { store in
@@ -111,7 +103,7 @@ struct ServerFileTests {
     // Being posted when the process ends.
     #expect(first.withStore { $0.takeNotifications(now: moment) }.count == 1)
     first.stop()
-    let second = try server()
+    let second = try folder.server()
     #expect(second.moment == moment)
     second.withStore { store in
       #expect(store.signedIn == ["phone": "apple"])
@@ -124,14 +116,14 @@ struct ServerFileTests {
 
   @Test func `the mock's time does not go back, although a clock that ran fast starts again`() throws {
     let ahead = Sample.now.adding(milliseconds: 9_000_000)
-    let first = try server(at: ahead)
+    let first = try folder.server(at: ahead)
     _ = try pay(first, as: "alice")
     first.stop()
-    #expect(try server(at: Sample.now).moment == ahead)
+    #expect(try folder.server(at: Sample.now).moment == ahead)
   }
 
   @Test func `a payment stays although the backend's disk refuses the same request's writes`() throws {
-    let first = try server()
+    let first = try folder.server()
     try first.refuseWrites(true)
     let payment = try pay(first, as: "alice")
     let order = first.handler(
@@ -143,7 +135,7 @@ struct ServerFileTests {
         body: Array(#"{"productID":"coins","quantity":1}"#.utf8)))
     #expect(order.status == 500)
     first.stop()
-    let second = try server()
+    let second = try folder.server()
     #expect(try unfinished(second, of: "alice") == [payment.transactionID])
     #expect(try second.snapshot().orders.isEmpty)
   }
@@ -151,7 +143,7 @@ struct ServerFileTests {
   // MARK: One file, one server
 
   @Test func `a second server is refused with the file's name, until the first one stops`() throws {
-    let first = try server()
+    let first = try folder.server()
     do throws(MockServerError) {
       _ = try MockServer(
         databasePath: path, products: Sample.products, bundleID: Sample.bundleID, now: { Sample.now })
@@ -162,7 +154,7 @@ struct ServerFileTests {
     }
     _ = try pay(first, as: "alice")
     first.stop()
-    let second = try server()
+    let second = try folder.server()
     #expect(try unfinished(second, of: "alice").count == 1)
     // The first one may not come back either.
     #expect(throws: MockServerError.self) { try first.start() }
@@ -182,7 +174,7 @@ struct ServerFileTests {
       made.leaveUntouchedOnClose()
     }
     let before = try files()
-    #expect(throws: MockServerError.self) { try server() }
+    #expect(throws: MockServerError.self) { try folder.server() }
     #expect(try files() == before)
   }
 
@@ -207,13 +199,13 @@ struct ServerFileTests {
 
   @Test func `file and log belong to the owner alone, also those of an earlier version`() throws {
     do {
-      let first = try server()
+      let first = try folder.server()
       _ = try pay(first, as: "alice")
       #expect(try modes() == [0o600])
       first.stop()
     }
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-    let second = try server()
+    let second = try folder.server()
     _ = try pay(second, as: "alice")
     #expect(try modes() == [0o600])
   }

@@ -42,7 +42,7 @@ struct StoreVerifyReceiptTests {
     let response = try shop.ask(try shop.appReceipt())
     #expect(response.status == .ok && response.latestReceipt == nil)
     #expect(response.latestTransactions.isEmpty && response.pendingRenewals.isEmpty)
-    let empty = try shop.ask(try shop.appReceipt(of: "nobody"))
+    let empty = try shop.ask(try shop.appReceipt(of: "apple-without-purchases"))
     #expect(empty.status == .ok && empty.transactions.isEmpty)
   }
 

@@ -323,7 +323,7 @@ import Testing
       let again = try site.storage.keepAdoption(of: "alice")
       #expect(again.throughPlace > claim.throughPlace)
       try site.storage.endAdoption(of: "bob", throughPlace: empty.throughPlace)
-      try site.storage.endAdoption(of: "nobody", throughPlace: .max)
+      try site.storage.endAdoption(of: "unknown", throughPlace: .max)
       try site.storage.endAdoption(of: "alice", throughPlace: claim.throughPlace)
       #expect(try site.storage.deviceAdoptions() == [again], "the wider adoption stays")
     }

@@ -41,10 +41,26 @@
   /// What the user was given.
   actor Wallet {
     private(set) var outcomes: [Outcome] = []
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     var products: [String] { outcomes.filter(\.isFulfilled).compactMap { $0.purchase?.productID } }
 
-    func take(_ outcome: Outcome) { outcomes.append(outcome) }
+    func take(_ outcome: Outcome) {
+      outcomes.append(outcome)
+      let waiting = self.waiting
+      self.waiting = []
+      for continuation in waiting { continuation.resume() }
+    }
+
+    /// Returns when the user has exactly these products.
+    func holds(_ products: [String]) async { await until { self.products == products } }
+
+    /// Returns when this was the last verdict.
+    func hears(_ verdict: Verdict) async { await until { self.outcomes.last?.verdict == verdict } }
+
+    private func until(_ condition: () -> Bool) async {
+      while !condition() { await withCheckedContinuation { waiting.append($0) } }
+    }
   }
 
   /// Xcode's App Store with one store account, the app's backend, and a phone.
@@ -78,11 +94,6 @@
     func reinstall() {
       installation += 1
       wallet = Wallet()
-    }
-
-    /// Returns when the condition holds.
-    func until(_ condition: () async throws -> Bool) async throws {
-      while try await !condition() { try await Task.sleep(for: .milliseconds(20)) }
     }
   }
 #endif

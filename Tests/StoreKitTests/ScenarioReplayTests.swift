@@ -40,7 +40,7 @@
       #expect(try await shop.purchase("gems.100", for: "alice") == .pending(.delivery))
       await phone.ledger.fails(0)
       try await shop.retryNow()
-      try await phone.until { await phone.wallet.products == ["gems.100"] }
+      await phone.wallet.holds(["gems.100"])
       await shop.close()
     }
 
@@ -52,7 +52,7 @@
       await killed.close()
       await phone.ledger.fails(0)
       let shop = phone.launch()
-      try await phone.until { await phone.wallet.products == ["gems.100"] }
+      await phone.wallet.holds(["gems.100"])
       #expect(await phone.ledger.credits.count == 1)
       await shop.close()
     }
@@ -67,7 +67,7 @@
       let asked = try #require(phone.store.allTransactions().first { $0.pendingAskToBuyConfirmation })
       try phone.store.approveAskToBuyTransaction(identifier: asked.identifier)
       let shop = phone.launch()
-      try await phone.until { await phone.wallet.products == ["gems.100"] }
+      await phone.wallet.holds(["gems.100"])
       #expect(await Array(phone.ledger.credits.values) == ["alice"])
       await shop.close()
     }
@@ -80,7 +80,7 @@
       phone.store.interruptedPurchasesEnabled = false
       let interrupted = try #require(phone.store.allTransactions().first)
       try phone.store.resolveIssueForTransaction(identifier: interrupted.identifier)
-      try await phone.until { await phone.wallet.products == ["gems.100"] }
+      await phone.wallet.holds(["gems.100"])
       await shop.close()
     }
 
@@ -116,7 +116,7 @@
       let bought = try #require(phone.store.allTransactions().first)
       await phone.ledger.refund(String(bought.identifier))
       try phone.store.refundTransaction(identifier: bought.identifier)
-      try await phone.until { await phone.wallet.outcomes.last?.verdict == .refunded }
+      await phone.wallet.hears(.refunded)
       await shop.close()
     }
   }

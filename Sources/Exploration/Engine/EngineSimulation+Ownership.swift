@@ -43,15 +43,12 @@ extension EngineSimulation {
   func answer(
     on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
   ) -> LeanBackend.Answer {
-    let before = backend.owner(of: claim.sale, store)
-    let answer = backend.answer(
+    let (answer, isByRecord) = backend.checkedAnswer(
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: now.milliseconds)
     if answer.ruling.isSettled { isOnRecord[claim.sale] = true }
     if !isProven {
-      checker.expect(
-        .idAlone, backend.isByRecord(claim.sale, since: before, store),
-        "\(Names.id(claim.sale)) went to \(uploader) by its id alone")
+      checker.expect(.idAlone, isByRecord, "\(Names.id(claim.sale)) went to \(uploader) by its id alone")
     }
     return answer
   }

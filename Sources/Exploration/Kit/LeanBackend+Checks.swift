@@ -1,16 +1,33 @@
 /// What the simulations' checks ask. It repeats none of the rules.
 extension LeanBackend {
+  /// The answer, and whether invariant 39 holds: what a claim without a proof moves goes to the owner whom the store's record
+  /// names.
+  mutating func checkedAnswer(
+    on claim: LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Owner, signedIn: Owner,
+    _ store: LeanStore, at now: Int64
+  ) -> (answer: Answer, isByRecord: Bool) {
+    let before = owner(of: claim.sale, store)
+    let answer = answer(
+      on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
+      at: now)
+    return (answer, isProven || isByRecord(claim.sale, since: before, store))
+  }
+
   /// The present owner of a sale; nil if it is not credited.
   func owner(of sale: Int, _ store: LeanStore) -> Owner? { credit(of: sale).map { owner(of: $0, store) } }
 
   /// Whether the sale has the owner that it had, or one whom the store's record names: by the sale's token, or as the owner
-  /// of another period of the subscription.
-  func isByRecord(_ sale: Int, since before: Owner?, _ store: LeanStore) -> Bool {
-    guard let owner = owner(of: sale, store), owner != before else { return true }
+  /// of another period of the subscription. A credit of a device belongs to the account that adopted what was paid there
+  /// before; the record names the device.
+  private func isByRecord(_ sale: Int, since before: Owner?, _ store: LeanStore) -> Bool {
+    guard let credit = credit(of: sale) else { return true }
+    let owner = owner(of: credit, store)
+    if owner == before { return true }
     let sold = store.sales[sale]
     if sold.order >= 0, orders[sold.order].account == owner { return true }
-    return store.sales.indices.contains {
-      $0 != sale && store.sales[$0].original == sold.original && self.owner(of: $0, store) == owner
+    return store.sales.indices.contains { other in
+      guard other != sale, store.sales[other].original == sold.original else { return false }
+      return [owner, credit.owner].contains(self.owner(of: other, store))
     }
   }
 }

@@ -1,7 +1,7 @@
 /// Goes through the log of a disk, and tells at each place what a power cut there could leave.
 ///
 /// Each file's writes, and each directory's names, are durable from the next sync of that file or directory on; until
-/// then any of them may be there or not, in whatever order they were made. A file keeps its number: where the removal
+/// then any of them may be there or not, in any order. A file keeps its number: where the removal
 /// of a name is lost, the old file is back with the bytes that it had.
 package struct CrashReplay {
   /// Hashes of the sectors of a file as it is durable, and their sum.

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
-/// Delivers every purchase to the backend, exactly once, whatever dies in between.
+/// Delivers every purchase to the backend, exactly once, also when the app, the phone or the backend fails in between.
 ///
 /// Open it at launch, hand it every transaction that the store delivers, and fulfil what it reports as delivered.
 /// The engine alone finishes transactions: after the backend's verdict is durable on the device, never before.

@@ -79,7 +79,7 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     due = min(planned, usual)
   }
 
-  /// Verdicts came. Whatever they say, sending works.
+  /// Verdicts came: sending works, also if they settle nothing.
   package mutating func succeeded() { self = LaneBackoff() }
 
   /// A new purchase, foreground, network back, or a user who asks: the lane sends within the wake-up jitter, but not
