@@ -48,14 +48,14 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "LoopbackHTTP", swiftSettings: settings),
     .target(name: "VirtualTime", dependencies: ["PurchaseSQLite"], swiftSettings: settings),
+    .target(name: "CTestingPages"),
     .target(
       name: "PurchaseSyncTesting",
       dependencies: [
         "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
-        "VirtualTime",
+        "VirtualTime", "CTestingPages",
       ],
-      // In the code, not in a bundle beside it: one binary serves them.
-      resources: [.embedInCode("Pages/status.html"), .embedInCode("OpenAPI/openapi.json")],
+      exclude: ["Pages", "OpenAPI/openapi.json"],  // CTestingPages embeds them.
       swiftSettings: settings),
     .target(
       name: "FaultInjection",
@@ -74,15 +74,17 @@ let package = Package(
         "PurchaseSyncTesting", "CPurchaseSQLite",
       ],
       swiftSettings: settings),
+    .target(name: "CReportPages"),
     .executableTarget(
       name: "purchase-simulator",
       dependencies: [
         "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
         "PurchaseSyncTesting", "FaultInjection", "Exploration", "CPurchaseSQLite",
+        "CReportPages",
       ],
       path: "Simulator",
-      exclude: ["Report/report.png"],  // The readme's picture.
-      resources: ["report.html", "explore.html", "page.css", "page.js"].map { .embedInCode("Report/\($0)") },
+      // The readme's picture, and what CReportPages embeds.
+      exclude: ["report.png", "report.html", "explore.html", "page.css", "page.js"].map { "Report/\($0)" },
       swiftSettings: settings),
     // The readme's sample, with the settings of a new package. A test runs it.
     .executableTarget(

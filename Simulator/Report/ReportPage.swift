@@ -11,21 +11,21 @@ enum ReportPage {
 
   /// The page with the report in it, as UTF-8.
   static func html(_ report: Report) throws -> Data {
-    try html(report, in: PackageResources.report_html)
+    try html(report, in: ReportFiles.report)
   }
 
   /// The same of an exploration.
   static func html(_ page: ExplorePage) throws -> Data {
-    try html(page, in: PackageResources.explore_html)
+    try html(page, in: ReportFiles.explore)
   }
 
   /// The report is inserted last, so text in it that looks like a placeholder is not replaced.
-  private static func html(_ report: some Encodable, in template: [UInt8]) throws -> Data {
+  private static func html(_ report: some Encodable, in template: Data) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    var page = Data(template)
-    try put(Data(PackageResources.page_css), at: .style, of: &page)
-    try put(Data(PackageResources.page_js), at: .script, of: &page)
+    var page = template
+    try put(ReportFiles.style, at: .style, of: &page)
+    try put(ReportFiles.script, at: .script, of: &page)
     try put(inert(try encoder.encode(report)), at: .report, of: &page)
     return page
   }

@@ -12,6 +12,8 @@ struct ModuleRules: Sendable {
   /// The rules by folder. A folder that is not here fails the test.
   static let table: [String: ModuleRules] = [
     "Sources/CPurchaseSQLite": ModuleRules(project: [], toolchain: []),
+    "Sources/CTestingPages": ModuleRules(project: [], toolchain: []),
+    "Sources/CReportPages": ModuleRules(project: [], toolchain: []),
     "Sources/PurchaseSQLite": ModuleRules(project: ["CPurchaseSQLite"], toolchain: system),
     "Sources/PurchaseQueue": ModuleRules(
       project: ["PurchaseSQLite"], toolchain: ["FoundationEssentials", "Foundation", "Dispatch"]),
@@ -25,7 +27,7 @@ struct ModuleRules: Sendable {
     "Sources/LoopbackHTTP": ModuleRules(project: [], toolchain: system.union(["Foundation"])),
     "Sources/VirtualTime": ModuleRules(project: ["PurchaseSQLite"], toolchain: system),
     "Sources/PurchaseSyncTesting": ModuleRules(
-      project: storage.union(["PurchaseSync", "LoopbackHTTP", "VirtualTime"]),
+      project: storage.union(["PurchaseSync", "LoopbackHTTP", "VirtualTime", "CTestingPages"]),
       toolchain: ["Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch"]),
     "Sources/FaultInjection": ModuleRules(
       // Not PurchaseSync: tests of the queue use this module and must not compile the engine.
@@ -39,7 +41,7 @@ struct ModuleRules: Sendable {
     "Simulator": ModuleRules(
       project: storage.union([
         "PurchaseSync", "PurchaseSyncTesting", "FaultInjection", "Exploration", "Bench",
-        "CPurchaseSQLite",
+        "CPurchaseSQLite", "CReportPages",
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
   ]

@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test func `every path that the status page asks is a route`() {
-    let page = String(decoding: PackageResources.status_html, as: UTF8.self)
+    let page = String(decoding: ServerPages.status, as: UTF8.self)
     let paths = page.split { "\"`'".contains($0) }.map(String.init)
       .filter { $0.hasPrefix("/store/") || $0.hasPrefix("/admin/") }
       // The backend's way to the store, which only a fault plan names; and a path that ends with an id.

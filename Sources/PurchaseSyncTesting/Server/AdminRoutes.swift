@@ -28,13 +28,13 @@ extension MockState {
         "Content-Security-Policy":
           "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
           + "connect-src 'self'; base-uri 'none'; form-action 'none'",
-      ], body: PackageResources.status_html)
+      ], body: ServerPages.status)
   }
 
   static func openAPI(_ mock: inout MockState, _ call: Route.Call) -> HTTPResponse {
     HTTPResponse(
       status: 200, headers: ["Content-Type": "application/vnd.oai.openapi+json;version=3.1"],
-      body: PackageResources.openapi_json)
+      body: ServerPages.openAPI)
   }
 
   static func state(_ mock: inout MockState, _ call: Route.Call) throws -> AdminState {
