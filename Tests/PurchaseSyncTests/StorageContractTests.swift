@@ -40,6 +40,19 @@ import Testing
     }
   }
 
+  @Test func `an order that the store answered with an earlier purchase is none for a later one`() throws {
+    try StorageSite.with(.file) { site in
+      let file = try #require(site.storage as? SyncFile)
+      try site.enqueue(bought("100"))
+      try site.addOrder(1)
+      let later = try OrderMatcher.match(bought("101"), from: site.storage)
+      #expect(later.candidates == ["1"])
+      // Not yet settled: the backend is to say whose it is.
+      try file.close("1", as: key("100"))
+      #expect(try OrderMatcher.match(bought("101"), from: site.storage).candidates == [])
+    }
+  }
+
   @Test(arguments: StorageKind.allCases)
   func `an entry that is enqueued again keeps its place and takes the newer proof of each kind`(
     kind: StorageKind

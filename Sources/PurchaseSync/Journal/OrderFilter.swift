@@ -21,7 +21,9 @@ struct OrderFilter: Hashable {
     let condition =
       switch which {
       case .unbound:
-        "bound_to IS NULL AND state NOT IN ('cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded')"
+        // The sheet of an owned order is closed: no later payment is its own.
+        "bound_to IS NULL AND state NOT IN ('cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded') "
+          + "AND number NOT IN (SELECT number FROM owned_orders)"
       case .counted: "(bound_to IS NOT NULL OR state NOT IN ('cancelled', 'alreadyOwned'))"
       }
     // A copied file's orders were made on another device. That device has them, and hears of their payments.
