@@ -36,6 +36,9 @@ struct BugSearch {
     var summary: String
     /// The invariant that it broke; nil if it was not found.
     var invariant: InvariantNumber?
+    /// With `--specification`: the rule of the protocol, and the first step that it does not allow.
+    var rule: String?
+    var step: String?
     /// How many runs there are up to the first that breaks it.
     var seeds: Int?
     var acts: Int?
@@ -43,7 +46,14 @@ struct BugSearch {
     var seconds: Double
     var replay: String?
 
-    var isGood: Bool { invariant != nil && (acts ?? 0) <= BugSearch.smallest }
+    /// Whether the rule is one of those that the bug breaks.
+    var isOwnRule = true
+
+    var isGood: Bool { invariant != nil && isOwnRule && (acts ?? 0) <= BugSearch.smallest }
+
+    private enum CodingKeys: CodingKey {
+      case plant, summary, invariant, rule, step, seeds, acts, runs, seconds, replay
+    }
   }
 
   private struct Document: Encodable {
@@ -54,7 +64,8 @@ struct BugSearch {
   }
 
   func execute(_ name: String) throws -> Int32 {
-    let bugs = choice.catalogue.bugs.filter { name == "all" || $0.name == name }
+    let known = choice.checksProtocol ? choice.catalogue.protocolBugs : choice.catalogue.bugs
+    let bugs = known.filter { name == "all" || $0.name == name }
     let progress = Progress(count: bugs.count, isShown: true)
     var rows: [Row] = []
     var scenarios: [FailureScenario] = []
@@ -66,7 +77,7 @@ struct BugSearch {
       progress.step()
     }
     let isWhole = rows.count == bugs.count
-    let coverage = name == "all" && isWhole ? try cover(rows) : nil
+    let coverage = name == "all" && isWhole && !choice.checksProtocol ? try cover(rows) : nil
     progress.end()
     let isGood = isWhole && rows.allSatisfy(\.isGood) && coverage?.isWhole ?? true
     if options.json {
@@ -120,6 +131,11 @@ struct BugSearch {
       ])
     }
     TextTable.lines(table).forEach(Terminal.line)
+    for row in rows {
+      guard let rule = row.rule, let step = row.step else { continue }
+      Terminal.line(
+        "\(row.plant): \(step). Refused: \(rule)" + (row.isOwnRule ? "" : ", which is another bug's"))
+    }
     if !choice.catalogue.bugsElsewhere.isEmpty {
       let bugs = choice.catalogue.bugsElsewhere.joined(separator: "; ")
       Terminal.line("found elsewhere, in disk images: " + bugs)
@@ -145,6 +161,11 @@ struct BugSearch {
       plant: bug.name, summary: bug.summary, seconds: ProcessInfo.processInfo.systemUptime - begin)
     guard let (found, scenario) = found else { return (row, nil) }
     row.invariant = found.failure.violation.invariant
+    if choice.checksProtocol {
+      let violation = scenario.shrinking.violation
+      (row.rule, row.step) = (violation.sentence, violation.what)
+      row.isOwnRule = bug.rules.contains { $0.rawValue == violation.sentence }
+    }
     (row.seeds, row.acts, row.runs) = (found.seeds, scenario.shrinking.places.count, scenario.shrinking.runs)
     row.replay = scenario.replay
     return (row, scenario)

@@ -20,6 +20,8 @@ struct SimulationChoice: Equatable, Sendable, CommandOptions {
   var storage = ExploredStorage.memory
   /// The name of a planted bug.
   var bug: String?
+  /// Whether the specification of the protocol judges each step too.
+  var checksProtocol = false
   /// A planted bug of the simulation itself, for tests: see `DrawLog`.
   var hasOwnRandomness = false
   /// Where runs of the engine have their files.
@@ -57,6 +59,9 @@ struct SimulationChoice: Equatable, Sendable, CommandOptions {
       .value(
         "--storage", of: "KIND", "memory (default), or sqlite: the real queue; not with --engine"
       ) { $0[keyPath: path].storage = try .named($1, orSay: "there is no storage") },
+      .flag(
+        "--specification", path.appending(path: \.checksProtocol),
+        "the specification of the protocol judges each step too"),
       .text(
         "--plant", path.appending(path: \.bug), of: "NAME",
         "plant this bug; explore finds it in the seeds of one profile after the other, or of --profile "
@@ -77,7 +82,8 @@ struct SimulationChoice: Equatable, Sendable, CommandOptions {
   /// The options that choose the same again.
   var words: [String] {
     (isEngine ? ["--engine"] : []) + ["--profile", profile.rawValue]
-      + (isEngine ? [] : ["--storage", storage.rawValue]) + (bug.map { ["--plant", $0] } ?? [])
+      + (isEngine ? [] : ["--storage", storage.rawValue]) + (checksProtocol ? ["--specification"] : [])
+      + (bug.map { ["--plant", $0] } ?? [])
   }
 
   // MARK: Running
@@ -88,15 +94,18 @@ struct SimulationChoice: Equatable, Sendable, CommandOptions {
   /// The runner of a process that has nothing else to do.
   func ownRunner() -> any SimulationRunner {
     guard isEngine else { return machineRunner }
-    return EngineRunner(
+    var runner = EngineRunner(
       below: directory, profile: profile, bug: bug.flatMap(EngineBug.init(rawValue:))
     ) { Interruption.shared.isAsked }
+    runner.checksProtocol = checksProtocol
+    return runner
   }
 
   private var machineRunner: MachineRunner {
     var runner = MachineRunner(
       profile: profile, bug: bug.flatMap(MachineBug.init(rawValue:)), disks: ExploredDisks.maker(storage))
     runner.hasOwnRandomness = hasOwnRandomness
+    runner.checksProtocol = checksProtocol
     return runner
   }
 

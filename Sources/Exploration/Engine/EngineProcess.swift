@@ -51,6 +51,8 @@ final class EngineProcess: @unchecked Sendable {
     self.directory = directory
   }
 
+  /// The number of its phone: the first one is 0.
+  var device: Int { phone?.number ?? 0 }
   var path: String { directory + "/q" }
   var isRunning: Bool { isAlive && !isEnding && engine != nil }
 }

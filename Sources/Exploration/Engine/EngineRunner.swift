@@ -5,6 +5,8 @@ package struct EngineRunner: SimulationRunner {
   private let parent: String
   private let profile: SimulationProfile
   private let bug: EngineBug?
+  /// Whether each step is judged by the specification of the protocol.
+  package var checksProtocol = false
   private let isInterrupted: @Sendable () -> Bool
 
   package static let catalogue = SimulationCatalogue(
@@ -74,7 +76,7 @@ package struct EngineRunner: SimulationRunner {
     let directory = parent + "/engine-\(ProcessInfo.processInfo.processIdentifier)-\(seed)"
     let simulation = EngineSimulation(
       EngineKnobs(seed: seed, profile: profile, log: log), bug: bug, below: directory, isTracing: isTracing,
-      keeping: places, stopAt: last, log: log, isInterrupted)
+      keeping: places, stopAt: last, log: log, checksProtocol: checksProtocol, isInterrupted)
     guard ConcurrencyHook.lead(to: simulation.queue) else { throw NoHook() }
     defer { _ = ConcurrencyHook.lead(to: nil) }
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -56,9 +56,11 @@ extension EngineSimulation {
     case .signOut: signOut()
     case .wake: wake(people.pick([.foreground, .networkBack, .userAsked]), process, engine)
     case .refund:
-      if !store.sales.isEmpty, store.refund(people.below(store.sales.count), at: now.milliseconds) {
-        tell(nil, "the store refunds a purchase")
-      }
+      guard !store.sales.isEmpty else { return }
+      let sale = people.below(store.sales.count)
+      guard store.refund(sale, at: now.milliseconds) else { return }
+      protocolWatch?.take(.refunded(sale, true))
+      tell(nil, "the store refunds a purchase")
     case .replaceFile: replaceFile()
     case .restore: restoreOnNewPhone()
     case .clone: startFromCopy()

@@ -109,6 +109,7 @@ extension EngineSimulation {
       ))
     isOnRecord.append(false)
     given.append([])
+    watchCharge(sale)
     tell(nil, "the store charges for \(Names.id(sale))" + (order.map { ", order \($0 + 1)" } ?? ""))
     return sale
   }
@@ -121,6 +122,7 @@ extension EngineSimulation {
       do { _ = try await finish(Names.id(sale), process) } catch { return }
       return
     }
+    protocolWatch?.take(.arrives(sale, at: process.device))
     do {
       try await engine.receive(transaction(sale))
       guard process.isAlive else { return }
@@ -161,7 +163,7 @@ extension EngineSimulation {
           start(process) { await self.confirmOwned(outcome, process, engine) }
           continue
         }
-        tell(outcome.key.rawValue, process)
+        tell(outcome.key.rawValue, process, outcome.verdict)
         checkOwner(outcome)
         if bug == .confirmedForTheApp { try await engine.confirm(outcome) }
         guard process.confirms || isHealed else { continue }
@@ -181,8 +183,9 @@ extension EngineSimulation {
   }
 
   /// The app receives an outcome, which has to be permanent.
-  func tell(_ key: String, _ process: EngineProcess) {
+  func tell(_ key: String, _ process: EngineProcess, _ verdict: Verdict = .granted) {
     let sale = Names.transaction(EntryKey(rawValue: key))
+    watchOutcome(of: sale, verdict, process)
     told[sale, default: 0] += 1
     tell(process, "is told of \(Names.id(sale))")
     look()

@@ -25,6 +25,7 @@ extension EngineSimulation {
         return BackendResponse(status: 401, body: Data())
       }
       backend.adoptDevice(device ?? 0, for: Names.account(signedIn), at: now.milliseconds)
+      protocolWatch?.take(.adopted(device: device ?? 0, by: Names.account(signedIn)))
       checker.mark(.adoptionTaken)
       checkBuyers()
       return json(200, Data("{}".utf8))
@@ -33,7 +34,7 @@ extension EngineSimulation {
     }
   }
 
-  private static func account(_ authorization: String) -> String? {
+  static func account(_ authorization: String) -> String? {
     authorization.hasPrefix("Bearer token-") ? String(authorization.dropFirst(13)) : nil
   }
 
@@ -90,12 +91,14 @@ extension EngineSimulation {
     for order in upload.claims.compactMap(\.order) where order.account == account {
       registered.insert(slot(of: order))
     }
+    watchArrival()
     let present = account == nil ? signedIn.map(Names.account) ?? -1 : -1
     for claim in upload.claims {
       verdicts.append(
         rule(on: claim, upload.proof(of: claim)?.kind, from: uploader, present, phone))
     }
     checkBuyers()
+    watchAnswer(verdicts)
     return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts)))
   }
 

@@ -87,8 +87,10 @@ extension EngineSimulation {
     returned.insert(sale)
     tell(process, "is answered \(Names.id(sale)) for order \(order.number)")
     if bug == .ownedWithoutOrder {
+      protocolWatch?.take(.arrives(sale, at: process.device))
       try await engine.receive(transaction(sale))
     } else {
+      protocolWatch?.take(.arrives(sale, at: process.device))
       try await engine.receive(transaction(sale), for: order)
     }
     if process.isAlive { owned[order.number] = sale }

@@ -16,6 +16,7 @@ extension EngineSimulation {
     } catch {
       return checker.broken(.prefix, "what was committed cannot be read: \(error)")
     }
+    watchCommits(of: 0, watch.content)
     compare(old, watch.content)
   }
 

@@ -34,6 +34,9 @@ extension EngineSimulation {
   func guessID(of sale: Int) {
     guard sale % 3 == 1, store.sales[sale].order < 0, guessed.insert(sale).inserted else { return }
     checker.mark(.idGuessed)
+    let handled = handled
+    self.handled = nil
+    defer { self.handled = handled }
     _ = answer(
       on: LeanBackend.LeanClaim(sale: sale, match: .none), tokenIsTold: true, isProven: false,
       from: sale / 3 % knobs.accounts, signedIn: -1)
@@ -43,9 +46,11 @@ extension EngineSimulation {
   func answer(
     on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
   ) -> LeanBackend.Answer {
+    let before = (backend.count(of: claim.sale), backend.credit(of: claim.sale)?.owner)
     let (answer, isByRecord) = backend.checkedAnswer(
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: now.milliseconds)
+    watchCredit(of: claim.sale, since: before)
     if answer.ruling.isSettled { isOnRecord[claim.sale] = true }
     if !isProven {
       checker.expect(.idAlone, isByRecord, "\(Names.id(claim.sale)) went to \(uploader) by its id alone")

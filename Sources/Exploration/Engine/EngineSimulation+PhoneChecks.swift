@@ -18,6 +18,7 @@ extension EngineSimulation {
     do throws(SQLiteError) {
       if phone.watch == nil { phone.watch = try FileWatch(path: phone.directory + "/q") }
       _ = try phone.watch?.look()
+      watchCommits(of: phone.number, phone.watch?.content)
     } catch {
       checker.broken(.prefix, "what \(phone.name) has committed cannot be read: \(error)")
     }
@@ -68,6 +69,7 @@ extension EngineSimulation {
   func hears(_ outcome: Outcome, _ process: EngineProcess, _ phone: EnginePhone) {
     let sale = Names.transaction(outcome.key)
     tell(process, "is told that \(Names.id(sale)) is \(outcome.owner.rawValue)")
+    watchOutcome(of: sale, outcome.verdict, process)
     checker.expect(
       .finished, content(of: phone)?.stones[outcome.key.rawValue] != nil,
       "\(phone.name) received the outcome of \(outcome.key), which is not settled in its file")

@@ -54,6 +54,8 @@ extension EngineSimulation {
         directory: place, vault: EngineVault(), copied: watch.content)
       if bug == .vaultMovesAlong { phone.vault.items = vault.items }
       checker.mark(.startedFromCopy)
+      protocolWatch?.take(.copied(to: phone.number, from: 0))
+      committed[phone.number] = phone.copied
       if !phone.copied.rows.isEmpty { checker.mark(.copiedWithEntries) }
       begin(phone) { process, engine in await self.live(process, engine) }
     } catch {
@@ -150,6 +152,7 @@ extension EngineSimulation {
     phone.receipt = bytes
     // What an earlier receipt held and this one does not is used up: another phone has finished it.
     phone.restored = Set(held)
+    for sale in held { protocolWatch?.take(.arrives(sale, at: phone.number)) }
     if !held.isEmpty { checker.mark(.receiptRestored) }
     tell(process, "the receipt holds \(held.map(Names.id))")
     return bytes
@@ -201,6 +204,7 @@ extension EngineSimulation {
 
   /// What the engine does not take now is listed again.
   private func give(_ sale: Int, _ process: EngineProcess, _ engine: SyncEngine) async {
+    protocolWatch?.take(.arrives(sale, at: process.device))
     do {
       try await engine.receive(transaction(sale))
       if process.isAlive { tell(process, "took \(Names.id(sale))") }

@@ -34,6 +34,7 @@ extension EngineSimulation {
   }
 
   func open(_ process: EngineProcess) async {
+    watchLaunch(process)
     while process.isAlive, !process.isEnding {
       do {
         let engine = try await SyncEngine.open(
@@ -137,6 +138,7 @@ extension EngineSimulation {
   private func hasShutDown(_ process: EngineProcess) {
     process.hasEnded = true
     process.engine = nil
+    watchEnd(process)
     tell(process, "has ended")
     checker.expect(
       // A call of `suspend` checks every few milliseconds whether it can return.
@@ -150,6 +152,7 @@ extension EngineSimulation {
     guard process.isAlive, !process.hasEnded else { return }
     process.isAlive = false
     process.hasEnded = true
+    watchEnd(process)
     for lane in inFlight.keys.sorted() { inFlight[lane]?.removeAll { $0.process == process.number } }
     guard let engine = process.engine else { return queue.bury(process.number) }
     process.engine = nil
@@ -203,13 +206,18 @@ extension EngineSimulation {
     } catch {
       checker.broken(.prefix, "the files could not be copied: \(error)")
     }
-    for process in processes { process.isAlive = process.isAlive && process.hasEnded }
+    for process in processes {
+      process.isAlive = process.isAlive && process.hasEnded
+      watchEnd(process)
+    }
     atKill = watch?.content
+    isDying = true
   }
 
   /// Kills the processes after the job of the checkpoint has ended.
   func dieAtBoundary() throws {
     boundariesLeft = nil
+    isDying = false
     watch = nil
     let dead = processes.filter { !$0.hasEnded }
     for process in dead {
@@ -233,6 +241,7 @@ extension EngineSimulation {
     do throws(SQLiteError) {
       watch = try FileWatch(path: directory + "/q")
       _ = try watch?.look()
+      watchCommits(of: 0, watch?.content)
     } catch {
       watch = nil
     }

@@ -23,6 +23,15 @@ final class EngineSimulation: @unchecked Sendable {
   private let isTracing: Bool
   private let isInterrupted: @Sendable () -> Bool
   private(set) var trace: [String] = []
+  /// Judges each step by the specification; nil if it is not asked for.
+  let protocolWatch: ProtocolWatch?
+  /// Of each phone: what it has committed, as the specification knows it.
+  var committed: [Int: FileWatch.Content] = [:]
+  /// The first phone's processes are dead, and their engines do not know it yet.
+  var isDying = false
+  /// The request that the backend is working on, and those that a process waits for.
+  var handled: Int?
+  var awaited: Set<Int> = []
 
   var network: RandomStream
   var shop: RandomStream
@@ -104,8 +113,12 @@ final class EngineSimulation: @unchecked Sendable {
 
   init(
     _ knobs: EngineKnobs, bug: EngineBug?, below parent: String, isTracing: Bool, keeping places: [Int]?,
-    stopAt last: Int, log: DrawLog?, _ isInterrupted: @escaping @Sendable () -> Bool
+    stopAt last: Int, log: DrawLog?, checksProtocol: Bool = false,
+    _ isInterrupted: @escaping @Sendable () -> Bool
   ) {
+    let checker = self.checker
+    protocolWatch = checksProtocol ? ProtocolWatch { checker.refused($0, $1) } : nil
+    checker.ignoresInvariants = checksProtocol && bug != nil
     self.knobs = knobs
     self.bug = bug
     self.places = places.map(Set.init)

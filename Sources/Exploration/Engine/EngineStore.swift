@@ -60,6 +60,7 @@ extension EngineSimulation {
     process.isOpening = false
     if process.isEnding { checker.mark(.replyInShutdown) }
     tell(process, "the store lists \(listed.map(Names.id))")
+    for sale in listed { protocolWatch?.take(.arrives(sale, at: process.device)) }
     return StoreListing(account: Names.storeAccounts[account], transactions: listed.map { transaction($0) })
   }
 
@@ -99,7 +100,9 @@ extension EngineSimulation {
       throw Gone()
     }
     later(way) { [self] in
-      if store.finish(sale, as: account) { checkKept(sale, "is finished") }
+      guard store.finish(sale, as: account) else { return }
+      protocolWatch?.take(.finished(sale, by: process.device))
+      checkKept(sale, "is finished")
     }
     if fate == 1 {
       checker.mark(.storeHung)

@@ -33,14 +33,17 @@ extension EngineSimulation {
     let send = sendCount
     if request.path == "v1/receipts" { checkUpload(request, process) }
     if !lane.isEmpty { begins(send, lane, process) }
+    watchSend(request, send, process)
     let result = await withTaskCancellationHandler {
-      await answer(to: request, process)
+      await answer(to: request, send, process)
     } onCancel: {
       // The caller was cancelled: a later reply is dropped.
       if !lane.isEmpty { self.cancelled(process) }
       self.ended(send, lane)
+      self.watchCancelled(send)
     }
     ended(send, lane)
+    watchResult(result, send, process)
     let response = try result.get()
     if process.isAlive { arrived(response, to: request, process) }
     return response
@@ -82,14 +85,14 @@ extension EngineSimulation {
   }
 
   private func answer(
-    to request: BackendRequest, _ process: EngineProcess
+    to request: BackendRequest, _ send: Int, _ process: EngineProcess
   ) async -> Result<BackendResponse, TransportError> {
     let isStruck = !isHealed && network.chance(knobs.network)
     let fate = isStruck ? network.pick(Fate.allCases) : nil
     tell(process, "sends \(request.path)" + (fate.map { ", \($0)" } ?? ""))
     let (way, back) = (Int64(network.below(knobs.latency + 1)), Int64(network.below(knobs.latency + 1)))
     do {
-      return .success(try await carry(request, fate, way, back, process))
+      return .success(try await carry(request, send, fate, way, back, process))
     } catch is CancellationError {
       return .failure(TransportError(.cancelled, reason: "the request was cancelled"))
     } catch {
@@ -98,7 +101,8 @@ extension EngineSimulation {
   }
 
   private func carry(
-    _ request: BackendRequest, _ fate: Fate?, _ way: Int64, _ back: Int64, _ process: EngineProcess
+    _ request: BackendRequest, _ send: Int, _ fate: Fate?, _ way: Int64, _ back: Int64,
+    _ process: EngineProcess
   ) async throws -> BackendResponse {
     switch fate {
     case .requestLost:
@@ -106,7 +110,7 @@ extension EngineSimulation {
       throw Gone()
     case .hangs:
       checker.mark(.transportHung)
-      if network.chance(500) { _ = hand(over: request, process, after: way) }
+      if network.chance(500) { _ = hand(over: request, send, process, after: way) }
       try await hang(network.chance(knobs.deaf), process)
     case .busy:
       checker.mark(.busy)
@@ -119,10 +123,10 @@ extension EngineSimulation {
         status: network.pick([200, 403]), contentType: "text/html", body: Data("<html>Sign in".utf8))
     default: break
     }
-    let answer = hand(over: request, process, after: way)
+    let answer = hand(over: request, send, process, after: way)
     if fate == .twice {
       checker.mark(.requestTwice)
-      _ = hand(over: request, process, after: way + 5 * Int64(1 + network.below(knobs.latency + 1)))
+      _ = hand(over: request, send, process, after: way + 5 * Int64(1 + network.below(knobs.latency + 1)))
     }
     if fate == .replyLost {
       checker.mark(.replyLost)
@@ -136,9 +140,13 @@ extension EngineSimulation {
   }
 
   /// The backend receives the request even if its sender dies.
-  private func hand(over request: BackendRequest, _ process: EngineProcess, after way: Int64) -> Answer {
+  private func hand(
+    over request: BackendRequest, _ send: Int, _ process: EngineProcess, after way: Int64
+  ) -> Answer {
     let answer = Answer()
     later(way) { [self] in
+      handled = send
+      defer { handled = nil }
       do {
         let response = try handle(request, process)
         // Of two requests, the reply to the first is already on its way.

@@ -4,6 +4,8 @@
 /// exclusive access.
 @safe final class Checker<I: Invariant, M: Mark> {
   private(set) var violation: Violation?
+  /// Whether only the specification of the protocol judges the run.
+  var ignoresInvariants = false
   private let checks: UnsafeMutableBufferPointer<Int>
   private let hits: UnsafeMutableBufferPointer<Int>
   /// The present event and the virtual time, for a violation.
@@ -34,10 +36,18 @@
   }
 
   func broken(_ invariant: I, _ what: String) {
-    guard violation == nil else { return }
+    guard violation == nil, !ignoresInvariants else { return }
     let (event, at) = moment()
     violation = Violation(
       invariant: invariant.number, sentence: invariant.sentence, what: what, event: event, at: at)
+  }
+
+  /// A step that the protocol does not allow.
+  func refused(_ rule: ProtocolRule, _ step: String) {
+    guard violation == nil else { return }
+    let (event, at) = moment()
+    violation = Violation(
+      invariant: Violation.ofProtocol, sentence: rule.rawValue, what: step, event: event, at: at)
   }
 
   func mark(_ mark: M) { unsafe hits[mark.rawValue] &+= 1 }

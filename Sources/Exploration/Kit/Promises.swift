@@ -19,6 +19,8 @@ package protocol Mark: RawRepresentable, CaseIterable, Sendable where RawValue =
 package protocol PlantedBug: RawRepresentable, CaseIterable, Sendable where RawValue == String {
   /// The wrong idea behind it.
   var summary: String { get }
+  /// The rules of the protocol that it breaks; none if it only delays, wastes or says something wrong.
+  var rules: Set<ProtocolRule> { get }
 }
 
 /// The number of an invariant: 1 to 31, or S1 to S8 where only the engine's simulation checks it.
@@ -55,6 +57,9 @@ package struct Violation: Sendable, Hashable, Codable, Error {
   /// Virtual time in milliseconds.
   package var at: Int64
 
+  /// In the place of an invariant's number: a step that the specification of the protocol does not allow.
+  package static let ofProtocol: InvariantNumber = "P"
+
   package init(invariant: InvariantNumber, sentence: String, what: String, event: Int, at: Int64) {
     (self.invariant, self.sentence, self.what) = (invariant, sentence, what)
     (self.event, self.at) = (event, at)
@@ -79,11 +84,14 @@ package struct SimulationCatalogue: Sendable {
   package struct Bug: Sendable {
     package var name: String
     package var summary: String
+    package var rules: Set<ProtocolRule>
   }
 
   package let invariants: [Promise]
   package let marks: [RarePath]
   package let bugs: [Bug]
+  /// Those that break a rule of the protocol.
+  package var protocolBugs: [Bug] { bugs.filter { !$0.rules.isEmpty } }
   /// Invariants that other tests check, and which tests these are.
   package let elsewhere: [String]
   /// Planted bugs that other tests find.
@@ -97,7 +105,7 @@ package struct SimulationCatalogue: Sendable {
       Promise(number: $0.number, sentence: $0.sentence, minimum: $0.minimum, bug: bug($0)?.rawValue)
     }
     self.marks = M.allCases.map { RarePath(name: "\($0)", sentence: $0.sentence) }
-    self.bugs = B.allCases.map { Bug(name: $0.rawValue, summary: $0.summary) }
+    self.bugs = B.allCases.map { Bug(name: $0.rawValue, summary: $0.summary, rules: $0.rules) }
     (self.elsewhere, self.bugsElsewhere) = (elsewhere, bugsElsewhere)
   }
 

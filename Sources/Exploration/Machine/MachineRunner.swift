@@ -7,6 +7,8 @@ package struct MachineRunner: SimulationRunner {
   package var disks: DiskMaker
   /// A planted bug of the simulation itself, for tests only: two processes draw different numbers. See `DrawLog`.
   package var hasOwnRandomness = false
+  /// Whether each step is judged by the specification of the protocol.
+  package var checksProtocol = false
 
   package static let catalogue = SimulationCatalogue(
     MachineInvariant.self, MachineMark.self, MachineBug.self, elsewhere: MachineInvariant.elsewhere,
@@ -49,7 +51,7 @@ package struct MachineRunner: SimulationRunner {
     let log = log ?? (hasOwnRandomness ? DrawLog(keepsDraws: false, hasOwnRandomness: true) : nil)
     return try MachineSimulation(
       MachineKnobs(seed: seed, profile: profile, log: log), keeping: places, bug: bug, disks: disks,
-      trace: trace, log: log)
+      trace: trace, log: log, checksProtocol: checksProtocol)
   }
 
   package func acts(of seed: UInt64) -> [PlannedAct] {

@@ -45,6 +45,7 @@ extension MachineSimulation {
     case .reverseRefund(let purchase):
       let sale = saleOfAct[purchase]
       guard sale >= 0, store.reverseRefund(sale) else { return }
+      watch?.take(.refunded(sale, false))
       checker.mark(.refundUndone)
       tell("the refund of \(Names.id(sale)) is undone")
     case .renew(let purchase, let isUpgrade): renew(saleOfAct[purchase], isUpgrade: isUpgrade)
@@ -184,11 +185,13 @@ extension MachineSimulation {
     checker.sales = store.sales.count
     isOnRecord.append(false)
     purposes.append(order < 0 ? -1 : backend.orders[order].account)
+    watchCharge(sale)
     planNotification(of: sale)
   }
 
   private func refund(_ sale: Int) {
     guard sale >= 0, store.refund(sale, at: storeNow) else { return }
+    watch?.take(.refunded(sale, true))
     tell("\(Names.id(sale)) is refunded")
     plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
   }
@@ -199,6 +202,7 @@ extension MachineSimulation {
     purposes.append(purposes[sale])
     isOnRecord.append(false)
     checker.sales = store.sales.count
+    watchCharge(next)
     figures.purchases += 1
     tell("\(Names.id(sale)) is \(isUpgrade ? "upgraded" : "renewed") by \(Names.id(next))")
     plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), next)
@@ -305,8 +309,9 @@ extension MachineSimulation {
       return checker.broken(.prefix, "a wiped disk cannot be used: \(error)")
     }
     let old = phone.shadow
-    phone.shadow = Shadow(checker, knobs.limits)
+    phone.shadow = makeShadow(phone.number)
     previousShadows[phone.number].append(old)
+    watch?.take(.reinstalled(phone.number))
     beginLineage(phone)
     phone.isFresh = true
     plan(.launch, at: now + 1_000, phone.number)
@@ -317,6 +322,7 @@ extension MachineSimulation {
     do throws(QueueError) {
       try phone.disk.takeImage()
       phone.image = phone.shadow.image
+      watch?.take(.backedUp(phone.number))
     } catch {
       phone.image = nil
     }
@@ -335,8 +341,9 @@ extension MachineSimulation {
     }
     // The vault restores what it kept since then.
     previousShadows[phone.number].append(phone.shadow)
-    phone.shadow = Shadow(checker, knobs.limits)
+    phone.shadow = makeShadow(phone.number)
     phone.shadow.restore(image)
+    watch?.take(.setBack(phone.number))
     beginLineage(phone)
     phone.isFresh = true
     plan(.launch, at: now + 1_000, phone.number)
@@ -353,5 +360,6 @@ extension MachineSimulation {
     tell("the backend is restored from its backup")
     checker.mark(.backendRestored)
     backend.restore(credits: count, epoch: backend.epoch + 1)
+    watch?.take(.ledgerRestored(backend.credits.map(\.sale)))
   }
 }

@@ -19,6 +19,7 @@ extension MachineSimulation {
       let base = try phone.disk.open(now: deviceNow(phone))
       if phone.isFresh || phone.disk.hasVault { adopt(base, of: phone) }
       checkOpened(base, of: phone)
+      try watchLaunch(process, base)
       process.storage = WatchedStorage(base, phone.shadow)
     } catch {
       checker.mark(.openFailed)
@@ -78,6 +79,7 @@ extension MachineSimulation {
     guard process.isAlive else { return }
     tell("phone \(process.phone.number + 1): \(process.role == 0 ? "the app" : "the extension") dies")
     process.forget()
+    watch?.take(.died(process.number))
     let phone = process.phone
     if processes.contains(where: { $0.phone === phone && $0.isAlive }) {
       process.storage.close()
@@ -229,6 +231,7 @@ extension MachineSimulation {
 
   private func told(_ outcome: Outcome, _ process: Process) {
     let sale = Names.transaction(outcome.key)
+    watch?.take(.told(sale, on: process.phone.number, .init(outcome.verdict)))
     if outcome.verdict == .otherOwner { checker.mark(.otherOwner) }
     if outcome.verdict == .duplicate { checker.mark(.duplicateVerdict) }
     if outcome.verdict == .refunded { checker.mark(.refundedVerdict) }

@@ -37,6 +37,7 @@ extension MachineSimulation {
     }
     phone.leases[lane] = process.number
     guard isSignedIn else { return end(number, .signInNeeded, after: 1) }
+    watchSend(number)
     dispatch(number)
     redeliverElsewhere(number)
     if bug == .doubleSend, entries.count == 1 { checkSend(entries, in: lane, process) }
@@ -190,6 +191,9 @@ extension MachineSimulation {
       return
     }
     let phone = phones[upload.phone]
+    watch?.take(.receives(number))
+    handled = number
+    defer { handled = nil }
     let isAsleep = strikes(.storeUnavailable, phone, &answers)
     var verdicts: [ClaimVerdict] = []
     verdicts.reserveCapacity(upload.claims.count)
@@ -200,6 +204,7 @@ extension MachineSimulation {
     }
     guard uploads[number].reply == nil else { return }
     if faultBits != 0 { distort(&verdicts, phone) }
+    watchAnswer(number, verdicts)
     if let bug {
       uploads[number].truth = verdicts
       bug.distort(&verdicts)
@@ -299,6 +304,7 @@ extension MachineSimulation {
     process.failedUploads[upload.lane] = upload.failure == nil ? -1 : number
     if process.phone.leases[upload.lane] == process.number { process.phone.leases[upload.lane] = -1 }
     var reply = upload.failure == nil ? upload.reply : nil
+    watch?.take(reply == nil ? .ends(number) : .hears(number))
     if let failure = upload.failure, let planted = bug?.reply(to: upload, failure) {
       uploads[number].truth = []
       reply = planted
@@ -358,14 +364,14 @@ extension MachineSimulation {
     switch fault {
     case nil, .delay, .duplicate:
       if process.phone.isSignedIn(account) {
-        backend.adoptDevice(process.phone.number, for: account, at: storeNow)
+        adoptDevice(process.phone.number, for: account)
         checker.mark(.adoptionTaken)
       } else {
         end = .failed(.signInNeeded)
       }
     case .dropRequest, .stall: end = .failed(.retry(reason: "no answer", retryAfterMilliseconds: nil))
     case .loseReply, .errorAfterCommit:
-      backend.adoptDevice(process.phone.number, for: account, at: storeNow)
+      adoptDevice(process.phone.number, for: account)
       end = .failed(.retry(reason: "no answer", retryAfterMilliseconds: nil))
     case let fault?: end = .failed(refusal(fault))
     }

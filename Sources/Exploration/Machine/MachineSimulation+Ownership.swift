@@ -23,6 +23,7 @@ extension MachineSimulation {
       var transaction = store.transaction(
         sale, bySignature: false, isPaying: false, lacksNewest: false, at: storeNow)
       transaction.accountToken = nil
+      watch?.take(.arrives(sale, at: phone.number))
       let user = user(of: phone)
       let error = step(process) { (machine, now) throws(QueueError) in
         try machine.transactionArrived(transaction, user: user, isRestored: true, now: now)
@@ -71,6 +72,9 @@ extension MachineSimulation {
       $0.account == stranger && $0.fulfilledBy == nil && $0.product == store.sales[sale].product
     }
     tell("\(Names.accounts[stranger]) names the id of \(Names.id(sale)), without a proof")
+    let handled = handled
+    self.handled = nil
+    defer { self.handled = handled }
     _ = answer(
       on: LeanBackend.LeanClaim(sale: sale, match: own.map { .bound($0) } ?? .none), tokenIsTold: true,
       isProven: false, from: stranger, signedIn: -1)
@@ -82,9 +86,11 @@ extension MachineSimulation {
   func answer(
     on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
   ) -> LeanBackend.Answer {
+    let before = (backend.count(of: claim.sale), backend.credit(of: claim.sale)?.owner)
     let (answer, isByRecord) = backend.checkedAnswer(
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: storeNow)
+    watchCredit(of: claim.sale, since: before)
     if answer.ruling.isSettled { isOnRecord[claim.sale] = true }
     if !isProven {
       checker.expect(.idAlone, isByRecord, "\(Names.id(claim.sale)) went to \(uploader) by its id alone")

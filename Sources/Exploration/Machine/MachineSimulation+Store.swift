@@ -31,6 +31,7 @@ extension MachineSimulation {
     let row = process.phone.shadow.row(sale)
     if row.isBuried, row.state == .none { checker.mark(.redeliveredSettled) }
     if bug == .finishBeforeAcknowledgement { finishEarly(sale, process) }
+    watch?.take(.arrives(sale, at: process.phone.number))
     tell("phone \(process.phone.number + 1): \(Names.id(sale)) arrives")
     let user = user(of: process.phone)
     let error = step(process) { (machine, now) throws(QueueError) in
@@ -136,6 +137,7 @@ extension MachineSimulation {
 
   private func finishAtStore(_ sale: Int, _ process: Process) -> Bool {
     guard store.finish(sale, as: process.phone.storeAccount) else { return false }
+    watch?.take(.finished(sale, by: process.phone.number))
     checkGone(sale, "was finished")
     return true
   }

@@ -60,6 +60,10 @@ package final class MachineSimulation {
   var figures = DeliveryFigures()
   /// Records a line for each event; nil without tracing.
   var trace: Trace?
+  /// Judges each step by the specification; nil if it is not asked for.
+  let watch: ProtocolWatch?
+  /// The request that the backend is working on.
+  var handled: Int?
   /// Records the draws; nil without a log.
   let drawLog: DrawLog?
   /// How many numbers were drawn before the run.
@@ -75,6 +79,7 @@ package final class MachineSimulation {
     hour.events += 1
     if hour.events > Self.mostOfAnHour || event > Self.mostEvents {
       checker.broken(.timers, "a burst: \(hour.events) events within an hour, \(event) in all")
+      isOver = isOver || checker.ignoresInvariants
     }
   }
 
@@ -85,12 +90,15 @@ package final class MachineSimulation {
   package init(
     _ knobs: MachineKnobs, keeping places: [Int]? = nil, bug: MachineBug? = nil, disks: DiskMaker,
     trace: Trace? = nil,
-    log: DrawLog? = nil
+    log: DrawLog? = nil, checksProtocol: Bool = false
   ) throws(QueueError) {
     self.knobs = knobs
     self.bug = bug
     self.trace = trace
     drawLog = log
+    let checker = checker
+    watch = checksProtocol ? ProtocolWatch { checker.refused($0, $1) } : nil
+    checker.ignoresInvariants = checksProtocol && bug != nil
     let planned = Schedule(knobs, log: log)
     let schedule = planned.acts
     drawnBefore = knobs.draws + planned.draws
@@ -125,7 +133,7 @@ package final class MachineSimulation {
       if bug == .limitIgnored { limits.entries *= 8 }
       if bug == .tombstonesUnbounded { limits.tombstones = 1 << 20 }
       let disk = try disks(limits, knobs.hasVault)
-      let shadow = Shadow(checker, knobs.limits)
+      let shadow = makeShadow(number)
       phones.append(Phone(number, bug?.wrap(disk, entries: knobs.entries) ?? disk, shadow, knobs, drawLog))
       previousShadows.append([])
     }

@@ -33,6 +33,9 @@ final class Shadow {
 
   let checker: MachineChecker
   let limits: QueueLimits
+  /// Hears of commits; nil if no one watches.
+  let watch: ProtocolWatch?
+  let phone: Int
   private(set) var rows: [Row] = []
   /// Of each order, by its number: the transaction that it is bound to; -1 for none.
   private var boundTo: [Int32] = []
@@ -56,9 +59,11 @@ final class Shadow {
   /// Settled transactions of which the backend is owed an update.
   var owedUpdates: Set<Int> = []
 
-  init(_ checker: MachineChecker, _ limits: QueueLimits) {
+  init(_ checker: MachineChecker, _ limits: QueueLimits, _ watch: ProtocolWatch? = nil, phone: Int = 0) {
     self.checker = checker
     self.limits = limits
+    self.watch = watch
+    self.phone = phone
   }
 
   func row(_ sale: Int) -> Row { sale >= 0 && sale < rows.count ? rows[sale] : Row() }
@@ -74,6 +79,13 @@ final class Shadow {
   }
 
   // MARK: Entries
+
+  /// An entry was committed.
+  func queued(_ entry: borrowing Entry, candidates: [String] = [], isUpdate: Bool = false) {
+    watch?.take(
+      .queued(Names.transaction(entry.key), on: phone, in: .init(lane: Names.lane(entry.lane), of: phone)))
+    inserted(entry, candidates: candidates, isUpdate: isUpdate)
+  }
 
   func inserted(_ entry: borrowing Entry, candidates: [String], isUpdate: Bool) {
     let sale = Names.transaction(entry.key)
@@ -175,6 +187,7 @@ final class Shadow {
     if rows[sale].isBuried, rows[sale].isUnseen { unseen -= 1 }
     if rows[sale].isBuried, rows[sale].owesFinish { owed -= 1 }
     rows[sale].isBuried = true
+    watch?.take(.settled(sale, on: phone, .init(verdict)))
     rows[sale].owesFinish = tombstone.isFinishOwed
     rows[sale].isUnseen = tombstone.isUnseen
     if tombstone.isUnseen { unseen += 1 }
@@ -197,6 +210,7 @@ final class Shadow {
   /// The storage dropped a tombstone without duties to keep within its limit.
   func forgotten(_ sale: Int) {
     guard rows[sale].isBuried else { return }
+    watch?.take(.forgotten(sale, on: phone))
     if rows[sale].isUnseen { unseen -= 1 }
     if rows[sale].owesFinish { owed -= 1 }
     let order = rows[sale].state == .none ? -1 : rows[sale].order

@@ -94,7 +94,7 @@ final class WatchedStorage: ForwardingStorage {
         },
         { result in
           switch copy result {
-          case .inserted(let entry): shadow.inserted(entry, candidates: match.candidates, isUpdate: false)
+          case .inserted(let entry): shadow.queued(entry, candidates: match.candidates)
           case .collapsed(let entry): shadow.collapsed(entry)
           case .settled: return
           }
@@ -119,7 +119,7 @@ final class WatchedStorage: ForwardingStorage {
       { () throws(QueueError) in try base.enqueueUpdate(transaction, of: tombstone, now: now) },
       { entry in
         if shadow.row(sale).state == .none {
-          shadow.inserted(entry, candidates: [], isUpdate: true)
+          shadow.queued(entry, isUpdate: true)
         } else {
           shadow.collapsed(entry)
         }
@@ -281,7 +281,7 @@ final class WatchedStorage: ForwardingStorage {
       { owed in
         for key in (copy owed).queued where shadow.row(Names.transaction(key)).state == .none {
           do throws(QueueError) {
-            if let entry = try base.entry(key) { shadow.inserted(entry, candidates: [], isUpdate: true) }
+            if let entry = try base.entry(key) { shadow.queued(entry, isUpdate: true) }
           } catch {
             shadow.checker.broken(.prefix, "an update that was queued cannot be read")
           }

@@ -1,0 +1,146 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSync
+
+/// The steps of a run, as the specification of the protocol names them.
+extension EngineSimulation {
+  // MARK: Devices
+
+  /// The changes of a file since it was last read.
+  func watchCommits(of device: Int, _ content: FileWatch.Content?) {
+    guard let protocolWatch, let content, device != 0 || !isDying else { return }
+    let known = committed[device, default: FileWatch.Content()]
+    committed[device] = content
+    for key in content.rows.keys.sorted() {
+      if let before = known.rows[key] {
+        // Settled, and queued again as an update in the same commit.
+        let isNew = before.place != content.rows[key]?.place
+        guard isNew || known.stones[key]?.outcome != content.stones[key]?.outcome else { continue }
+        settled(key, on: device, content, was: known)
+      }
+      protocolWatch.take(.queued(Self.sale(key), on: device, in: party(of: content.rows[key], device)))
+    }
+    for key in content.stones.keys.sorted() where known.rows[key] == nil && content.rows[key] == nil {
+      // Queued, sent and settled since.
+      guard known.stones[key]?.outcome != content.stones[key]?.outcome else { continue }
+      protocolWatch.take(.queued(Self.sale(key), on: device, in: .device(device)))
+      settled(key, on: device, content)
+    }
+    for key in known.rows.keys.sorted() where content.rows[key] == nil {
+      settled(key, on: device, content, was: known)
+    }
+  }
+
+  private func settled(
+    _ key: String, on device: Int, _ content: FileWatch.Content, was known: FileWatch.Content? = nil
+  ) {
+    let outcome = content.stones[key]?.outcome ?? ""
+    let isQuestion = known?.rows[key].map { Lane(rawValue: $0.lane).asker != nil } ?? false
+    guard outcome == "discarded" || isQuestion else {
+      let word = ProtocolStep.Word(Tombstone.verdict(in: outcome))
+      protocolWatch?.take(.settled(Self.sale(key), on: device, word))
+      return
+    }
+    protocolWatch?.take(.removed(Self.sale(key), on: device, isGivenUp: outcome == "discarded"))
+  }
+
+  private static func sale(_ key: String) -> Int { Names.transaction(EntryKey(rawValue: key)) }
+
+  private func party(of row: FileWatch.Row?, _ device: Int) -> ProtocolStep.Party {
+    guard let lane = row.map({ Lane(rawValue: $0.lane) }) else { return .device(device) }
+    if let asker = lane.asker { return .question(Names.account(asker)) }
+    return lane.account.map { .account(Names.account($0)) } ?? .device(device)
+  }
+
+  /// The credential tells the party; that of the device also sends questions.
+  private func party(
+    of request: BackendRequest, _ claims: [Claim], _ process: EngineProcess
+  ) -> ProtocolStep.Party {
+    if let account = Self.account(request.headers["Authorization"] ?? "") {
+      return .account(Names.account(account))
+    }
+    let rows = committed[process.device]?.rows
+    let row = claims.first.flatMap { rows?[$0.environment + "/" + $0.transactionID] }
+    if case .question(let asker) = party(of: row, process.device) { return .question(asker) }
+    return .device(process.device)
+  }
+
+  func watchLaunch(_ process: EngineProcess) {
+    guard let protocolWatch else { return }
+    if process.phone == nil { look() }
+    let entries = committed[process.device]?.rows.keys.map(Self.sale) ?? []
+    protocolWatch.take(.launched(process.number, on: process.device, holding: entries.sorted()))
+  }
+
+  func watchEnd(_ process: EngineProcess) { protocolWatch?.take(.died(process.number)) }
+
+  // MARK: Requests
+
+  func watchSend(_ request: BackendRequest, _ send: Int, _ process: EngineProcess) {
+    guard let protocolWatch, request.path == "v1/receipts" else { return }
+    _ = content(of: process)
+    do {
+      let upload = try JSONDecoder().decode(UploadRequest.self, from: request.body)
+      let claims = upload.claims.map { claim in
+        let proof = upload.proof(of: claim)?.kind
+        let numbers = (claim.orderNumber.map { [$0] } ?? []) + (claim.candidates ?? [])
+        return ProtocolStep.Claim(
+          transaction: Names.order(claim.transactionID), isProven: proof != nil,
+          tellsToken: proof != .appReceipt,
+          accounts: numbers.map { slot(of: $0) }.filter(backend.orders.indices.contains)
+            .map { backend.orders[$0].account })
+      }
+      let party = party(of: request, upload.claims, process)
+      awaited.insert(send)
+      protocolWatch.take(.sends(send, by: process.number, on: process.device, as: party, claims))
+    } catch {
+      checker.broken(.ownName, "an upload cannot be read: \(error)")
+    }
+  }
+
+  func watchCancelled(_ send: Int) {
+    if awaited.remove(send) != nil { protocolWatch?.take(.ends(send)) }
+  }
+
+  func watchResult(
+    _ result: Result<BackendResponse, TransportError>, _ send: Int, _ process: EngineProcess
+  ) {
+    guard awaited.remove(send) != nil, process.isAlive else { return }
+    guard case .success(let response) = result, response.status == 200,
+      response.contentType == "application/json"
+    else { return protocolWatch?.take(.ends(send)) ?? () }
+    protocolWatch?.take(.hears(send))
+  }
+
+  func watchOutcome(of sale: Int, _ verdict: Verdict, _ process: EngineProcess) {
+    guard let protocolWatch, verdict.isSettled else { return }
+    _ = content(of: process)
+    protocolWatch.take(.told(sale, on: process.device, .init(verdict)))
+  }
+
+  // MARK: Store and backend
+
+  func watchCharge(_ sale: Int) {
+    let sold = store.sales[sale]
+    let account = sold.order < 0 ? nil : backend.orders[sold.order].account
+    protocolWatch?.take(.paid(sale, for: account, original: sold.original))
+  }
+
+  func watchArrival() {
+    if let handled { protocolWatch?.take(.receives(handled)) }
+  }
+
+  func watchCredit(of sale: Int, since before: (count: Int, owner: LeanBackend.Owner?)) {
+    guard let protocolWatch, let owner = backend.credit(of: sale)?.owner else { return }
+    guard backend.count(of: sale) > before.count || owner != before.owner else { return }
+    protocolWatch.take(.credited(sale, to: .init(owner: owner), handled))
+  }
+
+  func watchAnswer(_ verdicts: [ClaimVerdict]) {
+    guard let handled else { return }
+    protocolWatch?.take(
+      .answers(
+        handled,
+        verdicts.map { (Names.order($0.transactionID), ProtocolStep.Word($0.verdict)) }))
+  }
+}

@@ -1,0 +1,60 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// The steps of a run, as the specification of the protocol names them.
+extension MachineSimulation {
+  func makeShadow(_ number: Int) -> Shadow { Shadow(checker, knobs.limits, watch, phone: number) }
+
+  func watchCharge(_ sale: Int) {
+    guard let watch else { return }
+    let sold = store.sales[sale]
+    let account = sold.order < 0 ? nil : backend.orders[sold.order].account
+    watch.take(.paid(sale, for: account, original: sold.original))
+  }
+
+  func watchLaunch(_ process: Process, _ base: any SyncStorage) throws(QueueError) {
+    guard let watch else { return }
+    let entries = try process.phone.disk.entries(base).map { Names.transaction($0.key) }
+    watch.take(.launched(process.number, on: process.phone.number, holding: entries))
+  }
+
+  func watchSend(_ number: Int) {
+    guard let watch else { return }
+    let upload = uploads[number]
+    let claims = zip(upload.claims, upload.proofs).map { claim, proof in
+      ProtocolStep.Claim(
+        transaction: claim.sale, isProven: proof != .none, tellsToken: !proof.isReceipt,
+        accounts: backend.orders.indices.filter(claim.match.names).map { backend.orders[$0].account })
+    }
+    watch.take(
+      .sends(number, by: upload.process, on: upload.phone, as: .init(owner: upload.credential), claims))
+  }
+
+  func watchCredit(of sale: Int, since before: (count: Int, owner: LeanBackend.Owner?)) {
+    guard let watch, let owner = backend.credit(of: sale)?.owner else { return }
+    guard backend.count(of: sale) > before.count || owner != before.owner else { return }
+    watch.take(.credited(sale, to: .init(owner: owner), handled))
+  }
+
+  func watchAnswer(_ number: Int, _ verdicts: [ClaimVerdict]) {
+    guard let watch else { return }
+    watch.take(
+      .answers(
+        number, verdicts.map { (Names.order($0.transactionID), ProtocolStep.Word($0.verdict)) }))
+  }
+
+  func adoptDevice(_ phone: Int, for account: Int) {
+    backend.adoptDevice(phone, for: account, at: storeNow)
+    watch?.take(.adopted(device: phone, by: account))
+  }
+}
+
+extension ProtocolStep.Party {
+  init(owner: LeanBackend.Owner) { self = owner < 0 ? .device(-1 - owner) : .account(owner) }
+
+  init(lane: Int, of phone: Int) { self = lane == 0 ? .device(phone) : .account(lane - 1) }
+}
+
+extension ProtocolStep.Word {
+  init(_ verdict: Verdict) { self = Self(rawValue: verdict.rawValue) ?? .other }
+}
