@@ -80,7 +80,7 @@ import Testing
       .settlesHeard, .settled(0, on: 0, .granted), after: answered + [.ends(0)], not: answered + [.hears(0)]),
     refused(
       .tellsSettled, .told(0, on: 0, .granted), after: answered + [.hears(0)], not: settled),
-    refused(.finishesSettled, .finished(0, by: 0), after: answered + [.hears(0)], not: settled),
+    refused(.finishesSettled, .finishes(0, by: 0), after: answered + [.hears(0)], not: settled),
     refused(.finishAfterCredit, .finishedByBackend(0), after: sent, not: answered),
     refused(
       .launchKeeps, .launched(0, on: 0, holding: []), after: sent + [.died(0)], not: settled + [.died(0)]),

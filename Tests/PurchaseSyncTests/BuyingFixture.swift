@@ -55,8 +55,8 @@ struct BuyingFixture: Sendable {
       now: { Timestamp.wallClock().adding(milliseconds: shift.value) })
   }
 
-  var store: MockStoreClient { MockStoreClient(base: server.baseURL, storeAccount: "apple-id") }
-  var transport: URLSessionTransport { URLSessionTransport(base: server.baseURL) }
+  var store: MockStoreClient { MockStoreClient(server: server, storeAccount: "apple-id") }
+  var transport: InProcessTransport { server.transport }
 
   func open(
     _ configuration: SyncConfiguration? = nil, transport: (any BackendTransport)? = nil

@@ -291,7 +291,7 @@ import Testing
       let phone = try await shop.open()
       let pad = try await SyncEngine.open(
         try shop.configuration("pad"),
-        store: MockStoreClient(base: shop.server.baseURL, storeAccount: "other"),
+        store: MockStoreClient(server: shop.server, storeAccount: "other"),
         transport: shop.transport, credentials: { "token-" + $0.account })
       let order = try await phone.begin(product: "gems", account: "alice")
       try await pad.fetchOrders(of: "alice")

@@ -36,10 +36,10 @@ struct EngineFixture: Sendable {
     try await body(
       EngineFixture(
         server: server, directory: directory, configuration: configuration,
-        store: MockStoreClient(base: server.baseURL, storeAccount: "apple-id")))
+        store: MockStoreClient(server: server, storeAccount: "apple-id")))
   }
 
-  var transport: URLSessionTransport { URLSessionTransport(base: server.baseURL) }
+  var transport: InProcessTransport { server.transport }
 
   /// Opens an engine. Parts that are not given are the fixture's own.
   func open(

@@ -18,7 +18,7 @@ import Testing
       let isOffline = Locked(true)
       var configuration = try lab.configuration("phone", signedIn: "alice")
       configuration.orderPolicy = .deviceOnly
-      let transport = RecordingTransport(URLSessionTransport(base: lab.server.baseURL)) { _ in
+      let transport = RecordingTransport(lab.server.transport) { _ in
         isOffline.value ? BackendResponse(status: 502, body: Data()) : nil
       }
       let phone = try await lab.open(configuration, transport: transport)
@@ -79,7 +79,7 @@ import Testing
   @Test func `adoptions go out in the order in which they were asked for`() async throws {
     try await OwnershipLab.with { lab in
       let isOffline = Locked(true)
-      let transport = RecordingTransport(URLSessionTransport(base: lab.server.baseURL)) {
+      let transport = RecordingTransport(lab.server.transport) {
         $0.path == "v1/adoptions" && isOffline.value ? BackendResponse(status: 502, body: Data()) : nil
       }
       let pad = try await lab.open(try lab.configuration("pad", signedIn: nil), transport: transport)
@@ -157,7 +157,7 @@ import Testing
     async throws
   {
     try await OwnershipLab.with { lab in
-      let transport = RecordingTransport(URLSessionTransport(base: lab.server.baseURL))
+      let transport = RecordingTransport(lab.server.transport)
       let phone = try await lab.open(try lab.configuration("phone", signedIn: "alice"), transport: transport)
       try await lab.buy("gems", "alice", on: phone)
       let upload = try #require(transport.seen.value.first { $0.path == "v1/receipts" })

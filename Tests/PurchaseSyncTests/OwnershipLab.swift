@@ -75,7 +75,7 @@ struct OwnershipLab: Sendable {
   var now: Timestamp { Timestamp.wallClock().adding(milliseconds: shift.value) }
 
   func store(_ account: String = "apple-id") -> MockStoreClient {
-    MockStoreClient(base: server.baseURL, storeAccount: account)
+    MockStoreClient(server: server, storeAccount: account)
   }
 
   /// The settings of a device on which this account is signed in; nil for none.
@@ -99,7 +99,7 @@ struct OwnershipLab: Sendable {
   ) async throws -> SyncEngine {
     try await SyncEngine.open(
       configuration, store: store ?? self.store(),
-      transport: transport ?? URLSessionTransport(base: server.baseURL), credentials: credentials)
+      transport: transport ?? server.transport, credentials: credentials)
   }
 
   func open(_ device: String, signedIn: String?) async throws -> SyncEngine {

@@ -281,7 +281,7 @@ import Testing
 
   @Test func `P18 the public name of a device is not enough to adopt its purchases`() async throws {
     try await OwnershipLab.with { lab in
-      let transport = RecordingTransport(URLSessionTransport(base: lab.server.baseURL))
+      let transport = RecordingTransport(lab.server.transport)
       let records = Locked<[String]>([])
       var configuration = try lab.configuration("phone", signedIn: "alice")
       configuration.log = { record in records.withLock { $0.append("\(record)") } }
@@ -321,7 +321,7 @@ import Testing
     try await OwnershipLab.with { lab in
       var configuration = try lab.configuration("phone", signedIn: "alice")
       configuration.unclaimed = policy
-      let transport = RecordingTransport(URLSessionTransport(base: lab.server.baseURL))
+      let transport = RecordingTransport(lab.server.transport)
       let engine = try await lab.open(configuration, transport: transport)
       try await engine.receive(try await lab.pay("pro"))
       let outcome = try #require(try await lab.settle(engine).first)

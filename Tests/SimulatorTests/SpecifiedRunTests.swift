@@ -28,7 +28,9 @@ import Testing
   /// Each of them was once refused although it is right: the comment names the cause.
   @Test(arguments: [
     // A reply with two words about one claim: the first counts.
-    12
+    12,
+    // The record of a settled transaction was dropped while its `finish` was on the way.
+    507_950,
   ])
   func `a run that was once refused is allowed`(seed: UInt64) throws {
     var choice = SimulationChoice()

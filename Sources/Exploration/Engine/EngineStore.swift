@@ -88,6 +88,7 @@ extension EngineSimulation {
     checkCalls(process, "finishes \(id)")
     let sale = Names.order(id)
     if let phone = process.phone { checkFinish(sale, process, phone) } else { checkFinish(sale, process) }
+    protocolWatch?.take(.finishes(sale, by: process.device))
     let account = storeAccount(of: process)
     guard store.sales[sale].buyer == account else { return .notListed }
     let isStruck = !isHealed && shop.chance(knobs.store)
@@ -101,7 +102,6 @@ extension EngineSimulation {
     }
     later(way) { [self] in
       guard store.finish(sale, as: account) else { return }
-      protocolWatch?.take(.finished(sale, by: process.device))
       checkKept(sale, "is finished")
     }
     if fate == 1 {

@@ -107,6 +107,7 @@ extension MachineSimulation {
   func finish(_ tombstone: Tombstone, _ process: Process) {
     let sale = Names.transaction(tombstone.key)
     checkFinish(sale, process)
+    watch?.take(.finishes(sale, by: process.phone.number))
     process.finishing.append(Int32(sale))
     tell("phone \(process.phone.number + 1): \(Names.id(sale)) is to be finished")
     plan(
@@ -137,7 +138,6 @@ extension MachineSimulation {
 
   private func finishAtStore(_ sale: Int, _ process: Process) -> Bool {
     guard store.finish(sale, as: process.phone.storeAccount) else { return false }
-    watch?.take(.finished(sale, by: process.phone.number))
     checkGone(sale, "was finished")
     return true
   }
@@ -145,6 +145,7 @@ extension MachineSimulation {
   /// A planted bug: the transaction is finished too early.
   private func finishEarly(_ sale: Int, _ process: Process) {
     checkFinish(sale, process)
+    watch?.take(.finishes(sale, by: process.phone.number))
     _ = finishAtStore(sale, process)
   }
 }

@@ -21,7 +21,7 @@ extension ProtocolStep {
       "device \(device + 1) drops the record of \(transaction + 1)"
     case .told(let transaction, let device, let word):
       "the app on device \(device + 1) hears that \(transaction + 1) is \(word.rawValue)"
-    case .finished(let transaction, let device): "device \(device + 1) finishes \(transaction + 1)"
+    case .finishes(let transaction, let device): "device \(device + 1) finishes \(transaction + 1)"
     case .receives(let request): "the backend receives request \(request + 1)"
     case .credited(let transaction, let owner, let request):
       "the backend credits \(transaction + 1) to \(owner)"

@@ -30,8 +30,8 @@ package enum ProtocolStep: Sendable {
   case forgotten(Int, on: Int)
   /// The app hears of the outcome.
   case told(Int, on: Int, Word)
-  /// The device calls `finish`, and the store takes it.
-  case finished(Int, by: Int)
+  /// The device calls `finish`. The store may take it late, or not at all.
+  case finishes(Int, by: Int)
 
   // MARK: The backend
 

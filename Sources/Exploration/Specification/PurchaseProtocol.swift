@@ -77,7 +77,7 @@ package struct PurchaseProtocol: Sendable {
     case .removed(let transaction, let device, let isGivenUp): try removed(transaction, device, isGivenUp)
     case .forgotten(let transaction, let device): devices[device]?.settled[transaction] = nil
     case .told(let transaction, let device, let word): try told(transaction, device, word)
-    case .finished(let transaction, let device): try finished(transaction, device)
+    case .finishes(let transaction, let device): try finishes(transaction, device)
     case .receives(let request): try receives(request)
     case .credited(let transaction, let owner, let request): try credited(transaction, owner, request)
     case .answers(let request, let verdicts): try answers(request, verdicts)
@@ -236,7 +236,7 @@ package struct PurchaseProtocol: Sendable {
   }
 
   /// The store forgets a finished transaction. So a device finishes what is settled, and durable as such.
-  private func finished(_ transaction: Int, _ device: Int) throws(ProtocolRule) {
+  private func finishes(_ transaction: Int, _ device: Int) throws(ProtocolRule) {
     guard devices[device]?.settled[transaction] != nil else { throw .finishesSettled }
   }
 

@@ -29,29 +29,10 @@ struct LabNetwork: BackendTransport {
 
   private func answer(to request: BackendRequest) async throws -> BackendResponse {
     let (server, queue) = (app.phone.lab.server, app.phone.lab.queue)
-    let call = HTTPRequest(request)
-    let lost = TransportError(reason: "the connection was lost")
-    switch server.fault(call) {
-    case nil: return BackendResponse(server.handler(call))
-    case .dropBeforeCommit, .garbage: throw lost
-    case .dropAfterCommit, .reset, .truncate, .wrongLength:
-      _ = server.handler(call)
-      throw lost
-    case .respond(let response): return BackendResponse(response)
-    case .delay(let milliseconds):
-      try await queue.sleep(Int64(milliseconds))
-      return BackendResponse(server.handler(call))
-    case .stall(let milliseconds):
-      _ = server.handler(call)
-      try await queue.sleep(Int64(milliseconds))
-      throw lost
-    case .deliverTwice:
-      _ = server.handler(call)
-      return BackendResponse(server.handler(call))
-    case .dribble(let bytes, let milliseconds):
-      let response = server.handler(call)
-      try await queue.sleep(Int64(milliseconds) * Int64(response.body.count / max(1, bytes)))
-      return BackendResponse(response)
+    return try await server.answer(HTTPRequest(request)) {
+      try await queue.sleep($0)
+    } handling: {
+      server.handler($0)
     }
   }
 }
@@ -77,6 +58,7 @@ extension HTTPRequest {
       headers: HTTPHeaders(
         request.headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
       body: Array(request.body))
+    target = "/" + request.path
   }
 }
 
@@ -84,6 +66,7 @@ extension BackendResponse {
   init(_ response: HTTPResponse) {
     self.init(
       status: response.status, retryAfter: response.headers["Retry-After"], date: response.headers["Date"],
-      contentType: response.headers["Content-Type"], body: Data(response.body))
+      contentType: response.headers["Content-Type"], signature: response.headers[ReplySignature.field],
+      body: Data(response.body))
   }
 }

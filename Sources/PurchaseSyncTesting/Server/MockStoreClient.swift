@@ -26,6 +26,13 @@ public struct MockStoreClient: SellingStore {
     self.init(base: base, storeAccount: nil, device: device)
   }
 
+  /// - Parameters:
+  ///   - server: A mock in the same process, which is reached without sockets.
+  ///   - storeAccount: The store account that is always signed in.
+  public init(server: MockServer, storeAccount: String) {
+    (transport, self.storeAccount, device) = (server.transport, storeAccount, nil)
+  }
+
   /// A client on a device, over another way than HTTP.
   init(network: some BackendTransport, device: String) {
     (transport, storeAccount, self.device) = (network, nil, device)
