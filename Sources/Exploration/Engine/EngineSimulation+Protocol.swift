@@ -36,12 +36,15 @@ extension EngineSimulation {
   ) {
     let outcome = content.stones[key]?.outcome ?? ""
     let isQuestion = known?.rows[key].map { Lane(rawValue: $0.lane).asker != nil } ?? false
-    guard outcome == "discarded" || isQuestion else {
+    // Of an update the record stays as it was.
+    let isGivenUp =
+      outcome == "discarded" || discarded.contains(Self.sale(key)) && known?.stones[key]?.outcome == outcome
+    guard isGivenUp || isQuestion else {
       let word = ProtocolStep.Word(Tombstone.verdict(in: outcome))
       protocolWatch?.take(.settled(Self.sale(key), on: device, word))
       return
     }
-    protocolWatch?.take(.removed(Self.sale(key), on: device, isGivenUp: outcome == "discarded"))
+    protocolWatch?.take(.removed(Self.sale(key), on: device, isGivenUp: isGivenUp))
   }
 
   private static func sale(_ key: String) -> Int { Names.transaction(EntryKey(rawValue: key)) }
@@ -72,7 +75,11 @@ extension EngineSimulation {
     protocolWatch.take(.launched(process.number, on: process.device, holding: entries.sorted()))
   }
 
-  func watchEnd(_ process: EngineProcess) { protocolWatch?.take(.died(process.number)) }
+  func watchEnd(_ process: EngineProcess) {
+    guard let protocolWatch else { return }
+    if process.phone != nil || !isDying { _ = content(of: process) }
+    protocolWatch.take(.died(process.number))
+  }
 
   // MARK: Requests
 

@@ -69,8 +69,11 @@ extension EngineSimulation {
       sale, bySignature: true, isPaying: true, lacksNewest: false, at: Self.beginning + queue.now)
   }
 
-  /// Each finish has a fate of its own. One that hangs holds up the others of its call.
+  /// Each finish has a fate of its own. One that hangs holds up the others of its call, which goes on when the engine that
+  /// made it has been shut down.
   func finish(_ ids: [String], _ process: EngineProcess) async throws -> [String: FinishResult] {
+    guard process.isAlive else { throw Gone() }
+    checkCalls(process, "finishes \(ids)")
     if ids.count > 1 { checker.mark(.finishedTogether) }
     var results: [String: FinishResult] = [:]
     for id in ids {
@@ -85,7 +88,6 @@ extension EngineSimulation {
 
   func finish(_ id: String, _ process: EngineProcess) async throws -> FinishResult {
     guard process.isAlive else { throw Gone() }
-    checkCalls(process, "finishes \(id)")
     let sale = Names.order(id)
     if let phone = process.phone { checkFinish(sale, process, phone) } else { checkFinish(sale, process) }
     protocolWatch?.take(.finishes(sale, by: process.device))

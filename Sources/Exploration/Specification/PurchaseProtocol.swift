@@ -31,8 +31,8 @@ package struct PurchaseProtocol: Sendable {
     var discarded: [Int: Party] = [:]
     /// What was ever queued here. A vault may give a copy back after the app is deleted.
     var copies: [Int: Party] = [:]
-    /// In memory: what an answer said about a transaction, until it is durable.
-    var heard: [Int: Set<Word>] = [:]
+    /// In memory of each process: what an answer said about a transaction, until it is durable.
+    var heard: [Int: [Int: Set<Word>]] = [:]
     /// The system's backup of the phone.
     var backup: (queue: [Int: Party], settled: [Int: [Word]])?
   }
@@ -203,7 +203,7 @@ package struct PurchaseProtocol: Sendable {
     guard let request = requests[number], !request.answers.isEmpty else { throw .hearsAnswered }
     guard inFlight.remove(number) != nil else { throw .hearsInFlight }
     for claim in request.claims {
-      devices[request.device]?.heard[claim.transaction] = Set(
+      devices[request.device]?.heard[request.process, default: [:]][claim.transaction] = Set(
         request.answers.compactMap { $0.first { $0.transaction == claim.transaction }?.word })
     }
   }
@@ -213,9 +213,10 @@ package struct PurchaseProtocol: Sendable {
   /// An entry leaves by a verdict that settles it, and that the device has heard.
   private mutating func settled(_ transaction: Int, _ device: Int, _ word: Word) throws(ProtocolRule) {
     guard let known = devices[device], known.queue[transaction] != nil else { throw .settlesQueued }
-    guard word.settles, known.heard[transaction]?.contains(word) == true else { throw .settlesHeard }
+    let process = known.heard.first { $0.value[transaction]?.contains(word) == true }?.key
+    guard word.settles, let process else { throw .settlesHeard }
     devices[device]?.queue[transaction] = nil
-    devices[device]?.heard[transaction] = nil
+    devices[device]?.heard[process]?[transaction] = nil
     devices[device]?.settled[transaction, default: []].append(word)
   }
 
@@ -258,7 +259,7 @@ package struct PurchaseProtocol: Sendable {
   private mutating func died(_ process: Int) {
     guard let device = living.removeValue(forKey: process) else { return }
     inFlight = inFlight.filter { requests[$0]?.process != process }
-    devices[device]?.heard = [:]
+    devices[device]?.heard[process] = nil
   }
 
   private mutating func reinstalled(_ device: Int) {
