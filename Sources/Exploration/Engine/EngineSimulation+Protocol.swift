@@ -137,10 +137,11 @@ extension EngineSimulation {
     if let handled { protocolWatch?.take(.receives(handled)) }
   }
 
-  func watchCredit(of sale: Int, since before: (count: Int, owner: LeanBackend.Owner?)) {
-    guard let protocolWatch, let owner = backend.credit(of: sale)?.owner else { return }
-    guard backend.count(of: sale) > before.count || owner != before.owner else { return }
-    protocolWatch.take(.credited(sale, to: .init(owner: owner), handled))
+  func noted(_ checked: LeanBackend.CheckedAnswer, of sale: Int, from uploader: Int) {
+    if let owner = checked.credited { protocolWatch?.take(.credited(sale, to: .init(owner: owner), handled)) }
+    if checked.answer.ruling.isSettled { isOnRecord[sale] = true }
+    guard let isByRecord = checked.isByRecord else { return }
+    checker.expect(.idAlone, isByRecord, "\(Names.id(sale)) went to \(uploader) by its id alone")
   }
 
   func watchAnswer(_ verdicts: [ClaimVerdict]) {

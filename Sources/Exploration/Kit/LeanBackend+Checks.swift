@@ -1,16 +1,29 @@
 /// What the simulations' checks ask. It repeats none of the rules.
 extension LeanBackend {
-  /// The answer, and whether invariant 39 holds: what a claim without a proof moves goes to the owner whom the store's record
-  /// names.
+  /// An answer, and what the checks want to know about it.
+  struct CheckedAnswer {
+    var answer: Answer
+    /// Invariant 39: what a claim without a proof moves goes to the owner whom the store's record names. Nil with a proof.
+    var isByRecord: Bool?
+    /// The owner of the line that was written into the ledger, or moved there; nil if nothing was.
+    var credited: Owner?
+  }
+
   mutating func checkedAnswer(
     on claim: LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Owner, signedIn: Owner,
     _ store: LeanStore, at now: Int64
-  ) -> (answer: Answer, isByRecord: Bool) {
-    let before = owner(of: claim.sale, store)
+  ) -> CheckedAnswer {
+    let (owner, lines, holder) = (
+      owner(of: claim.sale, store), count(of: claim.sale), credit(of: claim.sale)?.owner
+    )
     let answer = answer(
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: now)
-    return (answer, isProven || isByRecord(claim.sale, since: before, store))
+    let present = credit(of: claim.sale)?.owner
+    let isCredited = count(of: claim.sale) > lines || present != holder
+    return CheckedAnswer(
+      answer: answer, isByRecord: isProven ? nil : isByRecord(claim.sale, since: owner, store),
+      credited: isCredited ? present : nil)
   }
 
   /// The present owner of a sale; nil if it is not credited.

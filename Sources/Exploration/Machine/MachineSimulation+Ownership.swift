@@ -86,16 +86,11 @@ extension MachineSimulation {
   func answer(
     on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
   ) -> LeanBackend.Answer {
-    let before = (backend.count(of: claim.sale), backend.credit(of: claim.sale)?.owner)
-    let (answer, isByRecord) = backend.checkedAnswer(
+    let checked = backend.checkedAnswer(
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: storeNow)
-    watchCredit(of: claim.sale, since: before)
-    if answer.ruling.isSettled { isOnRecord[claim.sale] = true }
-    if !isProven {
-      checker.expect(.idAlone, isByRecord, "\(Names.id(claim.sale)) went to \(uploader) by its id alone")
-    }
-    return answer
+    noted(checked, of: claim.sale, from: uploader)
+    return checked.answer
   }
 
   /// What the backend says about the owner of a credited transaction is true for the device that asked, and names no

@@ -30,10 +30,11 @@ extension MachineSimulation {
       .sends(number, by: upload.process, on: upload.phone, as: .init(owner: upload.credential), claims))
   }
 
-  func watchCredit(of sale: Int, since before: (count: Int, owner: LeanBackend.Owner?)) {
-    guard let watch, let owner = backend.credit(of: sale)?.owner else { return }
-    guard backend.count(of: sale) > before.count || owner != before.owner else { return }
-    watch.take(.credited(sale, to: .init(owner: owner), handled))
+  func noted(_ checked: LeanBackend.CheckedAnswer, of sale: Int, from uploader: Int) {
+    if let owner = checked.credited { watch?.take(.credited(sale, to: .init(owner: owner), handled)) }
+    if checked.answer.ruling.isSettled { isOnRecord[sale] = true }
+    guard let isByRecord = checked.isByRecord else { return }
+    checker.expect(.idAlone, isByRecord, "\(Names.id(sale)) went to \(uploader) by its id alone")
   }
 
   func watchAnswer(_ number: Int, _ verdicts: [ClaimVerdict]) {
