@@ -32,34 +32,39 @@ public struct PurchaseOwner: RawRepresentable, Hashable, Sendable, Codable {
 /// The outcome of a tombstone: the verdict, the owner if it is not the usual one, and of the device lane the account that
 /// proved the purchase to be its own, such as `duplicate/yours/alice`. The account is last: its name may hold anything.
 extension Tombstone {
-  private static var separator: Character { "/" }
+  private static var separator: UInt8 { UInt8(ascii: "/") }
 
   /// The text that is stored as the outcome.
   package static func outcome(
     _ verdict: Verdict, owner: PurchaseOwner?, provenBy account: String? = nil
   ) -> String {
     guard let owner else { return verdict.rawValue }
-    return [verdict.rawValue, owner.rawValue, account].compactMap { $0 }.joined(separator: String(separator))
+    return [verdict.rawValue, owner.rawValue, account].compactMap { $0 }
+      .joined(separator: String(Unicode.Scalar(separator)))
   }
 
-  private var words: [Substring] {
-    outcome.split(separator: Self.separator, maxSplits: 2, omittingEmptySubsequences: false)
+  /// The text in front of the first separator, and the rest; nil if there is none. Read for each outcome that an app
+  /// hears, so byte by byte.
+  private static func divided(_ text: Substring) -> (head: String, rest: Substring?) {
+    guard let end = text.utf8.firstIndex(of: separator) else { return (String(text), nil) }
+    return (String(text[..<end]), text[text.utf8.index(after: end)...])
   }
 
   /// The backend's verdict in the text of an outcome.
-  package static func verdict(in outcome: String) -> Verdict {
-    Verdict(rawValue: String(outcome.prefix { $0 != separator }))
-  }
+  package static func verdict(in outcome: String) -> Verdict { Verdict(rawValue: divided(outcome[...]).head) }
 
   /// The backend's verdict.
   package var verdict: Verdict { Self.verdict(in: outcome) }
 
   /// Whose purchase it is.
   package var owner: PurchaseOwner {
-    let told = words.dropFirst().first
-    return .settled(verdict, told: told.map { PurchaseOwner(rawValue: String($0)) }, in: lane)
+    let (verdict, rest) = Self.divided(outcome[...])
+    let told = rest.map { PurchaseOwner(rawValue: Self.divided($0).head) }
+    return .settled(Verdict(rawValue: verdict), told: told, in: lane)
   }
 
   /// The account whose credential came with the upload that was answered with `yours`.
-  package var provenBy: String? { words.dropFirst(2).first.map { String($0) } }
+  package var provenBy: String? {
+    Self.divided(outcome[...]).rest.flatMap { Self.divided($0).rest }.map { String($0) }
+  }
 }
