@@ -7,7 +7,7 @@ import Testing
 @Suite struct SpecificationTests {
   /// Two purchases that were paid, and arrived on a device whose app runs.
   private static let begun: [ProtocolStep] = [
-    .paid(0, for: 0, original: 0), .paid(1, for: nil, original: 1), .launched(0, on: 0, holding: []),
+    .paid(0, for: 0, original: 0), .paid(1, for: nil, original: 1), .launched(0, on: 0, holding: [:]),
     .arrives(0, at: 0), .arrives(1, at: 0),
   ]
   /// The first one is queued and sent.
@@ -49,7 +49,7 @@ import Testing
       not: begun),
     refused(
       .sendsAlive, .sends(1, by: 0, on: 0, as: .account(0), [claim(0)]), after: sent + [.died(0)],
-      not: sent + [.died(0), .launched(0, on: 0, holding: [0])]),
+      not: sent + [.died(0), .launched(0, on: 0, holding: [0: .account(0)])]),
     refused(
       .sendsDurable, .sends(0, by: 0, on: 0, as: .device(0), [claim(1)]), after: begun,
       not: begun + [.queued(1, on: 0, in: .device(0))]),
@@ -83,9 +83,9 @@ import Testing
     refused(.finishesSettled, .finishes(0, by: 0), after: answered + [.hears(0)], not: settled),
     refused(.finishAfterCredit, .finishedByBackend(0), after: sent, not: answered),
     refused(
-      .launchKeeps, .launched(0, on: 0, holding: []), after: sent + [.died(0)], not: settled + [.died(0)]),
+      .launchKeeps, .launched(0, on: 0, holding: [:]), after: sent + [.died(0)], not: settled + [.died(0)]),
     refused(
-      .launchInvents, .launched(0, on: 0, holding: [1]), after: begun + [.died(0)],
+      .launchInvents, .launched(0, on: 0, holding: [1: .device(0)]), after: begun + [.died(0)],
       not: begun + [.queued(1, on: 0, in: .device(0)), .died(0), .reinstalled(0)]),
   ]
 

@@ -71,8 +71,10 @@ extension EngineSimulation {
   func watchLaunch(_ process: EngineProcess) {
     guard let protocolWatch else { return }
     if process.phone == nil { look() }
-    let entries = committed[process.device]?.rows.keys.map(Self.sale) ?? []
-    protocolWatch.take(.launched(process.number, on: process.device, holding: entries.sorted()))
+    let device = process.device
+    let entries = (committed[device]?.rows ?? [:]).map { (Self.sale($0), party(of: $1, device)) }
+    protocolWatch.take(
+      .launched(process.number, on: device, holding: Dictionary(entries) { first, _ in first }))
   }
 
   func watchEnd(_ process: EngineProcess) {

@@ -14,8 +14,11 @@ extension MachineSimulation {
 
   func watchLaunch(_ process: Process, _ base: any SyncStorage) throws(QueueError) {
     guard let watch else { return }
-    let entries = try process.phone.disk.entries(base).map { Names.transaction($0.key) }
-    watch.take(.launched(process.number, on: process.phone.number, holding: entries))
+    let phone = process.phone.number
+    let entries = try process.phone.disk.entries(base).map { entry in
+      (Names.transaction(entry.key), ProtocolStep.Party(lane: Names.lane(entry.lane), of: phone))
+    }
+    watch.take(.launched(process.number, on: phone, holding: Dictionary(entries) { first, _ in first }))
   }
 
   func watchSend(_ number: Int) {

@@ -35,7 +35,8 @@ extension ProtocolStep {
     case .ledgerRestored(let kept): "the ledger is restored, with \(kept.count) lines"
     case .launched(let process, let device, let entries):
       "process \(process + 1) is launched on device \(device + 1), with "
-        + (entries.isEmpty ? "no entry" : entries.map { String($0 + 1) }.joined(separator: ", "))
+        + (entries.isEmpty
+          ? "no entry" : entries.keys.sorted().map { String($0 + 1) }.joined(separator: ", "))
     case .died(let process): "process \(process + 1) dies"
     case .reinstalled(let device): "the app is deleted from device \(device + 1) and installed again"
     case .backedUp(let device): "device \(device + 1) is backed up"

@@ -48,7 +48,7 @@ package enum ProtocolStep: Sendable {
 
   // MARK: What happens to devices
 
-  case launched(Int, on: Int, holding: [Int])
+  case launched(Int, on: Int, holding: [Int: Party])
   case died(Int)
   /// The app is deleted and installed again. What its vault has comes back at the next launch.
   case reinstalled(Int)

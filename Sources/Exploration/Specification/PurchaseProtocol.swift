@@ -29,8 +29,8 @@ package struct PurchaseProtocol: Sendable {
     var settled: [Int: [Word]] = [:]
     /// Entries that support staff gave up. An upload of them may be on its way out.
     var discarded: [Int: Party] = [:]
-    /// What was ever queued here. A vault may give a copy back after the app is deleted.
-    var copies: [Int: Party] = [:]
+    /// What was ever queued here, and in which lanes. A vault may give any copy back after the app is deleted.
+    var copies: [Int: Set<Party>] = [:]
     /// In memory of each process: what an answer said about a transaction, until it is durable.
     var heard: [Int: [Int: Set<Word>]] = [:]
     /// The system's backup of the phone.
@@ -110,7 +110,7 @@ package struct PurchaseProtocol: Sendable {
     }
     guard known.queue[transaction] == nil else { throw .queuesOnce }
     devices[device]?.queue[transaction] = lane
-    devices[device]?.copies[transaction] = lane
+    devices[device]?.copies[transaction, default: []].insert(lane)
   }
 
   // MARK: Upload
@@ -244,11 +244,13 @@ package struct PurchaseProtocol: Sendable {
   // MARK: What happens to devices
 
   /// A launch finds what was committed: no entry less, and none more than a vault gives back.
-  private mutating func launched(_ process: Int, _ number: Int, _ entries: [Int]) throws(ProtocolRule) {
+  private mutating func launched(_ process: Int, _ number: Int, _ entries: [Int: Party]) throws(ProtocolRule)
+  {
     var device = devices[number, default: Device()]
-    guard Set(device.queue.keys).isSubset(of: entries) else { throw .launchKeeps }
-    for entry in entries where device.queue[entry] == nil {
-      guard let lane = device.copies[entry], device.settled[entry] == nil else { throw .launchInvents }
+    guard device.queue.keys.allSatisfy({ entries[$0] != nil }) else { throw .launchKeeps }
+    for (entry, lane) in entries where device.queue[entry] == nil {
+      let isCopy = device.copies[entry]?.contains(lane) == true && device.settled[entry] == nil
+      guard isCopy else { throw .launchInvents }
       device.queue[entry] = lane
     }
     devices[number] = device
@@ -280,6 +282,6 @@ package struct PurchaseProtocol: Sendable {
   private mutating func copied(_ device: Int, _ other: Int) {
     guard let original = devices[other] else { return }
     let queue = original.queue.mapValues { $0 == .device(other) ? .device(device) : $0 }
-    devices[device] = Device(queue: queue, settled: original.settled, copies: queue)
+    devices[device] = Device(queue: queue, settled: original.settled, copies: queue.mapValues { [$0] })
   }
 }
