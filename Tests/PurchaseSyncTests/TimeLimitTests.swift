@@ -1,3 +1,4 @@
+import PurchaseSQLite
 import Testing
 
 @testable import PurchaseSync
@@ -37,6 +38,26 @@ import Testing
   @Test(arguments: [Int64.max, .max / 1_000_000, 36_500 * 86_400_000 + 1] as [Int64])
   func `no limit is too long to be counted`(limit: Int64) async {
     #expect(await TimeLimit.answer(withinMilliseconds: limit) { 7 } == 7)
+  }
+
+  @Test func `a cancellation reaches the work within two limits before another task runs`() async {
+    let (began, begins) = AsyncStream.makeStream(of: Void.self)
+    let isCancelled = Locked(false)
+    let task = Task {
+      await TimeLimit.answer(withinMilliseconds: Self.years) {
+        await TimeLimit.answer(withinMilliseconds: Self.years) {
+          await withTaskCancellationHandler {
+            begins.finish()
+            return await Self.silence()
+          } onCancel: {
+            isCancelled.withLock { $0 = true }
+          }
+        }
+      }
+    }
+    for await _ in began {}
+    task.cancel()
+    #expect(isCancelled.withLock { $0 })
   }
 
   // MARK: A transport

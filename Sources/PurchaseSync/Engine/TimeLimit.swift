@@ -53,7 +53,14 @@ package struct TimeLimit: Sendable {
       working.cancel()
       timer.cancel()
     }
-    for await answer in answers { return answer }
-    return nil
+    return await withTaskCancellationHandler {
+      for await answer in answers { return answer }
+      return nil
+    } onCancel: {
+      // At once, and so through each limit inside this one. If every limit first had to run to cancel the next one, a
+      // request of the innermost could begin after `shutdown` has returned.
+      working.cancel()
+      timer.cancel()
+    }
   }
 }
