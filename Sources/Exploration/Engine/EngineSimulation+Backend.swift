@@ -127,9 +127,7 @@ extension EngineSimulation {
       case .proposed: .proposed((claim.candidates ?? []).map(Names.order))
       default: .none
       }
-    if case .bound(let order) = match, claim.orderNumber?.hasPrefix("device-") == true,
-      !registered.contains(order)
-    {
+    if case .bound(let order) = match, !isKnown(order) {
       (told.verdict, told.reason) = (.rejected, "there is no such order")
       return told
     }
@@ -144,12 +142,15 @@ extension EngineSimulation {
       noted(answer, about: sale, from: uploader, signedIn)
     }
     checkCredit(sale, before: before)
-    told.orderNumber = answer.order.map { number(of: $0) }
+    told.orderNumber = answer.order.flatMap { isKnown($0) ? number(of: $0) : nil }
     told.verdict = answer.ruling.verdict
     told.owner = answer.owner
     if case .rejected(let reason) = answer.ruling { told.reason = reason }
     return told
   }
+
+  /// A backend cannot name an order that a device made and has not told it yet.
+  private func isKnown(_ order: Int) -> Bool { store.tokens[order] == nil || registered.contains(order) }
 
   private func checkCredit(_ sale: Int, before: Int) {
     let count = backend.count(of: sale)

@@ -70,6 +70,7 @@ extension EngineSimulation {
       now: { [unowned self] in now })
     if knobs.makesOrders { configuration.orderPolicy = .backendFirst(timeLimit: .milliseconds(1_500)) }
     configuration.currentAccount = { [unowned self] in user(of: process) }
+    configuration.requestTimeLimit = .milliseconds(Self.requestTime)
     configuration.system = system(process)
     configuration.checkpoint = { [unowned self] checkpoint in passed(checkpoint, process) }
     configuration.log = { [unowned self] record in logged(record, process) }

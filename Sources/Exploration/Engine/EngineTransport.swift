@@ -34,11 +34,12 @@ extension EngineSimulation {
     if request.path == "v1/receipts" { checkUpload(request, process) }
     if !lane.isEmpty { begins(send, lane, process) }
     watchSend(request, send, process)
+    let limit = queue.now + Self.requestTime
     let result = await withTaskCancellationHandler {
       await answer(to: request, send, process)
     } onCancel: {
-      // The caller was cancelled: a later reply is dropped.
-      if !lane.isEmpty { self.cancelled(process) }
+      // The caller was cancelled, or the time is over: a later reply is dropped.
+      if !lane.isEmpty, self.queue.now < limit { self.cancelled(process) }
       self.ended(send, lane)
       self.watchCancelled(send)
     }
@@ -48,6 +49,9 @@ extension EngineSimulation {
     if process.isAlive { arrived(response, to: request, process) }
     return response
   }
+
+  /// How long a request may take, in milliseconds; then the engine gives it up.
+  static let requestTime: Int64 = 300_000
 
   /// The lane of the first claim's entry. The lanes of the device and of its questions have one credential.
   private func lane(of request: BackendRequest, _ process: EngineProcess) -> String {
@@ -69,7 +73,7 @@ extension EngineSimulation {
     inFlight[lane, default: []].append((send, process.number))
   }
 
-  /// An upload was cancelled: the engine suspends or shuts down.
+  /// An upload was cancelled before its time was over: the engine suspends or shuts down.
   private func cancelled(_ process: EngineProcess) {
     guard process.suspending > 0, process.isAlive, !process.isEnding else { return }
     checker.mark(.suspensionCancelledUpload)
