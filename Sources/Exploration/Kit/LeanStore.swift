@@ -169,8 +169,12 @@ struct LeanStore {
   static let signedMark = UInt8(ascii: "s")
   static let receiptMark = UInt8(ascii: "r")
 
-  /// Signs the transaction anew, as the store does when it delivers it again.
-  mutating func resign(_ sale: Int) { sales[sale].version += 1 }
+  /// Signs the transaction anew, as the store does when it delivers it again. A few times only: each new one is an update
+  /// for a device that has settled the transaction, and a store without a limit would feed itself.
+  mutating func resign(_ sale: Int) {
+    guard sales[sale].version < 3 else { return }
+    sales[sale].version += 1
+  }
 
   private static func signature(_ sale: Int, version: Int) -> Payload {
     var proof = proof("signedTransaction", signedMark, sale)
