@@ -28,6 +28,7 @@ struct ExploreCommand {
       limits.failures = 1
       return try DeterminismCheck(choice: choice, jobs: jobs).execute(limits, of: options.seeds)
     }
+    if options.isGuided { return try GuidedCommand(options: options, choice: choice).execute() }
     if let bug = choice.bug { return try BugSearch(options: options, choice: choice).execute(bug) }
     return try explore(choice)
   }

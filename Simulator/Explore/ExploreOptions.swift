@@ -18,6 +18,10 @@ struct ExploreOptions: Equatable, CommandOptions {
   var failures = 100
   var json = false
   var checkDeterminism = false
+  /// The search prefers what it has not seen.
+  var isGuided = false
+  /// Both searches, beside each other.
+  var compares = false
   /// The file of the page.
   var report: String?
   /// The directory of the failures' scenario files.
@@ -50,6 +54,8 @@ struct ExploreOptions: Equatable, CommandOptions {
         .flag(
           "--check-determinism", \.checkDeterminism,
           "every run twice, in two processes; the first random number that differs is named"),
+        .flag("--guided", \.isGuided, "prefer inputs that show new behaviours"),
+        .flag("--compare", \.compares, "with --guided: both searches at equal processor time"),
         .flag("--json", \.json, "one JSON document"),
       ])
   }

@@ -101,7 +101,7 @@ struct SimulationChoice: Equatable, Sendable, CommandOptions {
     return runner
   }
 
-  private var machineRunner: MachineRunner {
+  var machineRunner: MachineRunner {
     var runner = MachineRunner(
       profile: profile, bug: bug.flatMap(MachineBug.init(rawValue:)), disks: ExploredDisks.maker(storage))
     runner.hasOwnRandomness = hasOwnRandomness

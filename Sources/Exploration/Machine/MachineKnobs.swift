@@ -3,7 +3,7 @@ package import PurchaseSync
 
 /// Everything about a run that is drawn before it begins. A failure prints it.
 package struct MachineKnobs: Sendable {
-  package let seed: UInt64
+  package var seed: UInt64
   package let profile: SimulationProfile
   package var phones = 1
   package var accounts = 1
@@ -32,7 +32,7 @@ package struct MachineKnobs: Sendable {
   /// How many of each act.
   package var acts: [(name: StaticString, count: Int)] = []
   /// For whom purchases without an owner are.
-  package private(set) var unclaimed = UnclaimedPolicy.device
+  package var unclaimed = UnclaimedPolicy.device
   /// How many random numbers were drawn.
   package private(set) var draws = 0
 

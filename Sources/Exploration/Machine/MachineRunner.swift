@@ -9,6 +9,8 @@ package struct MachineRunner: SimulationRunner {
   package var hasOwnRandomness = false
   /// Whether each step is judged by the specification of the protocol.
   package var checksProtocol = false
+  /// The run of this input takes the place of every seed's; nil for the runs of the seeds.
+  package var input: MachineInput?
 
   package static let catalogue = SimulationCatalogue(
     MachineInvariant.self, MachineMark.self, MachineBug.self, elsewhere: MachineInvariant.elsewhere,
@@ -45,20 +47,37 @@ package struct MachineRunner: SimulationRunner {
     return log.draws
   }
 
+  /// The run of a plan, with its behaviours.
+  package func run(_ plan: GuidedSearch.Plan) throws -> (run: RunResult, seen: [UInt64]) {
+    let log = BehaviourLog()
+    var runner = self
+    runner.input = plan.input
+    let simulation = try runner.simulation(plan.seed, keeping: nil, behaviours: log)
+    defer { simulation.remove() }
+    simulation.run()
+    return (simulation.result, log.seen)
+  }
+
   private func simulation(
-    _ seed: UInt64, keeping places: [Int]?, trace: Trace? = nil, log: DrawLog? = nil
+    _ seed: UInt64, keeping places: [Int]?, trace: Trace? = nil, log: DrawLog? = nil,
+    behaviours: BehaviourLog? = nil
   ) throws(QueueError) -> MachineSimulation {
+    if let input {
+      return try MachineSimulation(
+        input.ownKnobs, acts: input.acts, keeping: places, bug: bug, disks: disks, trace: trace, log: log,
+        checksProtocol: checksProtocol, behaviours: behaviours)
+    }
     let log = log ?? (hasOwnRandomness ? DrawLog(keepsDraws: false, hasOwnRandomness: true) : nil)
     return try MachineSimulation(
       MachineKnobs(seed: seed, profile: profile, log: log), keeping: places, bug: bug, disks: disks,
-      trace: trace, log: log, checksProtocol: checksProtocol)
+      trace: trace, log: log, checksProtocol: checksProtocol, behaviours: behaviours)
   }
 
   package func acts(of seed: UInt64) -> [PlannedAct] {
-    Schedule(MachineKnobs(seed: seed, profile: profile)).acts
+    input?.acts ?? Schedule(MachineKnobs(seed: seed, profile: profile)).acts
   }
 
   package func knobs(of seed: UInt64) -> KnobDescription {
-    MachineKnobs(seed: seed, profile: profile).description
+    (input?.ownKnobs ?? MachineKnobs(seed: seed, profile: profile)).description
   }
 }

@@ -72,6 +72,7 @@ extension MachineSimulation {
     guard let index = faults.firstIndex(where: { $0.number == number }) else { return }
     if faults[index].fault == .vaultFails { setVaults(fail: false, faults[index].phone) }
     tell("\(faults[index].fault) ends")
+    if behaviours != nil { for phone in phones { note(.faultEnds, on: phone) } }
     faults.remove(at: index)
     faultBits = faults.reduce(0) { $0 | 1 << $1.fault.rawValue }
   }
@@ -185,6 +186,7 @@ extension MachineSimulation {
     checker.sales = store.sales.count
     isOnRecord.append(false)
     purposes.append(order < 0 ? -1 : backend.orders[order].account)
+    note(.isCharged, of: sale)
     watchCharge(sale)
     planNotification(of: sale)
   }
@@ -361,5 +363,6 @@ extension MachineSimulation {
     checker.mark(.backendRestored)
     backend.restore(credits: count, epoch: backend.epoch + 1)
     watch?.take(.ledgerRestored(backend.credits.map(\.sale)))
+    noteLines(.isRestored)
   }
 }

@@ -42,6 +42,7 @@ extension MachineSimulation {
       die(process)
       return plan(.launch, at: now + 8_000, process.number)
     }
+    note(.launches, process.role, on: phone)
     if process.isAlive { list(process) }
   }
 
@@ -77,6 +78,7 @@ extension MachineSimulation {
 
   func die(_ process: Process) {
     guard process.isAlive else { return }
+    note(.dies, process.role, on: process.phone)
     tell("phone \(process.phone.number + 1): \(process.role == 0 ? "the app" : "the extension") dies")
     process.forget()
     watch?.take(.died(process.number))
@@ -119,6 +121,7 @@ extension MachineSimulation {
       thrown = error
       if process.storage.isDead { killedInWrite(process) }
     }
+    if process.storage.hasStruck { note(.storageFails, on: process.phone) }
     if process.isAlive, !process.isSuspended { checkTimer(process, hasThrown: thrown != nil) }
     return thrown
   }
@@ -198,6 +201,7 @@ extension MachineSimulation {
   func fire(_ process: Process, _ number: Int32) {
     guard process.isAlive, process.timerNumber == number, process.timerAt != nil else { return }
     process.timerAt = nil
+    note(.timerFires, on: process.phone)
     if bug == .timerForEver { setTimer(process, 3_600_000) }
     feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
   }
@@ -231,6 +235,7 @@ extension MachineSimulation {
 
   private func told(_ outcome: Outcome, _ process: Process) {
     let sale = Names.transaction(outcome.key)
+    if behaviours != nil { note(.isTold, Self.number(of: outcome.verdict), of: sale, process.phone) }
     watch?.take(.told(sale, on: process.phone.number, .init(outcome.verdict)))
     if outcome.verdict == .otherOwner { checker.mark(.otherOwner) }
     if outcome.verdict == .duplicate { checker.mark(.duplicateVerdict) }
@@ -244,6 +249,7 @@ extension MachineSimulation {
 
   /// An app confirms again if the confirmation could not be stored.
   func confirm(_ process: Process, _ sale: Int) {
+    note(.isConfirmed, of: sale, process.phone)
     let error = step(process) { (machine, now) throws(QueueError) in
       try machine.outcomeConfirmed(Names.key(sale), now: now)
     }

@@ -7,6 +7,7 @@ extension MachineSimulation {
 
   /// Ends all faults. All apps run, and all accounts are signed in.
   func heal() {
+    if behaviours != nil { for phone in phones { note(.heals, on: phone) } }
     isCalm = true
     tell("the faults end")
     faults = []

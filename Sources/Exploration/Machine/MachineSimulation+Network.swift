@@ -33,12 +33,14 @@ extension MachineSimulation {
         + " in lane \(Names.lanes[lane].rawValue)")
     guard !isTaken else {
       checker.mark(.leaseDenied)
+      noteClaims(of: number, .leaseDenied)
       return end(number, .laneTaken, after: 1)
     }
     phone.leases[lane] = process.number
     guard isSignedIn else { return end(number, .signInNeeded, after: 1) }
     watchSend(number)
     dispatch(number)
+    noteClaims(of: number, .isSent, uploads[number].fate.map { 1 + Int($0.rawValue) } ?? 0)
     redeliverElsewhere(number)
     if bug == .doubleSend, entries.count == 1 { checkSend(entries, in: lane, process) }
   }
@@ -319,6 +321,7 @@ extension MachineSimulation {
       "phone \(process.phone.number + 1): answer "
         + reply.verdicts.map { "\($0.transactionID) \($0.verdict.rawValue)" }.joined(separator: ", "))
     hash.add(Int64(reply.verdicts.count))
+    noteVerdicts(reply, process.phone)
     let shadow = process.phone.shadow
     noteReply(reply, upload, process)
     let newer = newerProofs(upload, process)
@@ -336,6 +339,7 @@ extension MachineSimulation {
     _ failure: UploadFailure, told said: UploadFailure, _ upload: Upload, _ process: Process
   ) {
     tell("phone \(process.phone.number + 1): \(failure)")
+    if behaviours != nil { noteClaims(of: upload, .failureHeard, Self.number(of: failure)) }
     noteFailure(said, upload, process)
     feed(process) { (machine, now) throws(QueueError) in
       try machine.uploadFailed(lane: Names.lanes[upload.lane], failure, now: now)
@@ -351,6 +355,7 @@ extension MachineSimulation {
   func sendAdoption(_ account: Int, _ process: Process) {
     checkAdoption(account, process)
     process.adopting |= 1 << account
+    note(.adoptionSent, on: process.phone)
     tell("phone \(process.phone.number + 1): the adoption of \(Names.accounts[account]) is sent")
     plan(
       .adoptionEnds, at: now + 2 * Int64(1 + network.below(knobs.latency)), process.number, process.launch,
@@ -376,6 +381,7 @@ extension MachineSimulation {
     case let fault?: end = .failed(refusal(fault))
     }
     if case .failed(let failure) = end { noteAdoptionFailure(failure, process) }
+    if behaviours != nil { note(.adoptionEnds, end == .taken ? 0 : 1, on: process.phone) }
     feed(process) { (machine, now) throws(QueueError) in
       try machine.adoptionEnded(account: Names.accounts[account], end, now: now)
     }

@@ -13,6 +13,7 @@ extension MachineSimulation {
       }), let sale = upload.claims.first?.sale, sale % 3 == 1, store.sales[sale].isListed,
       store.sales[sale].proofs != .receipt
     else { return }
+    note(.isHandedAnew, of: sale)
     store.resign(sale)
     list(other)
   }

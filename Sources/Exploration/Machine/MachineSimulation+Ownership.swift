@@ -24,6 +24,7 @@ extension MachineSimulation {
         sale, bySignature: false, isPaying: false, lacksNewest: false, at: storeNow)
       transaction.accountToken = nil
       watch?.take(.arrives(sale, at: phone.number))
+      note(.isRestored, of: sale, phone)
       let user = user(of: phone)
       let error = step(process) { (machine, now) throws(QueueError) in
         try machine.transactionArrived(transaction, user: user, isRestored: true, now: now)
@@ -86,9 +87,13 @@ extension MachineSimulation {
   func answer(
     on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
   ) -> LeanBackend.Answer {
+    let before = ledgerOwner(of: claim.sale)
     let checked = backend.checkedAnswer(
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: storeNow)
+    note(
+      isProven ? .isClaimed : .isAsked, claim, before: before, uploader: uploader, signedIn: signedIn,
+      tokenIsTold: tokenIsTold, checked.answer.ruling)
     noted(checked, of: claim.sale, from: uploader)
     return checked.answer
   }

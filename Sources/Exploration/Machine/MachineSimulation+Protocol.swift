@@ -50,6 +50,7 @@ extension MachineSimulation {
   func adoptDevice(_ phone: Int, for account: Int) {
     backend.adoptDevice(phone, for: account, at: storeNow)
     watch?.take(.adopted(device: phone, by: account))
+    noteLines(.isAdopted)
   }
 }
 

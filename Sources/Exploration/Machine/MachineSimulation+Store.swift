@@ -8,6 +8,7 @@ extension MachineSimulation {
   /// Delivers a transaction to the processes of its Apple ID.
   func deliver(_ sale: Int) {
     let buyer = store.sales[sale].buyer
+    note(.isDelivered, of: sale)
     for process in processes where process.isAlive && process.phone.storeAccount == buyer {
       guard store.sales[sale].isListed else { return }
       _ = arrive(sale, process, listedFor: nil)
@@ -28,6 +29,7 @@ extension MachineSimulation {
     let transaction = store.transaction(
       sale, bySignature: bySignature, isPaying: isPaying,
       lacksNewest: !bySignature && strikes(.receiptLacks, process.phone, &shop), at: storeNow)
+    note(bySignature ? .arrivesSigned : .arrivesByReceipt, account == nil ? 0 : 1, of: sale, process.phone)
     let row = process.phone.shadow.row(sale)
     if row.isBuried, row.state == .none { checker.mark(.redeliveredSettled) }
     if bug == .finishBeforeAcknowledgement { finishEarly(sale, process) }
@@ -39,6 +41,7 @@ extension MachineSimulation {
     }
     guard let error else { return process.isAlive }
     tell("  it is not taken: \(error)")
+    note(.isNotTaken, of: sale, process.phone)
     if case .queueFull(.entries, _, _) = error {
       checker.expect(
         .neverBlocked, process.phone.shadow.queued >= knobs.entries,
@@ -97,6 +100,7 @@ extension MachineSimulation {
     let receipt = store.receipt(of: account, lacking: lacks ? sale : nil)
     guard store.holds(receipt: receipt, sale) else { return }
     checker.mark(.proofFound)
+    note(.proofFound, of: sale, process.phone)
     feed(process) { (machine, now) throws(QueueError) in
       try machine.proofFound(LeanStore.receipt(receipt), for: Names.key(sale), now: now)
     }
@@ -107,6 +111,8 @@ extension MachineSimulation {
   func finish(_ tombstone: Tombstone, _ process: Process) {
     let sale = Names.transaction(tombstone.key)
     checkFinish(sale, process)
+    note(.finishBegins, of: sale, process.phone)
+    note(.isAsked, of: sale)
     watch?.take(.finishes(sale, by: process.phone.number))
     process.finishing.append(Int32(sale))
     tell("phone \(process.phone.number + 1): \(Names.id(sale)) is to be finished")
@@ -131,6 +137,7 @@ extension MachineSimulation {
       checker.mark(.finishNotListed)
       end = .notListed
     }
+    noteFinish(end, sale, process)
     feed(process) { (machine, now) throws(QueueError) in
       try machine.finishEnded(Names.key(sale), end, now: now)
     }

@@ -30,6 +30,7 @@ extension MachineSimulation {
         "\(Names.id(sale)) is credited \(backend.count(of: sale)) times")
       guard backend.count(of: sale) > 0 else { return }
     }
+    note(.finishedByBackend, of: sale)
     guard store.finish(sale, as: sold.buyer) else { return }
     watch?.take(.finishedByBackend(sale))
     checkGone(sale, "was finished by the backend")

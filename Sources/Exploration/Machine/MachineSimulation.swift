@@ -60,6 +60,8 @@ package final class MachineSimulation {
   var figures = DeliveryFigures()
   /// Records a line for each event; nil without tracing.
   var trace: Trace?
+  /// Notes what a guided search counts; nil if none asks.
+  let behaviours: BehaviourLog?
   /// Judges each step by the specification; nil if it is not asked for.
   let watch: ProtocolWatch?
   /// The request that the backend is working on.
@@ -87,22 +89,25 @@ package final class MachineSimulation {
   /// The start of the clocks of the store and the backend.
   static let epoch: Int64 = 1_700_000_000_000
 
-  /// - Parameter places: The acts of the schedule that happen; nil for all.
+  /// - Parameters:
+  ///   - given: The acts; nil for those that the knobs draw.
+  ///   - places: The acts that happen; nil for all.
   package init(
-    _ knobs: MachineKnobs, keeping places: [Int]? = nil, bug: MachineBug? = nil, disks: DiskMaker,
-    trace: Trace? = nil,
-    log: DrawLog? = nil, checksProtocol: Bool = false
+    _ knobs: MachineKnobs, acts given: [PlannedAct]? = nil, keeping places: [Int]? = nil,
+    bug: MachineBug? = nil, disks: DiskMaker, trace: Trace? = nil, log: DrawLog? = nil,
+    checksProtocol: Bool = false, behaviours: BehaviourLog? = nil
   ) throws(QueueError) {
     self.knobs = knobs
     self.bug = bug
     self.trace = trace
     drawLog = log
+    self.behaviours = behaviours
     let checker = checker
     watch = checksProtocol ? ProtocolWatch { checker.refused($0, $1) } : nil
     checker.ignoresInvariants = checksProtocol && bug != nil
-    let planned = Schedule(knobs, log: log)
-    let schedule = planned.acts
-    drawnBefore = knobs.draws + planned.draws
+    let drawn = given == nil ? Schedule(knobs, log: log) : nil
+    let schedule = given ?? drawn?.acts ?? []
+    drawnBefore = knobs.draws + (drawn?.draws ?? 0)
     if let places {
       var kept: [PlannedAct] = []
       var isKept = [Bool](repeating: false, count: schedule.count)
@@ -185,6 +190,7 @@ package final class MachineSimulation {
     case .act:
       nextAct = a + 1
       planNextAct()
+      note(acts[a].act)
       perform(acts[a].act, a)
     case .faultEnds: endFault(a)
     case .timer: fire(processes[a], next.b)
