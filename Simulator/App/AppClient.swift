@@ -86,6 +86,8 @@ struct AppParts: Sendable {
   let checkpoints: Checkpoints
   let phone: PhoneState
   let trace: AppTrace
+  /// Nil without a specification.
+  let steps: DeviceSteps?
 }
 
 extension AppParts {

@@ -41,6 +41,8 @@ struct AppOptions: Equatable, CommandOptions {
   var timeScale: Int64 = 1_000
   /// How long the app waits for progress, see `AppPatience`.
   var seconds: Int64 = 20
+  /// The pipe of the trace for the specification; nil for none.
+  var specification: String?
   /// The last use of the app does not end before this file exists.
   var openUntil: String?
 
@@ -60,7 +62,7 @@ struct AppOptions: Equatable, CommandOptions {
       Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
       Row(name: "--crash-at-passage") { $0.crash = .any(hit: try $1.number(of: "--crash-at-passage")) },
       .number("--time-scale", \.timeScale), .number("--seconds", \.seconds),
-      .text("--open-until", \.openUntil),
+      .text("--open-until", \.openUntil), .text("--specification", \.specification),
     ])
   }
   private typealias Row = OptionTable<Self>.Row

@@ -22,11 +22,22 @@ struct EngineClient: AppClient {
     self.store = store
     let phone = parts.phone
     engine = try await SyncEngine.open(
-      Self.configuration(parts), store: CheckpointStore(store, parts.checkpoints),
-      transport: CheckpointTransport(URLSessionTransport(base: parts.options.server), parts.checkpoints),
+      Self.configuration(parts), store: CheckpointStore(Self.noted(store, parts), parts.checkpoints),
+      transport: CheckpointTransport(Self.transport(parts), parts.checkpoints),
       credentials: { phone.credential(of: $0.account) })
+    parts.steps?.note()
     confirms = Locked(true)
     listener = try await Self.listen(engine, parts, confirms)
+  }
+
+  private static func noted(_ store: MockStoreClient, _ parts: AppParts) -> any StoreClient {
+    parts.steps.map { StepStore(base: store, steps: $0) } ?? store
+  }
+
+  private static func transport(_ parts: AppParts) -> any BackendTransport {
+    let network = URLSessionTransport(base: parts.options.server)
+    let verifies = parts.options.verifiesReplies
+    return parts.steps.map { StepTransport(base: network, steps: $0, verifies: verifies) } ?? network
   }
 
   private static func configuration(_ parts: AppParts) -> SyncConfiguration {
@@ -69,7 +80,9 @@ struct EngineClient: AppClient {
             .app, event.kind, record.name,
             detail: ([record.text] + record.keys.map(\.rawValue)).joined(separator: " "))
         }
-        guard let outcome = event.outcome, confirms.value else { continue }
+        guard let outcome = event.outcome else { continue }
+        parts.steps?.told(outcome)
+        guard confirms.value else { continue }
         seen.add(outcome)
       }
     }
@@ -81,10 +94,12 @@ struct EngineClient: AppClient {
   func order(product: String, account: String) async throws -> UUID? {
     let order = try await engine.begin(product: product, account: account)
     orders.withLock { $0[order.accountToken] = order }
+    parts.steps?.note(.ordered(number: order.number, token: order.accountToken, account: order.account))
     return order.accountToken
   }
 
   func answered(_ result: PurchaseResult, token: UUID?, account: String?) async throws {
+    if case .purchased(let transaction) = result { parts.steps?.arrives([transaction]) }
     if let token, let order = orders.value[token] { return try await engine.receive(result, for: order) }
     if case .purchased(let transaction) = result { try await took(transaction, account: account) }
   }
@@ -92,6 +107,7 @@ struct EngineClient: AppClient {
   func confirmNothing() async { confirms.withLock { $0 = false } }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
+    parts.steps?.arrives([transaction])
     // If it fails, the store keeps it unfinished, and delivers it again.
     try await engine.receive(transaction)
   }

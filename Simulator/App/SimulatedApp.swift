@@ -21,9 +21,13 @@ struct SimulatedApp {
       let phone = try PhoneState(
         signedIn: options.signedIn, clockShift: options.clockShift,
         clockFile: Device.clock(beside: options.container))
+      let steps = try DeviceSteps(options)
+      let checkpoints = Checkpoints(options.crash) { checkpoint in
+        trace.passed(checkpoint)
+        steps?.passed(checkpoint)
+      }
       let parts = AppParts(
-        options: options, checkpoints: Checkpoints(options.crash, onPass: trace.passed), phone: phone,
-        trace: trace)
+        options: options, checkpoints: checkpoints, phone: phone, trace: trace, steps: steps)
       try FileManager.default.createDirectory(
         atPath: options.container, withIntermediateDirectories: true)
       let store = MockStoreClient(base: options.store ?? options.server, device: options.phone)

@@ -33,6 +33,7 @@ struct MatrixOptions: Equatable, CommandOptions {
           }
           options.cell = cell
         },
+        RunSettings.specification(\.settings),
       ] + RunSettings.rows(\.settings))
   }
 

@@ -17,7 +17,7 @@ struct MatrixStart: Sendable {
     let device = try scratch.device("start-" + scenario.name)
     directory = device.directory
     let environment = try ScenarioEnvironment(
-      scenario, on: device, seed: settings.seed, log: nil, onRequest: { _ in })
+      scenario, on: device, seed: settings.seed, log: nil, trace: nil, onRequest: { _ in })
     defer { environment.server.stop() }
     let first = scenario.launches[0]
     for step in first.before { try environment.perform(step) }

@@ -54,6 +54,7 @@ enum MatrixTable {
       "\(killed) met their kill; in \(outcomes.count - killed) the run was over before",
     ]
     if undecided > 0 { lines.append("\(undecided) undecided: the run ran out of time") }
+    if let judged = Table.judgements(outcomes.compactMap(\.score)) { lines.append(judged) }
     let passed = Set(starts.flatMap { $0.passages.keys })
     let never = MatrixPoint.all.map(\.name).filter { !passed.contains($0) }
     if !never.isEmpty { lines.append("never passed here: " + never.joined(separator: ", ")) }

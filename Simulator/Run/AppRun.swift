@@ -14,6 +14,8 @@ struct AppRun {
   /// How far the phone's clock is ahead, in milliseconds.
   var clockShift: Int64 = 0
   var log: RunLog?
+  /// Nil without a specification.
+  var trace: StepTrace?
 
   /// - Parameters:
   ///   - counts: The file in which the app writes how often it passed each checkpoint.
@@ -28,6 +30,7 @@ struct AppRun {
     if let openUntil { arguments += ["--open-until", openUntil] }
     if isVerbose { arguments.append("--verbose") }
     if log != nil { arguments.append("--trace") }
+    if let trace { arguments += ["--specification", trace.path] }
     return try ChildProcess(arguments, isQuiet: !isVerbose) { [log] line in
       // An empty line is a sign of life.
       if !line.isEmpty { log?.heard(line) }

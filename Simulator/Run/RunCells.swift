@@ -20,7 +20,8 @@ struct RunCells {
       return Outcome(cell, log, "\(cell.scenario.name), \(cell.client.rawValue): could not be run") {
         let run = ScenarioRun(
           scenario: cell.scenario, client: cell.client, seed: settings.seed, chaos: chaos,
-          device: try scratch.device(name), isVerbose: settings.isVerbose, log: log)
+          device: try scratch.device(name), isVerbose: settings.isVerbose, log: log,
+          isSpecified: settings.isSpecified)
         return (false, try run.run())
       }
     } show: { outcome in

@@ -25,6 +25,7 @@ struct RunCommand {
     let summary = Table.summary(outcomes.compactMap(\.score))
     if !settings.json {
       Terminal.line(summary)
+      if let judged = Table.judgements(outcomes.compactMap(\.score)) { Terminal.line(judged) }
       printKeptQueues(cells.cells)
     }
     return cells.end(outcomes) {

@@ -17,6 +17,7 @@ struct RunOptions: Equatable, CommandOptions {
           $0.client = try .named($1, orSay: "there is no client")
         },
         .flag("--chaos", \.chaos, "SIGKILL the app at moments drawn from the seed as well"),
+        RunSettings.specification(\.settings),
       ] + RunSettings.rows(\.settings), takesStandardInput: true
     ) { $0.scenarios.append(try ScenarioSource($1)) }
   }
@@ -24,6 +25,10 @@ struct RunOptions: Equatable, CommandOptions {
 
   mutating func complete() throws {
     scenarios = scenarios.unique
+    guard !settings.isSpecified || client == .engine else {
+      throw Command.UsageError(
+        message: "only the engine follows the protocol: run --all --specification, without --client")
+    }
     guard !scenarios.isEmpty else {
       throw Command.UsageError(message: "run needs the name of a scenario, a FILE.json, or --all")
     }

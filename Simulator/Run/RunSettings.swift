@@ -7,10 +7,21 @@ struct RunSettings: Equatable {
   /// The file of the report.
   var report: String?
   var jobs = Jobs.usualWidth
+  /// Whether the specification of the protocol judges each run.
+  var isSpecified = false
   /// Print failures and the summary only.
   var isQuiet = false
   /// Print the messages of the app and the backend as well.
   var isVerbose = false
+
+  /// Not of `compare`: only the engine follows the protocol.
+  static func specification<Options>(
+    _ path: WritableKeyPath<Options, RunSettings>
+  ) -> OptionTable<Options>.Row {
+    .flag(
+      "--specification", path.appending(path: \.isSpecified),
+      "give each step of all processes to the specification of the protocol")
+  }
 
   static func rows<Options>(_ path: WritableKeyPath<Options, RunSettings>) -> [OptionTable<Options>.Row] {
     [

@@ -10,23 +10,29 @@ final class ScenarioEnvironment {
   let device: Device
   let server: MockServer
   let log: RunLog?
+  /// Nil without a specification.
+  private let trace: StepTrace?
   /// How far the environment's clock is ahead, in milliseconds.
   private(set) var shift: Int64 = 0
   private var backup: BackendBackup?
 
   init(
-    _ scenario: Scenario, on device: Device, seed: UInt64, log: RunLog?,
+    _ scenario: Scenario, on device: Device, seed: UInt64, log: RunLog?, trace: StepTrace?,
     onRequest: @escaping @Sendable (RequestMoment) -> Void
   ) throws {
     self.device = device
     self.log = log
+    self.trace = trace
     server = try MockServer(
       databasePath: device.environment, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
       environment: scenario.environment, seed: seed,
       onRequest: { moment in
         log?.saw(moment)
+        trace?.passed(moment)
         onRequest(moment)
       }, now: Timestamp.wallClock)
+    // A planned answer is that of a broken backend; where answers are signed, that of another server.
+    trace?.watch(server, makesUpAnswers: !scenario.signsReplies)
     try server.start()
     if scenario.verifiesOverHTTP { server.verifyOverHTTP() }
     if scenario.signsReplies { server.signReplies(with: Scenario.signature) }
@@ -40,6 +46,7 @@ final class ScenarioEnvironment {
   func perform(_ step: EnvironmentStep) throws {
     let told = step.words
     log?.note(told.lane, .change, told.text)
+    defer { trace?.observe() }
     switch step {
     case .faults(let document): server.setFaults(document)
     case .wait(let milliseconds): pass(milliseconds)
@@ -49,9 +56,16 @@ final class ScenarioEnvironment {
         throw ScenarioProblem(path: [], message: "the backend was restored without a backup")
       }
       try server.restore(backup)
-    case .phoneBackedUp: try device.backUp()
-    case .phoneRestored: try device.restore()
-    case .phoneCloned(let other): try device.clone(to: device.phone(other))
+      trace?.backendRestored()
+    case .phoneBackedUp:
+      try device.backUp()
+      trace?.note(.backedUp(phone: device.name))
+    case .phoneRestored:
+      try device.restore()
+      trace?.note(.setBack(phone: device.name))
+    case .phoneCloned(let other):
+      try device.clone(to: device.phone(other))
+      trace?.note(.copied(to: other, from: device.name))
     case .earlierVersion: try device.rewriteAsEarlierVersion()
     case .damaged(let place): try device.damage(EnvironmentStep.Damage(rawValue: place) ?? .page)
     default: try performInStore(step)

@@ -17,6 +17,8 @@ struct ScenarioRun {
   var isVerbose = false
   /// Collects what happens for a report; nil where there is none.
   var log: RunLog?
+  /// Whether the specification of the protocol judges the run.
+  var isSpecified = false
 
   /// Differences from the scenario, in addition to the counts at the end.
   private struct Findings {
@@ -33,10 +35,11 @@ struct ScenarioRun {
   func run() throws -> Score {
     let started = Date()
     let killer = RequestKiller()
+    let trace = isSpecified ? try StepTrace(below: device.directory) : nil
     let environment = try ScenarioEnvironment(
-      scenario, on: device, seed: seed, log: log, onRequest: { killer.requestPassed($0) })
+      scenario, on: device, seed: seed, log: log, trace: trace, onRequest: { killer.requestPassed($0) })
     defer { environment.server.stop() }
-    let findings = try play(in: environment, killer)
+    let findings = try play(in: environment, killer, trace)
     let seconds = Date().timeIntervalSince(started)
     var score = try Score(
       scenario, client: client, environment: environment.server.snapshot(),
@@ -46,10 +49,13 @@ struct ScenarioRun {
     score.crashes = findings.crashes
     // Kills that are not the scenario's own lead to other answers.
     score.unexpected = chaos ? [] : score.unexpected + findings.unexpected
+    score.judgement = try trace.map { StepJudge.judge(try $0.end()) }
     return score
   }
 
-  private func play(in environment: ScenarioEnvironment, _ killer: RequestKiller) throws -> Findings {
+  private func play(
+    in environment: ScenarioEnvironment, _ killer: RequestKiller, _ trace: StepTrace?
+  ) throws -> Findings {
     var findings = Findings()
     var kills = RandomKills(seed: seed, areOn: chaos)
     var launches = scenario.launches
@@ -59,7 +65,7 @@ struct ScenarioRun {
     }
     for launch in launches {
       for step in launch.before { try environment.perform(step) }
-      try play(launch, in: environment, killer, &kills, &findings)
+      try play(launch, in: environment, killer, trace, &kills, &findings)
       if let least = launch.granted {
         let granted = try environment.granted()
         if granted < least { findings.unexpected.append("\(granted) granted by then, not \(least)") }
@@ -67,13 +73,14 @@ struct ScenarioRun {
       if launch.reinstalled {
         log?.note(.app, .change, "deleted and installed again")
         try device.phone(launch.phone).reinstall()
+        trace?.note(.reinstalled(phone: launch.phone))
       }
     }
     // The app is opened again until every random kill has happened.
     for _ in 0..<Self.launchLimit where kills.left > 0 {
-      _ = try runApp(.init(), [], kill: kills.next(), in: environment, killer)
+      _ = try runApp(.init(), [], kill: kills.next(), in: environment, killer, trace)
     }
-    if chaos { findings.add(try runApp(.init(), [], kill: .none, in: environment, killer)) }
+    if chaos { findings.add(try runApp(.init(), [], kill: .none, in: environment, killer, trace)) }
     return findings
   }
 
@@ -81,7 +88,7 @@ struct ScenarioRun {
   /// not charged.
   private func play(
     _ launch: Scenario.Launch, in environment: ScenarioEnvironment, _ killer: RequestKiller,
-    _ kills: inout RandomKills, _ findings: inout Findings
+    _ trace: StepTrace?, _ kills: inout RandomKills, _ findings: inout Findings
   ) throws {
     let before = try environment.server.snapshot().charges.count
     var planned = launch.killed
@@ -89,7 +96,7 @@ struct ScenarioRun {
       let charged = try environment.server.snapshot().charges.count - before
       let steps = AppStep.steps(launch.does, afterPurchases: charged)
       let kill = planned.map { $0.plan(round: round, launch) } ?? kills.next()
-      let end = try runApp(launch, steps, kill: kill, in: environment, killer)
+      let end = try runApp(launch, steps, kill: kill, in: environment, killer, trace)
       try Interruption.shared.check()
       guard end == .killed else {
         findings.add(end)
@@ -107,13 +114,14 @@ struct ScenarioRun {
 
   private func runApp(
     _ launch: Scenario.Launch, _ steps: [AppStep], kill: KillPlan, in environment: ScenarioEnvironment,
-    _ killer: RequestKiller
+    _ killer: RequestKiller, _ trace: StepTrace?
   ) throws -> ChildProcess.End {
     try Interruption.shared.check()
     let app = AppRun(
       scenario: scenario, client: client, device: try device.phone(launch.phone),
       backend: environment.server.baseURL,
-      store: environment.server.baseURL, isVerbose: isVerbose, clockShift: environment.shift, log: log)
+      store: environment.server.baseURL, isVerbose: isVerbose, clockShift: environment.shift, log: log,
+      trace: trace)
     let least = chaos ? nil : launch.granted
     let gate = least.map { _ in device.directory + "/granted-" + UUID().uuidString }
     let child = try app.start(launch, steps, kill: kill, openUntil: gate)
@@ -124,7 +132,9 @@ struct ScenarioRun {
       guard let least, let gate, try environment.granted() >= least else { return }
       try Data().write(to: URL(fileURLWithPath: gate))
     }
+    trace?.died(child, end, on: app.device)
     let other = second?.wait()
+    if let second, let other { trace?.died(second, other, on: app.device) }
     killer.watch(nil, order: nil)
     app.note(end, kill)
     try environment.server.dropConnections()

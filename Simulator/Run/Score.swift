@@ -36,6 +36,8 @@ struct Score: Encodable {
   var crashes: [String] = []
   /// Whether a launch of the app ended before it was done, although it was still making attempts.
   var ranOutOfTime = false
+  /// What the specification of the protocol says; nil if it was not asked.
+  var judgement: StepJudge.Judgement?
 
   init(
     _ scenario: Scenario, client: Client, environment: MockSnapshot, kept: Set<String>, seconds: Double
@@ -60,14 +62,19 @@ struct Score: Encodable {
   var isClean: Bool { paid == granted && lost == 0 && doubled == 0 && stuck == 0 && wrongAccount == 0 }
 
   /// Clean, everything finished at the store (invariant 23), and as the scenario expects.
-  var isAsExpected: Bool { isClean && unfinished == 0 && unexpected.isEmpty && crashes.isEmpty }
+  var isAsExpected: Bool {
+    isClean && unfinished == 0 && unexpected.isEmpty && crashes.isEmpty && refusal == nil
+  }
+
+  /// The first step that the specification does not allow.
+  var refusal: String? { judgement?.refusal }
 
   /// Only the engine has to meet the other expectations of a scenario.
   var verdict: Verdict {
     guard client == Client.engine.rawValue else { return isClean ? .clean : .failed }
     if isAsExpected { return .clean }
     // More time would not undo these.
-    let isCertain = lost + doubled + wrongAccount > 0 || !crashes.isEmpty
+    let isCertain = lost + doubled + wrongAccount > 0 || !crashes.isEmpty || refusal != nil
     return ranOutOfTime && !isCertain ? .undecided : .failed
   }
 
@@ -75,15 +82,18 @@ struct Score: Encodable {
   var words: String {
     let isEngine = client == Client.engine.rawValue
     let counts = [(lost, "lost"), (doubled, "doubled"), (wrongAccount, "wrong account"), (stuck, "stuck")]
-    var wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + (isEngine ? crashes + unexpected : [])
+    var wrong = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + (isEngine ? remarks : [])
     if isClean, unfinished > 0, isEngine { wrong.append("\(unfinished) never finished") }
     let text = wrong.isEmpty ? "ok" : wrong.joined(separator: ", ")
     return verdict == .undecided ? "undecided, out of time: " + text : text
   }
 
+  /// Everything else that is wrong.
+  var remarks: [String] { crashes + unexpected + (refusal.map { ["refused: " + $0] } ?? []) }
+
   private enum Key: String, CodingKey {
     case scenario, client, verdict, paid, granted, lost, doubled, wrongAccount, unfinished, pending, stuck
-    case seconds, uploads, finishes, listings, unexpected, ranOutOfTime
+    case seconds, uploads, finishes, listings, unexpected, ranOutOfTime, steps, refusal
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -104,6 +114,8 @@ struct Score: Encodable {
     try container.encode(requests.listings, forKey: .listings)
     try container.encode(crashes + unexpected, forKey: .unexpected)
     try container.encode(ranOutOfTime, forKey: .ranOutOfTime)
+    try container.encodeIfPresent(judgement?.steps, forKey: .steps)
+    try container.encodeIfPresent(refusal, forKey: .refusal)
   }
 }
 

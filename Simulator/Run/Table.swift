@@ -24,7 +24,7 @@ enum Table {
     let line = colour == .green ? text : Terminal.coloured(text, colour)
     let isUndecided = score.verdict == .undecided
     let remarks =
-      (isUndecided ? ["undecided: the run ran out of time"] : []) + score.crashes + score.unexpected
+      (isUndecided ? ["undecided: the run ran out of time"] : []) + score.remarks
     return remarks.isEmpty ? line : line + "\n  " + remarks.joined(separator: ", ")
   }
 
@@ -45,6 +45,15 @@ enum Table {
     let time = scores.map(\.seconds).reduce(0, +)
     return "\(clean) of \(scores.count) clean, " + (undecided > 0 ? "\(undecided) undecided, " : "")
       + "\(lost) lost, \(doubled) doubled, \(seconds(time)) s of runs"
+  }
+
+  /// How many runs the specification accepts; nil if it was not asked.
+  static func judgements(_ scores: [Score]) -> String? {
+    let judgements = scores.compactMap(\.judgement)
+    guard !judgements.isEmpty else { return nil }
+    let accepted = judgements.count { $0.refusal == nil }
+    let steps = judgements.map(\.steps).reduce(0, +)
+    return "specification: \(accepted) of \(judgements.count) accepted, \(steps) steps"
   }
 
   /// Aligned to the left.

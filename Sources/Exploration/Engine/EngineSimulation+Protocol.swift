@@ -11,40 +11,10 @@ extension EngineSimulation {
     guard let protocolWatch, let content, device != 0 || !isDying else { return }
     let known = committed[device, default: FileWatch.Content()]
     committed[device] = content
-    for key in content.rows.keys.sorted() {
-      if let before = known.rows[key] {
-        // Settled, and queued again as an update in the same commit.
-        let isNew = before.place != content.rows[key]?.place
-        guard isNew || known.stones[key]?.outcome != content.stones[key]?.outcome else { continue }
-        settled(key, on: device, content, was: known)
-      }
-      protocolWatch.take(.queued(Self.sale(key), on: device, in: party(of: content.rows[key], device)))
-    }
-    for key in content.stones.keys.sorted() where known.rows[key] == nil && content.rows[key] == nil {
-      // Queued, sent and settled since.
-      guard known.stones[key]?.outcome != content.stones[key]?.outcome else { continue }
-      protocolWatch.take(.queued(Self.sale(key), on: device, in: .device(device)))
-      settled(key, on: device, content)
-    }
-    for key in known.rows.keys.sorted() where content.rows[key] == nil {
-      settled(key, on: device, content, was: known)
-    }
-  }
-
-  private func settled(
-    _ key: String, on device: Int, _ content: FileWatch.Content, was known: FileWatch.Content? = nil
-  ) {
-    let outcome = content.stones[key]?.outcome ?? ""
-    let isQuestion = known?.rows[key].map { Lane(rawValue: $0.lane).asker != nil } ?? false
-    // Of an update the record stays as it was.
-    let isGivenUp =
-      outcome == "discarded" || discarded.contains(Self.sale(key)) && known?.stones[key]?.outcome == outcome
-    guard isGivenUp || isQuestion else {
-      let word = ProtocolStep.Word(Tombstone.verdict(in: outcome))
-      protocolWatch?.take(.settled(Self.sale(key), on: device, word))
-      return
-    }
-    protocolWatch?.take(.removed(Self.sale(key), on: device, isGivenUp: isGivenUp))
+    let commits = CommitSteps(
+      transaction: Self.sale, party: { self.party(of: $0, device) },
+      isDiscarded: { self.discarded.contains(Self.sale($0)) })
+    for step in commits.steps(on: device, from: known, to: content) { protocolWatch.take(step) }
   }
 
   private static func sale(_ key: String) -> Int { Names.transaction(EntryKey(rawValue: key)) }

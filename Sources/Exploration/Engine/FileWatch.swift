@@ -1,27 +1,43 @@
 import PurchaseQueue
-import PurchaseSQLite
+package import PurchaseSQLite
 
 /// Reads a queue's file on its own connection: it sees committed content only.
-final class FileWatch {
-  struct Row: Equatable {
-    var place: Int64
-    var lane: String
+package final class FileWatch {
+  package struct Row: Equatable, Sendable {
+    package var place: Int64
+    package var lane: String
     var isQueued: Bool
     var attempts: Int
     var order: String?
+
+    package init(
+      place: Int64, lane: String, isQueued: Bool = true, attempts: Int = 0, order: String? = nil
+    ) {
+      (self.place, self.lane, self.isQueued) = (place, lane, isQueued)
+      (self.attempts, self.order) = (attempts, order)
+    }
   }
 
-  struct Stone: Equatable {
-    var outcome: String
+  package struct Stone: Equatable, Sendable {
+    package var outcome: String
     var owesFinish: Bool
     var isUnseen: Bool
     var order: String?
+
+    package init(
+      outcome: String, owesFinish: Bool = false, isUnseen: Bool = false, order: String? = nil
+    ) {
+      (self.outcome, self.owesFinish) = (outcome, owesFinish)
+      (self.isUnseen, self.order) = (isUnseen, order)
+    }
   }
 
   /// The committed content, by key.
-  struct Content: Equatable {
-    var rows: [String: Row] = [:]
-    var stones: [String: Stone] = [:]
+  package struct Content: Equatable, Sendable {
+    package var rows: [String: Row] = [:]
+    package var stones: [String: Stone] = [:]
+
+    package init() {}
   }
 
   private let version: PreparedStatement
@@ -30,7 +46,7 @@ final class FileWatch {
   private let owed: PreparedStatement
   private let connection: Holder
   private var seen: Int64 = -1
-  private(set) var content = Content()
+  package private(set) var content = Content()
 
   /// Keeps the connection alive, which cannot be copied.
   private final class Holder {
@@ -38,8 +54,10 @@ final class FileWatch {
     init(_ connection: consuming Connection) { self.connection = connection }
   }
 
-  init(path: String) throws(SQLiteError) {
+  /// - Parameter leavesLog: Closing this watch leaves the log of a file that no process has open as it is.
+  package init(path: String, leavesLog: Bool = false) throws(SQLiteError) {
     connection = Holder(try Connection(path: path, access: .readWrite))
+    if leavesLog { connection.connection.leaveUntouchedOnClose() }
     version = PreparedStatement(connection.connection, "PRAGMA data_version")
     entries = PreparedStatement(
       connection.connection, "SELECT key, place, lane, state, attempts, order_number FROM entries")
@@ -52,10 +70,13 @@ final class FileWatch {
   func owedUpdate() throws(SQLiteError) -> String? { try owed.first { $0.text(0) } }
 
   /// Reads `content` again; false if nothing was committed since the last call.
-  func look() throws(SQLiteError) -> Bool {
+  package func look() throws(SQLiteError) -> Bool {
     let now = try version.first { $0.integer(0) } ?? -1
     guard now != seen else { return false }
     seen = now
+    // Both tables as of one commit: another process may write meanwhile.
+    try connection.connection.execute("BEGIN")
+    defer { end() }
     let rows = try entries.all { row in
       (
         row.text(0),
@@ -76,6 +97,11 @@ final class FileWatch {
     for (key, stone) in stones { content.stones[key] = stone }
     self.content = content
     return true
+  }
+
+  /// A transaction that only reads has nothing to lose at its end.
+  private func end() {
+    do throws(SQLiteError) { try connection.connection.execute("ROLLBACK") } catch { seen = -1 }
   }
 
   /// Moves the whole log into the file.

@@ -1,5 +1,5 @@
 import PurchaseQueue
-import PurchaseSync
+package import PurchaseSync
 
 /// The steps of a run, as the specification of the protocol names them.
 extension MachineSimulation {
@@ -61,5 +61,5 @@ extension ProtocolStep.Party {
 }
 
 extension ProtocolStep.Word {
-  init(_ verdict: Verdict) { self = Self(rawValue: verdict.rawValue) ?? .other }
+  package init(_ verdict: Verdict) { self = Self(rawValue: verdict.rawValue) ?? .other }
 }

@@ -76,6 +76,11 @@ package enum ProtocolStep: Sendable {
     var tellsToken: Bool
     /// The accounts whose orders it names: the bound one, or the candidates.
     var accounts: [Int]
+
+    package init(transaction: Int, isProven: Bool, tellsToken: Bool, accounts: [Int]) {
+      (self.transaction, self.isProven) = (transaction, isProven)
+      (self.tellsToken, self.accounts) = (tellsToken, accounts)
+    }
   }
 
   /// The backend's word about one claim.

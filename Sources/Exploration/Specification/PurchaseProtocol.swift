@@ -269,8 +269,9 @@ package struct PurchaseProtocol: Sendable {
   }
 
   private mutating func backedUp(_ device: Int) {
-    guard let known = devices[device] else { return }
-    devices[device]?.backup = (known.queue, known.settled)
+    // Also of a phone on which nothing has happened yet: its backup is empty.
+    let known = devices[device, default: Device()]
+    devices[device, default: Device()].backup = (known.queue, known.settled)
   }
 
   private mutating func setBack(_ device: Int) {

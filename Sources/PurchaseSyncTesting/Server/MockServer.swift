@@ -99,7 +99,7 @@ public final class MockServer: Sendable {
         return HTTPResponse(service(BackendRequest(request)))
       }
       let (ordinal, response) = Self.handle(request, broken?.race, mock, commits, now: now)
-      onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, status: response.status))
+      onRequest?(RequestMoment(request, ordinal: ordinal, phase: .afterHandling, answer: response))
       return response
     }
     (self.fault, self.handler) = (fault, handler)

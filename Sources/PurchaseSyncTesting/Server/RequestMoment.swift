@@ -24,15 +24,24 @@ public struct RequestMoment: Sendable, Hashable {
   public var status: Int?
   /// The name of its fault in `FaultPlan`; nil without one, and after handling.
   public var fault: String?
+  /// What the client calls the request, in the header field ``nameField``; nil without it.
+  package var name: String?
+  /// The body of the answer if its status is 200; before handling, that of a planned answer.
+  package var answer: [UInt8]?
+
+  /// A header field that the backend does not read: the name of a request in the trace of a run.
+  package static let nameField = "Trace-Name"
 }
 
 extension RequestMoment {
-  init(_ request: HTTPRequest, ordinal: Int, phase: Phase, status: Int? = nil, fault: Fault? = nil) {
+  init(_ request: HTTPRequest, ordinal: Int, phase: Phase, answer: HTTPResponse? = nil, fault: Fault? = nil) {
+    var answered = answer
+    if case .respond(let response)? = fault { answered = response }
     self.init(
-      ordinal: ordinal, method: request.method, path: request.path, phase: phase, status: status,
+      ordinal: ordinal, method: request.method, path: request.path, phase: phase, status: answer?.status,
       fault: fault.map { fault in
         if case .respond(let response) = fault { return "respond \(response.status)" }
         return fault.word.rawValue
-      })
+      }, name: request.headers[Self.nameField], answer: answered?.status == 200 ? answered?.body : nil)
   }
 }
