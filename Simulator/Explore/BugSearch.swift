@@ -24,7 +24,7 @@ struct BugSearch {
     .swarm, .crash, .accounts, .store, .subscriptions, .network,
   ]
 
-  private struct Found {
+  struct Found {
     var failure: RunSum.Failure
     var profile: SimulationProfile
     var seeds: Int
@@ -172,7 +172,7 @@ struct BugSearch {
   }
 
   /// The first failure if its scenario is small; else the smallest of those that fail after the fewest acts.
-  private func smallest(_ bug: String) throws -> (Found, FailureScenario)? {
+  func smallest(_ bug: String) throws -> (Found, FailureScenario)? {
     guard var found = try find(bug) else { return nil }
     let choice = planting(bug, found.profile)
     var best = try FailureScenario(choice, found.failure)

@@ -7,7 +7,10 @@ struct ReplayCommand {
   func execute() -> Int32 {
     Interruption.shared.watch()
     do {
-      let code = try options.choice.withFiles { try replay($0.runner()) }
+      let code = try options.choice.withFiles {
+        if options.why, let bug = $0.bug { return try WhyMeasure(choice: $0).execute(bug) }
+        return try replay($0.runner())
+      }
       return Interruption.shared.exitCode ?? code
     } catch {
       if let code = Interruption.shared.exitCode { return code }

@@ -10,6 +10,8 @@ struct ReplayOptions: Equatable, CommandOptions {
   var keep: [Int]?
   /// The last event of the trace; nil for all.
   var stopAt: Int?
+  /// Whether the failure is explained.
+  var why = false
 
   static var table: OptionTable<Self> {
     OptionTable(
@@ -18,6 +20,7 @@ struct ReplayOptions: Equatable, CommandOptions {
           $0.keep = try places($1)
         },
         .number("--stop-at", \.stopAt, "up to this event"),
+        .flag("--why", \.why, "explain"),
       ])
   }
 
@@ -25,7 +28,8 @@ struct ReplayOptions: Equatable, CommandOptions {
 
   /// An act that the run does not have would be ignored silently.
   func complete() throws {
-    try choice.checkBug()
+    try choice.checkBug(allowsAll: why)
+    if why { return }
     let acts = choice.runner().acts(of: seed).indices
     guard let place = keep?.first(where: { !acts.contains($0) }) else { return }
     let numbers = acts.last.map { ", with the places 0 to \($0)" } ?? ""

@@ -16,7 +16,7 @@ struct LeanBackend {
   }
 
   /// One line of the ledger. The ledger accepts a transaction twice: an invariant checks that it never happens.
-  struct LeanCredit {
+  struct LeanCredit: Equatable {
     var sale: Int
     var order: Int?
     var owner: Owner
@@ -101,6 +101,8 @@ struct LeanBackend {
     case believesIDs
   }
   var flaw: Flaw?
+  /// Whether a bug is planted in it now.
+  var isFlawed: Bool { flaw != nil || forgetsTransactions }
 
   // MARK: Orders
 
@@ -153,7 +155,7 @@ struct LeanBackend {
   // MARK: Verdicts
 
   /// The answer about one claim.
-  struct Answer {
+  struct Answer: Equatable {
     var ruling: Ruling
     var order: Int?
     /// Whose purchase it is, for the device; nil if nothing is settled.

@@ -77,6 +77,12 @@ struct EventHeap {
     all[child] = new
   }
 
+  mutating func remove(where isGone: (Happening) -> Bool) {
+    let kept = all.filter { !isGone($0) }
+    // Sorted by the same order, it is a heap.
+    all = kept.sorted(by: Self.isBefore)
+  }
+
   mutating func next() -> Happening? {
     guard let first = all.first, let last = all.popLast() else { return nil }
     guard !all.isEmpty else { return first }

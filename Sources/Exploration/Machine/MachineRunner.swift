@@ -58,7 +58,7 @@ package struct MachineRunner: SimulationRunner {
     return (simulation.result, log.seen)
   }
 
-  private func simulation(
+  package func simulation(
     _ seed: UInt64, keeping places: [Int]?, trace: Trace? = nil, log: DrawLog? = nil,
     behaviours: BehaviourLog? = nil
   ) throws(QueueError) -> MachineSimulation {

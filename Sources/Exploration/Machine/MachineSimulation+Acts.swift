@@ -172,6 +172,7 @@ extension MachineSimulation {
   /// A planted bug: an entry of a purchase that was not paid.
   private func enqueueGhost(_ process: Process) {
     guard process.isAlive else { return }
+    deeds.note()
     var ghost = StoreTransaction(
       environment: .production, transactionID: "99999", originalTransactionID: "99999", productID: "gems",
       quantity: 1, purchasedAt: Timestamp(milliseconds: storeNow), accountToken: nil,

@@ -141,7 +141,10 @@ extension MachineSimulation {
 
   func perform(_ actions: [SyncAction], _ process: Process) {
     var actions = actions
-    if bug == .refusedForEver, actions.contains(where: \.asksForSignIn) { actions.removeAll(where: \.isWake) }
+    if bug == .refusedForEver, actions.contains(where: \.asksForSignIn), actions.contains(where: \.isWake) {
+      deeds.note()
+      actions.removeAll(where: \.isWake)
+    }
     for action in actions {
       if process.storage.effectsLeft != nil, process.storage.passEffect() {
         checker.mark(.killedInActions)
@@ -185,8 +188,12 @@ extension MachineSimulation {
     checker.expect(
       .timers, moment.milliseconds(since: now) <= 86_400_000,
       "a timer in \(moment.milliseconds(since: now) / 3_600_000) h")
-    if bug == .timerLost, process.timerAt != nil { return }
-    setTimer(process, min(max(0, moment.milliseconds(since: now)), policy.horizonMilliseconds))
+    let delay = min(max(0, moment.milliseconds(since: now)), policy.horizonMilliseconds)
+    if bug == .timerLost, let timer = process.timerAt {
+      if self.now + delay < timer { deeds.note() }
+      return
+    }
+    setTimer(process, delay)
   }
 
   /// Keeps the earlier timer. Uses the clock that no act changes.
@@ -202,7 +209,10 @@ extension MachineSimulation {
     guard process.isAlive, process.timerNumber == number, process.timerAt != nil else { return }
     process.timerAt = nil
     note(.timerFires, on: process.phone)
-    if bug == .timerForEver { setTimer(process, 3_600_000) }
+    if bug == .timerForEver {
+      deeds.note()
+      setTimer(process, 3_600_000)
+    }
     feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
   }
 
@@ -242,7 +252,7 @@ extension MachineSimulation {
     if outcome.verdict == .refunded { checker.mark(.refundedVerdict) }
     if outcome.verdict == .lapsed { checker.mark(.lapsedVerdict) }
     guard process.phone.confirms else { return }
-    if bug == .outcomeNotTold, process.number % 2 == 0, sale % 3 == 0 { return }
+    if bug == .outcomeNotTold, process.number % 2 == 0, sale % 3 == 0 { return deeds.note(sale) }
     plan(
       .confirmation, at: now + Int64(1 + app.below(knobs.confirmation)), process.number, process.launch, sale)
   }

@@ -11,9 +11,16 @@ extension MachineSimulation {
   func send(_ entries: [Entry], in lane: Int, _ process: Process) {
     let phone = process.phone
     let lease = phone.leases[lane]
-    let isTaken = lease >= 0 && lease != process.number && processes[lease].isAlive && bug != .leaseIgnored
+    var isTaken = lease >= 0 && lease != process.number && processes[lease].isAlive
+    if bug == .leaseIgnored, isTaken {
+      deeds.note()
+      isTaken = false
+    }
     var credential = lane == 0 ? LeanBackend.device(phone.number) : lane - 1
-    if bug == .wrongAccountAfterSwitch, lane > 0, phone.user >= 0 { credential = phone.user }
+    if bug == .wrongAccountAfterSwitch, lane > 0, phone.user >= 0 {
+      if credential != phone.user { deeds.note() }
+      credential = phone.user
+    }
     if !isTaken {
       checker.expect(
         .ownName, credential == (lane == 0 ? LeanBackend.device(phone.number) : lane - 1),
@@ -42,7 +49,10 @@ extension MachineSimulation {
     dispatch(number)
     noteClaims(of: number, .isSent, uploads[number].fate.map { 1 + Int($0.rawValue) } ?? 0)
     redeliverElsewhere(number)
-    if bug == .doubleSend, entries.count == 1 { checkSend(entries, in: lane, process) }
+    if bug == .doubleSend, entries.count == 1 {
+      deeds.note(Names.transaction(entries[0].key))
+      checkSend(entries, in: lane, process)
+    }
   }
 
   /// The machine records the attempt, or holds the request back. True if it goes out.
@@ -88,6 +98,7 @@ extension MachineSimulation {
       checker.mark(.smallerUpload)
     }
     if bug == .firstProofForAll, let first = proofs.first {
+      for (claim, proof) in zip(claims, proofs) where proof != first { deeds.note(claim.sale) }
       proofs = Array(repeating: first, count: proofs.count)
     }
     for (claim, proof) in zip(claims, proofs) {
@@ -210,7 +221,9 @@ extension MachineSimulation {
     if let bug {
       uploads[number].truth = verdicts
       bug.distort(&verdicts)
+      note(verdicts, insteadOf: uploads[number].truth ?? [])
     }
+    if bug == .epochIgnored, backend.epoch > 0 { deeds.note() }
     let epoch = bug == .epochIgnored ? 0 : backend.epoch
     uploads[number].reply = UploadReply(ledgerEpoch: Self.epochs[min(epoch, 9)], verdicts: verdicts)
   }
@@ -257,6 +270,7 @@ extension MachineSimulation {
   ) -> LeanBackend.Answer {
     // A planted bug: the backend replies before it commits, and then crashes.
     if bug == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] {
+      deeds.note(claim.sale)
       return LeanBackend.Answer(ruling: .granted)
     }
     guessID(of: claim.sale)
@@ -309,11 +323,14 @@ extension MachineSimulation {
     watch?.take(reply == nil ? .ends(number) : .hears(number))
     if let failure = upload.failure, let planted = bug?.reply(to: upload, failure) {
       uploads[number].truth = []
+      for claim in upload.claims { deeds.note(claim.sale) }
       reply = planted
     }
     if let reply { return replied(reply, uploads[number], process) }
     let failure = upload.failure ?? .retry(reason: "no answer", retryAfterMilliseconds: nil)
-    failed(bug?.heard(failure) ?? failure, told: failure, upload, process)
+    let heard = bug?.heard(failure) ?? failure
+    if heard != failure { for claim in upload.claims { deeds.note(claim.sale) } }
+    failed(heard, told: failure, upload, process)
   }
 
   private func replied(_ reply: UploadReply, _ upload: Upload, _ process: Process) {

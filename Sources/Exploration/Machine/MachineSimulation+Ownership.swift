@@ -88,9 +88,22 @@ extension MachineSimulation {
     on claim: LeanBackend.LeanClaim, tokenIsTold: Bool, isProven: Bool, from uploader: Int, signedIn: Int
   ) -> LeanBackend.Answer {
     let before = ledgerOwner(of: claim.sale)
+    let flawed = bug != nil && backend.isFlawed ? backend : nil
     let checked = backend.checkedAnswer(
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: storeNow)
+    if var right = flawed {
+      (right.flaw, right.forgetsTransactions) = (nil, false)
+      let answer = right.checkedAnswer(
+        on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
+        at: storeNow
+      ).answer
+      if answer != checked.answer || right.credit(of: claim.sale) != backend.credit(of: claim.sale)
+        || right.count(of: claim.sale) != backend.count(of: claim.sale)
+      {
+        deeds.note(claim.sale)
+      }
+    }
     note(
       isProven ? .isClaimed : .isAsked, claim, before: before, uploader: uploader, signedIn: signedIn,
       tokenIsTold: tokenIsTold, checked.answer.ruling)

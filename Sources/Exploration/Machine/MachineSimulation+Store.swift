@@ -124,9 +124,13 @@ extension MachineSimulation {
     process.finishing.removeAll { $0 == sale }
     var end = FinishEnd.failed
     if bug == .finishCalledOnce, !finishedOnce.insert(sale).inserted {
+      deeds.note(sale)
       end = .finished
     } else if strikes(.finishFails, process.phone, &shop) {
-      if bug == .finishCalledOnce { end = .finished }
+      if bug == .finishCalledOnce {
+        deeds.note(sale)
+        end = .finished
+      }
     } else if finishAtStore(sale, process) {
       end = .finished
       if strikes(.finishLost, process.phone, &shop) {
@@ -151,6 +155,7 @@ extension MachineSimulation {
 
   /// A planted bug: the transaction is finished too early.
   private func finishEarly(_ sale: Int, _ process: Process) {
+    deeds.note(sale)
     checkFinish(sale, process)
     watch?.take(.finishes(sale, by: process.phone.number))
     _ = finishAtStore(sale, process)

@@ -31,6 +31,7 @@ extension MachineSimulation {
       guard backend.count(of: sale) > 0 else { return }
     }
     note(.finishedByBackend, of: sale)
+    if bug == .finishesBeforeCommit { deeds.note(sale) }
     guard store.finish(sale, as: sold.buyer) else { return }
     watch?.take(.finishedByBackend(sale))
     checkGone(sale, "was finished by the backend")

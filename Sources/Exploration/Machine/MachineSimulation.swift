@@ -8,8 +8,11 @@ import PurchaseSync
 /// be completed.
 package final class MachineSimulation {
   package let knobs: MachineKnobs
-  let bug: MachineBug?
-  let policy: RetryPolicy
+  /// The planted bug; nil for none, and once it is mended.
+  private(set) var bug: MachineBug?
+  /// What the planted bug did.
+  package let deeds = PlantedDeeds()
+  private(set) var policy: RetryPolicy
   let checker = MachineChecker()
   var heap = EventHeap()
   var now: Int64 = 0
@@ -29,6 +32,8 @@ package final class MachineSimulation {
   var shop: RandomStream
   var app: RandomStream
   let acts: [PlannedAct]
+  /// The remaining acts have new moments, and are planned one by one.
+  private var hasNewMoments = false
   /// The transaction of each purchase, by the place of its act.
   var saleOfAct: [Int]
   var nextAct = 0
@@ -70,6 +75,8 @@ package final class MachineSimulation {
   let drawLog: DrawLog?
   /// How many numbers were drawn before the run.
   private let drawnBefore: Int
+  /// Whether a bug was planted, mended or not.
+  private let hasBug: Bool
 
   /// An hour, or a run, with more events is a burst: a drawn run has some dozen purchases, and a given list of acts may
   /// have many more.
@@ -99,6 +106,7 @@ package final class MachineSimulation {
   ) throws(QueueError) {
     self.knobs = knobs
     self.bug = bug
+    hasBug = bug != nil
     self.trace = trace
     drawLog = log
     self.behaviours = behaviours
@@ -141,7 +149,8 @@ package final class MachineSimulation {
       if bug == .tombstonesUnbounded { limits.tombstones = 1 << 20 }
       let disk = try disks(limits, knobs.hasVault)
       let shadow = makeShadow(number)
-      phones.append(Phone(number, bug?.wrap(disk, entries: knobs.entries) ?? disk, shadow, knobs, drawLog))
+      let planted = bug?.wrap(disk, entries: knobs.entries, deeds)
+      phones.append(Phone(number, planted ?? disk, shadow, knobs, drawLog))
       previousShadows.append([])
     }
     for role in 0...1 {
@@ -166,6 +175,7 @@ package final class MachineSimulation {
   }
 
   func planNextAct() {
+    if hasNewMoments { return }
     while nextAct < acts.count, acts[nextAct].at < 0 { nextAct += 1 }
     if nextAct < acts.count { plan(.act, at: acts[nextAct].at, nextAct) }
   }
@@ -176,11 +186,12 @@ package final class MachineSimulation {
       now = max(now, next.at)
       event += 1
       if let drawLog { drawLog.begin(event: event, at: now) }
+      if bug != nil { deeds.event = event }
       hash.add(now ^ Int64(next.kind.rawValue) << 56)
       hash.add(Int64(next.a) << 32 ^ Int64(next.c))
       happen(next)
       checkBurst()
-      if event & (bug == nil ? 255 : 15) == 0 { checkAll() }
+      if event & (hasBug ? 15 : 255) == 0 { checkAll() }
     }
   }
 
@@ -220,6 +231,36 @@ package final class MachineSimulation {
   private func running(_ number: Int, _ launch: Int32, _ body: (Process) -> Void) {
     let process = processes[number]
     if process.isAlive, process.launch == launch { body(process) }
+  }
+
+  // MARK: Another future
+
+  /// Draws everything anew that is not decided yet: each stream has new numbers, and each act that did not happen is
+  /// dropped or has a new moment, with the same chance.
+  package func redraw(_ future: UInt64) {
+    network = RandomStream(seed: future, "network")
+    answers = RandomStream(seed: future, "backend")
+    shop = RandomStream(seed: future, "store")
+    app = RandomStream(seed: future, "app")
+    for phone in phones {
+      phone.machineSeeds = RandomStream(seed: future, "machine", phone.number)
+    }
+    hasNewMoments = true
+    heap.remove { $0.kind == .act }
+    guard !isCalm else { return }
+    var moments = RandomStream(seed: future, "moments")
+    for place in acts.indices.dropFirst(nextAct) where acts[place].at >= 0 {
+      let moment = now + Int64(moments.below(Int(max(1, knobs.length - now))))
+      if moments.chance(500) { plan(.act, at: moment, place) }
+    }
+  }
+
+  /// From now on the right code runs. What the planted bug has done stays.
+  package func mend() {
+    bug = nil
+    policy = RetryPolicy()
+    deeds.isMended = true
+    (backend.flaw, backend.forgetsTransactions) = (nil, false)
   }
 
   // MARK: The result

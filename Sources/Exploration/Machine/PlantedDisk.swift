@@ -4,7 +4,7 @@ import PurchaseSync
 
 extension MachineBug {
   /// The disk with the bug in its storage; nil if the bug is elsewhere.
-  func wrap(_ disk: any ExplorationDisk, entries: Int) -> (any ExplorationDisk)? {
+  func wrap(_ disk: any ExplorationDisk, entries: Int, _ deeds: PlantedDeeds) -> (any ExplorationDisk)? {
     switch self {
     case .evictsOldest, .enqueueNotDurable, .attemptNotStored, .attemptsResetAtLaunch,
       .acknowledgeInTwoCommits,
@@ -12,7 +12,7 @@ extension MachineBug {
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
       .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
       .unconfirmedBlock, .reservationsBlock, .ownerNotStored:
-      PlantedDisk(disk, self, entries: entries)
+      PlantedDisk(disk, self, entries: entries, deeds)
     default: nil
     }
   }
@@ -21,7 +21,8 @@ extension MachineBug {
 /// A disk whose storage has a planted bug, and the effects of the bug.
 final class PlantedDisk: ExplorationDisk {
   private let inner: any ExplorationDisk
-  private let bug: MachineBug
+  private let planted: MachineBug
+  let deeds: PlantedDeeds
   /// An entry that was not written: the next launch does not find it.
   var unwritten: EntryKey?
   /// Tombstones that wait for the next commit.
@@ -32,12 +33,16 @@ final class PlantedDisk: ExplorationDisk {
   /// The tokens of the orders without a payment.
   var unpaid: Set<UUID> = []
 
+  /// Nil once it is mended.
+  var bug: MachineBug? { deeds.isMended ? nil : planted }
+
   /// The most entries, for the bugs of capacity.
   let entries: Int
 
-  init(_ inner: any ExplorationDisk, _ bug: MachineBug, entries: Int) {
+  init(_ inner: any ExplorationDisk, _ bug: MachineBug, entries: Int, _ deeds: PlantedDeeds) {
     self.inner = inner
-    self.bug = bug
+    planted = bug
+    self.deeds = deeds
     self.entries = entries
   }
 
@@ -56,16 +61,19 @@ final class PlantedDisk: ExplorationDisk {
   func open(now: Timestamp) throws(QueueError) -> any SyncStorage {
     let base = try inner.open(now: now)
     if let key = unwritten, try base.entry(key) != nil {
+      deeds.note(key)
       _ = try base.acknowledge([SettledClaim(key: key, verdict: .lapsed)], now: now)
     }
+    unburied.forEach(deeds.note)
     hidden.formUnion(unburied)
     (unwritten, unburied) = (nil, [])
     if bug == .postponeNotStored {
       for entry in try inner.entries(base) where entry.state == .queued && entry.readyAt.milliseconds != 0 {
+        deeds.note(entry.key)
         try base.postpone(entry.key, until: Timestamp(milliseconds: 1), reason: "", now: now)
       }
     }
-    return PlantedStorage(base, bug, self)
+    return PlantedStorage(base, self)
   }
 
   func add(_ order: OrderDocument, account: String, to storage: any SyncStorage) throws(QueueError) {
@@ -77,7 +85,10 @@ final class PlantedDisk: ExplorationDisk {
   func entries(_ storage: any SyncStorage) throws(QueueError) -> [Entry] {
     var entries = try inner.entries((storage as? PlantedStorage)?.base ?? storage)
     guard bug == .attemptsResetAtLaunch else { return entries }
-    for index in entries.indices { entries[index].attempts = 0 }
+    for index in entries.indices where entries[index].attempts != 0 {
+      deeds.note(entries[index].key)
+      entries[index].attempts = 0
+    }
     return entries
   }
 }

@@ -5,15 +5,14 @@ import PurchaseSync
 /// A storage with one planted bug.
 final class PlantedStorage: ForwardingStorage {
   let base: any SyncStorage
-  private let bug: MachineBug
+  private var bug: MachineBug? { disk.bug }
   private let disk: PlantedDisk
   /// The retry state that this process read or wrote last.
   private var known: RetryState?
   private var keyOfProduct: [String: EntryKey] = [:]
 
-  init(_ base: any SyncStorage, _ bug: MachineBug, _ disk: PlantedDisk) {
+  init(_ base: any SyncStorage, _ disk: PlantedDisk) {
     self.base = base
-    self.bug = bug
     self.disk = disk
   }
 
@@ -37,6 +36,7 @@ final class PlantedStorage: ForwardingStorage {
     if bug == .dedupByProduct, let key = keyOfProduct[transaction.productID], key != transaction.key,
       let other = try base.entry(key)
     {
+      disk.deeds.note(transaction.key)
       return .collapsed(other)
     }
     if bug == .evictsOldest { try evict(for: transaction, match, now: now) }
@@ -45,9 +45,13 @@ final class PlantedStorage: ForwardingStorage {
     switch result {
     case .inserted(let entry):
       keyOfProduct[transaction.productID] = entry.key
-      if bug == .enqueueNotDurable { disk.unwritten = entry.key }
+      if bug == .enqueueNotDurable {
+        disk.deeds.note(entry.key)
+        disk.unwritten = entry.key
+      }
     case .collapsed(var entry):
       guard bug == .redeliveryGoesLast else { break }
+      disk.deeds.note(entry.key)
       entry.place += 1_000
       return .collapsed(entry)
     case .settled: break
@@ -62,7 +66,9 @@ final class PlantedStorage: ForwardingStorage {
     var taken = try disk.entries(self).count { $0.state == .queued } + 1
     taken +=
       bug == .reservationsBlock ? disk.unpaid.count : try base.tombstonesWithDuties().count(where: \.isUnseen)
-    if taken > disk.entries { throw .queueFull(.entries, needed: taken, allowed: disk.entries) }
+    guard taken > disk.entries else { return }
+    disk.deeds.note(transaction.key)
+    throw .queueFull(.entries, needed: taken, allowed: disk.entries)
   }
 
   private func evict(
@@ -77,6 +83,7 @@ final class PlantedStorage: ForwardingStorage {
       for entry in entries where entry.place < oldest?.place ?? .max { oldest = entry }
     }
     guard count >= 2, let oldest else { return }
+    disk.deeds.note(oldest.key)
     _ = try base.acknowledge([SettledClaim(key: oldest.key, verdict: .lapsed)], now: now)
     try base.markSeen(oldest.key)
   }
@@ -89,13 +96,17 @@ final class PlantedStorage: ForwardingStorage {
     guard bug == .newestFirst else {
       return try base.readyEntries(in: lane, now: now, limit: limit, dueFirst: dueFirst)
     }
-    return Array(
+    let newest = Array(
       try base.readyEntries(in: lane, now: now, limit: .max, dueFirst: dueFirst).reversed().prefix(limit))
+    let right = try base.readyEntries(in: lane, now: now, limit: limit, dueFirst: dueFirst)
+    if right.map(\.key) != newest.map(\.key) { newest.map(\.key).forEach(disk.deeds.note) }
+    return newest
   }
 
   func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
     flush()
-    if bug != .clampForgotten { try base.clampPostponed(to: latest, now: now) }
+    guard bug == .clampForgotten else { return try base.clampPostponed(to: latest, now: now) }
+    for entry in try disk.entries(self) where entry.readyAt > latest { disk.deeds.note(entry.key) }
   }
 
   // MARK: Attempts
@@ -103,13 +114,18 @@ final class PlantedStorage: ForwardingStorage {
   func recordAttempt(_ keys: [EntryKey], keeping state: RetryState?, now: Timestamp) throws(QueueError) {
     if bug != .enqueueNotDurable { flush() }
     let isLost = bug == .budgetNotStored
+    if isLost, let state, try base.retryState() != state { disk.deeds.note() }
+    if bug == .attemptNotStored { keys.forEach(disk.deeds.note) }
     try base.recordAttempt(bug == .attemptNotStored ? [] : keys, keeping: isLost ? nil : state, now: now)
     if let state { known = state }
   }
 
   func retryState() throws(QueueError) -> RetryState {
     guard bug == .retryStateReadOnce else { return try base.retryState() }
-    if let known { return known }
+    if let known {
+      if try base.retryState() != known { disk.deeds.note() }
+      return known
+    }
     let first = try base.retryState()
     known = first
     return first
@@ -117,6 +133,7 @@ final class PlantedStorage: ForwardingStorage {
 
   func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) throws(QueueError) {
     flush()
+    if bug == .budgetNotStored, try base.retryState() != state { disk.deeds.note() }
     try base.keep(bug == .budgetNotStored ? try base.retryState() : state, watches, now: now)
     known = state
   }
@@ -126,34 +143,60 @@ final class PlantedStorage: ForwardingStorage {
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
     flush()
     guard bug == .quarantineDeletes else { return try base.quarantine(key, reason: reason, now: now) }
+    disk.deeds.note(key)
     _ = try base.acknowledge([SettledClaim(key: key, verdict: .rejected)], now: now)
     return true
   }
 
   func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
     flush()
-    return bug == .releasedNeverAgain ? false : try base.release(key, until: until, now: now)
+    guard bug == .releasedNeverAgain else { return try base.release(key, until: until, now: now) }
+    disk.deeds.note(key)
+    return false
   }
 
   // MARK: The end
 
   func binding(by orderNumber: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
-    if bug == .bindsWhatItIsTold { return .bind(orderNumber: orderNumber) }
-    return try base.binding(by: orderNumber, of: key)
+    let right = try base.binding(by: orderNumber, of: key)
+    guard bug == .bindsWhatItIsTold else { return right }
+    let binding = VerdictBinding.bind(orderNumber: orderNumber)
+    if right != binding { disk.deeds.note(key) }
+    return binding
   }
 
   func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
     flush()
     var claims = claims
-    if bug == .newerProofForgotten { for index in claims.indices { claims[index].sent = nil } }
-    if bug == .ownerNotStored { for index in claims.indices { claims[index].owner = nil } }
+    if bug == .newerProofForgotten { try forgetSent(&claims) }
+    if bug == .ownerNotStored { forgetOwners(&claims) }
     let result = try base.settle(claims, now: now)
     for tombstone in result.tombstones {
+      if bug == .finishOwedForgotten, tombstone.isFinishOwed { disk.deeds.note(tombstone.key) }
+      if bug == .unseenForgotten, tombstone.isUnseen { disk.deeds.note(tombstone.key) }
       if bug == .finishOwedForgotten { try base.markFinished(tombstone.key) }
       if bug == .unseenForgotten { try base.markSeen(tombstone.key) }
     }
-    if bug == .acknowledgeInTwoCommits { disk.unburied = result.tombstones.map(\.key) }
+    if bug == .acknowledgeInTwoCommits {
+      disk.unburied = result.tombstones.map(\.key)
+      disk.unburied.forEach(disk.deeds.note)
+    }
     return result
+  }
+
+  private func forgetSent(_ claims: inout [SettledClaim]) throws(QueueError) {
+    for index in claims.indices {
+      let entry = try base.entry(claims[index].key)
+      if let entry, claims[index].owesUpdate(of: entry) { disk.deeds.note(entry.key) }
+      claims[index].sent = nil
+    }
+  }
+
+  private func forgetOwners(_ claims: inout [SettledClaim]) {
+    for index in claims.indices where claims[index].owner != nil {
+      disk.deeds.note(claims[index].key)
+      claims[index].owner = nil
+    }
   }
 
   func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
@@ -162,6 +205,7 @@ final class PlantedStorage: ForwardingStorage {
 
   func keepAdoption(of account: String) throws(QueueError) -> DeviceAdoption {
     guard bug == .adoptionNotStored else { return try base.keepAdoption(of: account) }
+    disk.deeds.note()
     return DeviceAdoption(account: account, throughPlace: .max)
   }
 }
@@ -172,6 +216,7 @@ extension PlantedStorage {
     let facts = try base.orderFacts(accountToken: accountToken)
     guard bug == .matchByProduct, let facts else { return facts }
     guard let newest = disk.newestTokens[facts.productID] else { return facts }
+    if newest != accountToken { disk.deeds.note() }
     return try base.orderFacts(accountToken: newest) ?? facts
   }
 }
