@@ -19,9 +19,15 @@ struct BackendCommand {
       }
     }
     do {
+      let steps = try StepChannel.ofChild(options.specification).map(ServerSteps.init)
       let server = try MockServer(
         databasePath: options.database, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
-        seed: options.seed, onRequest: { Self.passed($0, checkpoints) }, now: Timestamp.wallClock)
+        seed: options.seed,
+        onRequest: { moment in
+          steps?.passed(moment)
+          Self.passed(moment, checkpoints)
+        }, now: Timestamp.wallClock)
+      steps?.watch(server)
       server.setBeforeWrite { checkpoints.pass(.writing) }
       let byID = ServerAPIVerifier(store: options.store, forge: ReceiptForge(bundleID: ServeCommand.bundleID))
       server.verify(
@@ -75,6 +81,8 @@ struct BackendOptions: Equatable, CommandOptions {
   var seed: UInt64 = 1
   var crash: Checkpoints.Moment?
   var counts: String?
+  /// The pipe of the trace for the specification; nil for none.
+  var specification: String?
 
   static var table: OptionTable<Self> {
     OptionTable([
@@ -82,7 +90,7 @@ struct BackendOptions: Equatable, CommandOptions {
       OptionTable.Row(name: "--store") { $0.store = try $1.url(of: "--store") },
       .number("--port", \.port), .number("--seed", \.seed),
       OptionTable.Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
-      .text("--counts", \.counts),
+      .text("--counts", \.counts), .text("--specification", \.specification),
     ])
   }
 }

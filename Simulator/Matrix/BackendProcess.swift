@@ -8,6 +8,7 @@ final class BackendProcess: Sendable {
   private let arguments: [String]
   private let isQuiet: Bool
   private let log: RunLog?
+  private let trace: StepTrace?
   private let state: Locked<State>
   let url: URL
 
@@ -20,10 +21,12 @@ final class BackendProcess: Sendable {
 
   init(
     database: String, store: URL, crash: Checkpoints.Moment? = nil, counts: String? = nil, isQuiet: Bool,
-    log: RunLog? = nil
+    log: RunLog? = nil, trace: StepTrace? = nil
   ) throws {
-    self.log = log
-    arguments = ["backend", "--database", database, "--store", store.absoluteString]
+    (self.log, self.trace) = (log, trace)
+    arguments =
+      ["backend", "--database", database, "--store", store.absoluteString]
+      + (trace.map { ["--specification", $0.path] } ?? [])
     self.isQuiet = isQuiet
     var extra = KillPlan(crash: crash).arguments
     if let counts { extra += ["--counts", counts] }
@@ -65,6 +68,7 @@ final class BackendProcess: Sendable {
         guard !state.isEnding, !Interruption.shared.isAsked else { return }
         state.wasKilled = true
         log?.note(.backend, .kill, "killed")
+        trace?.note(.killed(watched.number))
         do {
           let (next, _) = try Self.start(arguments + ["--port", "\(url.port ?? 0)"], isQuiet: isQuiet)
           state.child = next

@@ -16,20 +16,29 @@ struct MatrixRun {
   /// Whether the kill was met, and what happened to the purchases.
   func run(countsBelow directory: String? = nil) throws -> (wasKilled: Bool, score: Score) {
     let started = Date()
+    let trace =
+      settings.isSpecified && cell != nil
+      ? try StepTrace(below: device.directory, after: start.trace) : nil
     let store = try MockServer(
       databasePath: device.directory + "/store.sqlite", products: ServedProducts.all,
-      bundleID: ServeCommand.bundleID, onRequest: { [log] in log?.saw($0) }, now: Timestamp.wallClock)
+      bundleID: ServeCommand.bundleID,
+      onRequest: { [log] moment in
+        log?.saw(moment)
+        trace?.passed(moment)
+      }, now: Timestamp.wallClock)
+    store.withStore { $0 = start.store }
+    trace?.watch(store)
     try store.start()
     defer { store.stop() }
-    store.withStore { $0 = start.store }
     let isBackends = cell?.point.process == .backend
     let backend = try BackendProcess(
       database: device.environment, store: store.baseURL, crash: isBackends ? cell?.moment : nil,
-      counts: directory.map { $0 + "/backend.json" }, isQuiet: !settings.isVerbose, log: log)
+      counts: directory.map { $0 + "/backend.json" }, isQuiet: !settings.isVerbose, log: log,
+      trace: trace)
     let app = AppRun(
       scenario: start.scenario, client: .engine, device: try device.phone(launch.phone), backend: backend.url,
       store: store.baseURL,
-      isVerbose: settings.isVerbose, log: log)
+      isVerbose: settings.isVerbose, log: log, trace: trace)
     let ends: [ChildProcess.End]
     do {
       ends = try play(app, store, isBackends, counts: directory.map { $0 + "/app.json" })
@@ -48,6 +57,7 @@ struct MatrixRun {
     let wasKilled = ends.first == .killed
     score.crashes = (wasKilled && !isBackends ? ends.dropFirst() : ends[...]).compactMap(\.complaint)
     score.ranOutOfTime = ends.contains(.ranOutOfTime)
+    score.judgement = try trace.map { StepJudge.judge(try $0.end()) }
     return (wasKilled || backend.wasKilled, score)
   }
 
@@ -57,23 +67,20 @@ struct MatrixRun {
   ) throws -> [ChildProcess.End] {
     let before = start.store.charges.count
     let kill = isBackends ? KillPlan.none : KillPlan(crash: cell?.moment)
-    var ends = [try app.start(launch, launch.does, kill: kill, counts: counts).wait()]
-    app.note(ends[0], kill)
+    var ends = [try app.end(of: app.start(launch, launch.does, kill: kill, counts: counts), kill)]
     // A payment of the killed app that the store has not read yet must not be charged after the charges were counted.
     try store.dropConnections()
     if let cell { ends += try suffer(cell.aftermath, app, store) }
     // The person repeats the purchases that were not charged.
     let charged = store.withStore { $0.charges.count } - before
     let rest = AppStep.steps(launch.does, afterPurchases: charged)
-    ends.append(try app.start(Scenario.Launch(does: rest), rest).wait())
-    app.note(ends[ends.count - 1], .none)
+    ends.append(try app.end(of: app.start(Scenario.Launch(does: rest), rest)))
     // What the first launch left on another phone.
     let first = start.scenario.launches[0]
     if first.phone != launch.phone {
       var other = app
       other.device = try device.phone(first.phone)
-      ends.append(try other.start(Scenario.Launch(phone: first.phone), []).wait())
-      other.note(ends[ends.count - 1], .none)
+      ends.append(try other.end(of: other.start(Scenario.Launch(phone: first.phone), [])))
     }
     return ends
   }
@@ -87,13 +94,16 @@ struct MatrixRun {
     log?.note(.person, .change, aftermath.rawValue)
     switch aftermath {
     case .relaunch: break
-    case .reinstall: try device.phone(launch.phone).reinstall()
-    case .oldImage: try device.phone(launch.phone).restore()
+    case .reinstall:
+      try device.phone(launch.phone).reinstall()
+      app.trace?.note(.reinstalled(phone: launch.phone))
+    case .oldImage:
+      try device.phone(launch.phone).restore()
+      app.trace?.note(.setBack(phone: launch.phone))
     case .accountSwitch:
       store.withStore { $0.signIn(device: launch.phone, storeAccount: "apple-2") }
       let others = Scenario.Launch(signedIn: ["bob"])
-      let end = try app.start(others, [.use(milliseconds: 30)]).wait()
-      app.note(end, .none)
+      let end = try app.end(of: app.start(others, [.use(milliseconds: 30)]))
       store.withStore { $0.signIn(device: launch.phone, storeAccount: Scenario.storeAccount) }
       return [end]
     }

@@ -8,6 +8,8 @@ struct MatrixStart: Sendable {
   let store: StoreModel
   /// The phone's files and the backend's.
   let directory: String
+  /// The trace up to the launch that is killed; empty without a specification.
+  private(set) var trace: [String] = []
   /// How often each checkpoint is passed in a run without a kill.
   private(set) var passages: [String: Int] = [:]
 
@@ -16,24 +18,31 @@ struct MatrixStart: Sendable {
     self.scenario = scenario
     let device = try scratch.device("start-" + scenario.name)
     directory = device.directory
+    let trace = settings.isSpecified ? try StepTrace(below: device.directory) : nil
     let environment = try ScenarioEnvironment(
-      scenario, on: device, seed: settings.seed, log: nil, trace: nil, onRequest: { _ in })
+      scenario, on: device, seed: settings.seed, log: nil, trace: trace, onRequest: { _ in })
     defer { environment.server.stop() }
     let first = scenario.launches[0]
     for step in first.before { try environment.perform(step) }
     let app = AppRun(
       scenario: scenario, client: .engine, device: try device.phone(first.phone),
       backend: environment.server.baseURL,
-      store: environment.server.baseURL, isVerbose: settings.isVerbose)
-    guard case .exited(0) = try app.start(first, first.does).wait() else {
+      store: environment.server.baseURL, isVerbose: settings.isVerbose, trace: trace)
+    guard case .exited(0) = try app.end(of: app.start(first, first.does)) else {
       throw ChildError(description: "\(scenario.name): the launch before the kill failed")
     }
     try environment.server.dropConnections()
-    if first.reinstalled { try device.phone(first.phone).reinstall() }
+    if first.reinstalled {
+      try device.phone(first.phone).reinstall()
+      trace?.note(.reinstalled(phone: first.phone))
+    }
     for step in scenario.launches[1].before { try environment.perform(step) }
     store = environment.server.withStore { $0 }
     environment.server.stop()
-    try device.phone(scenario.launches[1].phone).backUp()
+    let phone = try device.phone(scenario.launches[1].phone)
+    try phone.backUp()
+    trace?.note(.backedUp(phone: phone.name))
+    if let trace { self.trace = try trace.end() }
     passages = try measure(in: scratch, settings)
   }
 

@@ -37,6 +37,14 @@ struct AppRun {
     }
   }
 
+  /// Blocks until the child has ended, and notes how.
+  func end(of child: ChildProcess, _ kill: KillPlan = .none) -> ChildProcess.End {
+    let end = child.wait()
+    trace?.died(child, end, on: device)
+    note(end, kill)
+    return end
+  }
+
   /// For the report.
   func note(_ end: ChildProcess.End, _ kill: KillPlan) {
     switch end {

@@ -34,7 +34,7 @@ final class ServerSteps: Sendable {
   /// Before the server starts.
   ///
   /// - Parameter makesUpAnswers: Whether planned answers count as the backend's.
-  func watch(_ server: MockServer, makesUpAnswers: Bool) {
+  func watch(_ server: MockServer, makesUpAnswers: Bool = false) {
     self.server.withLock { $0 = server }
     self.makesUpAnswers.withLock { $0 = makesUpAnswers }
     observe()

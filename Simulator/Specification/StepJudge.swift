@@ -99,6 +99,7 @@ struct StepJudge {
           kills += 1
           lastLines[process] = lines.last { $0.line.by == process }?.number ?? 0
         }
+        if case .killed = line.event { kills += 1 }
       } catch {
         torn.append(place + 1)
       }

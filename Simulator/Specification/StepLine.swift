@@ -41,6 +41,8 @@ enum StepEvent: Codable {
 
   /// The process has ended. The parent has read its file since.
   case died(Int32, wasKilled: Bool, phone: String, FileChange?)
+  /// A process of the backend was killed.
+  case killed(Int32)
   case reinstalled(phone: String)
   case backedUp(phone: String)
   case setBack(phone: String)
