@@ -103,6 +103,8 @@ extension Manifest {
   static let interfaces = "Tests/AppleInterfaces/"
   /// Checks by Apple's server library, in Python; a script installs it and runs them.
   static let judges = "Tests/Apple/"
+  /// A tool in Python that makes mutants of the decision code.
+  static let mutants = "Tests/Mutants/"
   /// The only allowed dependency on a package: that of an embedding package on this one.
   private static func allowed(in path: String) -> String? {
     if path == embedding + "Package.swift" { return ".package(name: \"purchase-sync\", path: \"../..\")" }

@@ -101,6 +101,7 @@ struct ModuleRules: Sendable {
     let components = path.split(separator: "/")
     let others = [
       Manifest.embedding, Manifest.examples, Manifest.fuzzing, Manifest.interfaces, Manifest.judges,
+      Manifest.mutants,
     ]
     if others.contains(where: path.hasPrefix) { return nil }
     switch components.first {
