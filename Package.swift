@@ -67,6 +67,7 @@ let package = Package(
         "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection",
       ],
       swiftSettings: settings),
+    .target(name: "Fleet", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),
     .target(
       name: "Bench",
       dependencies: [
@@ -79,7 +80,7 @@ let package = Package(
       name: "purchase-simulator",
       dependencies: [
         "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
-        "PurchaseSyncTesting", "FaultInjection", "Exploration", "CPurchaseSQLite",
+        "PurchaseSyncTesting", "FaultInjection", "Exploration", "Fleet", "CPurchaseSQLite",
         "CReportPages",
       ],
       path: "Simulator",
@@ -119,10 +120,11 @@ let package = Package(
       [
         "Exploration", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "AppStoreReceipts",
       ]),
+    test("FleetTests", ["Fleet", "PurchaseSync", "PurchaseQueue"]),
     test(
       "SimulatorTests",
       [
-        "purchase-simulator", "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
+        "purchase-simulator", "Fleet", "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
         "AppStoreReceipts", "PurchaseSyncTesting", "FaultInjection", "Exploration", "TestSupport",
       ]),
     // Empty where there is no StoreKitTest; Tests/AppleInterfaces/typecheck.sh checks it on Linux.

@@ -15,6 +15,7 @@ enum Command: Equatable {
   case inspect(InspectOptions)
   case decode(DecodeOptions)
   case bench(BenchOptions)
+  case fleet(FleetOptions)
   case serve(ServeOptions)
   case conformance(ConformanceOptions)
   // Hidden commands: child processes of the others.
@@ -73,6 +74,7 @@ enum Command: Equatable {
     case .crashImages(let options): return await CrashImagesCommand(options: options).execute()
     case .inspect(let options): return InspectCommand(options: options).execute()
     case .decode(let options): return DecodeCommand(options: options).execute()
+    case .fleet(let options): return FleetCommand(options: options).execute()
     case .bench(let options): return await BenchCommand(options: options).execute()
     case .serve(let options): return await ServeCommand(options: options).execute()
     case .conformance(let options): return await ConformanceCommand(options: options).execute()

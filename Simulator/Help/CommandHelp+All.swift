@@ -1,10 +1,11 @@
 import Bench
+import Fleet
 import PurchaseSyncTesting
 
 /// Every command that people call.
 extension CommandHelp {
   static let all: [CommandHelp] =
-    [run, compare, crashMatrix, crashImages, explore, replay, scenarios] + [
+    [run, compare, crashMatrix, crashImages, explore, replay, fleet, scenarios] + [
       serve, conformance, inspect, decode, bench,
     ]
 
@@ -84,6 +85,17 @@ extension CommandHelp {
     examples: ["replay --seed 7 --profile swarm", "replay --engine --seed 7"],
     exits: "  1    an invariant is broken in it",
     parse: { ReplayOptions.parse($0).map(Command.replay) })
+
+  private static let fleet = CommandHelp(
+    name: "fleet", arguments: "[options]",
+    summary: "show what retry policies do to a backend that comes back",
+    options: FleetOptions.table.help,
+    more: "POLICIES\n" + rows(FleetPolicyName.allCases.map { ($0.rawValue, $0.summary) }),
+    examples: [
+      "fleet --devices 1000000 --outage 4h --capacity 2000",
+      "fleet --policy engine --policy exponential --clocks aligned --json",
+    ],
+    parse: { FleetOptions.parse($0).map(Command.fleet) })
 
   private static let scenarios = CommandHelp(
     name: "scenarios", arguments: "[--long | --json | --show NAME]",

@@ -35,12 +35,14 @@ struct ModuleRules: Sendable {
     ),
     "Sources/Exploration": ModuleRules(
       project: storage.union(["PurchaseSync", "FaultInjection"]), toolchain: system.union(["Foundation"])),
+    "Sources/Fleet": ModuleRules(
+      project: ["PurchaseSync", "PurchaseQueue"], toolchain: system),
     "Sources/Bench": ModuleRules(
       project: storage.union(["PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "CPurchaseSQLite"]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Simulator": ModuleRules(
       project: storage.union([
-        "PurchaseSync", "PurchaseSyncTesting", "FaultInjection", "Exploration", "Bench",
+        "PurchaseSync", "PurchaseSyncTesting", "FaultInjection", "Exploration", "Fleet", "Bench",
         "CPurchaseSQLite", "CReportPages",
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
@@ -62,11 +64,11 @@ struct ModuleRules: Sendable {
     toolchain: system.union(["Testing", "Foundation", "FoundationEssentials", "FoundationNetworking"]))
 
   /// Test targets that may import the simulations as well.
-  static let explorers = ["Tests/ExplorationTests/", "Tests/SimulatorTests/"]
+  static let explorers = ["Tests/ExplorationTests/", "Tests/FleetTests/", "Tests/SimulatorTests/"]
 
   /// The rules of those test targets.
   static let exploringTests = ModuleRules(
-    project: tests.project.union(["Exploration"]), toolchain: tests.toolchain)
+    project: tests.project.union(["Exploration", "Fleet"]), toolchain: tests.toolchain)
 
   /// The package that embeds this one sees only the product.
   static let embedding = ModuleRules(project: ["PurchaseQueue"], toolchain: ["Foundation"])

@@ -1,0 +1,48 @@
+/// What a policy did to the backend, and what that did to the purchases.
+package struct FleetResult: Sendable, Encodable, Equatable {
+  package var policy = ""
+  package var devices = 0
+  /// The highest load of a second after the fault, over the capacity.
+  package var peakOverCapacity = 0.0
+  /// Requests after the fault, over the purchases that were to be delivered then.
+  package var amplification = 0.0
+  /// Whether each purchase of the fault was delivered before the horizon.
+  package var drains = false
+  /// Seconds after the fault until that part of its purchases was delivered; nil where it never was.
+  package var secondsTo50: Int?
+  package var secondsTo90: Int?
+  package var secondsTo99: Int?
+  package var secondsTo100: Int?
+  /// The part of the purchases made during the drain that was delivered within a minute; nil where none was made.
+  package var newServedWithinMinute: Double?
+  package var requestsInFault = 0
+  package var requestsAfter = 0
+  package var requestsPerDevice = 0.0
+  /// Requests that brought no purchase to the backend.
+  package var wasted = 0
+  package var purchases = 0
+  package var delivered = 0
+  package var pending = 0
+  /// Purchases that the client forgot.
+  package var dropped = 0
+  package var wallSeconds = 0.0
+  package var bytesPerDevice = 0.0
+  /// Whether the run ended before the horizon, because it was interrupted.
+  package var wasInterrupted = false
+
+  package init() {}
+}
+
+/// Load and delivery over time, for a picture.
+package struct FleetCurves: Sendable, Equatable {
+  /// Seconds per point.
+  package static let step = 60
+  /// The highest load of a second in each minute.
+  package var peak: [Int] = []
+  /// Requests in each minute.
+  package var offered: [Int] = []
+  /// Purchases of the fault that were delivered by the end of each minute.
+  package var delivered: [Int] = []
+
+  package init() {}
+}

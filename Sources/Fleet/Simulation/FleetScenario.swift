@@ -1,0 +1,48 @@
+/// What happens to a fleet: how many devices it has, what its backend can do, and what goes wrong. Times are whole
+/// seconds from the moment at which the fault begins.
+package struct FleetScenario: Sendable, Equatable {
+  /// How the devices' purchases lie in time.
+  package enum Clocks: String, Sendable, CaseIterable {
+    /// All buy in the same second, and their timers run in step: the worst case for a policy without jitter.
+    case aligned
+    /// Spread evenly over the fault.
+    case staggered
+  }
+
+  /// What is wrong with the backend while the fault lasts.
+  package enum Fault: String, Sendable, CaseIterable {
+    /// It does not answer.
+    case outage
+    /// It has a tenth of its capacity.
+    case slowdown
+    /// It does the work, and its answers do not arrive.
+    case lostAnswers = "lost-answers"
+    /// It does not answer, and comes back with half of its capacity for good.
+    case halved
+  }
+
+  /// When people open the app. A device with a pending purchase is woken by it.
+  package enum Foreground: String, Sendable, CaseIterable {
+    case none
+    /// Four times a day on average, most often in the evening, two hours after the fault begins.
+    case evening
+    /// As `evening`, and a push message makes everyone open the app within the minute after the fault.
+    case push
+  }
+
+  package var devices = 100_000
+  package var outage = 14_400
+  /// Requests per second.
+  package var capacity = 2_000
+  package var clocks = Clocks.staggered
+  package var horizon = 43_200
+  package var seed: UInt64 = 1
+  package var fault = Fault.outage
+  package var foreground = Foreground.evening
+  /// The seconds that an overloaded backend asks for; nil where it asks for nothing.
+  package var retryAfter: Int?
+  /// New purchases after the fault, per device and day.
+  package var purchasesPerDay = 1.0
+
+  package init() {}
+}
