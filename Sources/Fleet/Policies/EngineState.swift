@@ -1,4 +1,4 @@
-package import PurchaseQueue
+import PurchaseQueue
 package import PurchaseSync
 
 /// What the engine remembers on a device, in 45 bytes: moments as milliseconds of the run in 32 bits, which is enough for
@@ -7,8 +7,9 @@ package struct EngineState: BitwiseCopyable, Sendable {
   /// For a moment that is nil.
   private static var none: UInt32 { .max }
 
-  private var retries: Int64 = 0
-  private var persons: Int64 = 0
+  // In halves, so that the whole is aligned to 4 bytes.
+  private var retries = Halves()
+  private var persons = Halves()
   private var slotBegan: UInt32 = 0
   private var due = none
   private var laneNotBefore = none
@@ -29,7 +30,8 @@ package struct EngineState: BitwiseCopyable, Sendable {
 
   package var retry: RetryState {
     RetryState(
-      budget: RetryBudget(slotBegan: Self.timestamp(Int64(slotBegan)), retries: retries, persons: persons),
+      budget: RetryBudget(
+        slotBegan: Self.timestamp(Int64(slotBegan)), retries: retries.whole, persons: persons.whole),
       pace: BackendPace(
         notBefore: Self.moment(notBefore), isFailing: isFailing, pacedSendsLeft: Int(pacedSendsLeft),
         pacedAt: Self.moment(pacedAt), succeededAt: Self.moment(succeededAt)))
@@ -42,7 +44,7 @@ package struct EngineState: BitwiseCopyable, Sendable {
   }
 
   package mutating func keep(_ state: RetryState) {
-    (retries, persons) = (state.budget.retries, state.budget.persons)
+    (retries, persons) = (Halves(state.budget.retries), Halves(state.budget.persons))
     slotBegan = Self.packed(state.budget.slotBegan)
     notBefore = Self.packed(state.pace.notBefore)
     isFailing = state.pace.isFailing
@@ -63,4 +65,17 @@ package struct EngineState: BitwiseCopyable, Sendable {
   private static func packed(_ moment: Timestamp?) -> UInt32 {
     moment.map { UInt32(clamping: min($0.milliseconds, Int64(none) - 1)) } ?? none
   }
+}
+
+/// 64 bits that are aligned as 32.
+private struct Halves: BitwiseCopyable {
+  private var high: UInt32 = 0
+  private var low: UInt32 = 0
+
+  init(_ whole: Int64 = 0) {
+    high = UInt32(truncatingIfNeeded: whole >> 32)
+    low = UInt32(truncatingIfNeeded: whole)
+  }
+
+  var whole: Int64 { Int64(Int32(bitPattern: high)) << 32 | Int64(low) }
 }

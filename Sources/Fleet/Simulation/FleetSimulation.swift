@@ -6,11 +6,11 @@ package struct FleetSimulation<Policy: FleetPolicy> {
   /// What is kept about a device.
   struct Device {
     var state: Policy.State
+    var marks: Marks = []
     /// The planned attempt, in milliseconds; `never` where there is none.
     var at: UInt32
     /// When its oldest new purchase was made, in seconds; `never` where none is pending.
     var newSince: UInt32 = .max
-    var marks: Marks = []
   }
 
   struct Marks: OptionSet {
@@ -33,6 +33,7 @@ package struct FleetSimulation<Policy: FleetPolicy> {
   var random: RandomSource
   var devices: [Device]
   var calendar: FleetCalendar
+  /// The devices of the running second; first all whose plan has come, then those that send.
   var senders: [UInt32] = []
   var tally: FleetTally
   private var openings = 0.0
@@ -42,7 +43,7 @@ package struct FleetSimulation<Policy: FleetPolicy> {
     (self.policy, self.scenario) = (policy, scenario)
     backend = FleetBackend(scenario)
     random = RandomSource(seed: scenario.seed)
-    calendar = FleetCalendar(seconds: scenario.horizon)
+    calendar = FleetCalendar(seconds: scenario.horizon, devices: scenario.devices)
     tally = FleetTally(scenario)
     let fresh = policy.fresh
     devices = []
@@ -66,7 +67,9 @@ package struct FleetSimulation<Policy: FleetPolicy> {
       }
       step(second)
     }
-    tally.stateBytes = devices.count * MemoryLayout<Device>.stride + calendar.peakBytes
+    tally.stateBytes =
+      devices.count * MemoryLayout<Device>.stride + calendar.bytes
+      + senders.capacity * MemoryLayout<UInt32>.stride
     tally.pending = devices.reduce(0) { sum, device in
       sum + (device.newSince != Self.never ? 1 : 0)
         + (device.marks.contains(.bought) && !device.marks.contains(.settled) ? 1 : 0)
@@ -77,10 +80,16 @@ package struct FleetSimulation<Policy: FleetPolicy> {
   private mutating func step(_ second: Int) {
     openApps(second)
     buy(second)
-    let bucket = calendar.take(second: second)
     senders.removeAll(keepingCapacity: true)
-    for id in bucket { prepare(id, second) }
-    calendar.recycle(bucket)
+    calendar.take(second: second, into: &senders)
+    var sending = 0
+    for position in senders.indices {
+      let id = senders[position]
+      guard prepare(id, second) else { continue }
+      senders[sending] = id
+      sending += 1
+    }
+    senders.removeSubrange(sending...)
     let capacity = backend.capacity(at: second)
     let goodput = FleetBackend.goodput(offered: Double(senders.count), capacity: capacity)
     tally.offered(senders.count, second: second, capacity: capacity)
@@ -88,13 +97,13 @@ package struct FleetSimulation<Policy: FleetPolicy> {
     tally.endOf(second)
   }
 
-  /// The plan of a device has come: it buys, sends, or is refused by its own rule.
-  private mutating func prepare(_ id: UInt32, _ second: Int) {
+  /// The plan of a device has come: it buys, and sends or is refused by its own rule. Returns whether it sends.
+  private mutating func prepare(_ id: UInt32, _ second: Int) -> Bool {
     let index = Int(id)
     let at = devices[index].at
     // A replaced plan stays in its bucket, which may be the bucket of the new one.
     guard at != Self.never, Int(at) / 1_000 == second, !devices[index].marks.contains(.sending) else {
-      return
+      return false
     }
     let now = Int64(at)
     devices[index].at = Self.never
@@ -102,16 +111,19 @@ package struct FleetSimulation<Policy: FleetPolicy> {
       devices[index].marks.insert(.bought)
       tally.purchases += 1
       let sends = policy.purchased(&devices[index].state, now: now, using: &random)
-      guard sends / 1_000 <= Int64(second) else { return plan(id, .at(sends), after: second) }
+      guard sends / 1_000 <= Int64(second) else {
+        plan(id, .at(sends), after: second)
+        return false
+      }
     }
     if let instead = policy.admit(&devices[index].state, now: now, using: &random) {
       plan(id, instead, after: second)
-    } else {
-      senders.append(id)
-      devices[index].marks.insert(.sending)
-      // The moment of the request, which the answer needs.
-      devices[index].at = at
+      return false
     }
+    devices[index].marks.insert(.sending)
+    // The moment of the request, which the answer needs.
+    devices[index].at = at
+    return true
   }
 
   /// So many of the senders are served, chosen at random (selection sampling, Knuth, TAOCP 2, 3.4.2, algorithm S).
