@@ -8,7 +8,7 @@ struct FailureScenario {
   /// The knobs of the seed and the events of the run, a line each.
   let trace: [String]
   private let choice: SimulationChoice
-  let runner: any SimulationRunner
+  private let runner: any SimulationRunner
 
   /// The end of a trace matters; this much of it is shown.
   private static let lines = 60

@@ -8,7 +8,7 @@ struct ReplayCommand {
     Interruption.shared.watch()
     do {
       let code = try options.choice.withFiles {
-        if options.why, let bug = $0.bug { return try WhyMeasure(choice: $0).execute(bug) }
+        if options.why { return try WhyCommand(options: options, choice: $0).execute() }
         return try replay($0.runner())
       }
       return Interruption.shared.exitCode ?? code

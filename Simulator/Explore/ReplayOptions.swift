@@ -12,30 +12,56 @@ struct ReplayOptions: Equatable, CommandOptions {
   var stopAt: Int?
   /// Whether the failure is explained.
   var why = false
+  /// The file of the page.
+  var report: String?
+  var json = false
+  /// Whether the command line names the run.
+  var hasOwnRun = false
+
+  /// With a planted bug alone: the search finds a failing run of it, and the explanation is measured.
+  var measuresPlants: Bool { why && choice.bug != nil && (choice.bug == "all" || !hasOwnRun) }
 
   static var table: OptionTable<Self> {
     OptionTable(
-      [.number("--seed", \.seed, "which run (default: 1)")] + SimulationChoice.rows(\.choice) + [
+      [
+        OptionTable.Row(name: "--seed", argument: "N", help: "which run (default: 1)") {
+          ($0.seed, $0.hasOwnRun) = (try $1.number(of: "--seed", in: nil), true)
+        }
+      ] + SimulationChoice.rows(\.choice) + [
         .value("--keep", of: "PLACES", "only these acts, as a failure prints them, or none") {
-          $0.keep = try places($1)
+          ($0.keep, $0.hasOwnRun) = (try places($1), true)
         },
         .number("--stop-at", \.stopAt, "up to this event"),
-        .flag("--why", \.why, "explain"),
+        .flag(
+          "--why", \.why,
+          "explain the failure: after which event it was likely, which acts it needs; with --plant NAME or all and no "
+            + "run: whether the event of the bug is named"),
+        .path("--report", \.report, of: "FILE", "with --why: a page with the run event by event"),
+        .flag("--json", \.json, "with --why: one JSON document"),
       ])
   }
 
-  static let apart = SimulationChoice.apart
+  static let apart = SimulationChoice.apart + [("--why", ["--engine"])]
 
   /// An act that the run does not have would be ignored silently.
   func complete() throws {
+    try checkWhy()
     try choice.checkBug(allowsAll: why)
-    if why { return }
+    if measuresPlants { return }
     let acts = choice.runner().acts(of: seed).indices
     guard let place = keep?.first(where: { !acts.contains($0) }) else { return }
     let numbers = acts.last.map { ", with the places 0 to \($0)" } ?? ""
     throw Command.UsageError(
       message: "there is no act \(place) in seed \(seed) of \(choice.profile.rawValue): it has "
         + Counted.text(acts.count, "act") + numbers)
+  }
+
+  private func checkWhy() throws {
+    if why, measuresPlants, report != nil {
+      throw Command.UsageError(message: "--report is of one run: add --seed N")
+    }
+    guard !why, report != nil || json else { return }
+    throw Command.UsageError(message: "\(json ? "--json" : "--report") needs --why")
   }
 
   private static func places(_ text: String) throws(Command.UsageError) -> [Int] {

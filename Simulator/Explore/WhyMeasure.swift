@@ -3,37 +3,128 @@ import Foundation
 import PurchaseQueue
 
 /// `replay --why --plant all`: whether the named event is the one in which a planted bug did its damage.
+///
+/// The guilty event is the last one, up to the failure, in which the code of the planted bug did otherwise than the
+/// right code (`PlantedDeeds`). A bug that is a wrong number, and one that only a check knows of, does nothing in
+/// particular: the event of its failure is guilty, by definition.
 struct WhyMeasure {
+  let options: ReplayOptions
   let choice: SimulationChoice
 
-  func execute(_ name: String) throws -> Int32 {
-    for bug in choice.catalogue.bugs where name == "all" || bug.name == name {
-      var options = ExploreOptions()
-      options.choice = choice
-      let search = BugSearch(options: options, choice: choice)
-      guard let (_, scenario) = try search.smallest(bug.name) else { continue }
-      let begin = ProcessInfo.processInfo.systemUptime
-      guard let run = try scenario.failingRun() else { continue }
-      let mended = try FutureShares(of: run.violation.event) { try run.fails(after: $0, future: $1, .mended) }
-      let middle = ProcessInfo.processInfo.systemUptime
-      let same = try FutureShares(of: run.violation.event) { try run.fails(after: $0, future: $1, .same) }
-      let end = ProcessInfo.processInfo.systemUptime
-      let deeds = try run.deeds()
-      Terminal.line(
-        "\(bug.name) fails \(run.violation.event) mended \(mended.jump) \(mended.futures) same \(same.jump) \(same.futures) "
-          + "seconds \(middle - begin) \(end - middle) deeds "
-          + deeds.suffix(8).map { "\($0.event):\($0.sale + 1)" }.joined(separator: " ") + " | "
-          + run.violation.what)
-    }
-    return 0
-  }
-}
+  /// A named event so far from the guilty one is right.
+  private static let tolerance = 2
+  private static let permilleNeeded = 900
+  private static let mostSeconds = 30.0
 
-extension FailureScenario {
-  func failingRun() throws -> FailingRun? {
-    guard let runner = runner as? MachineRunner else { return nil }
-    return try FailingRun(keeping: shrinking.places, seed: seed) { (places, trace) throws(QueueError) in
-      try runner.simulation(seed, keeping: places, trace: trace)
+  struct Row: Encodable {
+    var plant: String
+    /// The event of the failure; nil if no run failed.
+    var fails: Int?
+    var named: Int?
+    var guilty: Int?
+    /// Whether the guilty event is that of the failure by definition.
+    var isByDefinition = false
+    var before: Double?
+    var after: Double?
+    /// What the futures with the code that failed name.
+    var namedBySame: Int?
+    var futures: Int?
+    var seconds: Double
+    var replay: String?
+
+    var distance: Int? { named.flatMap { named in guilty.map { named - $0 } } }
+    var isRight: Bool { distance.map { abs($0) <= WhyMeasure.tolerance } ?? false }
+    var isRightBySame: Bool {
+      guard let namedBySame, let guilty else { return false }
+      return abs(namedBySame - guilty) <= WhyMeasure.tolerance
     }
+  }
+
+  private struct Document: Encodable {
+    var plants: [Row]
+    var right: Int
+    var rightBySame: Int
+    var slowest: Double
+    var good: Bool
+  }
+
+  func execute() throws -> Int32 {
+    let bugs = choice.catalogue.bugs.filter { choice.bug == "all" || $0.name == choice.bug }
+    let progress = Progress(count: bugs.count, isShown: true)
+    var rows: [Row] = []
+    for bug in bugs where !Interruption.shared.isAsked {
+      rows.append(try row(bug.name))
+      progress.step()
+    }
+    progress.end()
+    if let code = Interruption.shared.exitCode { return code }
+    let right = rows.count(where: \.isRight)
+    let slowest = rows.map(\.seconds).max() ?? 0
+    let good = right * 1_000 >= rows.count * Self.permilleNeeded && slowest <= Self.mostSeconds
+    let document = Document(
+      plants: rows, right: right, rightBySame: rows.count(where: \.isRightBySame), slowest: slowest,
+      good: good)
+    if options.json { Terminal.json(document) } else { tell(document) }
+    return good ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  private func row(_ bug: String) throws -> Row {
+    let begin = ProcessInfo.processInfo.systemUptime
+    var row = Row(plant: bug, seconds: 0)
+    if let explanation = try explanation(of: bug) {
+      let jump = explanation.explained.jump
+      let deed = try explanation.explained.run.deeds().last
+      (row.fails, row.named) = (explanation.explained.violation.event, jump.event)
+      (row.guilty, row.isByDefinition) = (deed?.event ?? row.fails, deed == nil)
+      (row.before, row.after) = (jump.before, jump.after)
+      row.namedBySame = explanation.explained.curves.last?.shares.jump.event
+      row.futures = explanation.explained.curves.map(\.shares.futures).reduce(0, +)
+      row.replay = explanation.replay
+    }
+    row.seconds = ProcessInfo.processInfo.systemUptime - begin
+    return row
+  }
+
+  /// Of the smallest scenario that `explore --plant` finds.
+  private func explanation(of bug: String) throws -> (explained: FailureExplanation, replay: String)? {
+    var search = ExploreOptions()
+    (search.choice, search.from) = (choice, options.seed)
+    guard let (found, scenario) = try BugSearch(options: search, choice: choice).smallest(bug) else {
+      return nil
+    }
+    var planted = choice
+    (planted.bug, planted.profile) = (bug, found.profile)
+    guard let runner = planted.runner() as? MachineRunner else { return nil }
+    let explained = try FailureExplanation(
+      keeping: scenario.shrinking.places, seed: scenario.seed, codes: [.mended, .same]
+    ) { (places, trace) throws(QueueError) in
+      try runner.simulation(scenario.seed, keeping: places, trace: trace)
+    }
+    return explained.map { ($0, scenario.replay + " --why") }
+  }
+
+  private func tell(_ document: Document) {
+    var table = [
+      ["planted bug", "fails", "named", "guilty", "off", "before", "after", "same code", "off", "seconds"]
+    ]
+    for row in document.plants {
+      func text(_ number: Int?) -> String { number.map(String.init) ?? "" }
+      let guilty = text(row.guilty) + (row.isByDefinition ? "*" : "")
+      let offBySame = row.namedBySame.flatMap { same in row.guilty.map { same - $0 } }
+      table.append([
+        row.plant, row.fails.map(String.init) ?? "not found", text(row.named), guilty, text(row.distance),
+        row.before.map(WhyWords.percent) ?? "", row.after.map(WhyWords.percent) ?? "", text(row.namedBySame),
+        text(offBySame), Table.seconds(row.seconds),
+      ])
+    }
+    TextTable.lines(table).forEach(Terminal.line)
+    if document.plants.contains(where: \.isByDefinition) {
+      Terminal.line("* by definition the event of the failure: a wrong number does nothing in particular")
+    }
+    let all = document.plants.count
+    Terminal.line(
+      "\(document.right) of \(all) named within \(Self.tolerance) events of the guilty one, the slowest in "
+        + "\(Table.seconds(document.slowest)) s; \(document.rightBySame) of \(all) with the code that failed in "
+        + "the futures")
   }
 }

@@ -57,6 +57,7 @@ enum Terminal {
   /// Codes of ECMA-48.
   enum Colour: Int {
     case bold = 1
+    case faint = 2
     case red = 31
     case green = 32
     case yellow = 33

@@ -5,6 +5,7 @@ import Foundation
 enum ReportFiles {
   static var report: Data { unsafe data(report_html()) }
   static var explore: Data { unsafe data(explore_html()) }
+  static var why: Data { unsafe data(why_html()) }
   static var style: Data { unsafe data(page_css()) }
   static var script: Data { unsafe data(page_js()) }
 

@@ -19,6 +19,11 @@ enum ReportPage {
     try html(page, in: ReportFiles.explore)
   }
 
+  /// The same of an explained failure.
+  static func html(_ page: WhyPage) throws -> Data {
+    try html(page, in: ReportFiles.why)
+  }
+
   /// The report is inserted last, so text in it that looks like a placeholder is not replaced.
   private static func html(_ report: some Encodable, in template: Data) throws -> Data {
     let encoder = JSONEncoder()

@@ -12,6 +12,9 @@ struct ReportPart report_html(void);
 /// Simulator/Report/explore.html
 struct ReportPart explore_html(void);
 
+/// Simulator/Report/why.html
+struct ReportPart why_html(void);
+
 /// Simulator/Report/page.css
 struct ReportPart page_css(void);
 

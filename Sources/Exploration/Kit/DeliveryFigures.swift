@@ -46,10 +46,15 @@ package struct Trace: Sendable {
   package init() {}
 
   mutating func add(_ line: String, at now: Int64, event: Int) {
+    lines.append("\(Self.moment(now))  \(line)")
+  }
+
+  /// A moment of virtual time, for a person.
+  package static func moment(_ now: Int64) -> String {
     let seconds = now / 1_000
     let clock = [seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
       .joined(separator: ":")
     let thousandths = String(String(1_000 + now % 1_000).dropFirst())
-    lines.append("day \(seconds / 86_400) \(clock).\(thousandths)  \(line)")
+    return "day \(seconds / 86_400) \(clock).\(thousandths)"
   }
 }

@@ -5,18 +5,27 @@ package struct Shrinking {
   package private(set) var runs = 0
   /// How many more events the shrinking may take: half a minute at most.
   private var eventsLeft = 4_000_000
-  private let runner: any SimulationRunner
-  private let seed: UInt64
+  private let run: ([Int]) throws -> RunResult
+
+  package init(_ runner: any SimulationRunner, seed: UInt64, _ violation: Violation) throws {
+    try self.init(runner.acts(of: seed), violation) { try runner.run(seed, keeping: $0) }
+  }
 
   /// ddmin (Zeller and Hildebrandt, 2002) over the places of the acts.
-  package init(_ runner: any SimulationRunner, seed: UInt64, _ violation: Violation) throws {
-    self.runner = runner
-    self.seed = seed
+  ///
+  /// - Parameters:
+  ///   - known: The acts that happen in the run; nil for all.
+  ///   - run: The run with the acts at these places only.
+  init(
+    _ acts: [PlannedAct], among known: [Int]? = nil, _ violation: Violation,
+    run: @escaping ([Int]) throws -> RunResult
+  ) throws {
+    self.run = run
     self.violation = violation
-    let acts = runner.acts(of: seed)
+    let all = known ?? Array(acts.indices)
     // Later acts did not cause the failure.
-    places = acts.indices.filter { acts[$0].at <= violation.at }
-    if try !fails(places) { places = Array(acts.indices) }
+    places = all.filter { acts[$0].at <= violation.at }
+    if try !fails(places) { places = all }
     var parts = 2
     while places.count >= 2 {
       if try reduce(&parts) { continue }
@@ -45,7 +54,7 @@ package struct Shrinking {
   private mutating func fails(_ places: [Int]) throws -> Bool {
     guard eventsLeft > 0 else { return false }
     runs += 1
-    let result = try runner.run(seed, keeping: places)
+    let result = try run(places)
     eventsLeft -= result.events
     guard let found = result.violation, found.invariant == violation.invariant else { return false }
     violation = found

@@ -63,6 +63,8 @@ package final class MachineSimulation {
   var isOver = false
   var hash = RunHash()
   var figures = DeliveryFigures()
+  /// The event that happened last; nil without tracing.
+  private(set) var latest: Happening?
   /// Records a line for each event; nil without tracing.
   var trace: Trace?
   /// Notes what a guided search counts; nil if none asks.
@@ -189,6 +191,7 @@ package final class MachineSimulation {
       if bug != nil { deeds.event = event }
       hash.add(now ^ Int64(next.kind.rawValue) << 56)
       hash.add(Int64(next.a) << 32 ^ Int64(next.c))
+      if trace != nil { latest = next }
       happen(next)
       checkBurst()
       if event & (hasBug ? 15 : 255) == 0 { checkAll() }
@@ -257,10 +260,16 @@ package final class MachineSimulation {
 
   /// From now on the right code runs. What the planted bug has done stays.
   package func mend() {
+    let hadNumbers = bug?.policy != nil
     bug = nil
     policy = RetryPolicy()
     deeds.isMended = true
     (backend.flaw, backend.forgetsTransactions) = (nil, false)
+    guard hadNumbers else { return }
+    // A process takes the numbers of the policy at its launch.
+    let alive = processes.filter(\.isAlive)
+    phones.forEach(killAll)
+    alive.forEach(launch)
   }
 
   // MARK: The result

@@ -61,10 +61,8 @@ final class PlantedDisk: ExplorationDisk {
   func open(now: Timestamp) throws(QueueError) -> any SyncStorage {
     let base = try inner.open(now: now)
     if let key = unwritten, try base.entry(key) != nil {
-      deeds.note(key)
       _ = try base.acknowledge([SettledClaim(key: key, verdict: .lapsed)], now: now)
     }
-    unburied.forEach(deeds.note)
     hidden.formUnion(unburied)
     (unwritten, unburied) = (nil, [])
     if bug == .postponeNotStored {

@@ -6,10 +6,10 @@ package struct FailingRun {
   package typealias Maker = (_ places: [Int]?, _ trace: Trace?) throws(QueueError) -> MachineSimulation
 
   /// Which code runs in the futures.
-  package enum Code: String, Sendable, CaseIterable {
-    /// The code that failed.
+  package enum Code: String, Sendable, CaseIterable, Codable {
+    /// The code that failed: the share says how likely the failure was.
     case same
-    /// The right code: only for a planted bug. Then the share says how much of the damage is done.
+    /// The right code, for a planted bug: the share says whether the damage is done.
     case mended
   }
 
@@ -28,8 +28,22 @@ package struct FailingRun {
     (self.places, self.violation, self.make, self.seed) = (places, violation, make, seed)
   }
 
-  /// Whether one future after an event breaks the same invariant.
-  package func fails(after event: Int, future number: Int, _ code: Code) throws(QueueError) -> Bool {
+  /// Whether the failure is the same: the same invariant, or the same rule of the protocol.
+  private func isSame(_ other: Violation?) -> Bool {
+    other?.invariant == violation.invariant && other?.sentence == violation.sentence
+  }
+
+  /// How likely the failure was after each event.
+  package func shares(
+    _ code: Code, _ budget: FutureShares.Budget = .init()
+  ) throws(QueueError) -> FutureShares {
+    try FutureShares(of: violation.event, budget) { (event, future) throws(QueueError) in
+      try fails(after: event, future: future, code)
+    }
+  }
+
+  /// Whether one future after an event fails in the same way.
+  private func fails(after event: Int, future number: Int, _ code: Code) throws(QueueError) -> Bool {
     let simulation = try make(places, nil)
     defer { simulation.remove() }
     simulation.run(stopAt: event)
@@ -38,19 +52,22 @@ package struct FailingRun {
     simulation.redraw(scatter.next())
     if code == .mended { simulation.mend() }
     simulation.run()
-    return simulation.result.violation?.invariant == violation.invariant
+    return isSame(simulation.result.violation)
   }
 
-  /// The acts whose removal, one at a time, changes nothing.
-  package func idleActs(among places: [Int]) throws(QueueError) -> [Int] {
-    var idle: [Int] = []
-    for place in places {
-      let simulation = try make(places.filter { $0 != place }, nil)
-      defer { simulation.remove() }
-      simulation.run()
-      if simulation.result.violation?.invariant == violation.invariant { idle.append(place) }
-    }
-    return idle
+  /// The whole schedule.
+  func plannedActs() throws(QueueError) -> [PlannedAct] {
+    let simulation = try make(nil, nil)
+    defer { simulation.remove() }
+    return simulation.acts
+  }
+
+  /// The run with these acts only.
+  func result(keeping places: [Int]) throws(QueueError) -> RunResult {
+    let simulation = try make(places, nil)
+    defer { simulation.remove() }
+    simulation.run()
+    return simulation.result
   }
 
   /// What the planted bug did up to the failure.
