@@ -7,6 +7,9 @@ struct FleetCommand {
 
   func execute() -> Int32 {
     Interruption.shared.watch()
+    if options.isOfExperiments {
+      return FleetExperiments(seed: options.scenario.seed, json: options.json).execute()
+    }
     if !options.json { Terminal.line(heading) }
     var results: [FleetResult] = []
     for policy in options.policies where !Interruption.shared.isAsked {

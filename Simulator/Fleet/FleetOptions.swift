@@ -7,6 +7,8 @@ struct FleetOptions: Equatable, CommandOptions {
   var scenario = FleetScenario()
   var policies: [FleetPolicyName] = []
   var json = false
+  /// Published experiments instead of a fleet.
+  var isOfExperiments = false
 
   static var table: OptionTable<Self> {
     OptionTable(
@@ -41,6 +43,8 @@ struct FleetOptions: Equatable, CommandOptions {
         .value("--retry-after", of: "TIME", "what an overloaded backend asks for (default: nothing)") {
           $0.scenario.retryAfter = try SpanOption.seconds($1, of: "--retry-after")
         },
+        .flag(
+          "--experiments", \.isOfExperiments, "published experiments, made again; with --seed and --json"),
         .flag("--json", \.json, "a JSON line per policy"),
       ])
   }
