@@ -10,6 +10,7 @@ struct FleetCommand {
     if options.isOfExperiments {
       return FleetExperiments(seed: options.scenario.seed, json: options.json).execute()
     }
+    if options.isOfWholePath { return wholePath() }
     if !options.json { Terminal.line(heading) }
     var results: [FleetResult] = []
     for policy in options.policies where !Interruption.shared.isAsked {
@@ -33,6 +34,15 @@ struct FleetCommand {
       return code
     }
     return ExitCode.ok
+  }
+
+  private func wholePath() -> Int32 {
+    do {
+      return try WholePathCommand(options.scenario, json: options.json).execute()
+    } catch {
+      Terminal.error("purchase-simulator: the real machines could not be made: \(error)")
+      return ExitCode.internal
+    }
   }
 
   private var heading: String {

@@ -7,6 +7,8 @@ struct FleetOptions: Equatable, CommandOptions {
   var scenario = FleetScenario()
   var policies: [FleetPolicyName] = []
   var json = false
+  /// The compact model against the real machine.
+  var isOfWholePath = false
   /// Published experiments instead of a fleet.
   var isOfExperiments = false
 
@@ -51,6 +53,12 @@ struct FleetOptions: Equatable, CommandOptions {
 
   mutating func complete() throws {
     policies = policies.isEmpty ? FleetPolicyName.allCases : policies.unique
+    if isOfWholePath, scenario.devices > 20_000 {
+      throw Command.UsageError(
+        message:
+          "--whole-path has a machine for each device; this works: --whole-path --devices 10000 --capacity 20"
+      )
+    }
     guard scenario.horizon > scenario.outage else {
       let words = scenario.outage / 3_600 + 8
       throw Command.UsageError(
