@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import purchase_simulator
+
+/// Runs of real processes, judged by the specification of the protocol.
+@Suite struct SpecifiedProcessTests {
+  private struct Row: Decodable {
+    var verdict: String
+    var steps: Int
+    var refusal: String?
+  }
+
+  private static let scenarios =
+    LongTests.areOn
+    ? ["--all"]
+    : [
+      "purchase", "crash-after-enqueue", "reinstall", "extension-and-app",
+      "old-backup-restored",
+    ]
+
+  private func rows(_ output: String) throws -> [Row] {
+    try output.split(separator: "\n").map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }
+  }
+
+  @Test(arguments: LongTests.areOn ? [[], ["--chaos", "--seed", "5"]] : [[]])
+  func `each step of the processes of a scenario is one that the protocol allows`(extra: [String]) throws {
+    let result = try CommandResult(of: ["run", "--specification", "--json"] + Self.scenarios + extra)
+    #expect(result.status == 0, "\(result.output.suffix(2_000))\(result.errors)")
+    for row in try rows(result.output) { #expect(row.steps > 5 && row.refusal == nil, "\(row)") }
+  }
+
+  @Test(arguments: ["purchases/backend.writing:1/relaunch", "restored/vault.restored:1/old-image"])
+  func `each step of the processes of a cell is one that the protocol allows`(cell: String) throws {
+    let result = try CommandResult(of: ["crash-matrix", "--cell", cell, "--specification"])
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("specification: 1 of 1 accepted, "))
+  }
+
+  @Test func `a trace of real processes is refused where its lines are out of order, missing or doubled`()
+    throws
+  {
+    try TemporaryDirectory.with("Trace") { directory in
+      let result = try CommandResult(of: ["run", "purchase", "--specification", "--keep", directory])
+      #expect(result.status == 0, "\(result.output)\(result.errors)")
+      let path = directory + "/purchase-engine/trace.jsonl"
+      let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+      #expect(StepJudge.judge(lines).refusal == nil)
+      let finishes = try #require(lines.firstIndex { $0.contains(#""finishes""#) })
+      let settles = try #require(
+        lines.firstIndex { $0.contains(#""granted""#) && $0.contains(#""committed""#) })
+      var early = lines
+      early.insert(early.remove(at: finishes), at: settles)
+      #expect(StepJudge.judge(early).refusal?.contains("device 1 finishes 1. Refused: ") == true)
+      for (name, rule) in [
+        ("sends", "was not sent"), ("hears", "has heard"), ("paid", "only what was paid"),
+        ("credited", "follows it"), ("answers", "only answers of the backend"),
+        ("arrives", "has handed to it"),
+      ] {
+        let without = lines.filter { !$0.contains(#""event":{"\#(name)":"#) }
+        #expect(without.count < lines.count, "\(name)")
+        let words = StepJudge.judge(without).refusal ?? "accepted"
+        #expect(words.contains(rule), "without \(name): \(words)")
+      }
+    }
+  }
+
+  @Test func `a specification of another client's run is wrong usage, with a line that works`() throws {
+    let result = try CommandResult(of: ["run", "--all", "--specification", "--client", "finish-first"])
+    #expect(result.status == 64 && result.errors.contains("run --all --specification"))
+  }
+}
