@@ -12,6 +12,7 @@ struct ExploreCommand {
     Interruption.shared.watch()
     do {
       try ExplorePlaces.check(options)
+      if options.isExhaustive { return try ExhaustiveCommand(options: options).execute() }
       return try options.choice.withFiles { try execute($0) }
     } catch {
       if let code = Interruption.shared.exitCode { return code }

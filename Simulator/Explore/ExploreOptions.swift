@@ -17,6 +17,10 @@ struct ExploreOptions: Equatable, CommandOptions {
   /// No new run begins after so many that broke an invariant.
   var failures = 100
   var json = false
+  /// Every state of a small world, and no seeds.
+  var isExhaustive = false
+  /// Of the exhaustive search: how much memory its table may take.
+  var mostBytes = 8 << 30
   var checkDeterminism = false
   /// The search prefers what it has not seen.
   var isGuided = false
@@ -56,6 +60,9 @@ struct ExploreOptions: Equatable, CommandOptions {
           "every run twice, in two processes; the first random number that differs is named"),
         .flag("--guided", \.isGuided, "prefer inputs that show new behaviours"),
         .flag("--compare", \.compares, "with --guided: both searches at equal processor time"),
+        .flag(
+          "--exhaustive", \.isExhaustive,
+          "every state of a small world instead of seeds; its --plant has bugs of its own"),
         .flag("--json", \.json, "one JSON document"),
       ])
   }
@@ -63,11 +70,21 @@ struct ExploreOptions: Equatable, CommandOptions {
   static let apart =
     [
       ("--minutes", ["--seeds"]),
+      (
+        "--exhaustive",
+        [
+          "--seeds", "--from", "--engine", "--profile", "--storage", "--specification", "--jobs", "--minutes",
+          "--failures", "--report", "--scenarios", "--check-determinism",
+        ]
+      ),
       ("--plant", ["--minutes", "--failures", "--report", "--check-determinism"]),
       ("--check-determinism", ["--minutes", "--failures", "--report", "--scenarios", "--json"]),
     ] + SimulationChoice.apart
 
-  func complete() throws { try choice.checkBug(allowsAll: true) }
+  func complete() throws {
+    let names = isExhaustive ? ExhaustiveBug.allCases.map(\.rawValue) : nil
+    try choice.checkBug(allowsAll: true, among: names)
+  }
 
   /// A number, or a commit: the first 15 of its 40 hexadecimal digits are one.
   static func seed(_ text: String) throws(Command.UsageError) -> UInt64 {

@@ -22,16 +22,8 @@ final class MemoryDisk: ExplorationDisk {
   func open(now: Timestamp) -> any SyncStorage { storage }
 
   func add(_ order: OrderDocument, account: String, to storage: any SyncStorage) {
-    insert(order, account)
+    self.storage.add(order, account: account)
     if hasVault, !vaultFails { vault.append((order, account)) }
-  }
-
-  private func insert(_ order: OrderDocument, _ account: String) {
-    storage.book.insert(
-      OrderFacts(
-        number: order.number, account: account, productID: order.productID, quantity: order.quantity,
-        state: order.state, createdAt: order.createdAt, expiresAt: order.expiresAt),
-      accountToken: order.accountToken)
   }
 
   func entries(_ storage: any SyncStorage) -> [Entry] { self.storage.allEntries }
@@ -41,7 +33,7 @@ final class MemoryDisk: ExplorationDisk {
   func wipe() {
     storage = MemoryStorage(limits: limits)
     guard !vaultFails else { return }
-    for item in vault { insert(item.order, item.account) }
+    for item in vault { storage.add(item.order, account: item.account) }
   }
 
   func takeImage() { image = storage.copy() }
@@ -54,4 +46,17 @@ final class MemoryDisk: ExplorationDisk {
 
   func setVault(fails: Bool) { vaultFails = fails }
   func remove() {}
+}
+
+/// In the exhaustive search, each way on has a copy of its own.
+extension MemoryStorage: BranchingStorage {
+  func branch() -> any BranchingStorage { copy() }
+
+  func add(_ order: OrderDocument, account: String) {
+    book.insert(
+      OrderFacts(
+        number: order.number, account: account, productID: order.productID, quantity: order.quantity,
+        state: order.state, createdAt: order.createdAt, expiresAt: order.expiresAt),
+      accountToken: order.accountToken)
+  }
 }

@@ -71,10 +71,10 @@ struct SimulationChoice: Equatable, Sendable, CommandOptions {
 
   func complete() throws { try checkBug() }
 
-  /// Call it after all options are read: `--engine` may follow `--plant`.
-  func checkBug(allowsAll: Bool = false) throws(Command.UsageError) {
+  /// Call it after all options are read: `--engine` may follow `--plant`. `names`: those of another search.
+  func checkBug(allowsAll: Bool = false, among names: [String]? = nil) throws(Command.UsageError) {
     guard let bug, !allowsAll || bug != "all" else { return }
-    let names = catalogue.bugs.map(\.name)
+    let names = names ?? catalogue.bugs.map(\.name)
     guard !names.contains(bug) else { return }
     throw Command.UsageError(message: "there is no planted bug '\(bug)'\(Nearest.name(to: bug, in: names))")
   }

@@ -68,7 +68,7 @@ extension CommandHelp {
     options: ExploreOptions.table.help,
     examples: [
       "explore --seeds 10000", "explore --minutes 60 --report out.html", "explore --plant all",
-      "explore --engine --seeds 2000", "explore --storage sqlite --seeds 100",
+      "explore --exhaustive", "explore --engine --seeds 2000", "explore --storage sqlite --seeds 100",
       "explore --check-determinism --from $(git rev-parse HEAD)",
     ],
     exits: """

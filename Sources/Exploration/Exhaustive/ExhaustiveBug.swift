@@ -1,0 +1,62 @@
+/// A bug planted in the small world: in the storage, the driver, the network or the backend.
+package enum ExhaustiveBug: String, PlantedBug {
+  // MARK: The driver
+  case finishesOnArrival, finishesFailedEnqueue, noReplyIsGranted, sendsTwice, wrongAccount, toldOnce
+  case timerLost, overflowForgotten, dropsUnlisted
+  // MARK: The storage
+  case limitIgnored, evictsOldest, enqueueNotDurable, attemptNotStored, unseenForgotten
+  // MARK: The backend
+  case answersBeforeCommit, backendForgets, keyedByInstallation
+
+  package var summary: String {
+    switch self {
+    case .finishesOnArrival: "a transaction is finished when it arrives"
+    case .finishesFailedEnqueue: "a transaction is finished although the queue was full"
+    case .noReplyIsGranted: "a request without an answer counts as granted"
+    case .sendsTwice: "every request is sent a second time at once"
+    case .wrongAccount: "a request uses the account that is signed in now"
+    case .toldOnce: "an outcome is not told again at the next launch"
+    case .timerLost: "the timer is lost when a request fails"
+    case .overflowForgotten: "the store is not asked again when capacity is free"
+    case .dropsUnlisted:
+      "an entry that was sent and that the store does not list at a launch is dropped: another device has finished it"
+    case .limitIgnored: "the limit of entries is not checked"
+    case .evictsOldest: "a full queue drops its oldest entry"
+    case .enqueueNotDurable: "an enqueue is committed with the next write"
+    case .attemptNotStored: "attempts are counted in memory"
+    case .unseenForgotten: "an unseen outcome is not stored"
+    case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
+    case .backendForgets: "the backend grants a transaction again"
+    case .keyedByInstallation: "the backend's idempotency key belongs to the installation"
+    }
+  }
+
+  package var rules: Set<ProtocolRule> { [] }
+}
+
+extension ExhaustiveBug {
+  /// The smallest world that shows it.
+  package var smallest: SmallWorld {
+    switch self {
+    case .finishesOnArrival, .sendsTwice, .attemptNotStored, .enqueueNotDurable, .answersBeforeCommit:
+      SmallWorld(purchases: 1)
+    case .finishesFailedEnqueue, .limitIgnored, .evictsOldest, .overflowForgotten: SmallWorld(purchases: 2)
+    case .wrongAccount: SmallWorld(purchases: 2, accounts: 2)
+    case .noReplyIsGranted, .timerLost: SmallWorld(purchases: 1, lostReplies: 1)
+    case .toldOnce, .unseenForgotten: SmallWorld(purchases: 1, crashes: 1)
+    case .backendForgets, .keyedByInstallation: SmallWorld(purchases: 1, devices: 2)
+    case .dropsUnlisted: SmallWorld(purchases: 1, devices: 2, crashes: 1)
+    }
+  }
+
+  /// Whether only the end shows it: something is never delivered. All states of the world have to be visited for that.
+  private var isOfTheEnd: Bool {
+    switch self {
+    case .timerLost, .overflowForgotten, .toldOnce: true
+    default: false
+    }
+  }
+
+  /// Where a search for it begins: the whole small world, unless only the end shows it.
+  package var world: SmallWorld { isOfTheEnd ? smallest : SmallWorld() }
+}

@@ -1,0 +1,130 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// One device: its disk, and the process that runs on it.
+struct SmallDevice {
+  /// The device's clock.
+  var now = SmallWorld.deviceStart
+  var isAlive = false
+  /// Of a dead process: without a meaning.
+  var machine: SyncMachine<SmallStorage>
+  /// Never changed in place: a step works on a copy.
+  var disk: any BranchingStorage
+  /// With a planted bug: the process sees this, and it is not on the disk yet.
+  var unwritten: (any BranchingStorage)?
+  /// How often the app was installed anew.
+  var installation = 0
+  /// The account that bought here last, and is signed in; -1 for none.
+  var user = -1
+  /// Transactions whose outcome the app was told since the installation, as bits.
+  var told = 0
+
+  // What ends with the process.
+  var timerAt: Int64?
+  /// The request of each lane that the process waits for; -1 for none.
+  var waits = [Int](repeating: -1, count: 3)
+  /// Transactions that the store is told to finish.
+  var finishing = 0
+  /// New transactions that the store hands over by itself.
+  var arriving = 0
+  /// Outcomes that the app has yet to confirm.
+  var confirming = 0
+  var isListing = false
+  /// The store is to be asked once more.
+  var listsAgain = false
+
+  /// The process is gone.
+  mutating func die(leaving disk: any BranchingStorage) {
+    self.disk = disk
+    unwritten = nil
+    isAlive = false
+    timerAt = nil
+    waits = [-1, -1, -1]
+    (finishing, arriving, confirming) = (0, 0, 0)
+    (isListing, listsAgain) = (false, false)
+  }
+
+  /// Everything that influences what it does next. `disk`: the text of the disk, if it is known.
+  func text(disk known: String? = nil) -> String {
+    var text = ValueText(now: now)
+    text.add(value: isAlive)
+    text.add(value: [installation, user, told, finishing, arriving, confirming])
+    text.add(value: waits)
+    text.add(value: [isListing, listsAgain])
+    if let timerAt { text.add(moment: timerAt) }
+    if isAlive { text.add(value: machine) }
+    text.add(known ?? diskText)
+    if let unwritten { text.add(value: unwritten) }
+    return text.text
+  }
+
+  var diskText: String {
+    var text = ValueText(now: now)
+    text.add(value: disk)
+    return text.text
+  }
+}
+
+/// What happens to one device. The outside is in it: what the store lists, what the backend answered.
+enum SmallEvent: Hashable {
+  case launch
+  case timer
+  /// The store answers with its list, as bits.
+  case listed(Int)
+  case arrives(Int)
+  /// The store was told to finish a transaction. `isThere`: it listed it.
+  case finished(Int, isThere: Bool)
+  case confirms(Int)
+  /// The number of the answer.
+  case reply(lane: Int, Int)
+  case noReply(lane: Int)
+  /// A purchase is made here: the order becomes durable, then the person pays.
+  case buys(account: Int, sale: Int)
+  /// A purchase was made, here or on another device of the same Apple ID.
+  case charged(Int)
+  case reinstall
+  case crash
+
+  /// The least number that is greater than each `number`.
+  static let count = 96
+  static let mostReplies = SmallLetter.mostAnswers
+
+  /// A number for each event that there is in the small world.
+  var number: Int {
+    switch self {
+    case .launch: 0
+    case .timer: 1
+    case .reinstall: 2
+    case .crash: 3
+    case .listed(let listed): 4 + listed
+    case .arrives(let sale): 8 + sale
+    case .confirms(let sale): 10 + sale
+    case .charged(let sale): 12 + sale
+    case .finished(let sale, let isThere): 14 + 2 * sale + (isThere ? 1 : 0)
+    case .buys(let account, let sale): 18 + 2 * sale + account
+    case .noReply(let lane): 22 + lane
+    case .reply(let lane, let answer): 25 + Self.mostReplies * lane + answer
+    }
+  }
+}
+
+extension SmallEvent {
+  /// The event with this number.
+  init(number: Int) {
+    switch number {
+    case 0: self = .launch
+    case 1: self = .timer
+    case 2: self = .reinstall
+    case 3: self = .crash
+    case 4..<8: self = .listed(number - 4)
+    case 8..<10: self = .arrives(number - 8)
+    case 10..<12: self = .confirms(number - 10)
+    case 12..<14: self = .charged(number - 12)
+    case 14..<18: self = .finished((number - 14) / 2, isThere: number % 2 == 1)
+    case 18..<22: self = .buys(account: (number - 18) % 2, sale: (number - 18) / 2)
+    case 22..<25: self = .noReply(lane: number - 22)
+    default:
+      self = .reply(lane: (number - 25) / Self.mostReplies, (number - 25) % Self.mostReplies)
+    }
+  }
+}

@@ -1,0 +1,412 @@
+import PurchaseQueue
+import PurchaseSync
+
+/// Something outside the small world happened: the search would be wrong about it.
+package struct OutsideTheSmallWorld: Error, CustomStringConvertible {
+  package let description: String
+}
+
+/// How an event ends for a device.
+struct SmallEnd {
+  var device: SmallDevice
+  /// The requests that went out.
+  var sent: [SmallRequest] = []
+  /// What is on the disk, as text.
+  var diskText: String
+}
+
+/// The driver of the small world's devices: gives one event to the production machine and performs its actions.
+final class SmallDriver {
+  private let storage: SmallStorage
+  private let make: BranchingStorageMaker
+  private let bug: ExhaustiveBug?
+  private let seed: UInt64
+  private let limits: QueueLimits
+  private let mail: SmallMail
+
+  // Of the present event.
+  private var device: SmallDevice
+  private var sent: [SmallRequest] = []
+  private var ends: [SmallEnd] = []
+  private var before: any BranchingStorage
+  private var textBefore = ""
+  private var heard: UploadReply?
+  private var fault: SmallFault?
+  private var outside: String?
+  private var isLaunching = false
+  /// How often a machine was called.
+  private(set) var calls = 0
+
+  init(bug: ExhaustiveBug?, seed: UInt64, _ mail: SmallMail, _ make: @escaping BranchingStorageMaker) {
+    (self.bug, self.seed, self.mail, self.make) = (bug, seed, mail, make)
+    var limits = SmallWorld.limits
+    if bug == .limitIgnored { limits.entries = SmallWorld.most }
+    self.limits = limits
+    let empty = make(limits)
+    storage = SmallStorage(empty, bug: bug)
+    before = empty
+    device = SmallDevice(
+      machine: SyncMachine(storage: storage, policy: SmallWorld.policy, appVersion: "1", seed: seed),
+      disk: empty)
+  }
+
+  /// A device on which the app was never started.
+  var newDevice: SmallDevice {
+    SmallDevice(
+      machine: SyncMachine(storage: storage, policy: SmallWorld.policy, appVersion: "1", seed: seed),
+      disk: make(limits))
+  }
+
+  /// What follows from an event.
+  struct Result {
+    var end: SmallEnd
+    /// The ends with a crash: after each commit and each action, the earliest first.
+    var crashes: [SmallEnd]
+    var fault: SmallFault?
+  }
+
+  func take(_ event: SmallEvent, _ device: SmallDevice) throws(OutsideTheSmallWorld) -> Result {
+    self.device = device
+    (sent, ends, heard, fault, outside) = ([], [], nil, nil, nil)
+    before = device.disk
+    textBefore = device.diskText
+    storage.content = (device.unwritten ?? device.disk).branch()
+    storage.durable = device.unwritten == nil ? nil : device.disk
+    storage.committed = { [unowned self] in committed() }
+    isLaunching = event == .launch
+    calls += 1
+    // The store has finished it, and the process does not hear of it.
+    if case .finished(_, isThere: true) = event { mayCrash() }
+    happen(event)
+    if let outside { throw OutsideTheSmallWorld(description: outside) }
+    var end = SmallEnd(device: self.device, sent: sent, diskText: textBefore)
+    end.device.disk = storage.onDisk
+    end.device.unwritten = storage.durable == nil ? nil : storage.content
+    if end.device.isAlive { checkTold(end.device) }
+    return Result(end: end, crashes: ends, fault: fault)
+  }
+
+  // MARK: Events
+
+  private func happen(_ event: SmallEvent) {
+    switch event {
+    case .launch:
+      device.isAlive = true
+      device.machine = SyncMachine(
+        storage: storage, policy: SmallWorld.policy, appVersion: "1", seed: seed)
+      feed { (machine, now) throws(QueueError) in try machine.started(now: now) }
+      list()
+    case .timer:
+      device.now = max(device.now, device.timerAt ?? 0)
+      device.timerAt = nil
+      textBefore = device.diskText
+      feed { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
+    case .listed(let listed): self.listed(listed)
+    case .arrives(let sale):
+      device.arriving &= ~(1 << sale)
+      arrives(sale, in: nil)
+    case .finished(let sale, let isThere):
+      device.finishing &= ~(1 << sale)
+      feed { (machine, now) throws(QueueError) in
+        try machine.finishEnded(Names.key(sale), isThere ? .finished : .notListed, now: now)
+      }
+    case .confirms(let sale):
+      device.confirming &= ~(1 << sale)
+      feed { (machine, now) throws(QueueError) in
+        try machine.outcomeConfirmed(Names.key(sale), now: now)
+      }
+    case .reply(let lane, let answer): replied(lane, mail.answers[answer])
+    case .noReply(let lane): failed(lane)
+    case .buys(let account, let sale): buys(account, sale)
+    case .charged(let sale): device.arriving |= 1 << sale
+    case .reinstall:
+      device.die(leaving: make(limits))
+      storage.content = device.disk
+      storage.durable = nil
+      if bug == .keyedByInstallation { device.installation += 1 }
+      device.told = 0
+      textBefore = device.diskText
+    case .crash:
+      device.die(leaving: storage.onDisk)
+      storage.content = storage.onDisk
+      storage.durable = nil
+    }
+  }
+
+  private func list() {
+    if device.isListing { device.listsAgain = true } else { device.isListing = true }
+  }
+
+  private func listed(_ listed: Int) {
+    device.isListing = false
+    var keys: Set<EntryKey> = []
+    for sale in 0..<SmallWorld.most where listed & 1 << sale != 0 {
+      keys.insert(Names.key(sale))
+      device.arriving &= ~(1 << sale)
+      arrives(sale, in: Names.storeAccounts[0])
+    }
+    if bug == .dropsUnlisted { dropUnlisted(keys) }
+    feed { (machine, now) throws(QueueError) in
+      try machine.storeListed(keys, account: Names.storeAccounts[0], now: now)
+    }
+    guard device.listsAgain else { return }
+    device.listsAgain = false
+    list()
+  }
+
+  private func arrives(_ sale: Int, in account: String?) {
+    if bug == .finishesOnArrival { finish(sale) }
+    let user = AppUser(account: device.user < 0 ? nil : Names.accounts[device.user])
+    let error = step { (machine, now) throws(QueueError) in
+      try machine.transactionArrived(
+        StoreAndBackend.transaction(sale), storeAccount: account, user: user, now: now)
+    }
+    guard let error else { return }
+    guard case .queueFull = error else { return outside = outside ?? "a delivery failed: \(error)" }
+    if bug == .finishesFailedEnqueue { finish(sale) }
+  }
+
+  /// The planted bug: what the store does not list any more, another device has finished.
+  private func dropUnlisted(_ keys: Set<EntryKey>) {
+    for entry in storage.content.allEntries where entry.attempts > 0 && !keys.contains(entry.key) {
+      do throws(QueueError) {
+        try storage.remove(entry.key, now: Timestamp(milliseconds: device.now))
+      } catch {
+        outside = outside ?? "\(error)"
+      }
+      committed()
+    }
+  }
+
+  private func replied(_ lane: Int, _ reply: UploadReply) {
+    device.waits[lane] = -1
+    heard = reply
+    let user = lane == 0 && device.user >= 0 ? Names.accounts[device.user] : nil
+    feed { (machine, now) throws(QueueError) in
+      machine.replyArrived(lane: Names.lanes[lane], reply, presented: user, now: now)
+    }
+  }
+
+  private func failed(_ lane: Int) {
+    let request = device.waits[lane]
+    device.waits[lane] = -1
+    if bug == .noReplyIsGranted, request >= 0 {
+      let verdicts = mail.requests[request].claims.map {
+        ClaimVerdict(environment: Names.environment, transactionID: Names.id($0.sale), verdict: .granted)
+      }
+      return feed { (machine, now) throws(QueueError) in
+        machine.replyArrived(
+          lane: Names.lanes[lane], UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts), now: now)
+      }
+    }
+    feed { (machine, now) throws(QueueError) in
+      try machine.uploadFailed(
+        lane: Names.lanes[lane], .retry(reason: "no answer", retryAfterMilliseconds: nil), now: now)
+    }
+    if bug == .timerLost { device.timerAt = nil }
+  }
+
+  private func buys(_ account: Int, _ sale: Int) {
+    device.user = account
+    storage.content.add(StoreAndBackend.order(sale), account: Names.accounts[account])
+    storage.durable = nil
+    committed()
+  }
+
+  // MARK: Machine and actions
+
+  private typealias MachineEvent = (inout SyncMachine<SmallStorage>, Timestamp) throws(QueueError) ->
+    [SyncAction]
+
+  private func step(_ event: MachineEvent) -> QueueError? {
+    do throws(QueueError) {
+      perform(
+        try call { (machine) throws(QueueError) in
+          try event(&machine, Timestamp(milliseconds: device.now))
+        })
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Calls the machine. Each commit looks at the device meanwhile.
+  private func call<R>(_ body: (inout SyncMachine<SmallStorage>) throws(QueueError) -> R) throws(QueueError)
+    -> R
+  {
+    var machine = device.machine
+    defer { device.machine = machine }
+    return try body(&machine)
+  }
+
+  private func feed(_ event: MachineEvent) {
+    if let error = step(event) { outside = outside ?? "a step failed: \(error)" }
+  }
+
+  private func perform(_ actions: [SyncAction]) {
+    for action in actions {
+      switch action {
+      case .send(let lane, let entries): send(entries, in: Names.lane(lane))
+      case .finish(let tombstone): finish(Names.transaction(tombstone.key))
+      case .listStore: if bug != .overflowForgotten { list() }
+      case .wake(let moment): wake(at: moment.milliseconds)
+      case .emit(let event): if let outcome = event.outcome { tell(outcome) }
+      case .readReceipt, .adopt, .storageFailed: outside = outside ?? "\(action)"
+      }
+    }
+  }
+
+  private func wake(at moment: Int64) {
+    if moment - device.now > 86_400_000 { broken(.timers, "a timer lies more than a day ahead") }
+    device.timerAt = min(device.timerAt ?? .max, max(moment, device.now))
+  }
+
+  private func tell(_ outcome: Outcome) {
+    let sale = Names.transaction(outcome.key)
+    mayCrash()
+    if bug == .toldOnce, isLaunching { return }
+    device.told |= 1 << sale
+    device.confirming |= 1 << sale
+  }
+
+  private func finish(_ sale: Int) {
+    mayCrash()
+    if tombstone(sale) == nil {
+      broken(.finishAfterAcknowledgement, "\(Names.id(sale)) is finished, and was not acknowledged")
+    }
+    device.finishing |= 1 << sale
+  }
+
+  private func send(_ entries: [Entry], in lane: Int) {
+    do throws(QueueError) {
+      let now = Timestamp(milliseconds: device.now)
+      let start = try call { (machine) throws(QueueError) in
+        try machine.attemptBegins(lane: Names.lanes[lane], now: now)
+      }
+      switch start {
+      case .send(let told): perform(told)
+      case .hold(let next): return perform(next)
+      }
+    } catch {
+      return outside = outside ?? "an attempt failed: \(error)"
+    }
+    mayCrash()
+    for entry in entries { checkSend(entry, lane) }
+    if device.waits[lane] >= 0 {
+      broken(.oneInFlight, "a second request of lane \(Names.lanes[lane].rawValue)")
+    }
+    let sender = bug == .wrongAccount && lane > 0 && device.user >= 0 ? device.user + 1 : lane
+    if sender != lane {
+      broken(.ownName, "lane \(Names.lanes[lane].rawValue) is sent in the name of another account")
+    }
+    let request = SmallRequest(
+      lane: lane, sender: sender, signedIn: lane == 0 ? device.user : -1,
+      claims: entries.map {
+        .init(
+          sale: Names.transaction($0.key), order: $0.orderNumber.map(Names.order) ?? -1,
+          isProven: !$0.payloads.isEmpty)
+      },
+      installation: device.installation)
+    device.waits[lane] = mail.number(of: request)
+    sent.append(request)
+    if bug == .sendsTwice {
+      sent.append(request)
+      broken(.oneInFlight, "a second request of lane \(Names.lanes[lane].rawValue)")
+    }
+  }
+
+  // MARK: Crashes
+
+  /// A commit returned.
+  private func committed() {
+    checkCommit()
+    before = storage.onDisk.branch()
+    var text = ValueText(now: device.now)
+    text.add(value: before)
+    textBefore = text.text
+    mayCrash()
+  }
+
+  /// The process may die here: what is on the disk stays, and so does what went out.
+  private func mayCrash() {
+    var dead = device
+    dead.die(leaving: before)
+    ends.append(SmallEnd(device: dead, sent: sent, diskText: textBefore))
+  }
+
+  // MARK: Checks
+
+  private func broken(_ invariant: MachineInvariant, _ what: String) {
+    if fault == nil { fault = SmallFault(invariant, what) }
+  }
+
+  private func entry(_ key: EntryKey, _ disk: any BranchingStorage) -> Entry? {
+    disk.allEntries.first { $0.key == key }
+  }
+
+  private func tombstone(_ sale: Int) -> Tombstone? {
+    storage.onDisk.allTombstones.first { $0.key == Names.key(sale) }
+  }
+
+  private func checkSend(_ entry: Entry, _ lane: Int) {
+    let stored = self.entry(entry.key, storage.onDisk)
+    if stored?.state != .queued { broken(.sendAfterEnqueue, "\(entry.key) is sent, and is not in the queue") }
+    if stored.map({ $0.attempts <= entry.attempts }) ?? false {
+      broken(.attempts, "attempt \(entry.attempts + 1) of \(entry.key) is not durable")
+    }
+    if Names.lane(entry.lane) != lane { broken(.ownName, "\(entry.key) is sent in another lane") }
+  }
+
+  /// A commit removes nothing but what was settled by a verdict that was heard, and keeps what an entry has.
+  private func checkCommit() {
+    let disk = storage.onDisk
+    let entries = disk.allEntries
+    if entries.count > SmallWorld.limits.entries { broken(.limit, "\(entries.count) entries are queued") }
+    for entry in entries { checkWatch(entry) }
+    for old in before.allEntries {
+      guard let new = entries.first(where: { $0.key == old.key }) else {
+        checkLeft(old, disk)
+        continue
+      }
+      if new.place != old.place || new.lane != old.lane { broken(.collapse, "\(old.key) has moved") }
+      if new.attempts < old.attempts { broken(.attempts, "\(old.key) lost attempts") }
+      if let order = old.orderNumber, new.orderNumber != order {
+        broken(.binding, "\(old.key) lost its order")
+      }
+    }
+    let orders = entries.compactMap(\.orderNumber)
+    if Set(orders).count < orders.count { broken(.binding, "an order has two transactions") }
+    for old in before.allTombstones where !disk.allTombstones.contains(where: { $0.key == old.key }) {
+      broken(.prefix, "the tombstone of \(old.key) is gone")
+    }
+  }
+
+  /// The text of a state leaves out what counts only for such entries.
+  private func checkWatch(_ entry: Entry) {
+    if entry.state != .queued { outside = outside ?? "an entry is in quarantine" }
+    do throws(QueueError) {
+      let failures = try storage.content.watch(of: entry.key).failedRounds
+      if failures >= SmallWorld.policy.poisonRounds {
+        outside = outside ?? "an entry failed \(failures) times"
+      }
+    } catch {
+      outside = outside ?? "\(error)"
+    }
+  }
+
+  private func checkLeft(_ old: Entry, _ disk: any BranchingStorage) {
+    let sale = Names.transaction(old.key)
+    let said = heard?.verdicts.first { $0.transactionID == Names.id(sale) }?.verdict
+    let tombstone = disk.allTombstones.first { $0.key == old.key }
+    if let said, said.isSettled, tombstone?.verdict == said { return }
+    broken(.leavesSettled, "\(old.key) left the queue, and the backend did not say so")
+  }
+
+  /// What is settled is told, or kept to be told.
+  private func checkTold(_ device: SmallDevice) {
+    for tombstone in device.disk.allTombstones
+    where !tombstone.isUnseen && device.told & 1 << Names.transaction(tombstone.key) == 0 {
+      broken(.finished, "the app never hears of the outcome of \(tombstone.key)")
+    }
+  }
+}
