@@ -9,8 +9,8 @@ extension StepJudge {
   mutating func sends(
     _ name: String, _ process: Int32, _ phone: String, _ lane: Lane, _ claims: [StepClaim]
   ) throws(Refusal) {
-    sent += 1
     let upload = Upload(number: sent, phone: phone, claims: Set(claims.map(\.transaction)))
+    sent += 1
     uploads[name] = upload
     var made: [ProtocolStep.Claim] = []
     for claim in claims {

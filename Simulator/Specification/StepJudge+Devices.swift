@@ -11,9 +11,10 @@ extension StepJudge {
 
   mutating func number(_ process: Int32, _ phone: String) -> Int {
     if let known = living[process] { return known.number }
+    let known = Process(number: launched, phone: phone)
     launched += 1
-    living[process] = Process(number: launched, phone: phone)
-    return launched
+    living[process] = known
+    return known.number
   }
 
   mutating func launched(_ process: Int32, _ phone: String, _ change: FileChange) throws(Refusal) {

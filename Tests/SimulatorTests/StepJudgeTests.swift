@@ -145,6 +145,14 @@ import Testing
     #expect(words?.contains(ProtocolRule.oneInFlight.rawValue) == true)
   }
 
+  @Test func `what another process has just settled may be on its way out`() throws {
+    let beside = Self.line(
+      Self.extension, .launched(phone: "phone", Self.file(queued: ["7"], isWhole: true)))
+    let late = Self.sends("11.1", Self.extension)
+    #expect(try judge(Self.heard + [beside, Self.settles, late]) == nil)
+    try expect(Self.heard + [Self.settles, Self.sends("10.2", Self.app)], refusedBy: .sendsDurable)
+  }
+
   @Test func `a kill may cut a line off, and garbage is none of a trace`() throws {
     let dead = Self.died(killed: true, Self.file(queued: ["7"], isWhole: true))
     #expect(try judge(Self.queued + [dead], and: [#"{"by":10,"event":{"se"#]) == nil)

@@ -27,8 +27,9 @@ package struct PurchaseProtocol: Sendable {
     var queue: [Int: Party] = [:]
     /// Durable: the records of what was settled, with each word about it, the latest last.
     var settled: [Int: [Word]] = [:]
-    /// Entries that support staff gave up. An upload of them may be on its way out.
-    var discarded: [Int: Party] = [:]
+    /// Entries that support staff gave up, or that one of several processes settled. An upload of them by another process
+    /// may be on its way out.
+    var leaving: [Int: Party] = [:]
     /// What was ever queued here, and in which lanes. A vault may give any copy back after the app is deleted.
     var copies: [Int: Set<Party>] = [:]
     /// In memory of each process: what an answer said about a transaction, until it is durable.
@@ -121,7 +122,7 @@ package struct PurchaseProtocol: Sendable {
       throw .sendsAlive
     }
     for claim in request.claims {
-      guard let lane = device.queue[claim.transaction] ?? device.discarded[claim.transaction] else {
+      guard let lane = device.queue[claim.transaction] ?? device.leaving[claim.transaction] else {
         throw .sendsDurable
       }
       guard lane == request.party else { throw .sendsInItsName }
@@ -215,6 +216,9 @@ package struct PurchaseProtocol: Sendable {
     guard let known = devices[device], known.queue[transaction] != nil else { throw .settlesQueued }
     let process = known.heard.first { $0.value[transaction]?.contains(word) == true }?.key
     guard word.settles, let process else { throw .settlesHeard }
+    if living.values.count(where: { $0 == device }) > 1 {
+      devices[device]?.leaving[transaction] = known.queue[transaction]
+    }
     devices[device]?.queue[transaction] = nil
     devices[device]?.heard[process]?[transaction] = nil
     devices[device]?.settled[transaction, default: []].append(word)
@@ -224,7 +228,7 @@ package struct PurchaseProtocol: Sendable {
   private mutating func removed(_ transaction: Int, _ device: Int, _ isGivenUp: Bool) throws(ProtocolRule) {
     guard let known = devices[device], known.queue[transaction] != nil else { throw .settlesQueued }
     guard isGivenUp || known.settled[transaction] != nil else { throw .settlesHeard }
-    if isGivenUp { devices[device]?.discarded[transaction] = known.queue[transaction] }
+    if isGivenUp { devices[device]?.leaving[transaction] = known.queue[transaction] }
     devices[device]?.queue[transaction] = nil
     devices[device]?.settled[transaction, default: []] += []
   }
