@@ -43,6 +43,8 @@ struct AppOptions: Equatable, CommandOptions {
   var seconds: Int64 = 20
   /// The pipe of the trace for the specification; nil for none.
   var specification: String?
+  /// A bug that is planted around the engine; nil for none.
+  var bug: AppBug?
   /// The last use of the app does not end before this file exists.
   var openUntil: String?
 
@@ -63,6 +65,7 @@ struct AppOptions: Equatable, CommandOptions {
       Row(name: "--crash-at-passage") { $0.crash = .any(hit: try $1.number(of: "--crash-at-passage")) },
       .number("--time-scale", \.timeScale), .number("--seconds", \.seconds),
       .text("--open-until", \.openUntil), .text("--specification", \.specification),
+      .value("--plant") { $0.bug = AppBug(rawValue: $1) },
     ])
   }
   private typealias Row = OptionTable<Self>.Row

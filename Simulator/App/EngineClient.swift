@@ -31,13 +31,16 @@ struct EngineClient: AppClient {
   }
 
   private static func noted(_ store: MockStoreClient, _ parts: AppParts) -> any StoreClient {
-    parts.steps.map { StepStore(base: store, steps: $0) } ?? store
+    guard let steps = parts.steps else { return store }
+    return PlantedStore(base: StepStore(base: store, steps: steps), bug: parts.options.bug)
   }
 
   private static func transport(_ parts: AppParts) -> any BackendTransport {
     let network = URLSessionTransport(base: parts.options.server)
+    guard let steps = parts.steps else { return network }
     let verifies = parts.options.verifiesReplies
-    return parts.steps.map { StepTransport(base: network, steps: $0, verifies: verifies) } ?? network
+    let noting = StepTransport(base: network, steps: steps, verifies: verifies)
+    return PlantedTransport(base: noting, bug: parts.options.bug)
   }
 
   private static func configuration(_ parts: AppParts) -> SyncConfiguration {

@@ -21,11 +21,12 @@ extension CommandHelp {
       """,
     examples: [
       "run --all", "run reinstall crash-loop -v", "run --all --chaos --seed 7",
+      "run --all --specification",
       "run mine.json --client keychain-list --report mine.html",
     ],
     exits: """
         1    the engine lost, doubled or misplaced something, left it stuck, or missed
-             what the scenario expects
+             what the scenario expects, or the specification refused a step
         65   FILE is no scenario: the line, the path and what was expected are printed
       """ + undecided,
     parse: { RunOptions.parse($0).map(Command.run) })
@@ -47,8 +48,12 @@ extension CommandHelp {
     options: MatrixOptions.table.help,
     examples: [
       "crash-matrix", "crash-matrix --list", "crash-matrix --scenario update --hits 1",
-      "crash-matrix --cell update/settle.committed:1/reinstall",
-    ], exits: "  1    a cell lost, doubled or misplaced something, or was left unfinished" + undecided,
+      "crash-matrix --cell update/settle.committed:1/reinstall", "crash-matrix --specification",
+    ],
+    exits: """
+        1    a cell lost, doubled or misplaced something, was left unfinished, or the
+             specification refused a step
+      """ + undecided,
     parse: { MatrixOptions.parse($0).map(Command.crashMatrix) })
 
   private static let crashImages = CommandHelp(

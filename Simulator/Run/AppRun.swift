@@ -16,6 +16,8 @@ struct AppRun {
   var log: RunLog?
   /// Nil without a specification.
   var trace: StepTrace?
+  /// A bug that is planted around the engine; nil for none.
+  var bug: AppBug?
 
   /// - Parameters:
   ///   - counts: The file in which the app writes how often it passed each checkpoint.
@@ -31,6 +33,7 @@ struct AppRun {
     if isVerbose { arguments.append("--verbose") }
     if log != nil { arguments.append("--trace") }
     if let trace { arguments += ["--specification", trace.path] }
+    if let bug { arguments += ["--plant", bug.rawValue] }
     return try ChildProcess(arguments, isQuiet: !isVerbose) { [log] line in
       // An empty line is a sign of life.
       if !line.isEmpty { log?.heard(line) }

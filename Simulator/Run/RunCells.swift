@@ -9,6 +9,7 @@ struct RunCells {
   let cells: [Cell]
   let settings: RunSettings
   var chaos = false
+  var bug: AppBug?
 
   /// Runs every cell; see `RunSettings.outcomes`.
   func run(_ show: @escaping @Sendable (Outcome) -> Void) throws -> [Outcome] {
@@ -21,7 +22,7 @@ struct RunCells {
         let run = ScenarioRun(
           scenario: cell.scenario, client: cell.client, seed: settings.seed, chaos: chaos,
           device: try scratch.device(name), isVerbose: settings.isVerbose, log: log,
-          isSpecified: settings.isSpecified)
+          isSpecified: settings.isSpecified, bug: bug)
         return (false, try run.run())
       }
     } show: { outcome in

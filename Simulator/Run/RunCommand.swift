@@ -15,7 +15,7 @@ struct RunCommand {
     }
     let cells = RunCells(
       cells: scenarios.map { RunCells.Cell(scenario: $0, client: options.client) }, settings: settings,
-      chaos: options.chaos)
+      chaos: options.chaos, bug: options.bug)
     let outcomes = try cells.run { outcome in
       guard let score = outcome.score, !settings.json else { return }
       if !settings.isQuiet || !score.isAsExpected { Terminal.line(Table.row(score)) }

@@ -5,6 +5,8 @@ struct RunOptions: Equatable, CommandOptions {
   var scenarios: [ScenarioSource] = []
   var client = Client.engine
   var chaos = false
+  /// Planted around the engine, to see the specification refuse it; nil for none.
+  var bug: AppBug?
   var settings = RunSettings()
 
   static var table: OptionTable<Self> {
@@ -18,6 +20,10 @@ struct RunOptions: Equatable, CommandOptions {
         },
         .flag("--chaos", \.chaos, "SIGKILL the app at moments drawn from the seed as well"),
         RunSettings.specification(\.settings),
+        .value(
+          "--plant", of: "BUG",
+          "plant a bug of the protocol: \(AppBug.allCases.map(\.rawValue).joined(separator: ", "))"
+        ) { $0.bug = try .named($1, orSay: "there is no bug") },
       ] + RunSettings.rows(\.settings), takesStandardInput: true
     ) { $0.scenarios.append(try ScenarioSource($1)) }
   }
@@ -25,6 +31,10 @@ struct RunOptions: Equatable, CommandOptions {
 
   mutating func complete() throws {
     scenarios = scenarios.unique
+    guard bug == nil || settings.isSpecified else {
+      throw Command.UsageError(
+        message: "a planted bug is for the specification: run purchase --specification --plant sendsTwice")
+    }
     guard !settings.isSpecified || client == .engine else {
       throw Command.UsageError(
         message: "only the engine follows the protocol: run --all --specification, without --client")

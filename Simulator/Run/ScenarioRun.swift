@@ -19,6 +19,8 @@ struct ScenarioRun {
   var log: RunLog?
   /// Whether the specification of the protocol judges the run.
   var isSpecified = false
+  /// A bug of the protocol that is planted around the engine; nil for none.
+  var bug: AppBug?
 
   /// Differences from the scenario, in addition to the counts at the end.
   private struct Findings {
@@ -121,7 +123,7 @@ struct ScenarioRun {
       scenario: scenario, client: client, device: try device.phone(launch.phone),
       backend: environment.server.baseURL,
       store: environment.server.baseURL, isVerbose: isVerbose, clockShift: environment.shift, log: log,
-      trace: trace)
+      trace: trace, bug: bug)
     let least = chaos ? nil : launch.granted
     let gate = least.map { _ in device.directory + "/granted-" + UUID().uuidString }
     let child = try app.start(launch, steps, kill: kill, openUntil: gate)

@@ -66,6 +66,26 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (AppBug.finishesListed, "settled, and durable as such"), (.answersItself, "that the device has heard"),
+    (.sendsAsAnother, "in the name of the lane"), (.sendsTwice, "one request in flight"),
+  ])
+  func `a bug of the protocol in a real process is refused in words`(bug: AppBug, words: String) throws {
+    let result = try CommandResult(of: [
+      "run", "crash-after-enqueue", "--specification", "--plant", bug.rawValue,
+    ])
+    #expect(result.status == 1, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("specification: 0 of 1 accepted"))
+    let line = try #require(result.output.split(separator: "\n").first { $0.contains("Refused: ") })
+    #expect(line.contains(words), "\(line)")
+  }
+
+  @Test func `a planted bug without a specification is wrong usage, with a line that works`() throws {
+    let result = try CommandResult(of: ["run", "purchase", "--plant", "sendsTwice"])
+    #expect(result.status == 64 && result.errors.contains("run purchase --specification --plant sendsTwice"))
+    #expect(try CommandResult(of: ["run", "purchase", "--specification", "--plant", "no"]).status == 64)
+  }
+
   @Test func `a specification of another client's run is wrong usage, with a line that works`() throws {
     let result = try CommandResult(of: ["run", "--all", "--specification", "--client", "finish-first"])
     #expect(result.status == 64 && result.errors.contains("run --all --specification"))
