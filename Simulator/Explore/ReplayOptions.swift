@@ -41,7 +41,7 @@ struct ReplayOptions: Equatable, CommandOptions {
       ])
   }
 
-  static let apart = SimulationChoice.apart + [("--why", ["--engine"])]
+  static let apart = SimulationChoice.apart + [("--why", ["--engine", "--stop-at"])]
 
   /// An act that the run does not have would be ignored silently.
   func complete() throws {

@@ -4,8 +4,9 @@ import PurchaseQueue
 
 /// `replay --why --plant all`: whether the named event is the one in which a planted bug did its damage.
 ///
-/// The guilty event is the last one, up to the failure, in which the code of the planted bug did otherwise than the
-/// right code (`PlantedDeeds`). A bug that is a wrong number, and one that only a check knows of, does nothing in
+/// The guilty event follows from no future: the simulation records each event in which the code of the planted bug did
+/// otherwise than the right code (`PlantedDeeds`), and the guilty one is the last of them without which this very run
+/// does not fail. A bug that is a wrong number, and one that only a check knows of, does nothing in
 /// particular: the event of its failure is guilty, by definition.
 struct WhyMeasure {
   let options: ReplayOptions
@@ -33,17 +34,31 @@ struct WhyMeasure {
     var replay: String?
 
     var distance: Int? { named.flatMap { named in guilty.map { named - $0 } } }
-    var isRight: Bool { distance.map { abs($0) <= WhyMeasure.tolerance } ?? false }
-    var isRightBySame: Bool {
-      guard let namedBySame, let guilty else { return false }
-      return abs(namedBySame - guilty) <= WhyMeasure.tolerance
+    var isRight: Bool { isRight(named) }
+    var isRightBySame: Bool { isRight(namedBySame) }
+    /// Whether the guilty event lies between the one that the code that failed names, and the failure.
+    var isBetween: Bool {
+      guard let namedBySame, let guilty, let fails else { return false }
+      return namedBySame...max(namedBySame, fails) ~= guilty
+    }
+    /// Whether the event of the failure would do as well.
+    var isRightByFailure: Bool { isRight(fails) }
+
+    private func isRight(_ event: Int?) -> Bool {
+      guard let event, let guilty else { return false }
+      return abs(event - guilty) <= WhyMeasure.tolerance
     }
   }
 
   private struct Document: Encodable {
     var plants: [Row]
     var right: Int
+    /// The same without those that are guilty by definition.
+    var rightOfDeeds: Int
+    var deeds: Int
+    var rightByFailure: Int
     var rightBySame: Int
+    var betweenBySame: Int
     var slowest: Double
     var good: Bool
   }
@@ -62,7 +77,10 @@ struct WhyMeasure {
     let slowest = rows.map(\.seconds).max() ?? 0
     let good = right * 1_000 >= rows.count * Self.permilleNeeded && slowest <= Self.mostSeconds
     let document = Document(
-      plants: rows, right: right, rightBySame: rows.count(where: \.isRightBySame), slowest: slowest,
+      plants: rows, right: right, rightOfDeeds: rows.count { $0.isRight && !$0.isByDefinition },
+      deeds: rows.count { !$0.isByDefinition }, rightByFailure: rows.count(where: \.isRightByFailure),
+      rightBySame: rows.count(where: \.isRightBySame), betweenBySame: rows.count(where: \.isBetween),
+      slowest: slowest,
       good: good)
     if options.json { Terminal.json(document) } else { tell(document) }
     return good ? ExitCode.ok : ExitCode.promiseBroken
@@ -73,9 +91,9 @@ struct WhyMeasure {
     var row = Row(plant: bug, seconds: 0)
     if let explanation = try explanation(of: bug) {
       let jump = explanation.explained.jump
-      let deed = try explanation.explained.run.deeds().last
+      let guilty = try explanation.explained.run.guiltyEvent()
       (row.fails, row.named) = (explanation.explained.violation.event, jump.event)
-      (row.guilty, row.isByDefinition) = (deed?.event ?? row.fails, deed == nil)
+      (row.guilty, row.isByDefinition) = (guilty ?? row.fails, guilty == nil)
       (row.before, row.after) = (jump.before, jump.after)
       row.namedBySame = explanation.explained.curves.last?.shares.jump.event
       row.futures = explanation.explained.curves.map(\.shares.futures).reduce(0, +)
@@ -100,7 +118,10 @@ struct WhyMeasure {
     ) { (places, trace) throws(QueueError) in
       try runner.simulation(scenario.seed, keeping: places, trace: trace)
     }
-    return explained.map { ($0, scenario.replay + " --why") }
+    return explained.map {
+      let line = FailureScenario.replay(planted, seed: scenario.seed, keep: $0.places, stopAt: .max)
+      return ($0, line + " --why")
+    }
   }
 
   private func tell(_ document: Document) {
@@ -118,13 +139,18 @@ struct WhyMeasure {
       ])
     }
     TextTable.lines(table).forEach(Terminal.line)
-    if document.plants.contains(where: \.isByDefinition) {
-      Terminal.line("* by definition the event of the failure: a wrong number does nothing in particular")
+    if document.deeds < document.plants.count {
+      Terminal.line(
+        "* what the bug did is not on record (a wrong number): the event of the failure, by definition")
     }
     let all = document.plants.count
     Terminal.line(
-      "\(document.right) of \(all) named within \(Self.tolerance) events of the guilty one, the slowest in "
-        + "\(Table.seconds(document.slowest)) s; \(document.rightBySame) of \(all) with the code that failed in "
-        + "the futures")
+      "named within \(Self.tolerance) events of the guilty one: \(document.right) of \(all), and "
+        + "\(document.rightOfDeeds) of the \(document.deeds) without *; the slowest took "
+        + "\(Table.seconds(document.slowest)) s")
+    Terminal.line("the event of the failure itself is so near in \(document.rightByFailure) of \(all)")
+    Terminal.line(
+      "with the code that failed in the futures: \(document.rightBySame) of \(all); and in "
+        + "\(document.betweenBySame) the guilty event lies between the named one and the failure")
   }
 }

@@ -40,11 +40,30 @@ struct WhyWords {
       "It is event \(violation.event) at \(Trace.moment(violation.at)), shrunk to "
         + "\(Counted.text(explanation.places.count, "act")) in \(Counted.text(explanation.runs, "run")).", "",
       verdict + " (\(Self.name(explanation.curves[0].code)))",
-    ] + (named?.lines ?? []).map { "  " + $0 }
+    ]
       + explanation.curves.dropFirst().map {
         "\(Self.rise($0.shares.jump)) (\(Self.name($0.code)))"
-      } + probabilities + acts + parties + ["", replay]
+      } + way + probabilities + acts + parties + ["", replay]
   }
+
+  /// From the event that made the failure likely to the failure: what went wrong lies between them.
+  private var way: [String] {
+    let first = explanation.curves.map(\.shares.jump.event).min() ?? 0
+    let frames = explanation.film.frames.filter {
+      $0.event >= first && $0.event <= explanation.violation.event
+    }
+    var lines = ["", "from there to the failure"]
+    for frame in frames.prefix(Self.mostOfWay) {
+      lines.append("  event \(frame.event), \(Trace.moment(frame.at)): \(frame.sentence)")
+      lines += frame.lines.map { "    " + Self.withoutMoment($0) }
+    }
+    if frames.count > Self.mostOfWay {
+      lines.append("  … and \(frames.count - Self.mostOfWay) more: --report shows all")
+    }
+    return lines
+  }
+
+  private static let mostOfWay = 20
 
   /// The probability wherever it changes.
   private var probabilities: [String] {

@@ -85,10 +85,18 @@ extension CommandHelp {
 
   private static let replay = CommandHelp(
     name: "replay", arguments: "[options]",
-    summary: "trace one run of explore; a failure prints the command",
+    summary: "trace one run of explore, or explain why it failed",
     options: ReplayOptions.table.help,
-    examples: ["replay --seed 7 --profile swarm", "replay --engine --seed 7"],
-    exits: "  1    an invariant is broken in it",
+    examples: [
+      "replay --seed 7 --profile swarm", "replay --engine --seed 7",
+      "replay --why --seed 1 --plant doubleSend --report why.html",
+      "replay --why --plant all",
+    ],
+    exits: """
+        1    an invariant is broken in it; fewer than 90 of 100 planted bugs are
+             explained, or one takes more than 30 s
+       70    it could not be done: the page could not be written
+      """,
     parse: { ReplayOptions.parse($0).map(Command.replay) })
 
   private static let fleet = CommandHelp(

@@ -12,14 +12,10 @@ extension MachineSimulation {
     let phone = process.phone
     let lease = phone.leases[lane]
     var isTaken = lease >= 0 && lease != process.number && processes[lease].isAlive
-    if bug == .leaseIgnored, isTaken {
-      deeds.note()
-      isTaken = false
-    }
+    if bug == .leaseIgnored, isTaken { isTaken = deeds.done(false) }
     var credential = lane == 0 ? LeanBackend.device(phone.number) : lane - 1
-    if bug == .wrongAccountAfterSwitch, lane > 0, phone.user >= 0 {
-      if credential != phone.user { deeds.note() }
-      credential = phone.user
+    if bug == .wrongAccountAfterSwitch, lane > 0, phone.user >= 0, phone.user != credential {
+      credential = deeds.done(phone.user)
     }
     if !isTaken {
       checker.expect(
@@ -224,8 +220,7 @@ extension MachineSimulation {
       bug.distort(&verdicts)
       note(verdicts, insteadOf: uploads[number].truth ?? [])
     }
-    if bug == .epochIgnored, backend.epoch > 0 { deeds.note() }
-    let epoch = bug == .epochIgnored ? 0 : backend.epoch
+    let epoch = bug == .epochIgnored && backend.epoch > 0 ? deeds.done(0) : backend.epoch
     uploads[number].reply = UploadReply(ledgerEpoch: Self.epochs[min(epoch, 9)], verdicts: verdicts)
   }
 
@@ -271,8 +266,7 @@ extension MachineSimulation {
   ) -> LeanBackend.Answer {
     // A planted bug: the backend replies before it commits, and then crashes.
     if bug == .answersBeforeCommit, claim.sale % 7 == 3, !isOnRecord[claim.sale] {
-      deeds.note(claim.sale)
-      return LeanBackend.Answer(ruling: .granted)
+      return deeds.done(LeanBackend.Answer(ruling: .granted), claim.sale)
     }
     guessID(of: claim.sale)
     let before = backend.count(of: claim.sale)

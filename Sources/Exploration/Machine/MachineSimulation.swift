@@ -79,8 +79,10 @@ package final class MachineSimulation {
   let drawLog: DrawLog?
   /// How many numbers were drawn before the run.
   private let drawnBefore: Int
-  /// Whether a bug was planted, mended or not.
-  private let hasBug: Bool
+  /// The planted bug, mended or not.
+  private let planted: MachineBug?
+  /// In this event the right code runs; nil for none.
+  package var sparedEvent: Int?
 
   /// An hour, or a run, with more events is a burst: a drawn run has some dozen purchases, and a given list of acts may
   /// have many more.
@@ -110,7 +112,7 @@ package final class MachineSimulation {
   ) throws(QueueError) {
     self.knobs = knobs
     self.bug = bug
-    hasBug = bug != nil
+    planted = bug
     self.trace = trace
     drawLog = log
     self.behaviours = behaviours
@@ -141,8 +143,7 @@ package final class MachineSimulation {
     app = RandomStream(seed: knobs.seed, "app", log: log)
     saleOfAct = Array(repeating: -1, count: schedule.count)
     checker.moment = { [unowned self] in (event, now) }
-    backend.forgetsTransactions = bug == .backendForgetsTransactions
-    backend.flaw = bug?.flaw
+    plant(bug)
     try begin(disks)
   }
 
@@ -191,13 +192,13 @@ package final class MachineSimulation {
       now = max(now, next.at)
       event += 1
       if let drawLog { drawLog.begin(event: event, at: now) }
-      if bug != nil { deeds.event = event }
+      if planted != nil { prepareBug() }
       hash.add(now ^ Int64(next.kind.rawValue) << 56)
       hash.add(Int64(next.a) << 32 ^ Int64(next.c))
       if trace != nil { latest = next }
       happen(next)
       checkBurst()
-      if event & (hasBug ? 15 : 255) == 0 { checkAll() }
+      if event & (planted == nil ? 255 : 15) == 0 { checkAll() }
     }
   }
 
@@ -263,16 +264,28 @@ package final class MachineSimulation {
 
   /// From now on the right code runs. What the planted bug has done stays.
   package func mend() {
-    let hadNumbers = bug?.policy != nil
-    bug = nil
+    plant(nil)
+    sparedEvent = nil
+    guard planted?.policy != nil else { return }
     policy = RetryPolicy()
-    deeds.isMended = true
-    (backend.flaw, backend.forgetsTransactions) = (nil, false)
-    guard hadNumbers else { return }
     // A process takes the numbers of the policy at its launch.
     let alive = processes.filter(\.isAlive)
     phones.forEach(killAll)
     alive.forEach(launch)
+  }
+
+  private func plant(_ bug: MachineBug?) {
+    self.bug = bug
+    deeds.isMended = bug == nil
+    backend.flaw = bug?.flaw
+    backend.forgetsTransactions = bug == .backendForgetsTransactions
+  }
+
+  private func prepareBug() {
+    deeds.event = event
+    guard let sparedEvent else { return }
+    if event == sparedEvent { plant(nil) }
+    if event == sparedEvent + 1 { plant(planted) }
   }
 
   // MARK: The result

@@ -21,6 +21,12 @@ package final class PlantedDeeds {
     all.append(Deed(event: event, sale: sale))
   }
 
+  /// Notes a deed whose result is this value.
+  func done<Value>(_ value: Value, _ sale: Int = -1) -> Value {
+    note(sale)
+    return value
+  }
+
   func note(_ key: EntryKey) { note(Names.transaction(key)) }
 }
 

@@ -11,7 +11,7 @@ extension MachineBug {
       .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
       .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
-      .unconfirmedBlock, .reservationsBlock, .ownerNotStored:
+      .unconfirmedBlock, .reservationsBlock, .ownerNotStored, .limitIgnored:
       PlantedDisk(disk, self, entries: entries, deeds)
     default: nil
     }
@@ -35,6 +35,8 @@ final class PlantedDisk: ExplorationDisk {
 
   /// Nil once it is mended.
   var bug: MachineBug? { deeds.isMended ? nil : planted }
+
+  var ignoresLimit: Bool { planted == .limitIgnored }
 
   /// The most entries, for the bugs of capacity.
   let entries: Int

@@ -41,6 +41,7 @@ final class PlantedStorage: ForwardingStorage {
     }
     if bug == .evictsOldest { try evict(for: transaction, match, now: now) }
     if bug == .unconfirmedBlock || bug == .reservationsBlock { try refuse(transaction) }
+    if disk.ignoresLimit { try checkLimit(transaction) }
     let result = try base.enqueue(transaction, match, storeAccount: storeAccount, now: now)
     switch result {
     case .inserted(let entry):
@@ -69,6 +70,15 @@ final class PlantedStorage: ForwardingStorage {
     guard taken > disk.entries else { return }
     disk.deeds.note(transaction.key)
     throw .queueFull(.entries, needed: taken, allowed: disk.entries)
+  }
+
+  /// The limit that the storage below does not have.
+  private func checkLimit(_ transaction: StoreTransaction) throws(QueueError) {
+    guard try base.entry(transaction.key) == nil, try base.tombstone(transaction.key) == nil else { return }
+    let needed = try disk.entries(self).count { $0.state == .queued } + 1
+    guard needed > disk.entries else { return }
+    if bug == nil { throw .queueFull(.entries, needed: needed, allowed: disk.entries) }
+    disk.deeds.note(transaction.key)
   }
 
   private func evict(

@@ -70,11 +70,27 @@ package struct FailingRun {
     return simulation.result
   }
 
-  /// What the planted bug did up to the failure.
-  package func deeds() throws(QueueError) -> [PlantedDeeds.Deed] {
+  /// The last event in which the planted bug did something without which the run does not fail so, with the same draws.
+  /// If it did too much for any single deed to count, its last deed; nil if it did nothing.
+  package func guiltyEvent() throws(QueueError) -> Int? {
+    let events = try deeds().map(\.event)
+    for event in Set(events).sorted(by: >) where try !fails(sparing: event) { return event }
+    return events.last
+  }
+
+  private func deeds() throws(QueueError) -> [PlantedDeeds.Deed] {
     let simulation = try make(places, nil)
     defer { simulation.remove() }
     simulation.run()
     return simulation.deeds.all
+  }
+
+  /// Whether the run fails in the same way, and as soon, if the right code runs in one event.
+  private func fails(sparing event: Int) throws(QueueError) -> Bool {
+    let simulation = try make(places, nil)
+    defer { simulation.remove() }
+    simulation.sparedEvent = event
+    simulation.run(stopAt: violation.event)
+    return isSame(simulation.result.violation)
   }
 }

@@ -19,6 +19,10 @@ package struct FutureShares: Sendable {
     package var event: Int
     package var before: Double
     package var after: Double
+
+    package init(event: Int, before: Double, after: Double) {
+      (self.event, self.before, self.after) = (event, before, after)
+    }
   }
 
   /// How many futures are drawn.
@@ -73,6 +77,7 @@ package struct FutureShares: Sendable {
   private mutating func draw<E: Error>(
     _ count: Int, after event: Int, _ fails: (Int, Int) throws(E) -> Bool
   ) throws(E) {
+    let count = min(count, budget.most - futures)
     var point = sampled[event] ?? Point(event: event, futures: 0, failures: 0)
     for _ in 0..<count {
       if try fails(event, point.futures) { point.failures += 1 }

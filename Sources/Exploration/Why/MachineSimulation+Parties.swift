@@ -6,7 +6,7 @@ package struct PartyState: Sendable, Hashable {
   package var lines: [String]
 }
 
-/// The parties side by side: the world, the store, the backend, each phone with its queue, and each process.
+/// The parties side by side: the faults, the store, the backend, each phone with its queue, and each process.
 extension MachineSimulation {
   package var parties: [PartyState] {
     [
