@@ -117,7 +117,7 @@ class Copy:
                 self.write()
             else:
                 raise SystemExit(f"{module} does not build after 12 rounds")
-        for arguments in (["--build-tests"], ["-c", "release", "--product", "purchase-simulator"]):
+        for arguments in (["--product", "purchase-syncPackageTests"], ["-c", "release", "--product", "purchase-simulator"]):
             built = self.swift(*arguments)
             if built.returncode:
                 raise SystemExit(f"swift build {' '.join(arguments)} fails:\n{built.stdout[-4000:]}")

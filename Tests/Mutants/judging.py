@@ -15,7 +15,7 @@ ISSUE = re.compile(rb"recorded an issue|Fatal error|error: ")
 MEMORY = 8 << 30
 BITMAP = 65_536
 # The seconds of the tests of one process: the likeliest first, so that most mutants cost one short process.
-BATCHES = (0.4, 2.0)
+BATCHES = (0.4, 1.5)
 # One mutant's runs of the simulation: most are found in the first ones.
 RUNS = {
     "PurchaseSync": [["--seeds", "200"], ["--from", "201", "--seeds", "1800"]],
@@ -88,7 +88,10 @@ class Process:
     def line(shown, place):
         start = shown.rfind(b"\n", 0, place) + 1
         end = shown.find(b"\n", place)
-        return shown[start:None if end < 0 else end].decode(errors="replace")[:200]
+        line = shown[start:None if end < 0 else end].decode(errors="replace")
+        line = re.sub(r"\x1b\[[\d;]*m", "", line)
+        at = re.search(r" at \w+\.swift:\d+", line)
+        return line[:200] if at is None or at.end() <= 200 else f"{line[:200]}…{at.group()}:"
 
 
 class Reach:
@@ -98,17 +101,17 @@ class Reach:
         self.copy, self.say = copy, say
         self.file = copy.folder / "reached.json"
         self.known = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self.cache = {}
 
-    def measure(self):
+    def measure(self, stages):
         numbers = hashlib.sha256("\n".join(m.key for m in self.copy.kept()).encode()).hexdigest()
         if self.known.get("numbers") != numbers:
             self.known = {"numbers": numbers}
-        for module in ("PurchaseSync", "PurchaseQueue"):
-            for suite in self.suites(module):
+        for module, runs in RUNS.items():
+            for suite in self.suites(module) if "tests" in stages else []:
                 self.reach(suite, self.tests(suite), self.mark(module, suite))
-            for index, runs in enumerate(RUNS[module][:1]):
-                self.reach(f"runs {module}", [str(self.copy.simulator), "explore", "--jobs", "1", *runs], "")
-        self.file.write_text(json.dumps(self.known))
+            if "runs" in stages:
+                self.reach(f"runs {module}", [str(self.copy.simulator), "explore", "--jobs", "1", *runs[0]], "")
 
     def suites(self, module):
         listed = subprocess.run(
@@ -136,15 +139,25 @@ class Reach:
             return
         bitmap = self.copy.folder / "reached.bytes"
         bitmap.write_bytes(bytes(BITMAP))
-        start = time.monotonic()
+        start, used = time.monotonic(), self.used()
         ended, why = Process(
             command, self.copy.tree, {"PURCHASE_SYNC_MUTANTS_REACHED": str(bitmap)}, 200, 60).run()
         passed = ended == "passed"
         if not passed:
             self.say(f"{name} is left out, it fails without a mutant: {why}")
-        numbers = [number for number, byte in enumerate(bitmap.read_bytes()) if byte]
-        seconds = max(0.01, time.monotonic() - start - 0.15)
-        self.known[name] = {"mark": mark, "passed": passed, "seconds": seconds, "numbers": numbers}
+        self.known[name] = {
+            "mark": mark, "passed": passed, "seconds": max(0.01, self.used() - used - 0.1),
+            "waits": time.monotonic() - start,
+            "numbers": [number for number, byte in enumerate(bitmap.read_bytes()) if byte],
+        }
+        self.file.write_text(json.dumps(self.known))
+        self.cache = {}
+
+    @staticmethod
+    def used():
+        """The processor's seconds of all processes so far. Beside other work, the clock tells little."""
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
 
     def reaching(self, mutant):
         """The suites of the mutant's module that reach it."""
@@ -152,17 +165,18 @@ class Reach:
         return [name for name in suites if self.known[name]["passed"] and mutant.number in self.sets(name)]
 
     def sets(self, name):
-        entry = self.known[name]
-        if not isinstance(entry["numbers"], set):
-            entry["numbers"] = set(entry["numbers"])
-        return entry["numbers"]
+        if name not in self.cache:
+            self.cache[name] = set(self.known[name]["numbers"])
+        return self.cache[name]
 
 
 class Judge:
-    def __init__(self, copy, reach, results):
-        self.copy, self.reach, self.results = copy, reach, results
-        self.killers = {}
-        self.temporary = copy.folder / "temporary"
+    def __init__(self, copy, reach, results, most):
+        self.copy, self.reach, self.results, self.most = copy, reach, results, most
+        self.kills = {}
+        for found in results.last.values():
+            self.note(found)
+        self.temporary = copy.folder / f"temporary-{os.getpid()}"
 
     def environment(self, mutant):
         shutil.rmtree(self.temporary, ignore_errors=True)
@@ -174,22 +188,40 @@ class Judge:
         if not suites:
             return {"result": "unreached"}
         seconds = {suite: self.reach.known[suite]["seconds"] for suite in suites}
-        suites.sort(key=lambda suite: seconds[suite] / (1 + self.killers.get((mutant.file, suite), 0)))
+        suites.sort(key=lambda suite: seconds[suite] / (1 + self.kills.get((mutant.file, suite), 0)))
+        suites = self.affordable(suites, seconds)
+        begun = len(suites)
         while suites:
-            limit = BATCHES[min(len(seconds) - len(suites), 1)] if len(suites) == len(seconds) else BATCHES[1]
+            limit = BATCHES[0] if len(suites) == begun else BATCHES[1]
             batch, total = [], 0.0
             while suites and (not batch or total + seconds[suites[0]] <= limit):
                 total += seconds[suites[0]]
                 batch.append(suites.pop(0))
             ended, why = Process(
-                self.reach.tests(*batch), self.copy.tree, self.environment(mutant), 6 + 8 * total,
-                15 + 3 * total).run()
+                self.reach.tests(*batch), self.copy.tree, self.environment(mutant), 3 + 5 * total,
+                15 + 2 * max(self.reach.known[suite]["waits"] for suite in batch)).run()
             if ended != "passed":
-                for suite in batch if len(batch) == 1 else []:
-                    self.killers[mutant.file, suite] = self.killers.get((mutant.file, suite), 0) + 1
                 result = "killed" if ended == "failed" else "time"
                 return {"result": result, "by": ",".join(batch)[:300], "why": why}
         return {"result": "survived"}
+
+    def affordable(self, suites, seconds):
+        """The first suites, up to the most seconds of one mutant."""
+        chosen, total = [], 0.0
+        for suite in suites:
+            total += seconds[suite]
+            if chosen and total > self.most:
+                break
+            chosen.append(suite)
+        return chosen
+
+    def note(self, found):
+        """Counts the suites that kill mutants of a file: they are the likeliest for its other mutants."""
+        at = re.search(r" at (\w+)\.swift:", found.get("why", ""))
+        if at:
+            file = found["key"].split(" | ")[0]
+            suite = f"{file.split('/')[1]}Tests.{at[1]}"
+            self.kills[file, suite] = self.kills.get((file, suite), 0) + 1
 
     def by_runs(self, mutant):
         if mutant.number not in self.reach.sets(f"runs {mutant.module}"):
@@ -206,4 +238,5 @@ class Judge:
         found = self.by_tests(mutant) if stage == "tests" else self.by_runs(mutant)
         found |= {"key": mutant.key, "stage": stage, "seconds": round(time.monotonic() - start, 2)}
         self.results.add(found)
+        self.note(found)
         return found

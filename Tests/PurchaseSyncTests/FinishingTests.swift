@@ -59,6 +59,30 @@ import Testing
     #expect(again.state(of: key("100")) == .calling(failures: 1))
   }
 
+  @Test func `a call that failed waits longer after each failure, and a moment at least`() throws {
+    let storage = try storage(["100"])
+    func waits(failures: Int, policy: RetryPolicy) throws -> [Int64] {
+      try (1...100 as ClosedRange<UInt64>).map { seed in
+        var (finishes, delays, wait) = (FinishTable(), Delays(policy, seed: seed), Int64(0))
+        for _ in 0..<failures {
+          _ = finishes.begin(try tombstone("100", in: storage))
+          let actions = try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays)
+          wait = try #require(actions.wakes.first).milliseconds(since: midday)
+        }
+        return wait
+      }
+    }
+    for failures in 1...3 {
+      let (waits, widest) = (
+        try waits(failures: failures, policy: policy), policy.ceiling(afterFailures: failures)
+      )
+      #expect(waits.allSatisfy { (1...widest).contains($0) } && waits.contains { $0 > widest / 2 })
+    }
+    var impatient = policy
+    impatient.baseMilliseconds = 0
+    #expect(Set(try waits(failures: 2, policy: impatient)) == [1], "without a wait the timer would spin")
+  }
+
   @Test func `a due call without a tombstone is forgotten`() throws {
     let storage = try storage(["100"])
     var finishes = FinishTable()

@@ -109,6 +109,28 @@ import Testing
     #expect(trial.proofReleases.isEmpty)
   }
 
+  @Test func `each later proof waits longer, and a moment at least`() throws {
+    func waits(afterReleases releases: Int, policy: RetryPolicy) throws -> [Int64] {
+      try (1...100 as ClosedRange<UInt64>).map { seed in
+        let storage = try storage(["100"])
+        var (trial, delays) = (QuarantineTrial(appVersion: "1"), Delays(policy, seed: seed))
+        for _ in 0...releases {
+          _ = try place("100", in: storage)
+          _ = try trial.newProof(of: key("100"), in: storage, now: midday, &delays)
+        }
+        return try #require(storage.entry(key("100"))?.readyAt).milliseconds(since: midday)
+      }
+    }
+    for releases in 1...3 {
+      let waits = try waits(afterReleases: releases, policy: Self.policy)
+      let widest = Self.policy.ceiling(afterFailures: releases + 4)
+      #expect(waits.allSatisfy { (1...widest).contains($0) } && waits.contains { $0 > widest / 2 })
+    }
+    var impatient = Self.policy
+    impatient.baseMilliseconds = 0
+    #expect(Set(try waits(afterReleases: 1, policy: impatient)) == [1], "the order of the entries changes")
+  }
+
   @Test func `a new proof does not shorten a pause, and needs capacity`() throws {
     let storage = try storage(["100"], limits: QueueLimits(entries: 1))
     let asked = midday.adding(milliseconds: 3_600_000)

@@ -57,6 +57,23 @@ import Testing
     #expect(storage.retryState() == RetryState(), "nothing changed here since")
   }
 
+  enum Part: CaseIterable, Sendable {
+    case budget, notBefore, isFailing, pacedSendsLeft, pacedAt, succeededAt
+  }
+
+  @Test(arguments: Part.allCases)
+  func `each part that holds requests back is worth a commit, the last success alone is not`(part: Part) {
+    let budget = RetryBudget(
+      slotBegan: Timestamp(milliseconds: 0), retries: part == .budget ? 1 : 0, persons: 0)
+    let pace = BackendPace(
+      notBefore: part == .notBefore ? midday : nil, isFailing: part == .isFailing,
+      pacedSendsLeft: part == .pacedSendsLeft ? 1 : 0, pacedAt: part == .pacedAt ? midday : nil,
+      succeededAt: part == .succeededAt ? midday : nil)
+    let changed = RetryState(budget: budget, pace: pace)
+    #expect(changed.isWorthKeeping(since: RetryState()) == (part != .succeededAt))
+    #expect(RetryState().isWorthKeeping(since: changed) == (part != .succeededAt))
+  }
+
   @Test func `a Retry-After that another process got holds here too`() throws {
     let storage = MemoryStorage()
     var other = failing(asked: 600_000)
