@@ -20,6 +20,8 @@ class Mutant:
         self.file, self.kind, self.start, self.end, self.change = source.path, kind, start, end, change
         self.line = source.line(start)
         self.text = " ".join((text or source.line_text(start)).split())
+        # How much memory is set aside shows in no result. Such mutants are numbered with the others, and not judged.
+        self.is_idle = "reserveCapacity(" in self.text
         self.number = None
         self.times = 1
 
