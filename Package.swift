@@ -117,11 +117,13 @@ let package = Package(
     test(
       "FaultInjectionTests",
       ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "TestSupport"]),
-    test(
-      "ExplorationTests",
-      [
+    .testTarget(
+      name: "ExplorationTests",
+      dependencies: [
         "Exploration", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "AppStoreReceipts",
-      ]),
+      ],
+      exclude: ["Inputs"],  // Read where they lie, by #filePath.
+      swiftSettings: settings),
     test("FleetTests", ["Fleet", "PurchaseSync", "PurchaseQueue"]),
     test(
       "SimulatorTests",

@@ -24,8 +24,14 @@ struct ExploreOptions: Equatable, CommandOptions {
   var checkDeterminism = false
   /// The search prefers what it has not seen.
   var isGuided = false
-  /// Both searches, beside each other.
+  /// The guided search beside the random one.
   var compares = false
+  /// The folder of the inputs that earlier searches kept.
+  var corpus: String?
+  /// Whether nothing is added to it.
+  var readsOnly = false
+  /// Where the inputs of failing runs go.
+  var failing: String?
   /// The file of the page.
   var report: String?
   /// The directory of the failures' scenario files.
@@ -58,8 +64,17 @@ struct ExploreOptions: Equatable, CommandOptions {
         .flag(
           "--check-determinism", \.checkDeterminism,
           "every run twice, in two processes; the first random number that differs is named"),
-        .flag("--guided", \.isGuided, "prefer inputs that show new behaviours"),
-        .flag("--compare", \.compares, "with --guided: both searches at equal processor time"),
+        .flag(
+          "--guided", \.isGuided,
+          "after 48 random runs, mostly change the inputs that showed what is rare; not with --engine"),
+        .path(
+          "--corpus", \.corpus, of: "DIR", "with --guided: begin with its inputs, and add the best ones"),
+        .flag("--read-only", \.readsOnly, "add nothing to the corpus"),
+        .path(
+          "--failing", \.failing, of: "DIR", "with --guided: for the inputs of failing runs (default: here)"),
+        .flag(
+          "--compare", \.compares,
+          "with --guided: the random search and this one, at equal processor time"),
         .flag(
           "--exhaustive", \.isExhaustive,
           "every state of a small world instead of seeds; its --plant has bugs of its own"),
@@ -74,16 +89,32 @@ struct ExploreOptions: Equatable, CommandOptions {
         "--exhaustive",
         [
           "--seeds", "--from", "--engine", "--profile", "--storage", "--specification", "--jobs", "--minutes",
-          "--failures", "--report", "--scenarios", "--check-determinism",
+          "--failures", "--report", "--scenarios", "--check-determinism", "--guided",
         ]
       ),
       ("--plant", ["--minutes", "--failures", "--report", "--check-determinism"]),
       ("--check-determinism", ["--minutes", "--failures", "--report", "--scenarios", "--json"]),
+      ("--guided", ["--engine", "--check-determinism", "--scenarios"]),
+      (
+        "--compare",
+        ["--minutes", "--failures", "--report", "--plant", "--specification", "--corpus", "--jobs"]
+      ),
     ] + SimulationChoice.apart
 
   func complete() throws {
     let names = isExhaustive ? ExhaustiveBug.allCases.map(\.rawValue) : nil
-    try choice.checkBug(allowsAll: true, among: names)
+    try choice.checkBug(allowsAll: !isGuided, among: names)
+    let needing = [
+      ("--corpus", corpus != nil), ("--failing", failing != nil), ("--compare", compares),
+    ]
+    if !isGuided, let (name, _) = needing.first(where: \.1) {
+      throw Command.UsageError(
+        message: "\(name) needs --guided, such as explore --guided --corpus inputs")
+    }
+    if readsOnly, corpus == nil {
+      throw Command.UsageError(
+        message: "--read-only needs a corpus, such as explore --guided --corpus inputs --read-only")
+    }
   }
 
   /// A number, or a commit: the first 15 of its 40 hexadecimal digits are one.

@@ -7,6 +7,8 @@ struct ExploreReport {
   let seconds: Double
   /// An interruption ended the exploration early, so it proves nothing.
   var wasInterrupted = false
+  /// Of a guided search.
+  var guided: GuidedFigures?
 
   var catalogue: SimulationCatalogue { options.choice.catalogue }
 
@@ -69,6 +71,7 @@ struct ExploreReport {
       "\($0.name): median \($0.median), 99 % \($0.almostAll), most \($0.most) (\($0.unit))"
     }
     if !distributions.isEmpty { lines.append("") }
+    lines += guided?.lines ?? []
     lines += ["marks: " + marks.map { "\($0.name) \($0.hits)" }.joined(separator: ", "), ""]
     if !missedMarks.isEmpty {
       let names = missedMarks.map(\.name).joined(separator: ", ")
@@ -164,6 +167,8 @@ struct ExploreDocument: Encodable {
   var marks: [String: Int]
   var missedMarks: [String]
   var distributions: [Distribution]
+  /// Of a guided search.
+  var guided: GuidedFigures?
 
   init(_ report: ExploreReport) {
     let (options, sum) = (report.options, report.sum)
@@ -189,5 +194,6 @@ struct ExploreDocument: Encodable {
     marks = Dictionary(uniqueKeysWithValues: report.marks.map { ($0.name, $0.hits) })
     missedMarks = report.missedMarks.map(\.name)
     distributions = report.distributions
+    guided = report.guided
   }
 }

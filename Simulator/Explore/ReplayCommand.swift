@@ -7,11 +7,15 @@ struct ReplayCommand {
   func execute() -> Int32 {
     Interruption.shared.watch()
     do {
-      let code = try options.choice.withFiles {
-        if options.why { return try WhyCommand(options: options, choice: $0).execute() }
-        return try replay($0.runner())
+      let input = try options.input.map { try InputFile.read($0) }
+      let code = try options.choice.withFiles { choice in
+        if options.why { return try WhyCommand(options: options, choice: choice).execute() }
+        return try replay(input.map { choice.runner(of: $0) } ?? choice.runner())
       }
       return Interruption.shared.exitCode ?? code
+    } catch let error as InputFileError {
+      Terminal.error("purchase-simulator: \(error)")
+      return error.isThere ? ExitCode.badData : ExitCode.noInput
     } catch {
       if let code = Interruption.shared.exitCode { return code }
       Terminal.error("purchase-simulator: the replay failed: \(error)")

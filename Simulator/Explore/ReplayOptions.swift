@@ -10,6 +10,8 @@ struct ReplayOptions: Equatable, CommandOptions {
   var keep: [Int]?
   /// The last event of the trace; nil for all.
   var stopAt: Int?
+  /// The file of an input; nil for the run of the seed.
+  var input: String?
   /// Whether the failure is explained.
   var why = false
   /// The file of the page.
@@ -32,6 +34,7 @@ struct ReplayOptions: Equatable, CommandOptions {
           ($0.keep, $0.hasOwnRun) = (try places($1), true)
         },
         .number("--stop-at", \.stopAt, "up to this event"),
+        .path("--input", \.input, of: "FILE", "the run of this input, as explore --guided writes it"),
         .flag(
           "--why", \.why,
           "explain the failure: after which event it was likely, which acts it needs; with --plant NAME or all and no "
@@ -41,7 +44,11 @@ struct ReplayOptions: Equatable, CommandOptions {
       ])
   }
 
-  static let apart = SimulationChoice.apart + [("--why", ["--engine", "--stop-at"])]
+  static let apart =
+    [
+      ("--input", ["--seed", "--engine", "--profile", "--keep"]),
+      ("--why", ["--engine", "--stop-at", "--input"]),
+    ] + SimulationChoice.apart
 
   /// An act that the run does not have would be ignored silently.
   func complete() throws {

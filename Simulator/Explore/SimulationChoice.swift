@@ -101,7 +101,14 @@ struct SimulationChoice: Equatable, Sendable, CommandOptions {
     return runner
   }
 
-  var machineRunner: MachineRunner {
+  /// The runner of one input of the machine's simulation; nil for that of the seeds.
+  func runner(of input: MachineInput?) -> MachineRunner {
+    var runner = machineRunner
+    runner.input = input
+    return runner
+  }
+
+  private var machineRunner: MachineRunner {
     var runner = MachineRunner(
       profile: profile, bug: bug.flatMap(MachineBug.init(rawValue:)), disks: ExploredDisks.maker(storage))
     runner.hasOwnRandomness = hasOwnRandomness

@@ -75,10 +75,12 @@ extension CommandHelp {
       "explore --seeds 10000", "explore --minutes 60 --report out.html", "explore --plant all",
       "explore --exhaustive", "explore --engine --seeds 2000", "explore --storage sqlite --seeds 100",
       "explore --check-determinism --from $(git rev-parse HEAD)",
+      "explore --guided --corpus inputs --report out.html", "explore --guided --compare --seeds 5000",
     ],
     exits: """
         1    an invariant is broken, or was exercised too rarely; a mark was not hit;
-             a planted bug was not found, or breaks nothing; two runs differ
+             a planted bug was not found, or breaks nothing; two runs differ; the
+             guided search is not better than the random one
        70    it could not be done: no folder for the page or the scenarios
       """,
     parse: { ExploreOptions.parse($0).map(Command.explore) })
@@ -88,13 +90,14 @@ extension CommandHelp {
     summary: "trace one run of explore, or explain why it failed",
     options: ReplayOptions.table.help,
     examples: [
-      "replay --seed 7 --profile swarm", "replay --engine --seed 7",
+      "replay --seed 7 --profile swarm", "replay --engine --seed 7", "replay --input failing.json",
       "replay --why --seed 1 --plant doubleSend --report why.html",
       "replay --why --plant all",
     ],
     exits: """
         1    an invariant is broken in it; fewer than 90 of 100 planted bugs are
              explained, or one takes more than 30 s
+       65   FILE is no input: the reason is printed
        70    it could not be done: the page could not be written
       """,
     parse: { ReplayOptions.parse($0).map(Command.replay) })

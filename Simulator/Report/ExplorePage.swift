@@ -28,6 +28,8 @@ struct ExplorePage: Encodable {
   var failureCount: Int
   /// The first ones.
   var failures: [Failure]
+  /// Of a guided search.
+  var guided: GuidedFigures?
 
   /// One knob, and how many runs had which value.
   struct Knob: Encodable {
@@ -86,6 +88,7 @@ extension ExplorePage {
         bars: values.map { Distribution.Bar(label: $0.label, count: $0.count) })
     }
     failureCount = sum.failures
+    guided = report.guided
     failures = sum.broken.map { failure in
       let small = scenarios.first { $0.seed == failure.seed }
       let violation = small?.shrinking.violation ?? failure.violation
@@ -94,6 +97,17 @@ extension ExplorePage {
         what: violation.what, acts: small?.shrinking.places.count, trace: small?.trace ?? [],
         replay: small?.replay
           ?? FailureScenario.replay(choice, seed: failure.seed, stopAt: failure.violation.event))
+    }
+  }
+
+  /// The page of a guided search.
+  init(_ report: ExploreReport, guided failures: [GuidedFailure], command: String, madeAt: Date) {
+    self.init(report, scenarios: [], command: command, madeAt: madeAt)
+    self.failures = failures.map { failure in
+      Failure(
+        seed: String(failure.input.seed), invariant: failure.violation.invariant,
+        sentence: failure.violation.sentence, what: failure.violation.what, acts: failure.input.acts.count,
+        trace: failure.trace, replay: failure.replay)
     }
   }
 }

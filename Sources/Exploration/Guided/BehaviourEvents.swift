@@ -1,7 +1,7 @@
 /// What happens to an entry on a phone. The detail is in the first part of the state.
 enum EntryEvent: UInt8, CaseIterable {
   case arrivesSigned = 1
-  case arrivesByReceipt, isNotTaken, isRestored, isSent, leaseDenied, signInMissing, verdictHeard,
+  case arrivesByReceipt, isNotTaken, isRestored, isSent, leaseDenied, verdictHeard,
     failureHeard
   case finishBegins, finishEnds, isConfirmed, isTold, dies, launches, storageFails, faultEnds, heals, acts,
     actsToo, isNamed

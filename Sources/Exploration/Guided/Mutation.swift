@@ -5,10 +5,10 @@ struct Mutation {
 
   private(set) var input: MachineInput
   private let profile: SimulationProfile
-  private let other: () -> MachineInput
+  private let other: MachineInput
 
   /// - Parameter other: Another kept input, to cross with.
-  init(of input: MachineInput, profile: SimulationProfile, other: @escaping () -> MachineInput) {
+  init(of input: MachineInput, profile: SimulationProfile, crossing other: MachineInput) {
     (self.input, self.profile, self.other) = (input, profile, other)
   }
 
@@ -50,7 +50,7 @@ struct Mutation {
     take(from: MachineInput(seed: random.next() >> 1, profile: profile), &random)
   }
 
-  private mutating func cross(_ random: inout RandomStream) { take(from: other(), &random) }
+  private mutating func cross(_ random: inout RandomStream) { take(from: other, &random) }
 
   /// Copies acts that follow each other. Their purchases come with them.
   private mutating func take(from other: MachineInput, _ random: inout RandomStream) {

@@ -47,15 +47,13 @@ package struct MachineRunner: SimulationRunner {
     return log.draws
   }
 
-  /// The run of a plan, with its behaviours.
-  package func run(_ plan: GuidedSearch.Plan) throws -> (run: RunResult, seen: [UInt64]) {
-    let log = BehaviourLog()
-    var runner = self
-    runner.input = plan.input
-    let simulation = try runner.simulation(plan.seed, keeping: nil, behaviours: log)
+  /// A run, and the behaviours that it shows.
+  package func watchedRun(_ seed: UInt64) throws(QueueError) -> (run: RunResult, seen: [UInt64]) {
+    let behaviours = BehaviourLog()
+    let simulation = try simulation(seed, keeping: nil, behaviours: behaviours)
     defer { simulation.remove() }
     simulation.run()
-    return (simulation.result, log.seen)
+    return (simulation.result, behaviours.seen)
   }
 
   package func simulation(

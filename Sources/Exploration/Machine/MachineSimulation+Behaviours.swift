@@ -21,26 +21,14 @@ extension MachineSimulation {
     }
   }
 
-  /// The parts of the state that the entries of a phone have in common.
-  private struct World {
-    var app: Int
-    var room: Int
-    var mood: Int
-  }
-
-  private func world(of phone: Phone) -> World {
+  /// The part of the state that the entries of a phone have in common.
+  private func world(of phone: Phone) -> Int {
     let (app, helper) = (processes[phone.number], processes[phones.count + phone.number])
-    let shadow = phone.shadow
-    let running = (app.isAlive ? app.isSuspended ? 2 : 1 : 0) * 2 + (helper.isAlive ? 1 : 0)
-    func level(_ count: Int, _ most: Int) -> Int { count == 0 ? 0 : count < most ? 1 : 2 }
-    let room =
-      level(shadow.queued, knobs.entries) * 3 + level(shadow.quarantined, knobs.quarantined)
-    let clock = phone.clock < 0 ? 0 : phone.clock == 0 ? 1 : 2
-    return World(app: running, room: room, mood: clock * 3 + (isCalm ? 0 : faultBits == 0 ? 1 : 2))
+    return (app.isAlive ? app.isSuspended ? 2 : 1 : 0) * 2 + (helper.isAlive ? 1 : 0)
   }
 
   private func note(
-    _ event: EntryEvent, _ detail: Int, _ sale: Int, _ row: Shadow.Row, _ phone: Phone, _ world: World,
+    _ event: EntryEvent, _ detail: Int, _ sale: Int, _ row: Shadow.Row, _ phone: Phone, _ world: Int,
     _ behaviours: BehaviourLog
   ) {
     let (app, helper) = (processes[phone.number], processes[phones.count + phone.number])
@@ -51,23 +39,12 @@ extension MachineSimulation {
     behaviour.add(Self.bucket(row.attempts) * 2 + (row.isUpdate ? 1 : 0))
     let account = row.lane - 1
     let lane = account < 0 ? 0 : account == phone.user ? 1 : phone.isSignedIn(account) ? 2 : 3
-    let lease = phone.leases[row.lane]
-    behaviour.add(lane * 3 + (lease < 0 ? 0 : lease == app.number ? 1 : 2))
-    let version = min(3, max(0, row.version))
-    behaviour.add((row.isSigned ? row.receipt >= 0 ? 3 : 2 : row.receipt >= 0 ? 1 : 0) * 4 + version)
+    let proof = row.isSigned ? row.receipt >= 0 ? 3 : 2 : row.receipt >= 0 ? 1 : 0
+    behaviour.add(lane * 4 + proof)
     let match = row.order >= 0 ? 3 : min(2, row.candidates.count)
-    behaviour.add(match * 2 + (knobs.hasVault ? 1 : 0))
-    behaviour.add(
-      (row.wasPostponed ? 1 : 0) + (row.hasFailed ? 2 : 0)
-        + (phone.shadow.owedUpdates.contains(sale) ? 4 : 0) + (phone.shadow.ofImage ? 8 : 0))
-    behaviour.add(world.app)
-    behaviour.add(world.room)
-    let bit = 1 << row.lane
-    behaviour.add(
-      (phone.shadow.retry.pace.isFailing ? 1 : 0) + (app.failingLanes & bit != 0 ? 2 : 0)
-        + (app.waitingLanes & bit != 0 ? 4 : 0)
-        + (max(app.floorOfAll, app.floorOfLane[row.lane]) > deviceNow(phone).milliseconds ? 8 : 0))
-    behaviour.add(world.mood)
+    let isFull = phone.shadow.queued >= knobs.entries
+    behaviour.add(match * 4 + (row.wasPostponed ? 2 : 0) + (isFull ? 1 : 0))
+    behaviour.add(world)
     behaviours.add(behaviour.word)
   }
 
@@ -90,14 +67,13 @@ extension MachineSimulation {
     }
   }
 
-  /// 0, 1, 2, 3, up to 5, 8, 16, and more.
+  /// 0, 1, up to 3, up to 8, and more.
   private static func bucket(_ count: Int) -> Int {
     switch count {
-    case ..<4: max(0, count)
-    case ..<6: 4
-    case ..<9: 5
-    case ..<17: 6
-    default: 7
+    case ..<2: max(0, count)
+    case ..<4: 2
+    case ..<9: 3
+    default: 4
     }
   }
 
