@@ -7,9 +7,6 @@ struct FleetCommand {
 
   func execute() -> Int32 {
     Interruption.shared.watch()
-    if options.isOfExperiments {
-      return FleetExperiments(seed: options.scenario.seed, json: options.json).execute()
-    }
     if options.isOfWholePath { return wholePath() }
     if !options.json { Terminal.line(heading) }
     var results: [FleetResult] = []

@@ -9,8 +9,6 @@ struct FleetOptions: Equatable, CommandOptions {
   var json = false
   /// The compact model against the real machine.
   var isOfWholePath = false
-  /// Published experiments instead of a fleet.
-  var isOfExperiments = false
 
   static var table: OptionTable<Self> {
     OptionTable(
