@@ -72,7 +72,7 @@ let package = Package(
       name: "Bench",
       dependencies: [
         "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
-        "PurchaseSyncTesting", "CPurchaseSQLite",
+        "PurchaseSyncTesting", "Fleet", "CPurchaseSQLite",
       ],
       swiftSettings: settings),
     .target(name: "CReportPages"),
@@ -85,7 +85,7 @@ let package = Package(
       ],
       path: "Simulator",
       // The readme's picture, and what CReportPages embeds.
-      exclude: ["report.png", "report.html", "explore.html", "why.html", "page.css", "page.js"].map {
+      exclude: ["report.png", "report.html", "explore.html", "fleet.html", "why.html", "page.css", "page.js"].map {
         "Report/\($0)"
       },
       swiftSettings: settings),

@@ -6,28 +6,25 @@ struct FleetCommand {
   let options: FleetOptions
 
   func execute() -> Int32 {
+    // Ctrl-C ends these at once: they have nothing to show before their end.
+    if options.experiments { return FleetExperiments(options: options).execute() }
+    if options.advise { return FleetAdvisor(options: options).execute() }
+    if let path = options.report, let reason = ReportFile.refusal(of: path) {
+      Terminal.error("purchase-simulator: \(path) could not be written: \(reason)")
+      return ExitCode.internal
+    }
     Interruption.shared.watch()
     if options.isOfWholePath { return wholePath() }
-    if !options.json { Terminal.line(heading) }
-    var results: [FleetResult] = []
-    for policy in options.policies where !Interruption.shared.isAsked {
-      let progress = FleetProgress(policy.rawValue, horizon: options.scenario.horizon)
-      let begin = ProcessInfo.processInfo.systemUptime
-      let tally = policy.run(options.scenario) { second in
-        progress.show(second)
-        return !Interruption.shared.isAsked
-      }
-      progress.clear()
-      let result = tally.result(
-        policy.rawValue, wallSeconds: ProcessInfo.processInfo.systemUptime - begin)
-      results.append(result)
-      if options.json { Terminal.json(result) }
+    if !options.json { Terminal.line(Self.words(options)) }
+    let runs = run()
+    if !options.json { FleetTable.lines(runs.map(\.0)).forEach(Terminal.line) }
+    if let path = options.report {
+      let page = FleetPage(options, runs, command: ReportFile.commandLine, madeAt: Date())
+      guard ReportFile.write(to: path, { try ReportPage.html(page) }) else { return ExitCode.internal }
     }
-    if !options.json { FleetTable.lines(results).forEach(Terminal.line) }
     if let code = Interruption.shared.exitCode {
-      Terminal.error(
-        "purchase-simulator: ended after " + Counted.text(results.count, "policy", "policies")
-          + ", the last one incomplete")
+      let complete = runs.count { !$0.0.wasInterrupted }
+      Terminal.error("purchase-simulator: ended after " + Counted.text(complete, "policy", "policies"))
       return code
     }
     return ExitCode.ok
@@ -42,11 +39,32 @@ struct FleetCommand {
     }
   }
 
-  private var heading: String {
+  /// The policies one after the other. After an interruption the last one is incomplete.
+  private func run() -> [(FleetResult, FleetCurves)] {
+    var runs: [(FleetResult, FleetCurves)] = []
+    for policy in options.policies where !Interruption.shared.isAsked {
+      let progress = FleetProgress(policy.rawValue, horizon: options.scenario.horizon)
+      let begin = ProcessInfo.processInfo.systemUptime
+      let tally = policy.run(options.scenario, numbers: options.numbers) { second in
+        progress.show(second)
+        return !Interruption.shared.isAsked
+      }
+      progress.clear()
+      let wall = ProcessInfo.processInfo.systemUptime - begin
+      let result = tally.result(policy.rawValue, wallSeconds: wall)
+      runs.append((result, tally.curves))
+      if options.json { Terminal.json(result) }
+    }
+    return runs
+  }
+
+  /// The scenario in a sentence.
+  static func words(_ options: FleetOptions) -> String {
     let scenario = options.scenario
+    let asks = scenario.retryAfter.map { ", Retry-After \(SpanOption.words($0))" } ?? ""
     return "\(Counted.text(scenario.devices, "device")), \(scenario.fault.rawValue) of "
       + "\(SpanOption.words(scenario.outage)), \(scenario.capacity) requests/s, clocks "
-      + "\(scenario.clocks.rawValue), foreground \(scenario.foreground.rawValue), "
+      + "\(scenario.clocks.rawValue), foreground \(scenario.foreground.rawValue)\(asks), "
       + "\(SpanOption.words(scenario.horizon)) in all, seed \(scenario.seed)"
   }
 }

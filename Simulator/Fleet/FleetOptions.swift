@@ -1,4 +1,5 @@
 import Fleet
+import PurchaseSync
 
 /// The options of `fleet`.
 struct FleetOptions: Equatable, CommandOptions {
@@ -9,6 +10,18 @@ struct FleetOptions: Equatable, CommandOptions {
   var json = false
   /// The compact model against the real machine.
   var isOfWholePath = false
+  /// The engine's ceiling in seconds; nil for its default.
+  var ceiling: Int?
+  var advise = false
+  var experiments = false
+  /// The file of the page.
+  var report: String?
+
+  var numbers: RetryPolicy {
+    var policy = RetryPolicy()
+    if let ceiling { policy.ceiling = .seconds(ceiling) }
+    return policy
+  }
 
   static var table: OptionTable<Self> {
     OptionTable(
@@ -43,11 +56,27 @@ struct FleetOptions: Equatable, CommandOptions {
         .value("--retry-after", of: "TIME", "what an overloaded backend asks for (default: nothing)") {
           $0.scenario.retryAfter = try SpanOption.seconds($1, of: "--retry-after")
         },
+        .value("--ceiling", of: "TIME", "the engine's longest delay (default: 1h)") {
+          $0.ceiling = try SpanOption.seconds($1, of: "--ceiling")
+        },
         .flag(
-          "--experiments", \.isOfExperiments, "published experiments, made again; with --seed and --json"),
+          "--advise", \.advise, "the numbers for a fleet of this size, and what its backend should answer"),
+        .flag("--experiments", \.experiments, "published experiments repeated, beside their figures"),
+        .path("--report", \.report, of: "FILE", "a page with load and delivery over time"),
         .flag("--json", \.json, "a JSON line per policy"),
       ])
   }
+
+  static let apart = [
+    ("--advise", ["--experiments", "--policy", "--ceiling", "--retry-after", "--report"]),
+    (
+      "--experiments",
+      [
+        "--devices", "--outage", "--capacity", "--policy", "--clocks", "--horizon", "--fault", "--foreground",
+        "--retry-after", "--ceiling", "--report",
+      ]
+    ),
+  ]
 
   mutating func complete() throws {
     policies = policies.isEmpty ? FleetPolicyName.allCases : policies.unique

@@ -3,15 +3,16 @@ import Foundation
 
 /// The results as text, a row per policy.
 enum FleetTable {
+  static let header = [
+    "policy", "peak/C", "req/purchase", "50 %", "99 %", "100 %", "new <1 min", "wasted", "wall",
+  ]
+
   static func lines(_ results: [FleetResult]) -> [String] {
-    let header = [
-      "policy", "peak/C", "req/purchase", "50 %", "99 %", "100 %", "new <1 min", "wasted", "wall",
-    ]
     return TextTable.lines([header] + results.map(row))
       + [""] + results.map { $0.policy + ": " + FleetVerdict($0).words }
   }
 
-  private static func row(_ result: FleetResult) -> [String] {
+  static func row(_ result: FleetResult) -> [String] {
     [
       result.policy, decimal(result.peakOverCapacity), decimal(result.amplification),
       time(result.secondsTo50), time(result.secondsTo99), time(result.secondsTo100),

@@ -109,8 +109,10 @@ extension CommandHelp {
     more: "POLICIES\n" + rows(FleetPolicyName.allCases.map { ($0.rawValue, $0.summary) }),
     examples: [
       "fleet --devices 1000000 --outage 4h --capacity 2000",
-      "fleet --policy engine --policy exponential --clocks aligned --json",
+      "fleet --policy engine --policy exponential --clocks aligned",
+      "fleet --advise --devices 50000 --capacity 100", "fleet --experiments",
     ],
+    exits: "  1    with --experiments: one of them does not agree",
     parse: { FleetOptions.parse($0).map(Command.fleet) })
 
   private static let scenarios = CommandHelp(

@@ -6,6 +6,7 @@ enum ReportFiles {
   static var report: Data { unsafe data(report_html()) }
   static var explore: Data { unsafe data(explore_html()) }
   static var why: Data { unsafe data(why_html()) }
+  static var fleet: Data { unsafe data(fleet_html()) }
   static var style: Data { unsafe data(page_css()) }
   static var script: Data { unsafe data(page_js()) }
 

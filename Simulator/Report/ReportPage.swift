@@ -24,6 +24,11 @@ enum ReportPage {
     try html(page, in: ReportFiles.why)
   }
 
+  /// The same of a fleet.
+  static func html(_ page: FleetPage) throws -> Data {
+    try html(page, in: ReportFiles.fleet)
+  }
+
   /// The report is inserted last, so text in it that looks like a placeholder is not replaced.
   private static func html(_ report: some Encodable, in template: Data) throws -> Data {
     let encoder = JSONEncoder()

@@ -31,6 +31,9 @@ package struct Benchmark: Sendable {
     Benchmark(
       name: "serve", summary: "measure the mock backend under load", bars: ServeBench.bars, usesDisk: true,
       measure: { try ServeBench(options: $0, child: $1).measure($2) }),
+    Benchmark(
+      name: "fleet", summary: "measure the simulation of a fleet", bars: FleetBench.bars,
+      measure: { try FleetBench(options: $0).measure($2) }),
   ]
 
   package static var names: [String] { all.map(\.name) }

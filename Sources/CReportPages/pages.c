@@ -15,6 +15,10 @@ static const unsigned char why[] = {
 #embed "../../Simulator/Report/why.html"
 };
 
+static const unsigned char fleet[] = {
+#embed "../../Simulator/Report/fleet.html"
+};
+
 static const unsigned char style[] = {
 #embed "../../Simulator/Report/page.css"
 };
@@ -26,5 +30,6 @@ static const unsigned char script[] = {
 struct ReportPart report_html(void) { return (struct ReportPart){report, sizeof report}; }
 struct ReportPart explore_html(void) { return (struct ReportPart){explore, sizeof explore}; }
 struct ReportPart why_html(void) { return (struct ReportPart){why, sizeof why}; }
+struct ReportPart fleet_html(void) { return (struct ReportPart){fleet, sizeof fleet}; }
 struct ReportPart page_css(void) { return (struct ReportPart){style, sizeof style}; }
 struct ReportPart page_js(void) { return (struct ReportPart){script, sizeof script}; }

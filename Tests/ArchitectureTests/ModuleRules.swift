@@ -38,7 +38,9 @@ struct ModuleRules: Sendable {
     "Sources/Fleet": ModuleRules(
       project: ["PurchaseSync", "PurchaseQueue"], toolchain: system),
     "Sources/Bench": ModuleRules(
-      project: storage.union(["PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "CPurchaseSQLite"]),
+      project: storage.union([
+        "PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "Fleet", "CPurchaseSQLite",
+      ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Simulator": ModuleRules(
       project: storage.union([

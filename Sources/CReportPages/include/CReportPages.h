@@ -15,6 +15,9 @@ struct ReportPart explore_html(void);
 /// Simulator/Report/why.html
 struct ReportPart why_html(void);
 
+/// Simulator/Report/fleet.html
+struct ReportPart fleet_html(void);
+
 /// Simulator/Report/page.css
 struct ReportPart page_css(void);
 

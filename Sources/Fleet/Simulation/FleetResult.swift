@@ -31,6 +31,43 @@ package struct FleetResult: Sendable, Encodable, Equatable {
   package var wasInterrupted = false
 
   package init() {}
+
+  private enum Key: String, CodingKey {
+    case policy, devices, peakOverCapacity, amplification, drains, secondsTo50, secondsTo90, secondsTo99
+    case secondsTo100, newServedWithinMinute, requestsInFault, requestsAfter, requestsPerDevice, wasted
+    case purchases, delivered, pending, dropped, wallSeconds, bytesPerDevice, wasInterrupted, verdict
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(policy, forKey: .policy)
+    try container.encode(drains, forKey: .drains)
+    try container.encode(wasInterrupted, forKey: .wasInterrupted)
+    try container.encode(FleetVerdict(self).kind.rawValue, forKey: .verdict)
+    // Nil is written too, so that each line has the same fields.
+    for (key, seconds) in [
+      (Key.secondsTo50, secondsTo50), (.secondsTo90, secondsTo90), (.secondsTo99, secondsTo99),
+      (.secondsTo100, secondsTo100),
+    ] {
+      try container.encode(seconds, forKey: key)
+    }
+    try container.encode(newServedWithinMinute.map(Self.rounded), forKey: .newServedWithinMinute)
+    for (key, number) in [
+      (Key.peakOverCapacity, peakOverCapacity), (.amplification, amplification), (.wallSeconds, wallSeconds),
+      (.requestsPerDevice, requestsPerDevice), (.bytesPerDevice, bytesPerDevice),
+    ] {
+      try container.encode(Self.rounded(number), forKey: key)
+    }
+    for (key, count) in [
+      (Key.devices, devices), (.requestsInFault, requestsInFault), (.requestsAfter, requestsAfter),
+      (.wasted, wasted), (.purchases, purchases), (.delivered, delivered), (.pending, pending),
+      (.dropped, dropped),
+    ] {
+      try container.encode(count, forKey: key)
+    }
+  }
+
+  private static func rounded(_ number: Double) -> Double { (number * 10_000).rounded() / 10_000 }
 }
 
 /// Load and delivery over time, for a picture.

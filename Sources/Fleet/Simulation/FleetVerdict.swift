@@ -1,6 +1,6 @@
 /// A result in words: whether a backend survives this policy, and what its users see.
 package struct FleetVerdict: Sendable, Equatable {
-  package enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, Encodable, CaseIterable {
     /// Drains, within one and a half times the capacity, with at most 1.2 requests per purchase.
     case calm
     /// Drains, with more load than that.
