@@ -85,9 +85,10 @@ let package = Package(
       ],
       path: "Simulator",
       // The readme's picture, and what CReportPages embeds.
-      exclude: ["report.png", "report.html", "explore.html", "fleet.html", "why.html", "page.css", "page.js"].map {
-        "Report/\($0)"
-      },
+      exclude: ["report.png", "report.html", "explore.html", "fleet.html", "why.html", "page.css", "page.js"]
+        .map {
+          "Report/\($0)"
+        },
       swiftSettings: settings),
     // The readme's sample, with the settings of a new package. A test runs it.
     .executableTarget(
