@@ -19,6 +19,8 @@ struct ReplayOptions: Equatable, CommandOptions {
   var json = false
   /// Whether the command line names the run.
   var hasOwnRun = false
+  /// Whether it names the profile: planted bugs are then searched in no other.
+  var hasOwnProfile = false
 
   /// With a planted bug alone: the search finds a failing run of it, and the explanation is measured.
   var measuresPlants: Bool { why && choice.bug != nil && (choice.bug == "all" || !hasOwnRun) }
@@ -29,7 +31,7 @@ struct ReplayOptions: Equatable, CommandOptions {
         OptionTable.Row(name: "--seed", argument: "N", help: "which run (default: 1)") {
           ($0.seed, $0.hasOwnRun) = (try $1.number(of: "--seed", in: nil), true)
         }
-      ] + SimulationChoice.rows(\.choice) + [
+      ] + SimulationChoice.rows(\.choice, hasOwnProfile: \.hasOwnProfile) + [
         .value("--keep", of: "PLACES", "only these acts, as a failure prints them, or none") {
           ($0.keep, $0.hasOwnRun) = (try places($1), true)
         },
@@ -64,8 +66,9 @@ struct ReplayOptions: Equatable, CommandOptions {
   }
 
   private func checkWhy() throws {
-    if why, measuresPlants, report != nil {
-      throw Command.UsageError(message: "--report is of one run: add --seed N")
+    if measuresPlants, report != nil || keep != nil {
+      let option = keep == nil ? "--report" : "--keep"
+      throw Command.UsageError(message: "\(option) is of one run: name one planted bug, and add --seed N")
     }
     guard !why, report != nil || json else { return }
     throw Command.UsageError(message: "\(json ? "--json" : "--report") needs --why")

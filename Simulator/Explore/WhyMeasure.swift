@@ -64,7 +64,8 @@ struct WhyMeasure {
   }
 
   func execute() throws -> Int32 {
-    let bugs = choice.catalogue.bugs.filter { choice.bug == "all" || $0.name == choice.bug }
+    let known = choice.checksProtocol ? choice.catalogue.protocolBugs : choice.catalogue.bugs
+    let bugs = known.filter { choice.bug == "all" || $0.name == choice.bug }
     let progress = Progress(count: bugs.count, isShown: true)
     var rows: [Row] = []
     for bug in bugs where !Interruption.shared.isAsked {
@@ -106,7 +107,7 @@ struct WhyMeasure {
   /// Of the smallest scenario that `explore --plant` finds.
   private func explanation(of bug: String) throws -> (explained: FailureExplanation, replay: String)? {
     var search = ExploreOptions()
-    (search.choice, search.from) = (choice, options.seed)
+    (search.choice, search.from, search.hasOwnProfile) = (choice, options.seed, options.hasOwnProfile)
     guard let (found, scenario) = try BugSearch(options: search, choice: choice).smallest(bug) else {
       return nil
     }

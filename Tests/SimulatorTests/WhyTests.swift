@@ -101,7 +101,11 @@ import Testing
     (["--report", "out.html"], "--report needs --why"),
     (["--json"], "--json needs --why"),
     (["--plant", "all"], "there is no planted bug 'all'"),
-    (["--why", "--plant", "all", "--report", "out.html"], "--report is of one run: add --seed N"),
+    (
+      ["--why", "--plant", "all", "--report", "out.html"],
+      "--report is of one run: name one planted bug, and add"
+    ),
+    (["--why", "--plant", "all", "--keep", "3"], "--keep is of one run: name one planted bug, and add"),
     (["--why", "--plant", "captive"], "there is no planted bug 'captive'"),
     (["--why", "--seed", "7", "--keep", "9999"], "there is no act 9999 in seed 7"),
   ])
