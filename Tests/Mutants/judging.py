@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import re
 import resource
 import select
@@ -176,7 +177,9 @@ class Judge:
         self.kills = {}
         for found in results.last.values():
             self.note(found)
-        self.temporary = copy.folder / f"temporary-{os.getpid()}"
+        # In memory if possible: the queue's tests wait for the disk otherwise.
+        memory = pathlib.Path("/dev/shm")
+        self.temporary = (memory if memory.is_dir() else copy.folder) / f"mutants-{os.getpid()}"
 
     def environment(self, mutant):
         shutil.rmtree(self.temporary, ignore_errors=True)
