@@ -24,6 +24,12 @@ import Testing
     (["--check-determinism", "--report", "x.html"], "--check-determinism and --report do not go together"),
     (["--report"], "--report needs a value"), (["--scenario", "x"], "did you mean '--scenarios'?"),
     (["--print-hashes"], "explore has no option '--print-hashes'"),
+    (["--corpus", "x"], "--corpus needs --guided, such as explore --guided --corpus inputs"),
+    (["--compare"], "--compare needs --guided"), (["--failing", "x"], "--failing needs --guided"),
+    (["--guided", "--read-only"], "--read-only needs a corpus, such as explore --guided --corpus inputs"),
+    (["--guided", "--engine"], "--guided and --engine do not go together"),
+    (["--guided", "--compare", "--jobs", "2"], "--compare and --jobs do not go together"),
+    (["--guided", "--plant", "all"], "there is no planted bug 'all'"),
   ])
   func `options that make no sense are refused`(arguments: [String], said: String) {
     guard case .failure(let error) = ExploreOptions.parse(arguments) else {

@@ -127,6 +127,23 @@ struct ExploreBrowserTests {
     #expect(page.dom.components(separatedBy: "class=\"bar\"").count > 60)
   }
 
+  @Test func `a guided search shows its behaviours over time, and the rarest with the run of each`() throws {
+    var explorer = GuidedExplorer(
+      SimulationChoice(), GuidedSearch(profile: .swarm, from: 1, first: 2), jobs: 1)
+    try explorer.run(count: 4)
+    var report = ExploreSample.report(nil, seeds: 1..<2)
+    report.guided = try GuidedFigures(explorer, SimulationChoice())
+    let drawn = try draw(ExploreSample.page(report))
+    #expect(drawn.complaints == [])
+    #expect(drawn.dom.contains("data-overflow=\"false\""), "the page scrolls sideways")
+    #expect(drawn.dom.contains("<polyline points=\"0,180 "))
+    for text in ["behaviours after 4 runs", "an input for replay --input", "class=\"growth\""] {
+      #expect(drawn.dom.contains(text), "\(text)")
+    }
+    let plain = try draw(ExploreSample.page(ExploreSample.good))
+    #expect(plain.dom.contains("<section id=\"guided\" aria-labelledby=\"guided-title\" hidden=\"\">"))
+  }
+
   @Test func `where nothing failed, no failure is shown`() throws {
     let page = try draw(ExploreSample.page(ExploreSample.good))
     #expect(page.complaints == [])

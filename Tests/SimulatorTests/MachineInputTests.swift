@@ -14,11 +14,9 @@ import Testing
       .filter { $0.hasSuffix(".json") }.map { folder + "/\(name)/" + $0 }
   }
 
-  /// Each of them once broke an invariant. Its `about` says which.
+  /// Each of them once broke an invariant. Its `about` says which. The folder is empty until a search finds one.
   @Test func `no input of a failing run fails again`() throws {
-    let files = try Self.files("Regressions")
-    #expect(!files.isEmpty)
-    for file in files {
+    for file in try Self.files("Regressions") {
       let input = try InputFile.read(file)
       let run = try SimulationChoice(checksProtocol: true).runner(of: input).run(input.seed)
       #expect(run.violation == nil, "\(file): \(run.violation?.what ?? "")")
@@ -99,7 +97,7 @@ import Testing
     try TemporaryDirectory.with("Failing") { directory in
       let bug = MachineBug.finishBeforeAcknowledgement.rawValue
       let result = try CommandResult(of: [
-        "explore", "--guided", "--plant", bug, "--seeds", "16", "--failing", directory,
+        "explore", "--guided", "--plant", bug, "--seeds", "2", "--failing", directory,
       ])
       #expect(result.status == 1, "\(result.errors)")
       let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
@@ -117,13 +115,15 @@ import Testing
 
   @Test func `a corpus grows by what a search kept, and not if it is read only`() throws {
     try TemporaryDirectory.with("Corpus") { directory in
-      let words = ["explore", "--guided", "--seeds", "64", "--corpus", directory]
+      let words = ["explore", "--guided", "--seeds", "6", "--corpus", directory]
       let reading = try CommandResult(of: words + ["--read-only"])
       let before = try InputCorpus(directory).inputs
       #expect(reading.output.contains("corpus of 0 inputs") && before.isEmpty)
-      let (first, second) = (try CommandResult(of: words), try CommandResult(of: words))
-      #expect(first.output.contains("32 inputs added to \(directory)"))
-      #expect(second.output.contains("corpus of 32 inputs"))
+      let first = try CommandResult(of: words)
+      let count = try InputCorpus(directory).inputs.count
+      #expect(count > 2 && first.output.contains("\(count) inputs added to \(directory)"))
+      let second = try CommandResult(of: words)
+      #expect(second.output.contains("corpus of \(count) inputs"))
     }
   }
 }

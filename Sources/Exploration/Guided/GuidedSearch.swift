@@ -34,6 +34,7 @@ package struct GuidedSearch: Sendable {
 
   package let profile: SimulationProfile
   private let from: UInt64
+  private let first: Int
   private var isGuided: Bool
   private var random: RandomStream
   private var drawn: UInt64 = 0
@@ -55,11 +56,13 @@ package struct GuidedSearch: Sendable {
 
   /// - Parameters:
   ///   - corpus: Inputs that earlier searches kept.
+  ///   - first: How many runs are random before any other.
   ///   - isGuided: Otherwise it is the random search, which only counts behaviours.
   package init(
-    profile: SimulationProfile, from: UInt64, corpus: [MachineInput] = [], isGuided: Bool = true
+    profile: SimulationProfile, from: UInt64, corpus: [MachineInput] = [], first: Int = GuidedSearch.first,
+    isGuided: Bool = true
   ) {
-    (self.profile, self.from, self.isGuided) = (profile, from, isGuided)
+    (self.profile, self.from, self.first, self.isGuided) = (profile, from, first, isGuided)
     waiting = corpus.reversed()
     random = RandomStream(seed: from, "guided")
   }
@@ -73,7 +76,7 @@ package struct GuidedSearch: Sendable {
 
   /// The next run.
   package mutating func next() -> Plan {
-    guard isGuided, drawn >= Self.first else { return draw() }
+    guard isGuided, drawn >= first else { return draw() }
     if let input = waiting.popLast() { return Plan(seed: input.seed, input: input) }
     guard !random.chance(Self.fresh), let parent = pickRare(), let other = pickRare() else { return draw() }
     var mutation = Mutation(of: input(of: parent), profile: profile, crossing: input(of: other))
