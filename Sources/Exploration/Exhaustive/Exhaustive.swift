@@ -29,7 +29,6 @@ package struct ExhaustiveViolation: Sendable {
 
 /// Visits every state of the small world, those that are nearest to its beginning first.
 package final class ExhaustiveSearch {
-  private let world: SmallWorld
   private var table = StateTable()
   private var next: SmallSuccessors
   private let mostBytes: Int
@@ -38,15 +37,20 @@ package final class ExhaustiveSearch {
   private var progress: ContiguousArray<UInt32> = []
   private var result = ExhaustiveResult()
 
-  /// - Parameter seed: Of the machines. No number that is drawn has a second value.
+  /// - Parameters:
+  ///   - seed: Of the machines. No range that is drawn from has a second number, so nothing depends on it.
+  ///   - comparesEquals: Whether `difference` will be asked.
   package init(
     _ world: SmallWorld = SmallWorld(), bug: ExhaustiveBug? = nil, seed: UInt64 = 1, mostBytes: Int = 8 << 30,
-    _ make: @escaping BranchingStorageMaker
+    comparesEquals: Bool = false, _ make: @escaping BranchingStorageMaker
   ) throws {
-    self.world = world
     self.mostBytes = mostBytes
-    next = SmallSuccessors(world, try SmallSteps(bug: bug, seed: seed, make))
+    next = SmallSuccessors(
+      world, try SmallSteps(bug: bug, seed: seed, comparesEquals: comparesEquals, make))
   }
+
+  /// Two states of a device that were held equal, and do not behave alike; nil if there are none.
+  package func difference() throws -> String? { try next.steps.difference() }
 
   /// Runs until nothing new is found, or until the first violation. `goesOn` is asked after each few thousand states.
   package func run(_ goesOn: (ExhaustiveResult) -> Bool = { _ in true }) throws -> ExhaustiveResult {
@@ -85,8 +89,8 @@ package final class ExhaustiveSearch {
     result.transitions += next.all.count
     for successor in next.all {
       if successor.fault >= 0 {
-        let last = try words(of: successor.move, from: state)
-        return violated(next.steps.faults[Int(successor.fault)], try trace(to: number) + [last])
+        return violated(
+          next.steps.faults[Int(successor.fault)], try trace(to: number, then: successor.move))
       }
       let (found, isNew) = table.insert(successor.state, from: number)
       if successor.move.isProgress { progress.append(UInt32(found)) }
@@ -103,7 +107,7 @@ package final class ExhaustiveSearch {
   // MARK: Delivery
 
   /// Invariants 23 and 24: from each state there is a way, without any fault and without a person who buys, to one where
-  /// everything paid is delivered. The world is finite, so a run that is fair to each step gets there: a run that never
+  /// everything paid is delivered. There are finitely many states, so a run that is fair to each step gets there: a run that never
   /// does would stay in states from which there is no such way.
   private func checkDelivery() throws {
     starts.append(UInt32(progress.count))
@@ -133,21 +137,25 @@ package final class ExhaustiveSearch {
 
   // MARK: The way to a state
 
-  private func trace(to number: Int) throws -> [String] {
+  /// The steps to a state, and one more from there.
+  private func trace(to number: Int, then last: SmallMove? = nil) throws -> [String] {
     var numbers = [number]
     while let first = numbers.last, first != 0 { numbers.append(Int(table.parents[first])) }
     numbers.reverse()
     var lines: [String] = []
+    var names = ["A", "B"]
     for (from, to) in zip(numbers, numbers.dropFirst()) {
       try next.find(from: table[from])
       guard let step = next.all.first(where: { $0.state == table[to] }) else { continue }
-      lines.append(try words(of: step.move, from: table[from]))
+      lines.append(try words(of: step.move, from: table[from], names))
+      if step.move.mirrors { names.reverse() }
     }
+    if let last { lines.append(try words(of: last, from: table[number], names)) }
     return lines
   }
 
-  private func words(of move: SmallMove, from state: SmallState) throws -> String {
-    let name = ["A", "B"][Int(move.device)]
+  private func words(of move: SmallMove, from state: SmallState, _ names: [String]) throws -> String {
+    let name = names[Int(move.device)]
     let steps = next.steps
     guard move.kind == .device else {
       guard let letter = state.letter(Int(move.letter)) else { return "" }
@@ -176,13 +184,13 @@ extension SmallEvent {
     case .arrives(let sale): return "the store delivers \(Names.id(sale))"
     case .finished(let sale, true): return "the store finishes \(Names.id(sale))"
     case .finished(let sale, false): return "the store is to finish \(Names.id(sale)), and does not list it"
-    case .confirms(let sale): return "the app confirms the outcome of \(Names.id(sale))"
     case .reply(_, let answer):
       return "the answer comes: "
         + mail.answers[answer].verdicts.map(\.verdict.rawValue).joined(separator: ", ")
     case .noReply: return "the answer is lost"
     case .buys(let account, let sale): return "\(Names.accounts[account]) buys \(Names.id(sale))"
     case .charged(let sale): return "\(Names.id(sale)) was bought"
+    case .forgets(let sale): return "\(Names.id(sale)) was finished"
     case .reinstall: return "the app is deleted and installed again"
     case .crash: return "the process dies"
     }

@@ -19,7 +19,7 @@ package enum ExhaustiveBug: String, PlantedBug {
     case .timerLost: "the timer is lost when a request fails"
     case .overflowForgotten: "the store is not asked again when capacity is free"
     case .dropsUnlisted:
-      "an entry that was sent and that the store does not list at a launch is dropped: another device has finished it"
+      "after a launch, an entry that failed and that the store does not list is dropped: another device has it"
     case .limitIgnored: "the limit of entries is not checked"
     case .evictsOldest: "a full queue drops its oldest entry"
     case .enqueueNotDurable: "an enqueue is committed with the next write"
@@ -45,11 +45,11 @@ extension ExhaustiveBug {
     case .noReplyIsGranted, .timerLost: SmallWorld(purchases: 1, lostReplies: 1)
     case .toldOnce, .unseenForgotten: SmallWorld(purchases: 1, crashes: 1)
     case .backendForgets, .keyedByInstallation: SmallWorld(purchases: 1, devices: 2)
-    case .dropsUnlisted: SmallWorld(purchases: 1, devices: 2, crashes: 1)
+    case .dropsUnlisted: SmallWorld(purchases: 1, devices: 2, crashes: 1, lostReplies: 1)
     }
   }
 
-  /// Whether only the end shows it: something is never delivered. All states of the world have to be visited for that.
+  /// Whether only the end shows it: something is never delivered. All states have to be visited for that.
   private var isOfTheEnd: Bool {
     switch self {
     case .timerLost, .overflowForgotten, .toldOnce: true

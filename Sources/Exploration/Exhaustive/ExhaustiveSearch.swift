@@ -15,6 +15,8 @@ struct SmallMove: Hashable {
   var letter: UInt8 = 0
   /// Ends with a crash: which one, from 1; 0 for none.
   var crash: UInt8 = 0
+  /// Whether the devices change their names after it.
+  var mirrors = false
   /// Whether it happens sooner or later if nothing prevents it: no person and no fault is needed.
   var isProgress = false
 }
@@ -68,7 +70,6 @@ struct SmallSuccessors {
     if facts.isListing { try add(.listed(outside.listed), device, state) }
     for sale in 0..<outside.sales {
       if facts.arriving & outside.listed & 1 << sale != 0 { try add(.arrives(sale), device, state) }
-      if facts.confirming & 1 << sale != 0 { try add(.confirms(sale), device, state) }
       guard facts.finishing & 1 << sale != 0 else { continue }
       let isThere = outside.listed & 1 << sale != 0
       let next = try steps.finish(sale, in: state.outside)
@@ -95,7 +96,8 @@ struct SmallSuccessors {
       }
       let move = SmallMove(
         kind: .device, device: UInt8(device),
-        event: UInt8(SmallEvent.buys(account: account, sale: sale).number))
+        event: UInt8(SmallEvent.buys(account: account, sale: sale).number),
+        mirrors: buyer != device)
       all.append(SmallSuccessor(state: next, move: move, fault: result.fault))
     }
   }
@@ -118,18 +120,18 @@ struct SmallSuccessors {
     let crashed = state.has(.crash) && !result.crashes.isEmpty ? next : nil
     next.set(device: device, Int(result.device))
     try post(result.sent, from: device, isAwaited: true, &next)
-    all.append(SmallSuccessor(state: ordered(next), move: move, fault: result.fault))
+    try append(next, move, result.fault)
     guard var crashed else { return }
     crashed.use(.crash)
     crashed.orphan(device)
     move.isProgress = false
     for (index, number) in result.crashes.enumerated() {
-      let end = steps.crashEnds[Int(number)]
+      let end = steps.crashEnds[number]
       var next = crashed
       next.set(device: device, Int(end.device))
       try post(end.sent, from: device, isAwaited: false, &next)
       move.crash = UInt8(index + 1)
-      all.append(SmallSuccessor(state: ordered(next), move: move, fault: -1))
+      try append(next, move, end.fault)
     }
   }
 
@@ -143,10 +145,33 @@ struct SmallSuccessors {
   }
 
   /// Before the first purchase, the devices have no names.
-  private func ordered(_ state: SmallState) -> SmallState {
-    guard world.devices == 2, steps.outsideFacts[state.outside].sales == 0, state.device(0) > state.device(1)
-    else { return state }
-    return state.mirrored
+  private mutating func append(
+    _ state: SmallState, _ move: SmallMove, _ fault: Int32
+  ) throws(OutsideTheSmallWorld) {
+    var (state, move) = (state, move)
+    try tidy(&state)
+    move.mirrors =
+      world.devices == 2 && steps.outsideFacts[state.outside].sales == 0 && state.device(0) > state.device(1)
+    all.append(SmallSuccessor(state: move.mirrors ? state.mirrored : state, move: move, fault: fault))
+  }
+
+  /// Leaves out what can have no effect any more: transactions that are finished and were to be handed over, and requests
+  /// without a process that would change nothing in the ledger. (A credit is never taken back in the small world.)
+  private func tidy(_ state: inout SmallState) throws(OutsideTheSmallWorld) {
+    let outside = steps.outsideFacts[state.outside]
+    for device in 0..<world.devices {
+      let gone = steps.deviceFacts[state.device(device)].arriving & ~outside.listed
+      for sale in 0..<outside.sales where gone & 1 << sale != 0 {
+        let next = try steps.result(of: SmallEvent.forgets(sale).number, on: state.device(device)).device
+        state.set(device: device, Int(next))
+      }
+    }
+    var place = 0
+    while let letter = state.letter(place) {
+      let next = try steps.answer(letter.request, from: letter.device, in: state.outside).outside
+      let isIdle = !letter.isAwaited && next == state.outside
+      if isIdle { state.remove(place) } else { place += 1 }
+    }
   }
 
   // MARK: The network
@@ -160,7 +185,7 @@ struct SmallSuccessors {
     next.outside = outside
     if letter.isAwaited { _ = next.add(letter.with(answer: answer)) }
     let move = SmallMove(kind: .arrives, device: UInt8(letter.device), letter: UInt8(place), isProgress: true)
-    all.append(SmallSuccessor(state: next, move: move, fault: -1))
+    try append(next, move, -1)
   }
 
   /// The device gets the answer, or it gives the request up: the answer is lost, or comes too late.

@@ -16,8 +16,6 @@ struct SmallDevice {
   var installation = 0
   /// The account that bought here last, and is signed in; -1 for none.
   var user = -1
-  /// Transactions whose outcome the app was told since the installation, as bits.
-  var told = 0
 
   // What ends with the process.
   var timerAt: Int64?
@@ -27,11 +25,11 @@ struct SmallDevice {
   var finishing = 0
   /// New transactions that the store hands over by itself.
   var arriving = 0
-  /// Outcomes that the app has yet to confirm.
-  var confirming = 0
   var isListing = false
   /// The store is to be asked once more.
   var listsAgain = false
+  /// For a planted bug: an earlier process left an entry, and the store has not answered since the launch.
+  var wasLeft = false
 
   /// The process is gone.
   mutating func die(leaving disk: any BranchingStorage) {
@@ -40,17 +38,17 @@ struct SmallDevice {
     isAlive = false
     timerAt = nil
     waits = [-1, -1, -1]
-    (finishing, arriving, confirming) = (0, 0, 0)
-    (isListing, listsAgain) = (false, false)
+    (finishing, arriving) = (0, 0)
+    (isListing, listsAgain, wasLeft) = (false, false, false)
   }
 
   /// Everything that influences what it does next. `disk`: the text of the disk, if it is known.
   func text(disk known: String? = nil) -> String {
     var text = ValueText(now: now)
     text.add(value: isAlive)
-    text.add(value: [installation, user, told, finishing, arriving, confirming])
+    text.add(value: [installation, user, finishing, arriving])
     text.add(value: waits)
-    text.add(value: [isListing, listsAgain])
+    text.add(value: [isListing, listsAgain, wasLeft])
     if let timerAt { text.add(moment: timerAt) }
     if isAlive { text.add(value: machine) }
     text.add(known ?? diskText)
@@ -74,7 +72,6 @@ enum SmallEvent: Hashable {
   case arrives(Int)
   /// The store was told to finish a transaction. `isThere`: it listed it.
   case finished(Int, isThere: Bool)
-  case confirms(Int)
   /// The number of the answer.
   case reply(lane: Int, Int)
   case noReply(lane: Int)
@@ -82,6 +79,8 @@ enum SmallEvent: Hashable {
   case buys(account: Int, sale: Int)
   /// A purchase was made, here or on another device of the same Apple ID.
   case charged(Int)
+  /// A transaction is finished before the store handed it over here.
+  case forgets(Int)
   case reinstall
   case crash
 
@@ -98,10 +97,10 @@ enum SmallEvent: Hashable {
     case .crash: 3
     case .listed(let listed): 4 + listed
     case .arrives(let sale): 8 + sale
-    case .confirms(let sale): 10 + sale
-    case .charged(let sale): 12 + sale
-    case .finished(let sale, let isThere): 14 + 2 * sale + (isThere ? 1 : 0)
-    case .buys(let account, let sale): 18 + 2 * sale + account
+    case .charged(let sale): 10 + sale
+    case .finished(let sale, let isThere): 12 + 2 * sale + (isThere ? 1 : 0)
+    case .buys(let account, let sale): 16 + 2 * sale + account
+    case .forgets(let sale): 20 + sale
     case .noReply(let lane): 22 + lane
     case .reply(let lane, let answer): 25 + Self.mostReplies * lane + answer
     }
@@ -118,13 +117,12 @@ extension SmallEvent {
     case 3: self = .crash
     case 4..<8: self = .listed(number - 4)
     case 8..<10: self = .arrives(number - 8)
-    case 10..<12: self = .confirms(number - 10)
-    case 12..<14: self = .charged(number - 12)
-    case 14..<18: self = .finished((number - 14) / 2, isThere: number % 2 == 1)
-    case 18..<22: self = .buys(account: (number - 18) % 2, sale: (number - 18) / 2)
+    case 10..<12: self = .charged(number - 10)
+    case 12..<16: self = .finished((number - 12) / 2, isThere: number % 2 == 1)
+    case 16..<20: self = .buys(account: number % 2, sale: (number - 16) / 2)
+    case 20..<22: self = .forgets(number - 20)
     case 22..<25: self = .noReply(lane: number - 22)
-    default:
-      self = .reply(lane: (number - 25) / Self.mostReplies, (number - 25) % Self.mostReplies)
+    default: self = .reply(lane: (number - 25) / Self.mostReplies, (number - 25) % Self.mostReplies)
     }
   }
 }

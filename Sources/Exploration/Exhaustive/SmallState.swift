@@ -27,6 +27,14 @@ struct SmallState: Hashable {
   mutating func give(_ fault: Left) { low |= 1 << fault.rawValue }
   mutating func use(_ fault: Left) { low &= ~(1 << fault.rawValue) }
 
+  /// The same, with more faults left.
+  var more: some Sequence<SmallState> {
+    let left = low >> 60
+    return (left + 1..<max(8, left + 1)).lazy.filter { $0 & left == left }.map { [low, high] in
+      SmallState(low: low & ~(7 << 60) | $0 << 60, high: high)
+    }
+  }
+
   // MARK: Letters
 
   /// Each fault leaves at most one request that no one waits for, and each device waits for one.
@@ -36,6 +44,7 @@ struct SmallState: Hashable {
   private func code(_ place: Int) -> UInt64 { high >> UInt64(SmallLetter.bits * place) & Self.letterMask }
 
   func letter(_ place: Int) -> SmallLetter? {
+    guard place < Self.mostLetters else { return nil }
     let code = code(place)
     return code == 0 ? nil : SmallLetter(code: code)
   }

@@ -10,7 +10,6 @@ final class SmallSteps {
     var hasTimer = false
     var isListing = false
     var arriving = 0
-    var confirming = 0
     var finishing = 0
     /// Transactions in the queue on its disk, as bits.
     var queued = 0
@@ -23,7 +22,7 @@ final class SmallSteps {
     /// The numbers of the requests that went out; -1 for none.
     var sent: (Int16, Int16) = (-1, -1)
     /// Ends with a crash, in `crashEnds`.
-    var crashes: Range<Int32> = 0..<0
+    var crashes: Range<Int> = 0..<0
     /// In `faults`; -1 for none.
     var fault: Int32 = -1
   }
@@ -51,7 +50,7 @@ final class SmallSteps {
   private var outsideSteps: [Int: (outside: Int, answer: Int)] = [:]
   private(set) var faults: [SmallFault] = []
   /// Devices that were held equal to a known one, with its number.
-  private(set) var equals: [(device: SmallDevice, number: Int)] = []
+  private var equals: [(device: SmallDevice, number: Int)] = []
 
   init(
     bug: ExhaustiveBug?, seed: UInt64, comparesEquals: Bool = false, _ make: @escaping BranchingStorageMaker
@@ -87,10 +86,10 @@ final class SmallSteps {
   private static func facts(of device: SmallDevice) -> DeviceFacts {
     var facts = DeviceFacts(
       isAlive: device.isAlive, hasTimer: device.timerAt != nil, isListing: device.isListing,
-      arriving: device.arriving, confirming: device.confirming, finishing: device.finishing)
+      arriving: device.arriving, finishing: device.finishing)
     for entry in device.disk.allEntries { facts.queued |= 1 << Names.transaction(entry.key) }
     facts.isDone =
-      facts.queued == 0 && device.finishing == 0 && device.confirming == 0
+      facts.queued == 0 && device.finishing == 0
       && !device.disk.allTombstones.contains(where: \.isUnseen)
     return facts
   }
@@ -111,10 +110,11 @@ final class SmallSteps {
     if let fault = taken.fault { result.fault = number(of: fault) }
     var ends: [Result] = []
     for end in taken.crashes {
-      let crash = try remember(end)
+      var crash = try remember(end)
+      if let fault = end.fault { crash.fault = number(of: fault) }
       if !ends.contains(where: { $0.device == crash.device && $0.sent == crash.sent }) { ends.append(crash) }
     }
-    result.crashes = Int32(crashEnds.count)..<Int32(crashEnds.count + ends.count)
+    result.crashes = crashEnds.count..<crashEnds.count + ends.count
     crashEnds += ends
     return result
   }
@@ -134,6 +134,24 @@ final class SmallSteps {
     if let known = faults.firstIndex(of: fault) { return Int32(known) }
     faults.append(fault)
     return Int32(faults.count - 1)
+  }
+
+  /// Gives each event that a device got to each device that was held equal to it. Returns the first one with another
+  /// result, in words; nil if there is none.
+  func difference() throws(OutsideTheSmallWorld) -> String? {
+    for (device, number) in equals {
+      for event in 0..<SmallEvent.count where known[number * SmallEvent.count + event] >= 0 {
+        let expected = results[Int(known[number * SmallEvent.count + event])]
+        let found = try take(SmallEvent(number: event), device)
+        let isSame =
+          found.device == expected.device && found.sent == expected.sent
+          && crashEnds[found.crashes].elementsEqual(crashEnds[expected.crashes]) {
+            $0.device == $1.device && $0.sent == $1.sent
+          }
+        if !isSame { return "\(SmallEvent(number: event)) on \(device.text())" }
+      }
+    }
+    return nil
   }
 
   // MARK: Store and backend

@@ -30,20 +30,27 @@ struct StateTable {
     return value ^ value >> 29
   }
 
-  /// The number of the state, and whether it is new.
-  mutating func insert(_ state: SmallState, from parent: Int) -> (number: Int, isNew: Bool) {
+  private func find(_ state: SmallState) -> (number: Int?, place: Int) {
     var place = Self.hash(state) & mask
     while true {
       let slot = slots[Int(place)]
-      if slot == 0 { break }
+      if slot == 0 { return (nil, Int(place)) }
       let number = Int(slot - 1)
-      if low[number] == state.low, high[number] == state.high { return (number, false) }
+      if low[number] == state.low, high[number] == state.high { return (number, Int(place)) }
       place = (place + 1) & mask
     }
+  }
+
+  /// The number of the state, and whether it is new. A state that was found with more faults left is not new: all that
+  /// can follow from this one follows from that one.
+  mutating func insert(_ state: SmallState, from parent: Int) -> (number: Int, isNew: Bool) {
+    let (known, place) = find(state)
+    if let known { return (known, false) }
+    for faults in state.more { if let richer = find(faults).number { return (richer, false) } }
     low.append(state.low)
     high.append(state.high)
     parents.append(UInt32(parent))
-    slots[Int(place)] = UInt32(low.count)
+    slots[place] = UInt32(low.count)
     if low.count * 3 > slots.count * 2 { grow() }
     return (low.count - 1, true)
   }

@@ -12,8 +12,6 @@ struct ValueText {
 
   /// Ages from here on are the same: the pace after a failure is the longest that a decision asks about.
   private static let longestAge: Int64 = 1_000
-  /// The retry budget asks for longer: for eight slots of a seventh of an hour.
-  private static let longestSlot: Int64 = 4_200_000
 
   init(now: Int64) {
     self.now = now
@@ -27,24 +25,25 @@ struct ValueText {
     bytes.append(UInt8(ascii: " "))
   }
 
-  mutating func add(moment: Int64, longestAge: Int64 = Self.longestAge) {
+  mutating func add(moment: Int64) {
     switch moment {
     case 0, .max, SmallWorld.storeNow: add("@\(moment)")
-    default: add("\(max(moment - now, -longestAge))ms")
+    default: add("\(max(moment - now, -Self.longestAge))ms")
     }
   }
 
   /// How the values of a type are written.
   private enum Kind {
-    case moment, text, int, int64, flag, key, id, number, transaction, tombstone, leftOut, parts
+    case moment, text, int, int64, flag, key, id, number, transaction, tombstone, proof, leftOut, storeSide,
+      parts
   }
 
   /// By type: a cast takes longer than all the rest.
   private static nonisolated(unsafe) var kinds: [ObjectIdentifier: Kind] = [:]
 
   private static func kind(of value: Any) -> Kind {
-    let type = ObjectIdentifier(type(of: value))
-    if let known = unsafe kinds[type] { return known }
+    let type = type(of: value)
+    if let known = unsafe kinds[ObjectIdentifier(type)] { return known }
     let kind: Kind =
       switch value {
       case is Timestamp: .moment
@@ -56,13 +55,14 @@ struct ValueText {
       case is UUID: .id
       case is StoreTransaction: .transaction
       case is Tombstone: .tombstone
+      case is PayloadReference: .proof
       case is any BinaryInteger: .number
       // No range that is drawn from has two numbers. The policy and the limits are constants. The storage is written
       // apart.
       case is RandomSource, is RetryPolicy, is QueueLimits, is SmallStorage: .leftOut
-      default: .parts
+      default: "\(type)" == "StoreSide" ? .storeSide : .parts
       }
-    unsafe kinds[type] = kind
+    unsafe kinds[ObjectIdentifier(type)] = kind
     return kind
   }
 
@@ -75,11 +75,12 @@ struct ValueText {
     case .flag: add(value as? Bool == true ? "+" : "-")
     case .key: add((value as? EntryKey)?.rawValue ?? "")
     case .id, .number: add("\(value)")
-    // There is one transaction for each purchase.
+    // There is one transaction for each purchase, and one proof of it.
     case .transaction: add("#\((value as? StoreTransaction)?.transactionID ?? "")")
+    case .proof: add((value as? PayloadReference)?.kind ?? "")
     case .tombstone: if let tombstone = value as? Tombstone { add(tombstone: tombstone) }
     case .leftOut: return
-    case .parts: addParts(of: value)
+    case .parts, .storeSide: addParts(of: value)
     }
   }
 
@@ -88,7 +89,6 @@ struct ValueText {
     add(tombstone.key.rawValue)
     add(tombstone.lane.rawValue)
     add(tombstone.orderNumber ?? "nil")
-    add(tombstone.outcome)
     add(tombstone.isFinishOwed ? "+" : "-")
     add(tombstone.isUnseen ? "+" : "-")
   }
@@ -109,8 +109,10 @@ struct ValueText {
       add("(")
       for child in mirror.children {
         if let label = child.label, Self.leftOut.contains(label) { continue }
-        if child.label == "slotBegan", let moment = child.value as? Timestamp {
-          add(moment: moment.milliseconds, longestAge: Self.longestSlot)
+        if let label = child.label, Self.counts.contains(label) {
+          add("\(child.value)" == "0" ? "0" : "1")
+        } else if child.label == "account", Self.kind(of: value) == .storeSide {
+          continue
         } else if child.label == "buried" {
           // The order matters; what the records hold is written with them.
           for record in Mirror(reflecting: child.value).children {
@@ -124,12 +126,19 @@ struct ValueText {
     }
   }
 
-  /// Properties that no decision of the small world reads: moments that count for an entry that failed eight times or has
-  /// another one behind it in its lane, or that are only shown. And what follows from the rest: indexes of records and of
-  /// orders.
+  /// Properties that no decision of the small world reads: what counts for an entry that failed eight times, is postponed,
+  /// or has another one before it or behind it in its lane; numbers of proofs, of which each transaction has one; and
+  /// moments that are only shown. And what follows from the rest: indexes of records and of orders.
   private static let leftOut: Set<String> = [
-    "enqueuedAt", "attemptedAt", "settledAt", "succeededAt", "failingSince", "lastRecord", "record",
+    "enqueuedAt", "attemptedAt", "settledAt", "succeededAt", "failingSince", "lastRecord", "record", "lines",
+    "place",
+    "lastPlace", "proofs", "lastProof", "sendsDueFirst", "storeAccount", "slotBegan",
     "slotByNumber", "slotByToken", "shelfOfOrder", "shelves", "shelfByProduct",
+  ]
+
+  /// Counts of which only the first step matters: no delay grows, because none is drawn, and no limit is near.
+  private static let counts: Set<String> = [
+    "attempts", "failures", "failedRounds", "pacedSendsLeft", "retries", "persons",
   ]
 
   /// Dictionaries and sets have another order in each process.
