@@ -14,7 +14,6 @@ struct FleetCommand {
       return ExitCode.internal
     }
     Interruption.shared.watch()
-    if options.isOfWholePath { return wholePath() }
     if !options.json { Terminal.line(Self.words(options)) }
     let runs = run()
     if !options.json { FleetTable.lines(runs.map(\.0)).forEach(Terminal.line) }
@@ -28,15 +27,6 @@ struct FleetCommand {
       return code
     }
     return ExitCode.ok
-  }
-
-  private func wholePath() -> Int32 {
-    do {
-      return try WholePathCommand(options.scenario, json: options.json).execute()
-    } catch {
-      Terminal.error("purchase-simulator: the real machines could not be made: \(error)")
-      return ExitCode.internal
-    }
   }
 
   /// The policies one after the other. After an interruption the last one is incomplete.

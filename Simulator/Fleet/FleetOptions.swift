@@ -8,8 +8,6 @@ struct FleetOptions: Equatable, CommandOptions {
   var scenario = FleetScenario()
   var policies: [FleetPolicyName] = []
   var json = false
-  /// The compact model against the real machine.
-  var isOfWholePath = false
   /// The engine's ceiling in seconds; nil for its default.
   var ceiling: Int?
   var advise = false
@@ -80,12 +78,6 @@ struct FleetOptions: Equatable, CommandOptions {
 
   mutating func complete() throws {
     policies = policies.isEmpty ? FleetPolicyName.allCases : policies.unique
-    if isOfWholePath, scenario.devices > 20_000 {
-      throw Command.UsageError(
-        message:
-          "--whole-path has a machine for each device; this works: --whole-path --devices 10000 --capacity 20"
-      )
-    }
     guard scenario.horizon > scenario.outage else {
       let words = scenario.outage / 3_600 + 8
       throw Command.UsageError(

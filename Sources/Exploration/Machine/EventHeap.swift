@@ -62,8 +62,6 @@ struct EventHeap {
 
   var isEmpty: Bool { all.isEmpty }
 
-  func isDue(before moment: Int64) -> Bool { (all.first?.at ?? .max) < moment || moment == .max }
-
   mutating func plan(_ happening: Happening) {
     var new = happening
     new.sequence = planned

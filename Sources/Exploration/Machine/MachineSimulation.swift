@@ -69,8 +69,6 @@ package final class MachineSimulation {
   var trace: Trace?
   /// Notes what a guided search counts; nil if none asks.
   let behaviours: BehaviourLog?
-  /// Takes the requests that are sent, by their number; nil: each has a way of its own.
-  var gate: ((Int) -> Void)?
   /// Judges each step by the specification; nil if it is not asked for.
   let watch: ProtocolWatch?
   /// The request that the backend is working on.
@@ -185,10 +183,9 @@ package final class MachineSimulation {
     if nextAct < acts.count { plan(.act, at: acts[nextAct].at, nextAct) }
   }
 
-  /// Runs to the end, to the first violation, to an event, or up to a moment.
-  package func run(stopAt last: Int = .max, before moment: Int64 = .max) {
-    while !isOver, checker.violation == nil, event < last, heap.isDue(before: moment), let next = heap.next()
-    {
+  /// Runs to the end, to the first violation, or to an event.
+  package func run(stopAt last: Int = .max) {
+    while !isOver, checker.violation == nil, event < last, let next = heap.next() {
       now = max(now, next.at)
       event += 1
       if let drawLog { drawLog.begin(event: event, at: now) }

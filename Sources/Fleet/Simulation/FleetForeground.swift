@@ -5,7 +5,7 @@
 #endif
 
 /// When people open the app.
-package enum FleetForeground {
+enum FleetForeground {
   static let perDay = 4.0
   /// The wave is highest two hours after the fault begins.
   static let peak = 7_200.0
@@ -15,7 +15,7 @@ package enum FleetForeground {
   static let push = 60
 
   /// The apps that are opened in that second, on average.
-  package static func openings(_ scenario: FleetScenario, second: Int) -> Double {
+  static func openings(_ scenario: FleetScenario, second: Int) -> Double {
     guard scenario.foreground != .none else { return 0 }
     let wave = 1 + swing * cos(2 * .pi * (Double(second) - peak) / 86_400)
     return Double(scenario.devices) * perDay / 86_400 * wave
