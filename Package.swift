@@ -64,7 +64,7 @@ let package = Package(
     .target(
       name: "Exploration",
       dependencies: [
-        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection",
+        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection", "Fleet",
       ],
       swiftSettings: settings),
     .target(name: "Fleet", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),

@@ -8,6 +8,7 @@ struct FleetCommand {
   func execute() -> Int32 {
     // Ctrl-C ends these at once: they have nothing to show before their end.
     if options.experiments { return FleetExperiments(options: options).execute() }
+    if options.whole { return WholeFleetCommand(options: options).execute() }
     if options.advise { return FleetAdvisor(options: options).execute() }
     if let path = options.report, let reason = ReportFile.refusal(of: path) {
       Terminal.error("purchase-simulator: \(path) could not be written: \(reason)")

@@ -12,6 +12,8 @@ struct FleetOptions: Equatable, CommandOptions {
   var ceiling: Int?
   var advise = false
   var experiments = false
+  /// Whole devices beside the compact model.
+  var whole = false
   /// The file of the page.
   var report: String?
 
@@ -60,12 +62,15 @@ struct FleetOptions: Equatable, CommandOptions {
         .flag(
           "--advise", \.advise, "the numbers for a fleet of this size, and what its backend should answer"),
         .flag("--experiments", \.experiments, "published experiments repeated, beside their figures"),
+        .flag(
+          "--whole", \.whole, "the engine's machine and storage on each device, beside the compact model"),
         .path("--report", \.report, of: "FILE", "a page with load and delivery over time"),
         .flag("--json", \.json, "a JSON line per policy"),
       ])
   }
 
   static let apart = [
+    ("--whole", ["--advise", "--experiments", "--policy", "--report", "--json"]),
     ("--advise", ["--experiments", "--policy", "--ceiling", "--retry-after", "--report"]),
     (
       "--experiments",
@@ -77,6 +82,10 @@ struct FleetOptions: Equatable, CommandOptions {
   ]
 
   mutating func complete() throws {
+    guard !whole || scenario.devices <= 100_000 else {
+      throw Command.UsageError(
+        message: "--whole needs at most 100000 devices, each with a storage; this works: --devices 10000")
+    }
     policies = policies.isEmpty ? FleetPolicyName.allCases : policies.unique
     guard scenario.horizon > scenario.outage else {
       let words = scenario.outage / 3_600 + 8

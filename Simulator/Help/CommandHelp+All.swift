@@ -111,8 +111,9 @@ extension CommandHelp {
       "fleet --devices 1000000 --outage 4h --capacity 2000",
       "fleet --policy engine --policy exponential --clocks aligned",
       "fleet --advise --devices 50000 --capacity 100", "fleet --experiments",
+      "fleet --whole --devices 10000 --capacity 20",
     ],
-    exits: "  1    with --experiments: one of them does not agree",
+    exits: "  1    with --experiments or --whole: a figure does not agree",
     parse: { FleetOptions.parse($0).map(Command.fleet) })
 
   private static let scenarios = CommandHelp(

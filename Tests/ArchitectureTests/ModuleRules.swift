@@ -34,7 +34,8 @@ struct ModuleRules: Sendable {
       project: ["PurchaseSQLite", "PurchaseQueue", "CPurchaseSQLite"], toolchain: system.union(["Foundation"])
     ),
     "Sources/Exploration": ModuleRules(
-      project: storage.union(["PurchaseSync", "FaultInjection"]), toolchain: system.union(["Foundation"])),
+      project: storage.union(["PurchaseSync", "FaultInjection", "Fleet"]),
+      toolchain: system.union(["Foundation"])),
     "Sources/Fleet": ModuleRules(
       project: ["PurchaseSync", "PurchaseQueue"], toolchain: system),
     "Sources/Bench": ModuleRules(

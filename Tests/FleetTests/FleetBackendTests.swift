@@ -19,7 +19,7 @@ import Testing
     (FleetScenario.Fault.outage, 0.0, 20.0), (.slowdown, 2, 20), (.lostAnswers, 20, 20), (.halved, 0, 10),
   ])
   func `a fault changes another capacity`(fault: FleetScenario.Fault, during: Double, after: Double) {
-    let scenario = FleetSimulationTests.small { $0.fault = fault }
+    let scenario = FleetSimulationTests.small { ($0.fault, $0.capacity) = (fault, 20) }
     let backend = FleetBackend(scenario)
     #expect(backend.capacity(at: 1_799) == during)
     #expect(backend.capacity(at: 1_800) == after)
@@ -29,7 +29,7 @@ import Testing
   @Test func `exponential backoff drains with aligned clocks`() {
     let scenario = FleetSimulationTests.small {
       ($0.clocks, $0.foreground) = (.aligned, .none)
-      ($0.devices, $0.capacity) = (10_000, 20)
+      ($0.devices, $0.capacity) = (1_000, 2)
     }
     let exponential = FleetSimulationTests.result(.exponential, scenario)
     #expect(!exponential.drains && FleetVerdict(exponential).kind == .metastable)
@@ -44,7 +44,7 @@ import Testing
       .engine,
       FleetSimulationTests.small {
         $0.clocks = clocks
-        ($0.devices, $0.capacity) = (10_000, 20)
+        ($0.devices, $0.capacity) = (5_000, 10)
         ($0.outage, $0.horizon) = (7_200, 14_400)
       })
     #expect(result.drains && result.peakOverCapacity <= 1.5 && result.amplification <= 1.2)
@@ -60,7 +60,11 @@ import Testing
 
   @Test func `a device needs more memory than it may`() {
     let result = FleetSimulationTests.result(
-      .engine, FleetSimulationTests.small { ($0.devices, $0.capacity) = (20_000, 40) })
+      .engine,
+      FleetSimulationTests.small {
+        ($0.devices, $0.capacity) = (20_000, 40)
+        ($0.outage, $0.horizon) = (60, 61)
+      })
     #expect(result.bytesPerDevice <= 96)
   }
 }

@@ -14,6 +14,7 @@ import Testing
     (["--outage", "4x"], "--outage 4h"),
     (["--outage", "4h", "--horizon", "2h"], "--horizon 12h"),
     (["--horizon", "90d"], "--horizon 40d"),
+    (["--whole", "--devices", "200000"], "--devices 10000"),
     (["--retry-after", "-1s"], "--retry-after 4h"),
   ])
   func `a wrong number is refused without a line that works`(arguments: [String], works: String) throws {

@@ -32,7 +32,7 @@ package struct FleetBackend: Sendable {
   }
 
   /// What a device sees that was not served.
-  func failure(at second: Int) -> FleetFailure {
+  package func failure(at second: Int) -> FleetFailure {
     if isFaulty(at: second), scenario.fault != .slowdown { return .silence }
     return .busy(retryAfter: scenario.retryAfter.map { Int64($0) * 1_000 })
   }

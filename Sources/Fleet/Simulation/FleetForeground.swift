@@ -5,7 +5,7 @@
 #endif
 
 /// When people open the app.
-enum FleetForeground {
+package enum FleetForeground {
   static let perDay = 4.0
   /// The wave is highest two hours after the fault begins.
   static let peak = 7_200.0
@@ -15,14 +15,14 @@ enum FleetForeground {
   static let push = 60
 
   /// The apps that are opened in that second, on average.
-  static func openings(_ scenario: FleetScenario, second: Int) -> Double {
+  package static func openings(_ scenario: FleetScenario, second: Int) -> Double {
     guard scenario.foreground != .none else { return 0 }
     let wave = 1 + swing * cos(2 * .pi * (Double(second) - peak) / 86_400)
     return Double(scenario.devices) * perDay / 86_400 * wave
   }
 
   /// The devices whose users follow the push message in that second.
-  static func pushed(_ scenario: FleetScenario, second: Int) -> Range<Int> {
+  package static func pushed(_ scenario: FleetScenario, second: Int) -> Range<Int> {
     let passed = second - scenario.outage
     guard scenario.foreground == .push, (0..<push).contains(passed) else { return 0..<0 }
     return scenario.devices * passed / push..<scenario.devices * (passed + 1) / push
