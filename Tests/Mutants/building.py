@@ -1,8 +1,10 @@
 """The build of all mutants: a copy of the tree, rewritten, without those that do not compile."""
 
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import rewriting
@@ -138,13 +140,24 @@ class Copy:
         self.dropped_file.write_text(json.dumps(self.dropped, indent=0, sort_keys=True))
         return len(found)
 
+    def take_programs(self):
+        """Copies what was built, so that the next build does not change it under a run."""
+        self.programs = self.folder / f"programs-{os.getpid()}"
+        self.programs.mkdir(exist_ok=True)
+        for built in ("debug/purchase-syncPackageTests.xctest", "release/purchase-simulator"):
+            if (self.tree / ".build" / built).exists():
+                shutil.copy2(self.tree / ".build" / built, self.programs)
+
+    def remove_programs(self):
+        shutil.rmtree(self.programs)
+
     @property
     def tests(self):
-        return self.tree / ".build/debug/purchase-syncPackageTests.xctest"
+        return self.programs / "purchase-syncPackageTests.xctest"
 
     @property
     def simulator(self):
-        return self.tree / ".build/release/purchase-simulator"
+        return self.programs / "purchase-simulator"
 
     def kept(self):
         return [mutant for mutant in self.mutated.all if mutant.key not in self.dropped]

@@ -172,8 +172,9 @@ class Reach:
 
 
 class Judge:
-    def __init__(self, copy, reach, results, most):
+    def __init__(self, copy, reach, results, most, is_brief=False):
         self.copy, self.reach, self.results, self.most = copy, reach, results, most
+        self.is_brief = is_brief
         self.kills = {}
         for found in results.last.values():
             self.note(found)
@@ -229,12 +230,12 @@ class Judge:
     def by_runs(self, mutant):
         if mutant.number not in self.reach.sets(f"runs {mutant.module}"):
             return {"result": "unreached"}
-        for runs in RUNS[mutant.module]:
+        for runs in RUNS[mutant.module][:1 if self.is_brief else None]:
             command = [str(self.copy.simulator), "explore", "--jobs", "1", "--failures", "1", *runs]
             ended, why = Process(command, self.copy.tree, self.environment(mutant), 120, 60).run(False)
             if ended != "passed":
                 return {"result": "killed" if ended == "failed" else "time", "by": " ".join(runs), "why": why}
-        return {"result": "survived"}
+        return {"result": "begun" if self.is_brief else "survived"}
 
     def judge(self, mutant, stage):
         start = time.monotonic()

@@ -74,12 +74,14 @@ def report(made, kept, sample, results, say):
     by_tests = sum(verdicts[mutant.key] == "tests" for mutant in judged)
     by_runs = sum(verdicts[mutant.key] == "runs" for mutant in judged)
     in_time = sum("time" in (results.of(mutant, "tests"), results.of(mutant, "runs")) for mutant in judged)
+    begun = sum(results.of(mutant, "runs") == "begun" for mutant in survivors)
     counted = len(judged) - len(equivalent)
     share = f"{100 * (by_tests + by_runs) / counted:.1f} %" if counted else "-"
     rows = [
         ("made", made), ("compile", kept), ("in the sample", len(sample)), ("judged", len(judged)),
         ("killed by tests", by_tests), ("killed by runs", by_runs), ("of these, by time", in_time),
-        ("survived", len(survivors)), ("of these, equivalent", len(equivalent)),
+        ("survived", len(survivors)), ("of these, with a part of the runs", begun),
+        ("of these, equivalent", len(equivalent)),
         ("killed of those that are not equivalent", share),
     ]
     for name, value in rows:

@@ -171,6 +171,17 @@ import Testing
     }
   }
 
+  @Test(arguments: 1...30 as ClosedRange<Int64>) func `a window of any length holds what was spent in it`(
+    window: Int64
+  ) {
+    var (policy, budget) = (policy, RetryBudget())
+    policy.budgetWindowMilliseconds = window
+    _ = budget.spend(.person, now: noon, policy: policy)
+    let last = (0..<window).last { budget.spend(.person, now: later($0), policy: policy) } ?? 0
+    #expect(drain(&budget, .person, at: later(last + window - 1), policy) < 60)
+    #expect(budget.spent(.person, now: later(last + 3 * window + 20), policy: policy) == 0)
+  }
+
   @Test(arguments: RetryBudget.Purpose.allCases)
   func `requests come back although they are asked for each minute`(purpose: RetryBudget.Purpose) {
     var budget = RetryBudget()
