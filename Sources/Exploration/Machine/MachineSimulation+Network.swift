@@ -159,7 +159,7 @@ extension MachineSimulation {
     }
   }
 
-  private static let networkFaults = Fault.allCases.filter(\.ofNetwork)
+  static let networkFaults = Fault.allCases.filter(\.ofNetwork)
 
   private func end(_ number: Int, _ failure: UploadFailure, after delay: Int64) {
     uploads[number].failure = failure
@@ -167,7 +167,7 @@ extension MachineSimulation {
   }
 
   /// The failure of a network or backend that does not process the request.
-  private func refusal(_ fault: Fault) -> UploadFailure {
+  func refusal(_ fault: Fault) -> UploadFailure {
     switch fault {
     case .captivePortal:
       checker.mark(.captive)
@@ -359,43 +359,5 @@ extension MachineSimulation {
     if !process.storage.hasStruck, process.isAlive { keepFloors(said, upload, process) }
     shareFloor(of: process)
     if case .interrupted = failure, process.isAlive, !process.isSuspended { wake(process, .foreground) }
-  }
-
-  // MARK: Adoptions
-
-  func sendAdoption(_ account: Int, _ process: Process) {
-    checkAdoption(account, process)
-    process.adopting |= 1 << account
-    note(.adoptionSent, on: process.phone)
-    tell("phone \(process.phone.number + 1): the adoption of \(Names.accounts[account]) is sent")
-    plan(
-      .adoptionEnds, at: now + 2 * Int64(1 + network.below(knobs.latency)), process.number, process.launch,
-      account)
-  }
-
-  func adoptionEnds(_ process: Process, _ account: Int) {
-    process.adopting &= ~(1 << account)
-    let fault = faultBits == 0 ? nil : Self.networkFaults.first { strikes($0, process.phone, &network) }
-    var end = AdoptionEnd.taken
-    switch fault {
-    case nil, .delay, .duplicate:
-      if process.phone.isSignedIn(account) {
-        adoptDevice(process.phone.number, for: account)
-        checker.mark(.adoptionTaken)
-      } else {
-        end = .failed(.signInNeeded)
-      }
-    case .dropRequest, .stall: end = .failed(.retry(reason: "no answer", retryAfterMilliseconds: nil))
-    case .loseReply, .errorAfterCommit:
-      adoptDevice(process.phone.number, for: account)
-      end = .failed(.retry(reason: "no answer", retryAfterMilliseconds: nil))
-    case let fault?: end = .failed(refusal(fault))
-    }
-    if case .failed(let failure) = end { noteAdoptionFailure(failure, process) }
-    if behaviours != nil { note(.adoptionEnds, end == .taken ? 0 : 1, on: process.phone) }
-    feed(process) { (machine, now) throws(QueueError) in
-      try machine.adoptionEnded(account: Names.accounts[account], end, now: now)
-    }
-    shareFloor(of: process)
   }
 }
