@@ -32,7 +32,7 @@ struct FleetAdvisor {
     }
     lines += [
       "RetryPolicy.budgetPerWindow = \(advice.budget)",
-      "  twice the attempts of the first hour of an outage; people who buy or ask have their reserve in it",
+      "  twice the attempts of the first hour of an outage, and the reserve for people",
       "Retry-After: " + (advice.retryAfter.map { "\($0)" } ?? "none"),
     ]
     lines += advice.newServed.map { served in

@@ -63,7 +63,7 @@ import Testing
       }
     }
     #expect(state.quota == 500 - 2 * cost)
-    policy.succeeded(&state, now: 0)
+    _ = policy.succeeded(&state, now: 0)
     #expect(state.quota == 500 - cost)
   }
 
@@ -86,7 +86,7 @@ import Testing
     #expect(state.tokens == 50)
     state.attempts = 0
     #expect(policy.failed(&state, .silence, now: 0, using: &random) == .waits)
-    policy.succeeded(&state, now: 0)
+    _ = policy.succeeded(&state, now: 0)
     #expect(state.tokens == 41)
   }
 

@@ -55,7 +55,10 @@ package struct BackoffPolicy: FleetPolicy {
     return .at(now + max(delay, failure.retryAfter ?? 0))
   }
 
-  package func succeeded(_ state: inout State, now: Int64) { state = State() }
+  package func succeeded(_ state: inout State, now: Int64) -> Int64? {
+    state = State()
+    return nil
+  }
 
   /// The delay after so many failures.
   package func delay(after failures: Int, last: Int64, using random: inout RandomSource) -> Int64 {

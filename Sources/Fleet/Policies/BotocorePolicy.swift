@@ -47,10 +47,11 @@ package struct BotocoreStandardPolicy: FleetPolicy {
     return .at(now + Int64(random.unit() * Double(widest)))
   }
 
-  package func succeeded(_ state: inout State, now: Int64) {
+  package func succeeded(_ state: inout State, now: Int64) -> Int64? {
     // A success without a retry gives 1 back.
     state.quota = min(Self.quota, state.quota + max(UInt16(state.spent), 1))
     (state.attempts, state.spent) = (0, 0)
+    return nil
   }
 }
 
@@ -103,9 +104,9 @@ package struct BotocoreAdaptivePolicy: FleetPolicy {
     return standard.failed(&state.standard, failure, now: now, using: &random)
   }
 
-  package func succeeded(_ state: inout State, now: Int64) {
+  package func succeeded(_ state: inout State, now: Int64) -> Int64? {
     adjust(&state, Self.seconds(now), isThrottled: false)
-    standard.succeeded(&state.standard, now: now)
+    return standard.succeeded(&state.standard, now: now)
   }
 
   private static func seconds(_ milliseconds: Int64) -> Float { Float(milliseconds) / 1_000 }

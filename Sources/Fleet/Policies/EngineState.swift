@@ -1,7 +1,7 @@
-import PurchaseQueue
+package import PurchaseQueue
 package import PurchaseSync
 
-/// What the engine remembers on a device, in 45 bytes: moments as milliseconds of the run in 32 bits, which is enough for
+/// What the engine remembers on a device, in 56 bytes: moments as milliseconds of the run in 32 bits, which is enough for
 /// 49 days. Unpacking what was packed gives the same values, which a test checks.
 package struct EngineState: BitwiseCopyable, Sendable {
   /// For a moment that is nil.
@@ -16,9 +16,16 @@ package struct EngineState: BitwiseCopyable, Sendable {
   private var notBefore = none
   private var pacedAt = none
   private var succeededAt = none
+  /// Of the oldest entry: since when it fails, and until when it is postponed.
+  private var failingSince = none
+  private var readyAt: UInt32 = 0
   private var failures: UInt16 = 0
   private var pacedSendsLeft: UInt16 = 0
+  private var failedRounds: UInt8 = 0
   private var isFailing = false
+  /// Whether an entry is queued, and whether another one is behind it.
+  package var hasHead = false
+  package var hasBehind = false
   /// Whether the next request is one of a person, which may use the reserve of the budget.
   package var isForPerson = false
 
@@ -35,6 +42,22 @@ package struct EngineState: BitwiseCopyable, Sendable {
       pace: BackendPace(
         notBefore: Self.moment(notBefore), isFailing: isFailing, pacedSendsLeft: Int(pacedSendsLeft),
         pacedAt: Self.moment(pacedAt), succeededAt: Self.moment(succeededAt)))
+  }
+
+  /// The watch over the oldest entry.
+  package var watch: PoisonWatch {
+    PoisonWatch(failedRounds: Int(failedRounds), failingSince: Self.moment(failingSince), unknownAnswers: 0)
+  }
+
+  package mutating func keep(_ watch: PoisonWatch) {
+    failedRounds = UInt8(clamping: watch.failedRounds)
+    failingSince = Self.packed(watch.failingSince)
+  }
+
+  /// The oldest entry is not sent before this moment; others pass it.
+  package var ready: Timestamp {
+    get { Timestamp(milliseconds: Int64(readyAt)) }
+    set { readyAt = Self.packed(newValue) }
   }
 
   package mutating func keep(_ lane: LaneBackoff) {

@@ -38,7 +38,10 @@ package struct FixedPolicy: FleetPolicy {
     return .drops
   }
 
-  package func succeeded(_ state: inout State, now: Int64) { state = State() }
+  package func succeeded(_ state: inout State, now: Int64) -> Int64? {
+    state = State()
+    return nil
+  }
 }
 
 /// The rule of a purchase library: a 429 is sent again soon; after any other failure it waits for the next foreground.
@@ -55,5 +58,5 @@ package struct ForegroundPolicy: FleetPolicy {
     _ state: inout State, _ failure: FleetFailure, now: Int64, using random: inout RandomSource
   ) -> FleetNext { .waits }
 
-  package func succeeded(_ state: inout State, now: Int64) {}
+  package func succeeded(_ state: inout State, now: Int64) -> Int64? { nil }
 }

@@ -38,9 +38,10 @@ package struct GRPCPolicy: FleetPolicy {
     return .at(now + Int64(random.unit() * Double(widest)))
   }
 
-  package func succeeded(_ state: inout State, now: Int64) {
+  package func succeeded(_ state: inout State, now: Int64) -> Int64? {
     state.tokens = min(100, state.tokens + 1)
     state.attempts = 0
+    return nil
   }
 }
 
@@ -91,10 +92,10 @@ package struct AdaptiveThrottlingPolicy: FleetPolicy {
     _ state: inout State, _ failure: FleetFailure, now: Int64, using random: inout RandomSource
   ) -> FleetNext { backoff.failed(&state.backoff, failure, now: now, using: &random) }
 
-  package func succeeded(_ state: inout State, now: Int64) {
+  package func succeeded(_ state: inout State, now: Int64) -> Int64? {
     turn(&state, now)
     state.accepts = min(state.accepts, .max - 1) + 1
-    backoff.succeeded(&state.backoff, now: now)
+    return backoff.succeeded(&state.backoff, now: now)
   }
 
   private func turn(_ state: inout State, _ now: Int64) {

@@ -43,6 +43,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
     ceilingByRule = Self.ceilingByRule(devices: devices, capacity: capacity)
     let usual = Int(RetryPolicy().ceilingMilliseconds / 1_000)
     ceiling = max(usual, ceilingByRule)
+    budget = Self.budget(ceiling: ceiling)
     let result = Self.run(scenario, ceiling: ceiling)
     isCalm = FleetVerdict(result).kind == .calm
     (peakOverCapacity, amplification) = (result.peakOverCapacity, result.amplification)
@@ -50,7 +51,6 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
     // Devices that bought shortly before the end are not at their ceiling yet; no ceiling changes what they send.
     capacityForCalm =
       isCalm ? nil : Int((Double(capacity) * result.peakOverCapacity / FleetVerdict.calmPeak).rounded(.up))
-    budget = Self.budget(ceiling: ceiling)
     var pushed = scenario
     pushed.foreground = .push
     newServed = []
@@ -65,8 +65,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
     retryAfter = best.retryAfter
   }
 
-  /// The attempts of the first hour of an outage, in the mean, and as many again for people: never less than the
-  /// engine's reserve of 20 and a retry every six minutes.
+  /// Twice the attempts of the first hour of an outage in the mean, and the engine's reserve for people.
   package static func budget(ceiling: Int) -> Int {
     var (sent, passed, delay) = (0, 0.0, 1.0)
     while passed < 3_600 {
@@ -74,7 +73,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
       passed += delay
       delay = min(delay * 2, Double(ceiling) / 2)
     }
-    return max(30, 2 * sent)
+    return 2 * sent + RetryPolicy().budgetReserved
   }
 
   /// The engine with that ceiling, in a smaller fleet with a backend that is as much smaller.
@@ -88,6 +87,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
     scenario.horizon = max(scenario.horizon, scenario.outage + 3 * ceiling)
     var policy = RetryPolicy()
     policy.ceiling = .seconds(ceiling)
+    policy.budgetPerWindow = budget(ceiling: ceiling)
     var simulation = FleetSimulation(EnginePolicy(policy), scenario)
     return simulation.run().result("engine", wallSeconds: 0)
   }

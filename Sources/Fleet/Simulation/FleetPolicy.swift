@@ -18,8 +18,10 @@ package protocol FleetPolicy: Sendable {
   func failed(
     _ state: inout State, _ failure: FleetFailure, now: Int64, using random: inout RandomSource
   ) -> FleetNext
-  /// The request was answered.
-  func succeeded(_ state: inout State, now: Int64)
+  /// Whether a request at this moment carries the oldest purchase of the device; it carries all newer ones.
+  func carriesOldest(_ state: State, now: Int64) -> Bool
+  /// The request was answered. Returns when the device sends what is left, if it did not carry everything.
+  func succeeded(_ state: inout State, now: Int64) -> Int64?
 }
 
 /// What a device does after a failure.
@@ -51,4 +53,6 @@ extension FleetPolicy {
   ) -> Int64? { now }
 
   package func admit(_ state: inout State, now: Int64, using random: inout RandomSource) -> FleetNext? { nil }
+
+  package func carriesOldest(_ state: State, now: Int64) -> Bool { true }
 }

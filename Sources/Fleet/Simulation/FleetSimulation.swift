@@ -143,8 +143,8 @@ package struct FleetSimulation<Policy: FleetPolicy> {
       devices[index].marks.remove(.sending)
       if isServed, isHeard {
         if devices[index].marks.contains(.credited) { tally.wasted += 1 }
-        settle(index, second)
-        policy.succeeded(&devices[index].state, now: now)
+        settle(index, second, withOldest: policy.carriesOldest(devices[index].state, now: now))
+        if let left = policy.succeeded(&devices[index].state, now: now) { plan(id, .at(left), after: second) }
       } else {
         if isServed, !devices[index].marks.contains(.credited) {
           devices[index].marks.insert(.credited)
@@ -158,12 +158,14 @@ package struct FleetSimulation<Policy: FleetPolicy> {
     }
   }
 
-  private mutating func settle(_ index: Int, _ second: Int) {
+  private mutating func settle(_ index: Int, _ second: Int, withOldest: Bool) {
     devices[index].marks.remove(.credited)
-    if !devices[index].marks.contains(.settled), devices[index].marks.contains(.bought) {
+    let isOldPending = !devices[index].marks.contains(.settled) && devices[index].marks.contains(.bought)
+    if isOldPending, withOldest {
       devices[index].marks.insert(.settled)
       tally.deliveredBacklog += 1
     }
+    guard isOldPending || withOldest else { return }
     if devices[index].newSince != Self.never {
       tally.deliveredNew(since: Int(devices[index].newSince), second: second)
       devices[index].newSince = Self.never
