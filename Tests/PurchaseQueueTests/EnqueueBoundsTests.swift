@@ -100,6 +100,20 @@ import Testing
     }
   }
 
+  @Test func `a newer payload is noted, and only the newest notes stay`() async throws {
+    try await withQueue { queue, _, _ in
+      _ = try queue.enqueue(entry("a"), now: noon)
+      _ = try queue.enqueue(entry("a", bytes: 50), now: noon)
+      let noted = try queue.entry(key("a"))?.history.text.contains("newer payload")
+      #expect(noted == true)
+      for number in 0..<40 {
+        try queue.postpone(key("a"), until: noon, reason: "wait \(number)", now: noon)
+        let count = try queue.entry(key("a"))?.history.events.count
+        #expect(count == min(number + 2, History.capacity))
+      }
+    }
+  }
+
   @Test func `each change is reported once, after its commit`() async throws {
     try await withQueue { queue, changes, checkpoints in
       _ = try queue.enqueue(entry("a"), now: noon)

@@ -64,7 +64,9 @@ import Testing
     #expect(try run.fail(failure) == [.emit(told)])
     var other = try Run()
     _ = other.send()
-    other.retry.succeeded(now: midday, policy: Self.policy)
+    var backoff = LaneBackoff()
+    let failed = UploadFailure.retry(reason: "HTTP 500", retryAfterMilliseconds: nil)
+    other.retry.failed(failed, &backoff, now: midday, &other.delays)
     other.storage.begin((at: 0, how: .death))
     var actions: [SyncAction] = []
     do {

@@ -40,6 +40,18 @@ import Testing
     #expect(Classification(first).transactionClass == .outOfApp)
   }
 
+  @Test func `purchases of one moment are matched first of the chain first, then by their keys`() {
+    let batch = [("1", "1"), ("3", "3"), ("2", "1"), ("4", "1")].map { payment($0.0, original: $0.1) }
+    for first in batch.indices {
+      for second in batch.indices where second != first {
+        var shuffled = batch
+        shuffled.swapAt(first, second)
+        #expect(OrderMatcher.sorted(shuffled).map(\.transactionID) == ["1", "3", "2", "4"])
+        #expect(OrderMatcher.sorted(shuffled.reversed()).map(\.transactionID) == ["1", "3", "2", "4"])
+      }
+    }
+  }
+
   @Test(arguments: [(255, true), (256, true), (257, false)])
   func `a verdict may name an order by up to 256 bytes`(length: Int, isBound: Bool) {
     let number = String(repeating: "n", count: length)

@@ -204,6 +204,12 @@ import Testing
       #expect(!isEarly && isInTime)
       now = next.adding(milliseconds: 1_000)
     }
+    var other = RetryBudget()
+    for _ in 0..<30 { _ = other.spend(purpose, now: noon, policy: policy) }
+    _ = drain(&other, purpose, at: later(600_000), policy)
+    let next = other.nextAllowed(purpose, now: later(600_000), policy: policy)
+    let isEarly = other.spend(purpose, now: next.adding(milliseconds: -1), policy: policy)
+    #expect(!isEarly && next <= later(hour * 7 / 6), "those of the first minutes come back first")
   }
 
   @Test(arguments: RetryBudget.Purpose.allCases)

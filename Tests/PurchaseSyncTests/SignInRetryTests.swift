@@ -30,6 +30,14 @@ import Testing
     #expect(waits.contains { $0! >= middle } && waits.contains { $0! <= middle })
   }
 
+  @Test func `a wait is at most twice the ceiling at first, also where that is much of a day`() {
+    var policy = RetryPolicy()
+    policy.ceilingMilliseconds = 9 * 3_600_000
+    #expect(waits(afterRefusals: 2, policy).allSatisfy { ($0 ?? .max) <= 18 * 3_600_000 })
+    #expect(
+      waits(afterRefusals: 3, policy).allSatisfy { (18 * 3_600_000...24 * 3_600_000).contains($0 ?? -1) })
+  }
+
   @Test func `a policy without waits asks again and again, and one of any numbers does not trap`() {
     var policy = RetryPolicy()
     for (ceiling, horizon) in [(0, 1_000), (-5, 1_000), (1_000, 0), (.max, .max), (.max, 5)]

@@ -93,6 +93,18 @@ import Testing
     #expect(run.machine.heldArrived(now: later).wakes == [asked])
   }
 
+  @Test func `an answer that the purchase is pending forgets the failures before it`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    for _ in 0..<3 {
+      _ = try run.fail(alice, .retry(reason: "HTTP 500", retryAfterMilliseconds: nil))
+      #expect(run.letPass(inDays(1)).sent == [["100"]])
+    }
+    #expect(run.storage.watch(of: key("100")).failedRounds == 3)
+    _ = run.reply(["100": .pending])
+    #expect(run.storage.watch(of: key("100")) == PoisonWatch())
+  }
+
   // MARK: Receipts
 
   @Test func `a receipt does not shorten a pause that came with a failed upload`() throws {
