@@ -119,7 +119,8 @@ class Copy:
                 self.write()
             else:
                 raise SystemExit(f"{module} does not build after 12 rounds")
-        for arguments in (["--product", "purchase-syncPackageTests"], ["-c", "release", "--product", "purchase-simulator"]):
+        simulator = ["-c", "release", "--product", "purchase-simulator"]
+        for arguments in (["--product", "purchase-syncPackageTests"], simulator):
             built = self.swift(*arguments)
             if built.returncode:
                 raise SystemExit(f"swift build {' '.join(arguments)} fails:\n{built.stdout[-4000:]}")

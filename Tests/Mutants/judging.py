@@ -112,7 +112,8 @@ class Reach:
             for suite in self.suites(module) if "tests" in stages else []:
                 self.reach(suite, self.tests(suite), self.mark(module, suite))
             if "runs" in stages:
-                self.reach(f"runs {module}", [str(self.copy.simulator), "explore", "--jobs", "1", *runs[0]], "")
+                explore = [str(self.copy.simulator), "explore", "--jobs", "1", *runs[0]]
+                self.reach(f"runs {module}", explore, "")
 
     def suites(self, module):
         listed = subprocess.run(

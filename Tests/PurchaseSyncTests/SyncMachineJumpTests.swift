@@ -88,4 +88,22 @@ import Testing
     #expect(run.machine.retryState.budget == stored.budget)
     #expect(run.machine.state(of: alice).backoff.failures == 1)
   }
+
+  // MARK: A disk that is full
+
+  @Test func `verdicts that cannot be stored are reported, and their entries are sent again`() throws {
+    let storage = FaultyStorage(MemoryStorage())
+    storage.inner.book.add(1)
+    var machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 1)
+    _ = try machine.started(now: midday)
+    _ = machine.begin(try machine.transactionArrived(bought("100", token: 1), now: midday), now: midday)
+    storage.begin((at: 0, how: .death))
+    let granted = ClaimVerdict(environment: "Production", transactionID: "100", verdict: .granted)
+    let reply = UploadReply(ledgerEpoch: "epoch 1", verdicts: [granted])
+    let actions = machine.replyArrived(lane: alice, reply, now: midday)
+    #expect(actions.contains { if case .storageFailed = $0 { true } else { false } })
+    #expect(actions.delivered.isEmpty && actions.finished.isEmpty)
+    storage.begin(nil)
+    #expect(machine.timerFired(now: midday.adding(milliseconds: inMinutes(60))).sent == [["100"]])
+  }
 }
