@@ -25,11 +25,11 @@ class Results:
         return self.last.get((mutant.key, stage), {}).get("result")
 
     def verdict(self, mutant):
-        """"tests" or "runs" that killed it, "survived", or None: not judged to the end."""
+        """"tests" or "runs" that killed it, "survived" what it was given so far, or None: not judged."""
         for stage in ("tests", "runs"):
             if self.of(mutant, stage) in ("killed", "time"):
                 return stage
-        if self.of(mutant, "tests") is None or self.of(mutant, "runs") is None:
+        if self.of(mutant, "tests") is None:
             return None
         return "survived"
 
@@ -74,13 +74,13 @@ def report(made, kept, sample, results, say):
     by_tests = sum(verdicts[mutant.key] == "tests" for mutant in judged)
     by_runs = sum(verdicts[mutant.key] == "runs" for mutant in judged)
     in_time = sum("time" in (results.of(mutant, "tests"), results.of(mutant, "runs")) for mutant in judged)
-    begun = sum(results.of(mutant, "runs") == "begun" for mutant in survivors)
+    waiting = sum(results.of(mutant, "runs") not in ("survived", "unreached") for mutant in survivors)
     counted = len(judged) - len(equivalent)
     share = f"{100 * (by_tests + by_runs) / counted:.1f} %" if counted else "-"
     rows = [
         ("made", made), ("compile", kept), ("in the sample", len(sample)), ("judged", len(judged)),
         ("killed by tests", by_tests), ("killed by runs", by_runs), ("of these, by time", in_time),
-        ("survived", len(survivors)), ("of these, with a part of the runs", begun),
+        ("survived", len(survivors)), ("of these, without all of the runs", waiting),
         ("of these, equivalent", len(equivalent)),
         ("killed of those that are not equivalent", share),
     ]
