@@ -122,7 +122,9 @@ package final class WholeFleet {
     let capacity = backend.capacity(at: second)
     let goodput = FleetBackend.goodput(offered: Double(senders.count), capacity: capacity)
     count(senders.count, second)
-    try answer(min(senders.count, Int(goodput)), second)
+    // A part of a request is served in as many of the seconds.
+    let part = Int(((goodput - goodput.rounded(.down)) * 1_000).rounded())
+    try answer(min(senders.count, Int(goodput) + (random.chance(part) ? 1 : 0)), second)
     outcome.curves.delivered[second / FleetCurves.step] = delivered
   }
 

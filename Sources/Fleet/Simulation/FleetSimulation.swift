@@ -93,7 +93,10 @@ package struct FleetSimulation<Policy: FleetPolicy> {
     let capacity = backend.capacity(at: second)
     let goodput = FleetBackend.goodput(offered: Double(senders.count), capacity: capacity)
     tally.offered(senders.count, second: second, capacity: capacity)
-    serve(min(senders.count, Int(goodput)), second)
+    // A part of a request is served in as many of the seconds.
+    let part = goodput - goodput.rounded(.down)
+    let isMore = part > 0 && random.unit() < part
+    serve(min(senders.count, Int(goodput) + (isMore ? 1 : 0)), second)
     tally.endOf(second)
   }
 
