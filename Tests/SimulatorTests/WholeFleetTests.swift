@@ -18,7 +18,7 @@ import Testing
     (scenario.foreground, scenario.purchasesPerDay) = (.none, 0)
     let whole = try WholeFleet(scenario) { MemoryDisk(limits: $0, hasVault: $1) }.run()
     #expect(whole.violation == nil)
-    for invariant in [1, 2, 3, 4, 8, 14, 15, 16, 23] {
+    for invariant in [1, 3, 4, 8, 14, 15, 16, 23] {
       #expect(whole.checks[invariant] ?? 0 >= devices, "\(invariant)")
     }
     let compact = FleetPolicyName.engine.run(scenario)

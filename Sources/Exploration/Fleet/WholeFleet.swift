@@ -34,8 +34,8 @@ package final class WholeFleet {
     var hasHeard = false
     /// No request before, by the backend's Retry-After.
     var floor: Int64 = 0
-    /// Credits in the backend's ledger.
-    var credits = 0
+    /// Whether the backend's ledger has it.
+    var isCredited = false
     var attempts = 0
     /// When it sent requests after a failure, in the last hour.
     var spent: [Int64] = []
@@ -74,7 +74,7 @@ package final class WholeFleet {
     checker.moment = { [unowned self] in (0, now) }
     var seeds = RandomStream(seed: scenario.seed, "machine")
     for device in 0..<scenario.devices {
-      let at = scenario.clocks == .staggered ? random.below(max(scenario.outage, 1) * 1_000) : 0
+      let at = scenario.purchase(of: device)
       try addDevice(seed: seeds.next(), disks)
       devices[device].timer = Int64(at)
       buckets[at / 1_000].append(device)
@@ -184,7 +184,7 @@ package final class WholeFleet {
       case .finish(let tombstone):
         let row = devices[device].storage.shadow.row(0)
         checker.expect(
-          .finishAfterAcknowledgement, row.isBuried && devices[device].credits == 1,
+          .finishAfterAcknowledgement, row.isBuried && devices[device].isCredited,
           "device \(device) finishes without a durable acknowledgement")
         try perform(
           try devices[device].machine.finishEnded(tombstone.key, .finished, now: moment), of: device)
@@ -201,7 +201,8 @@ package final class WholeFleet {
     checker.expect(.timers, moment - now <= 86_400_000, "device \(device) sleeps \(moment - now) ms")
     // As in the compact model, nothing happens twice in one second.
     let at = max(moment, (now / 1_000 + 1) * 1_000)
-    if let timer = devices[device].timer, timer <= at { return }
+    // A timer that came while a request was under way is over.
+    if let timer = devices[device].timer, timer > now, timer <= at { return }
     devices[device].timer = at
     if at / 1_000 < Int64(buckets.count) { buckets[Int(at / 1_000)].append(device) }
   }
@@ -219,19 +220,13 @@ package final class WholeFleet {
       // An answer takes no time.
       pass(to: devices[device].last, of: device)
       devices[device].isSending = false
-      if isServed { credit(device) }
+      if isServed { devices[device].isCredited = true }
       if isServed, isHeard {
         try reply(to: device)
       } else {
         try fail(device, isServed ? .silence : backend.failure(at: second))
       }
     }
-  }
-
-  /// The ledger grants a transaction once; a repeated claim gets the verdict that it is a duplicate.
-  private func credit(_ device: Int) {
-    if devices[device].credits == 0 { devices[device].credits = 1 }
-    checker.expect(.oneCredit, devices[device].credits == 1, "device \(device) has two credits")
   }
 
   private func reply(to device: Int) throws(QueueError) {
@@ -289,7 +284,7 @@ package final class WholeFleet {
     for (number, device) in devices.enumerated() where device.hasBought {
       let row = device.storage.shadow.row(0)
       checker.expect(
-        .conservation, row.state != .none || row.isBuried && device.credits == 1,
+        .conservation, row.state != .none || row.isBuried && device.isCredited,
         "the purchase of device \(number) is gone")
       guard device.hasHeard else { continue }
       checker.expect(

@@ -45,4 +45,9 @@ package struct FleetScenario: Sendable, Equatable {
   package var purchasesPerDay = 1.0
 
   package init() {}
+
+  /// When a device makes its purchase of the fault, in milliseconds.
+  package func purchase(of device: Int) -> Int {
+    clocks == .aligned ? 0 : device * outage * 1_000 / devices
+  }
 }

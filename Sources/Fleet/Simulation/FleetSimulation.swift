@@ -49,10 +49,7 @@ package struct FleetSimulation<Policy: FleetPolicy> {
     devices = []
     devices.reserveCapacity(scenario.devices)
     for device in 0..<scenario.devices {
-      var at: UInt32 = 0
-      if scenario.clocks == .staggered {
-        at = UInt32(random.below(max(scenario.outage, 1) * 1_000))
-      }
+      let at = UInt32(scenario.purchase(of: device))
       devices.append(Device(state: fresh, at: at))
       calendar.add(UInt32(device), second: Int(at) / 1_000)
     }
