@@ -85,7 +85,7 @@ import Testing
     var lane = LaneState()
     let latest = midday.adding(milliseconds: Self.policy.horizonMilliseconds)
     #expect(try sendNext(&lane, storage) == [.wake(at: latest)])
-    #expect(try storage.nextReadyAt(in: alice) == latest, "the next look would wait a day again")
+    #expect(storage.nextReadyAt(in: alice) == latest, "the next look would wait a day again")
     #expect(try sendNext(&lane, storage, at: latest).sent == [["100"]])
   }
 }
