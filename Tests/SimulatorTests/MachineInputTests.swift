@@ -14,7 +14,7 @@ import Testing
       .filter { $0.hasSuffix(".json") }.map { folder + "/\(name)/" + $0 }
   }
 
-  /// Each of them once broke an invariant. Its `about` says which. The folder is empty until a search finds one.
+  /// Each of them once broke an invariant. Its `about` says which.
   @Test func `no input of a failing run fails again`() throws {
     for file in try Self.files("Regressions") {
       let input = try InputFile.read(file)

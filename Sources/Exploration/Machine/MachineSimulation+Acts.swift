@@ -228,7 +228,10 @@ extension MachineSimulation {
   }
 
   func switchAppleID(_ phone: Phone, to storeAccount: Int) {
-    if phone.storeAccount != storeAccount { checker.mark(.appleIDSwitched) }
+    if phone.storeAccount != storeAccount {
+      checker.mark(.appleIDSwitched)
+      phone.leftAppleID[phone.storeAccount] = now
+    }
     phone.storeAccount = storeAccount
     tell("phone \(phone.number + 1): \(Names.storeAccounts[storeAccount]) is signed in to the store")
     if processes[phone.number].isAlive { list(processes[phone.number]) }

@@ -59,6 +59,8 @@ package final class MachineSimulation {
   var isCalm = false
   /// Poison entries are repaired.
   var isCured = false
+  /// The Apple IDs came to the phones a second time, after the first end.
+  var hadAnotherRound = false
   /// The run is complete.
   var isOver = false
   var hash = RunHash()

@@ -10,6 +10,8 @@ final class Phone {
   /// The difference of its clock from the simulation's, in milliseconds.
   var clock: Int64 = 0
   var storeAccount: Int
+  /// Of each Apple ID: when it was signed out last, in the simulation's time; 0 for never.
+  var leftAppleID: [Int64]
   /// The account that uses the app; -1 for none.
   var user: Int
   /// Accounts with credentials, as bits.
@@ -33,6 +35,7 @@ final class Phone {
     self.disk = disk
     self.shadow = shadow
     storeAccount = number % knobs.storeAccounts
+    leftAppleID = Array(repeating: 0, count: knobs.storeAccounts)
     user = number % knobs.accounts
     signedIn = 1 << user
     machineSeeds = RandomStream(seed: knobs.seed, "machine", number, log: log)

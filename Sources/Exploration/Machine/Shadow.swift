@@ -24,6 +24,8 @@ final class Shadow {
     /// It has a tombstone.
     var isBuried = false
     var owesFinish = false
+    /// In the simulation's time.
+    var settledAt: Int64 = 0
     var isUnseen = false
     /// The last enqueue threw.
     var hasFailed = false
@@ -189,6 +191,7 @@ final class Shadow {
     rows[sale].isBuried = true
     watch?.take(.settled(sale, on: phone, .init(verdict)))
     rows[sale].owesFinish = tombstone.isFinishOwed
+    rows[sale].settledAt = checker.moment().at
     rows[sale].isUnseen = tombstone.isUnseen
     if tombstone.isUnseen { unseen += 1 }
     if tombstone.isFinishOwed { owed += 1 }
