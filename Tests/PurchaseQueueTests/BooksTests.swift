@@ -144,6 +144,21 @@ import Testing
     }
   }
 
+  @Test func `a replaced row is reported, and its history says so`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try site.fill(["a"])
+      try site.damage.flip("details of a", 3)
+      let tally = Tally()
+      let queue = try open(site.path, tally)
+      _ = try queue.allEntries()
+      _ = try queue.enqueue(entry("a"), now: noon)
+      #expect(tally.count { $0 == .replaced } == 1)
+      let history = try #require(try queue.entry(key("a"))).history
+      #expect(history.events.map(\.what).contains("enqueued again; the earlier row was damaged"))
+    }
+  }
+
   @Test(arguments: ["totals SET queued=queued+5", "facts SET value='9 9 9 9 9' WHERE name='books'"])
   func `books that damage took begin anew and say so`(harm: String) async throws {
     try await withTemporaryDirectory { directory in

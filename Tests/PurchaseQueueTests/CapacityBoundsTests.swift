@@ -116,4 +116,17 @@ import Testing
       }
     }
   }
+
+  /// A place in the queue comes by itself. The finishes need the store.
+  @Test func `of a queue that is full in two ways, the owed finishes are named`() async throws {
+    try await withQueue(QueueLimits()) { queue in
+      for name in ["a", "b"] { _ = try queue.enqueue(entry(name), now: noon) }
+      try queue.acknowledge([Settlement(key: key("a"), owesFinish: true)], now: noon)
+      let owed = try queue.totals().dutyBytes
+      let tight = QueueLimits(entries: 1, tombstoneBytes: owed)
+      let full = try QueueFile(path: queue.path, limits: tight, now: noon)
+      let limits = QueueError.queueFull(.tombstoneBytes, needed: owed, allowed: owed)
+      #expect(refused { _ = try full.enqueue(entry("c"), now: noon) } == limits)
+    }
+  }
 }

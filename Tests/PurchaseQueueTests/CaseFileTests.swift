@@ -1,8 +1,16 @@
 import Foundation
-import PurchaseQueue
 import Testing
 
+@testable import PurchaseQueue
+
 @Suite struct CaseFileTests {
+  @Test func `a history that is too long by several events loses them all with the next one`() {
+    var history = History(text: (1...40).map { "\($0) event \($0)" }.joined(separator: "\n"))
+    history.append("the last", at: noon)
+    #expect(history.events.count == 32)
+    #expect(history.events.map(\.what).suffix(2) == ["event 40", "the last"])
+  }
+
   private static let uuid = "8D4F1C1E-9C2B-4B7E-9A57-3C0E6E1F2A11"
   private static let jws = "eyJhbGciOiJFUzI1NiJ9.eyJ0cmFuc2FjdGlvbklkIjoiMjAwMCJ9.c2lnbmF0dXJl"
 

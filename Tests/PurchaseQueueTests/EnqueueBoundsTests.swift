@@ -114,6 +114,23 @@ import Testing
     }
   }
 
+  @Test func `a file without a place left says that it is damaged, and takes nothing`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(path: directory + "/q", now: noon)
+      var totals = try queue.totals()
+      totals.lastPlace = .max
+      try QueueSchema.setTotals(totals, in: queue.connection)
+      queue.statements.capacity.cache.forget()
+      do {
+        _ = try queue.enqueue(entry("a"), now: noon)
+        Issue.record("it was queued")
+      } catch QueueError.damaged {
+        // As it should be.
+      }
+      #expect(try queue.allEntries().isEmpty)
+    }
+  }
+
   @Test func `each change is reported once, after its commit`() async throws {
     try await withQueue { queue, changes, checkpoints in
       _ = try queue.enqueue(entry("a"), now: noon)

@@ -82,6 +82,64 @@ import Testing
     }
   }
 
+  @Test func `a lower limit removes more than a thousand tombstones at once`() async throws {
+    try await withQueue(QueueLimits(entries: 2_000)) { queue in
+      let names = (0..<1_100).map { "t\($0)" }
+      try queue.transaction { () throws(QueueError) in
+        for name in names { _ = try queue.enqueue(entry(name), now: noon) }
+        try queue.acknowledge(names.map { Settlement(key: key($0)) }, now: noon)
+      }
+      #expect(try queue.health().tombstones == 1_100)
+      let lower = try QueueFile(path: queue.path, limits: QueueLimits(tombstones: 16), now: noon)
+      try settle(0, in: lower)
+      #expect(try lower.health().tombstones == 15)
+    }
+  }
+
+  @Test func `an update that is settled beside its tombstone frees its place, and leaves the tombstone`()
+    async throws
+  {
+    try await withQueue(QueueLimits(entries: 1)) { queue in
+      _ = try queue.enqueue(entry("a"), now: noon)
+      try queue.acknowledge([Settlement(key: key("a"), outcome: "granted")], now: noon)
+      var update = entry("a")
+      update.isUpdate = true
+      _ = try queue.enqueue(update, now: noon)
+      var settlement = Settlement(key: key("a"), outcome: "revoked")
+      settlement.keepsTombstone = true
+      try queue.acknowledge([settlement], now: noon)
+      #expect(try used(queue) == [0, 0])
+      #expect(try queue.newestTombstones(9).map(\.outcome) == ["granted"])
+      _ = try queue.enqueue(entry("b"), now: noon)
+    }
+  }
+
+  @Test func `a finish that is owed stays owed, and counted, when an update is settled without one`()
+    async throws
+  {
+    try await withQueue(QueueLimits()) { queue in
+      try settle(0, in: queue, owesFinish: true)
+      let owed = try queue.totals().dutyBytes
+      var update = entry("e10")
+      update.isUpdate = true
+      _ = try queue.enqueue(update, now: noon)
+      try queue.acknowledge([Settlement(key: key("e10"))], now: noon)
+      #expect(try [queue.health().finishesOwed, queue.totals().duties] == [1, 1])
+      #expect(try queue.totals().dutyBytes == owed)
+    }
+  }
+
+  @Test func `old tombstones that a new process drops are counted as dropped`() async throws {
+    try await withQueue(QueueLimits()) { queue in
+      for number in 0..<3 { try settle(number, in: queue) }
+      let month = noon.adding(milliseconds: queue.limits.tombstoneAge.wholeMilliseconds + 1)
+      let other = try QueueFile(path: queue.path, now: noon)
+      try other.maintain(now: month)
+      #expect(try other.health().tombstones == 1)
+      #expect(try queue.totals().tombstones == 1)
+    }
+  }
+
   @Test func `only what was discarded counts as discarded`() async throws {
     try await withQueue(QueueLimits()) { queue in
       try settle(0, in: queue)

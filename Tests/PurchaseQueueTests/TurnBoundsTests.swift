@@ -84,6 +84,28 @@ import Testing
     }
   }
 
+  @Test func `a release takes the capacity of a reservation that has ended, for good`() async throws {
+    try await withQueue(QueueLimits(entries: 3)) { queue, _, _ in
+      try queue.quarantine(key("a"), reason: "", now: noon)
+      try queue.reserve("sheet", bytes: 10, until: noon.adding(milliseconds: 1), now: noon)
+      #expect(throws: QueueError.self) { try queue.release(key("a"), now: noon) }
+      try queue.release(key("a"), now: noon.adding(milliseconds: 2))
+      let health = try queue.health()
+      #expect([health.queued, health.reserved, health.reservedBytes] == [3, 0, 0])
+    }
+  }
+
+  @Test func `a page of texts in the largest file holds 1,020 bytes`() {
+    func largest(pages: Int) -> Int {
+      QueueLimits(
+        entries: 1, totalBytes: 0, textBytes: pages * 1_020, quarantinedEntries: 0, tombstoneBytes: 0
+      )
+      .largestFileBytes
+    }
+    // The row, two indexes, a reservation, and two tombstones with twice the texts.
+    #expect(largest(pages: 2_000) - largest(pages: 1_000) == 1_000 * (1 + 2 + 1 + 2 * 2) * 1_024)
+  }
+
   @Test func `each limit adds its share to the largest file`() {
     func largest(
       entries: Int = 0, totalBytes: Int = 0, textBytes: Int = 0, quarantined: Int = 0, tombstoneBytes: Int = 0

@@ -115,6 +115,19 @@ import Testing
     }
   }
 
+  @Test func `a damaged payload of just the longest size is stored again when it comes again`() async throws {
+    try await withTemporaryDirectory { directory in
+      let (site, limits) = (Site(directory: directory), QueueLimits(payloadBytes: 100))
+      try site.fill(["a"], bytes: 100)
+      try site.damage.flip(at: site.damage.offset(of: entry("a").payloads[0].bytes) + 50)
+      let queue = try site.open(limits: limits)
+      #expect(try queue.payload(#require(queue.entry(key("a"))?.payloads.first)) == nil)
+      #expect(try queue.entry(key("a"))?.payloads.first?.isByReference == true)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      #expect(try queue.payload(#require(queue.entry(key("a"))?.payloads.first)) == entry("a").payloads[0])
+    }
+  }
+
   @Test func `a tombstone with a flipped byte counts as absent`()
     async throws
   {

@@ -38,6 +38,22 @@ import Testing
     }
   }
 
+  @Test func `a reinstall after a part was settled brings back only the newer payload`() async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = DirectoryVault(directory: directory + "/vault")
+      let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
+      _ = try first.enqueue(entry("a"), now: noon)
+      let sent = try #require(try first.entry(EntryKey(rawValue: "a")))
+      var newer = entry("a")
+      newer.payloads = [Payload(kind: "newer", bytes: [1, 2, 3])]
+      _ = try first.enqueue(newer, now: noon)
+      try first.acknowledge([Settlement(sent)], now: noon)
+      #expect(try first.allEntries().map { $0.payloads.map(\.kind) } == [["newer"]])
+      let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
+      #expect(try second.allEntries().map { $0.payloads.map(\.kind) } == [["newer"]])
+    }
+  }
+
   @Test func `a locked vault fails no purchase and restores later`() async throws {
     try await withTemporaryDirectory { directory in
       let vault = FaultyVault(directory: directory + "/vault")
