@@ -18,13 +18,16 @@ struct ExhaustiveCommand {
   private func search(_ world: SmallWorld, _ bug: ExhaustiveBug?) throws -> (ExhaustiveResult, Double) {
     let begin = ProcessInfo.processInfo.systemUptime
     func seconds() -> Double { ProcessInfo.processInfo.systemUptime - begin }
-    let progress = ExhaustiveProgress()
+    let progress = ProgressLine()
     defer { progress.clear() }
     let search = try ExhaustiveSearch(world, bug: bug, mostBytes: options.mostBytes) {
       MemoryStorage(limits: $0)
     }
-    let result = try search.run {
-      progress.show($0, after: seconds())
+    let result = try search.run { result in
+      progress.show { seconds in
+        "\(result.states) states, \(Int(Double(result.states) / seconds))/s, depth \(result.depth), "
+          + "\(result.bytes >> 20) MiB"
+      }
       return !Interruption.shared.isAsked
     }
     return (result, seconds())
@@ -51,20 +54,4 @@ struct ExhaustiveCommand {
     if let code = Interruption.shared.exitCode { return code }
     return isGood ? ExitCode.ok : ExitCode.promiseBroken
   }
-}
-
-/// A line on standard error, on a terminal and once a second.
-private final class ExhaustiveProgress {
-  private var next = 1.0
-
-  func show(_ result: ExhaustiveResult, after seconds: Double) {
-    guard Terminal.errorIsTerminal, seconds >= next else { return }
-    next = seconds + 1
-    Terminal.errorText(
-      "\r\u{1B}[K\(result.states) states, \(Int(Double(result.states) / seconds))/s, depth \(result.depth), "
-        + "\(result.bytes >> 20) MiB")
-  }
-
-  /// Before something else is written.
-  func clear() { if Terminal.errorIsTerminal, next > 1 { Terminal.errorText("\r\u{1B}[K") } }
 }

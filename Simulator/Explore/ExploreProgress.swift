@@ -1,33 +1,17 @@
 import Exploration
-import Foundation
-import PurchaseSQLite
 
-/// A line on standard error that shows the progress, on a terminal and once a second.
-final class ExploreProgress: Sendable {
-  private let limits: ExploreLimits
-  private let isShown = Terminal.errorIsTerminal
-  private let started = ProcessInfo.processInfo.systemUptime
-  private let next = Locked(1.0)
-
+/// How far an exploration is.
+struct ExploreProgress {
+  let limits: ExploreLimits
   /// How many marks the simulation has.
-  private let marks: Int
+  let marks: Int
+  private let line = ProgressLine()
 
   init(_ limits: ExploreLimits, marks: Int) { (self.limits, self.marks) = (limits, marks) }
 
-  func show(_ sum: RunSum) {
-    guard isShown else { return }
-    let seconds = ProcessInfo.processInfo.systemUptime - started
-    let isTime = next.withLock { next in
-      guard seconds >= next else { return false }
-      next = seconds + 1
-      return true
-    }
-    guard isTime else { return }
-    Terminal.errorText("\r\u{1B}[K" + Self.words(sum, of: limits, marks: marks, after: seconds))
-  }
+  func show(_ sum: RunSum) { line.show { Self.words(sum, of: limits, marks: marks, after: $0) } }
 
-  /// Before something else is written.
-  func clear() { if isShown { Terminal.errorText("\r\u{1B}[K") } }
+  func clear() { line.clear() }
 
   /// `5120 seeds, 2560/s, 128000 purchases/s, 41 of 52 marks, 0 failed, 0:58 left`.
   static func words(_ sum: RunSum, of limits: ExploreLimits, marks: Int, after seconds: Double) -> String {

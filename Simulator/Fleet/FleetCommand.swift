@@ -34,10 +34,11 @@ struct FleetCommand {
   private func run() -> [(FleetResult, FleetCurves)] {
     var runs: [(FleetResult, FleetCurves)] = []
     for policy in options.policies where !Interruption.shared.isAsked {
-      let progress = FleetProgress(policy.rawValue, horizon: options.scenario.horizon)
+      let progress = ProgressLine()
+      let horizon = max(options.scenario.horizon, 1)
       let begin = ProcessInfo.processInfo.systemUptime
       let tally = policy.run(options.scenario, numbers: options.numbers) { second in
-        progress.show(second)
+        progress.show { "\(policy.rawValue): \(second * 100 / horizon) %, \(Int($0)) s" }
         return !Interruption.shared.isAsked
       }
       progress.clear()

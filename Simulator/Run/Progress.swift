@@ -1,16 +1,15 @@
-import Foundation
 import PurchaseSQLite
 
 /// A progress line on standard error; only on a terminal.
 final class Progress: Sendable {
   private let count: Int
   private let isShown: Bool
-  private let started = ProcessInfo.processInfo.systemUptime
+  private let line = ProgressLine(every: 0)
   private let done = Locked(0)
 
   init(count: Int, isShown: Bool) {
     self.count = count
-    self.isShown = isShown && count > 1 && Terminal.errorIsTerminal
+    self.isShown = isShown && count > 1
     show()
   }
 
@@ -20,16 +19,14 @@ final class Progress: Sendable {
   }
 
   /// To be called before other output.
-  func clear() { if isShown { Terminal.errorText("\r\u{1B}[K") } }
+  func clear() { if isShown { line.clear() } }
 
   func end() { clear() }
 
   private func show() {
     guard isShown else { return }
-    Terminal.errorText("\r\u{1B}[K" + Self.words(done.value, of: count, after: passed))
+    line.show { Self.words(done.value, of: count, after: $0) }
   }
-
-  private var passed: Double { ProcessInfo.processInfo.systemUptime - started }
 
   /// `12 of 45, 3.1/s, 11 s left`.
   static func words(_ done: Int, of count: Int, after seconds: Double) -> String {
