@@ -191,6 +191,9 @@ extension SmallEvent {
     case .buys(let account, let sale): return "\(Names.accounts[account]) buys \(Names.id(sale))"
     case .charged(let sale): return "\(Names.id(sale)) was bought"
     case .forgets(let sale): return "\(Names.id(sale)) was finished"
+    case .confirms(let sale): return "the app confirms the outcome of \(Names.id(sale))"
+    case .leaves(let account):
+      return "\(Names.accounts[account]) orders, and the process dies before the payment"
     case .reinstall: return "the app is deleted and installed again"
     case .crash: return "the process dies"
     }

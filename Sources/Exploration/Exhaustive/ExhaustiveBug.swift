@@ -1,7 +1,8 @@
 /// A bug planted in the small world: in the storage, the driver, the network or the backend.
 package enum ExhaustiveBug: String, PlantedBug {
   // MARK: The driver
-  case finishesOnArrival, finishesFailedEnqueue, noReplyIsGranted, sendsTwice, wrongAccount, toldOnce
+  case finishesOnArrival, finishesFailedEnqueue, noReplyIsGranted, sendsTwice, wrongAccount, toldOnce,
+    seenWhenTold
   case timerLost, overflowForgotten, dropsUnlisted
   // MARK: The storage
   case limitIgnored, evictsOldest, enqueueNotDurable, attemptNotStored, unseenForgotten
@@ -16,6 +17,7 @@ package enum ExhaustiveBug: String, PlantedBug {
     case .sendsTwice: "every request is sent a second time at once"
     case .wrongAccount: "a request uses the account that is signed in now"
     case .toldOnce: "an outcome is not told again at the next launch"
+    case .seenWhenTold: "an outcome counts as seen when it is told, before the app confirms it"
     case .timerLost: "the timer is lost when a request fails"
     case .overflowForgotten: "the store is not asked again when capacity is free"
     case .dropsUnlisted:
@@ -31,6 +33,7 @@ package enum ExhaustiveBug: String, PlantedBug {
     }
   }
 
+  /// None: the specification is no judge in the small world.
   package var rules: Set<ProtocolRule> { [] }
 }
 
@@ -38,7 +41,8 @@ extension ExhaustiveBug {
   /// The smallest world that shows it.
   package var smallest: SmallWorld {
     switch self {
-    case .finishesOnArrival, .sendsTwice, .attemptNotStored, .enqueueNotDurable, .answersBeforeCommit:
+    case .finishesOnArrival, .sendsTwice, .attemptNotStored, .enqueueNotDurable, .answersBeforeCommit,
+      .seenWhenTold:
       SmallWorld(purchases: 1)
     case .finishesFailedEnqueue, .limitIgnored, .evictsOldest, .overflowForgotten: SmallWorld(purchases: 2)
     case .wrongAccount: SmallWorld(purchases: 2, accounts: 2)

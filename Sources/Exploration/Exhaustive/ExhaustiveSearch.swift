@@ -70,12 +70,18 @@ struct SmallSuccessors {
     if facts.isListing { try add(.listed(outside.listed), device, state) }
     for sale in 0..<outside.sales {
       if facts.arriving & outside.listed & 1 << sale != 0 { try add(.arrives(sale), device, state) }
+      if facts.telling & 1 << sale != 0 { try add(.confirms(sale), device, state) }
       guard facts.finishing & 1 << sale != 0 else { continue }
       let isThere = outside.listed & 1 << sale != 0
       let next = try steps.finish(sale, in: state.outside)
       try add(.finished(sale, isThere: isThere), device, state) { $0.outside = next }
     }
     if state.has(.crash) { try add(.crash, device, state) { $0.use(.crash) } }
+    if outside.sales < world.purchases, state.has(.crash) {
+      for account in 0..<world.accounts {
+        try add(.leaves(account: account), device, state) { $0.use(.crash) }
+      }
+    }
     if outside.sales < world.purchases { try addPurchases(on: device, state, outside.sales) }
   }
 
@@ -113,7 +119,7 @@ struct SmallSuccessors {
     var next = state
     change(&next)
     switch event {
-    case .crash, .reinstall: next.orphan(device)
+    case .crash, .reinstall, .leaves: next.orphan(device)
     case .noReply: break
     default: move.isProgress = true
     }

@@ -25,6 +25,8 @@ struct SmallDevice {
   var finishing = 0
   /// New transactions that the store hands over by itself.
   var arriving = 0
+  /// Outcomes that this process told the app, and that the app has not confirmed.
+  var telling = 0
   var isListing = false
   /// The store is to be asked once more.
   var listsAgain = false
@@ -38,7 +40,7 @@ struct SmallDevice {
     isAlive = false
     timerAt = nil
     waits = [-1, -1, -1]
-    (finishing, arriving) = (0, 0)
+    (finishing, arriving, telling) = (0, 0, 0)
     (isListing, listsAgain, wasLeft) = (false, false, false)
   }
 
@@ -46,7 +48,7 @@ struct SmallDevice {
   func text(disk known: String? = nil) -> String {
     var text = ValueText(now: now)
     text.add(value: isAlive)
-    text.add(value: [installation, user, finishing, arriving])
+    text.add(value: [installation, user, finishing, arriving, telling])
     text.add(value: waits)
     text.add(value: [isListing, listsAgain, wasLeft])
     if let timerAt { text.add(moment: timerAt) }
@@ -81,12 +83,17 @@ enum SmallEvent: Hashable {
   case charged(Int)
   /// A transaction is finished before the store handed it over here.
   case forgets(Int)
+  /// The app confirms an outcome that it was told.
+  case confirms(Int)
+  /// The order of a purchase becomes durable, and the process dies before the person pays.
+  case leaves(account: Int)
   case reinstall
   case crash
 
   /// The least number that is greater than each `number`.
   static let count = 96
   static let mostReplies = SmallLetter.mostAnswers
+  private static let replies = 25..<25 + 3 * mostReplies
 
   /// A number for each event that there is in the small world.
   var number: Int {
@@ -102,7 +109,9 @@ enum SmallEvent: Hashable {
     case .buys(let account, let sale): 16 + 2 * sale + account
     case .forgets(let sale): 20 + sale
     case .noReply(let lane): 22 + lane
-    case .reply(let lane, let answer): 25 + Self.mostReplies * lane + answer
+    case .reply(let lane, let answer): Self.replies.lowerBound + Self.mostReplies * lane + answer
+    case .confirms(let sale): Self.replies.upperBound + sale
+    case .leaves(let account): Self.replies.upperBound + 2 + account
     }
   }
 }
@@ -122,7 +131,12 @@ extension SmallEvent {
     case 16..<20: self = .buys(account: number % 2, sale: (number - 16) / 2)
     case 20..<22: self = .forgets(number - 20)
     case 22..<25: self = .noReply(lane: number - 22)
-    default: self = .reply(lane: (number - 25) / Self.mostReplies, (number - 25) % Self.mostReplies)
+    case Self.replies:
+      let reply = number - Self.replies.lowerBound
+      self = .reply(lane: reply / Self.mostReplies, reply % Self.mostReplies)
+    default:
+      let last = number - Self.replies.upperBound
+      self = last < 2 ? .confirms(last) : .leaves(account: last - 2)
     }
   }
 }

@@ -75,11 +75,13 @@ extension SmallDriver {
     disk.allTombstones.reduce(0) { $1.isUnseen ? $0 : $0 | 1 << Names.transaction($1.key) }
   }
 
-  /// What is settled is told, or kept to be told.
+  /// The outcome of what is settled is kept until the app has confirmed it.
   var silence: SmallFault? {
-    let silent = Self.seen(on: storage.onDisk) & ~told
+    let silent = Self.seen(on: storage.onDisk) & ~confirmed
     guard silent != 0 else { return nil }
     return SmallFault(
-      .finished, "the app never hears of the outcome of \(Names.id(silent.trailingZeroBitCount))")
+      .finished,
+      "the outcome of \(Names.id(silent.trailingZeroBitCount)) is kept no longer, and the app has not confirmed it"
+    )
   }
 }

@@ -35,8 +35,8 @@ final class SmallDriver {
   var heard: UploadReply?
   var fault: SmallFault?
   var outside: String?
-  /// Outcomes that the app was told, in this step or at any time before it, as bits.
-  var told = 0
+  /// Outcomes that the app has confirmed, in this step or at any time before it, as bits.
+  var confirmed = 0
   private var isLaunching = false
   /// How often a machine was called.
   private(set) var calls = 0
@@ -74,7 +74,7 @@ final class SmallDriver {
     (sent, ends, heard, fault, outside) = ([], [], nil, nil, nil)
     before = device.disk
     textBefore = device.diskText
-    told = Self.seen(on: device.disk)
+    confirmed = Self.seen(on: device.disk)
     storage.content = (device.unwritten ?? device.disk).branch()
     storage.durable = device.unwritten == nil ? nil : device.disk
     storage.committed = { [unowned self] in committed() }
@@ -128,6 +128,8 @@ final class SmallDriver {
     case .buys(let account, let sale): buys(account, sale)
     case .charged(let sale): device.arriving |= 1 << sale
     case .forgets(let sale): device.arriving &= ~(1 << sale)
+    case .confirms(let sale): confirms(sale)
+    case .leaves(let account): leaves(account)
     case .reinstall:
       device.die(leaving: make(limits))
       storage.content = device.disk
@@ -223,6 +225,12 @@ final class SmallDriver {
     committed()
   }
 
+  /// The order stays open: its number is that of no purchase.
+  private func leaves(_ account: Int) {
+    buys(account, SmallWorld.most)
+    device.die(leaving: storage.onDisk)
+  }
+
   // MARK: Machine and actions
 
   private typealias MachineEvent = (inout SyncMachine<SmallStorage>, Timestamp) throws(QueueError) ->
@@ -275,8 +283,17 @@ final class SmallDriver {
     let sale = Names.transaction(outcome.key)
     mayCrash()
     if bug == .toldOnce, isLaunching { return }
-    told |= 1 << sale
-    // The app confirms at once.
+    device.telling |= 1 << sale
+    if bug == .seenWhenTold { markSeen(sale) }
+  }
+
+  private func confirms(_ sale: Int) {
+    device.telling &= ~(1 << sale)
+    confirmed |= 1 << sale
+    markSeen(sale)
+  }
+
+  private func markSeen(_ sale: Int) {
     feed { (machine, now) throws(QueueError) in
       try machine.outcomeConfirmed(Names.key(sale), now: now)
     }

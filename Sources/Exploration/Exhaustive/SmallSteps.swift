@@ -11,6 +11,7 @@ final class SmallSteps {
     var isListing = false
     var arriving = 0
     var finishing = 0
+    var telling = 0
     /// Transactions in the queue on its disk, as bits.
     var queued = 0
     /// Whether it has nothing left to do for a purchase.
@@ -86,7 +87,7 @@ final class SmallSteps {
   private static func facts(of device: SmallDevice) -> DeviceFacts {
     var facts = DeviceFacts(
       isAlive: device.isAlive, hasTimer: device.timerAt != nil, isListing: device.isListing,
-      arriving: device.arriving, finishing: device.finishing)
+      arriving: device.arriving, finishing: device.finishing, telling: device.telling)
     for entry in device.disk.allEntries { facts.queued |= 1 << Names.transaction(entry.key) }
     facts.isDone =
       facts.queued == 0 && device.finishing == 0

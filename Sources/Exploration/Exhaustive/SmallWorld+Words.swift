@@ -22,12 +22,16 @@ extension SmallWorld {
   /// What the verdict says nothing about.
   package static let leftOut = [
     "more purchases, accounts, devices or faults, a second Apple ID, and more entries than one in a queue",
+    "an entry so near to quarantine that its failures count: the search would end with an error",
+    "a timer or a request that the system drops",
+    "a second delivery of what the store has just listed, and no one has finished",
     "purchases without an account token, app receipts, subscriptions, refunds, orders that are not paid",
     "an extension beside the app, a change of the user, adoptions, suspending",
     "the vault, a full or failing disk, a damaged file, and a power cut inside a commit",
     "refused credentials, errors, Retry-After and verdicts that settle nothing; a request that arrives twice; a "
       + "backend that is restored",
     "a clock that jumps, random delays, and how long anything takes",
+    "the specification of the protocol, which judges the other simulations",
     "the tasks of SyncEngine: the search gives events to SyncMachine, with the storage in memory",
   ]
 
