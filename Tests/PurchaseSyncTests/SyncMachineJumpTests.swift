@@ -79,6 +79,35 @@ import Testing
     #expect(run.wake(.foreground).sent == [["100"]])
   }
 
+  @Test func `the end of a finish ends a wait of a lane that was over by then`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1)
+    _ = try run.arrive(bought("101", token: 2))
+    _ = try run.fail(alice, .backendFault(reason: "HTTP 400"))
+    run.machine.suspended()
+    run.now = midday.adding(milliseconds: inMinutes(180))
+    _ = try run.finishEnded(key("100"), .finished)
+    run.now = midday.adding(milliseconds: -inDays(1))
+    #expect(run.wake(.foreground).sent == [["101"]])
+  }
+
+  @Test func `an adoption that cannot be stored ends a wait of a lane that was over by then`() throws {
+    let storage = FaultyStorage(MemoryStorage())
+    storage.inner.book.add(1)
+    var machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 1)
+    _ = try machine.started(now: midday)
+    _ = machine.begin(try machine.transactionArrived(bought("100", token: 1), now: midday), now: midday)
+    _ = try machine.uploadFailed(lane: alice, .backendFault(reason: "HTTP 400"), now: midday)
+    machine.suspended()
+    storage.begin((at: 0, how: .before))
+    #expect(throws: QueueError.self) {
+      try machine.adoptionRequested(by: "alice", now: midday.adding(milliseconds: inMinutes(180)))
+    }
+    storage.begin(nil)
+    let back = machine.woken(.foreground, now: midday.adding(milliseconds: -inDays(1)))
+    #expect(back.sent == [["100"]])
+  }
+
   @Test func `a machine that starts once knows the budget and the attempts of the run before`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))

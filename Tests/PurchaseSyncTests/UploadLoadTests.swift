@@ -42,4 +42,10 @@ import Testing
       #expect(proofs.map(\.kind) == ["signedTransaction", "appReceipt"])
     }
   }
+
+  @Test func `proofs of one kind are tried in the order in which they came`() {
+    for kind in [ProofKind.signedTransaction, .appReceipt] {
+      #expect(entry([(kind, 10), (kind, 10), (kind, 10)]).proofsByPreference.map(\.id) == [1, 2, 3])
+    }
+  }
 }
