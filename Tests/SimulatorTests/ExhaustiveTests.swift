@@ -35,8 +35,8 @@ import Testing
   private static let breaks: [ExhaustiveBug: (InvariantNumber, steps: Int)] = [
     .finishesOnArrival: (3, 3), .finishesFailedEnqueue: (3, 4), .noReplyIsGranted: (11, 4),
     .sendsTwice: (14, 3),
-    .wrongAccount: (6, 4), .toldOnce: (24, 5), .seenWhenTold: (23, 5), .timerLost: (24, 5),
-    .overflowForgotten: (24, 5),
+    .wrongAccount: (6, 4), .toldOnce: (24, 5), .seenWhenTold: (23, 5), .timerLost: (24, 4),
+    .overflowForgotten: (24, 4),
     .dropsUnlisted: (11, 11), .limitIgnored: (7, 4), .evictsOldest: (11, 4), .enqueueNotDurable: (4, 3),
     .attemptNotStored: (8, 3), .unseenForgotten: (23, 5), .answersBeforeCommit: (1, 6),
     .backendForgets: (2, 7),
