@@ -22,6 +22,7 @@ import Testing
 
   @Test(arguments: [
     tiny, SmallWorld(purchases: 2, accounts: 2), SmallWorld(purchases: 1, devices: 2),
+    SmallWorld(purchases: 1, accounts: 2, crashes: 1, reinstalls: 1, leavesOrders: true),
   ])
   func `a smaller world is closed, and breaks nothing`(world: SmallWorld) throws {
     let result = try Self.search(world).run()

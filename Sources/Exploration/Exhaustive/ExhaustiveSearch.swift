@@ -77,7 +77,7 @@ struct SmallSuccessors {
       try add(.finished(sale, isThere: isThere), device, state) { $0.outside = next }
     }
     if state.has(.crash) { try add(.crash, device, state) { $0.use(.crash) } }
-    if outside.sales < world.purchases, state.has(.crash) {
+    if world.leavesOrders, outside.sales < world.purchases, state.has(.crash) {
       for account in 0..<world.accounts {
         try add(.leaves(account: account), device, state) { $0.use(.crash) }
       }

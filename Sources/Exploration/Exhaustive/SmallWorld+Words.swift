@@ -7,7 +7,8 @@ extension SmallWorld {
     }
     return [
       text(purchases, "purchase"), text(accounts, "account"), text(devices, "device"),
-      text(crashes, "crash", "crashes") + " at any commit", text(lostReplies, "lost reply", "lost replies"),
+      text(crashes, "crash", "crashes") + " at any commit" + (leavesOrders ? " or before a payment" : ""),
+      text(lostReplies, "lost reply", "lost replies"),
       text(reinstalls, "reinstall"), "a queue of 1 entry", "no random delay",
       "time in steps to the next timer",
     ].joined(separator: ", ")
@@ -25,7 +26,8 @@ extension SmallWorld {
     "an entry so near to quarantine that its failures count: the search would end with an error",
     "a timer or a request that the system drops",
     "a second delivery of what the store has just listed, and no one has finished",
-    "purchases without an account token, app receipts, subscriptions, refunds, orders that are not paid",
+    "purchases without an account token, app receipts, subscriptions, refunds",
+    "orders that are not paid: a test searches a smaller world with one",
     "an extension beside the app, a change of the user, adoptions, suspending",
     "the vault, a full or failing disk, a damaged file, and a power cut inside a commit",
     "refused credentials, errors, Retry-After and verdicts that settle nothing; a request that arrives twice; a "

@@ -11,6 +11,8 @@ package struct SmallWorld: Sendable, Hashable {
   package var devices = 2
   /// How often a process dies: between two events, or after any commit or action of one.
   package var crashes = 1
+  /// Whether a process may also die between an order and its payment. It makes the world much larger.
+  package var leavesOrders = false
   /// How often the answer to a request is lost.
   package var lostReplies = 1
   /// How often the app is deleted and installed again.
@@ -20,8 +22,9 @@ package struct SmallWorld: Sendable, Hashable {
 
   package init(
     purchases: Int, accounts: Int = 1, devices: Int = 1, crashes: Int = 0, lostReplies: Int = 0,
-    reinstalls: Int = 0
+    reinstalls: Int = 0, leavesOrders: Bool = false
   ) {
+    self.leavesOrders = leavesOrders
     (self.purchases, self.accounts, self.devices) = (purchases, accounts, devices)
     (self.crashes, self.lostReplies, self.reinstalls) = (crashes, lostReplies, reinstalls)
   }

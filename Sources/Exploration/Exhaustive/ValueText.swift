@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSync
 
 /// Writes a value as text, with everything in it, private properties too: two values with one text behave alike.
@@ -39,11 +40,11 @@ struct ValueText {
   }
 
   /// By type: a cast takes longer than all the rest.
-  private static nonisolated(unsafe) var kinds: [ObjectIdentifier: Kind] = [:]
+  private static let kinds = Locked<[ObjectIdentifier: Kind]>([:])
 
   private static func kind(of value: Any) -> Kind {
     let type = type(of: value)
-    if let known = unsafe kinds[ObjectIdentifier(type)] { return known }
+    if let known = kinds.withLock({ $0[ObjectIdentifier(type)] }) { return known }
     let kind: Kind =
       switch value {
       case is Timestamp: .moment
@@ -62,7 +63,7 @@ struct ValueText {
       case is RandomSource, is RetryPolicy, is QueueLimits, is SmallStorage: .leftOut
       default: "\(type)" == "StoreSide" ? .storeSide : .parts
       }
-    unsafe kinds[ObjectIdentifier(type)] = kind
+    kinds.withLock { $0[ObjectIdentifier(type)] = kind }
     return kind
   }
 
