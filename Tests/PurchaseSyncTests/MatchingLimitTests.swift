@@ -27,7 +27,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (20, 1, 1, false), (20, 20, 16, true), (62, 1, 1, false), (63, 1, 1, nil), (64, 1, 0, nil),
+    (1, 16, 16, false), (1, 17, 16, true), (20, 1, 1, false), (20, 20, 16, true), (62, 1, 1, false),
+    (63, 1, 1, nil), (64, 1, 0, nil),
     (62, 9, 2, true),
   ])
   func `orders that expired in time do not hide open ones among the nearest sixty-four`(

@@ -165,7 +165,7 @@ import Testing
     _ = try run.arrive(bought("100", token: 1))
     let granted = ClaimVerdict(environment: "Production", transactionID: "100", verdict: .granted)
     let rejected = ClaimVerdict(environment: "Production", transactionID: "100", verdict: .rejected)
-    let actions = run.reply([granted, granted, rejected])
+    let actions = run.reply([granted, granted, granted, rejected])
     #expect(actions.faults == ["contradicting verdicts about Production/100"])
     #expect(actions.delivered.map(\.verdict) == [.granted])
   }

@@ -125,7 +125,7 @@ package struct MatchFacts: Sendable, Hashable {
   /// Unbound orders that were open when it was paid, the most likely first. Only for a transaction that can
   /// be proposed.
   package var candidates: [OrderFacts] = []
-  /// Whether there are more candidates than that.
+  /// Whether there are more candidates than that, or orders that were not read and may be some.
   package var hasMoreCandidates = false
   /// Whether orders of several accounts were made for this product and quantity in the window. Bound orders
   /// count as well: which of them are bound depends on the order of arrival.
@@ -188,7 +188,7 @@ package struct MatchFacts: Sendable, Hashable {
     var found = try source.unboundOrders(query)
     var isCut = found.count == query.limit
     found.removeAll { !window.wasOpen($0, at: paid) }
-    if isCut, found.count < remaining {
+    if isCut, found.count <= remaining {
       query.limit = max(window.searchLimit, query.limit)
       found = try source.unboundOrders(query)
       isCut = found.count == query.limit
