@@ -11,7 +11,7 @@ package struct SmallWorld: Sendable, Hashable {
   package var devices = 2
   /// How often a process dies: between two events, or after any commit or action of one.
   package var crashes = 1
-  /// Whether a process may also die between an order and its payment. It makes the world much larger.
+  /// Whether a process may also die between an order and its payment. It makes the search much longer.
   package var leavesOrders = false
   /// How often the answer to a request is lost.
   package var lostReplies = 1
