@@ -153,13 +153,22 @@ extension MachineSimulation {
   }
 
   /// A backend that is slow to repair its poison may give a verdict after the turn of the only Apple ID that can finish
-  /// the transaction. A person signs in to it again.
-  private func needsAnotherRound(_ pending: Pending) -> Bool {
-    guard pending.isLateToFinish, !hadAnotherRound else { return false }
-    tell("each Apple ID comes once more: \(pending.description)")
+  /// the transaction. Then a person signs in to it again. Only if nothing else is left: all other work had its time.
+  private func needsAnotherRound(_ reason: Pending) -> Bool {
+    guard !hadAnotherRound, pending(besidesLateFinishes: true) == nil else { return false }
+    tell("each Apple ID comes once more: \(reason.description)")
     hadAnotherRound = true
     planTurns(from: now - 48 * Self.hour)
     return true
+  }
+
+  /// Whether it was settled after the last turn of the only Apple ID that can finish it.
+  private func isLateToFinish(_ sale: Int, on phone: Phone) -> Bool {
+    let row = phone.shadow.row(sale)
+    let buyer = store.sales[sale].buyer
+    let left = phone.storeAccount == buyer ? now : phone.leftAppleID[buyer]
+    // A turn may end while the finish is under way.
+    return row.owesFinish && row.settledAt > left - 60_000
   }
 
   /// Checks that all work is completed.
@@ -216,12 +225,10 @@ extension MachineSimulation {
   struct Pending: CustomStringConvertible {
     var invariant: MachineInvariant
     var description: String
-    /// It was settled after the turn of the Apple ID that can finish it.
-    var isLateToFinish = false
   }
 
   /// The first work that is still pending, with the reason; nil if none is.
-  func pending() -> Pending? {
+  func pending(besidesLateFinishes: Bool = false) -> Pending? {
     for phone in phones {
       let shadow = phone.shadow
       let name = "phone \(phone.number + 1)"
@@ -250,13 +257,8 @@ extension MachineSimulation {
       }
       for sale in shadow.rows.indices where shadow.rows[sale].owesFinish {
         // The store no longer lists it: it is finished, and a listing of its account will show that.
-        if !store.sales[sale].isListed { continue }
-        // A turn may end while the finish is under way.
-        let buyer = store.sales[sale].buyer
-        let left = phone.storeAccount == buyer ? now : phone.leftAppleID[buyer]
-        return Pending(
-          invariant: .finished, description: "\(name) still has to finish \(Names.id(sale))",
-          isLateToFinish: shadow.rows[sale].settledAt > left - 60_000)
+        if !store.sales[sale].isListed || besidesLateFinishes && isLateToFinish(sale, on: phone) { continue }
+        return Pending(invariant: .finished, description: "\(name) still has to finish \(Names.id(sale))")
       }
       for sale in shadow.rows.indices where shadow.rows[sale].isUnseen {
         return Pending(
@@ -267,6 +269,7 @@ extension MachineSimulation {
       }
     }
     for sale in store.sales.indices where store.sales[sale].isListed {
+      if besidesLateFinishes, phones.contains(where: { isLateToFinish(sale, on: $0) }) { continue }
       // It may wait for capacity that undeliverable entries use.
       let isListedNowhere = !phones.contains { store.lists(sale, to: $0.number, as: $0.storeAccount) }
       let isSettled = isOnRecord[sale]
