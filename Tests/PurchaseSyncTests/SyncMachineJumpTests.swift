@@ -91,6 +91,18 @@ import Testing
     #expect(run.wake(.foreground).sent == [["101"]])
   }
 
+  /// The entry was postponed and sent again, so its timer is gone, and by the new time it is postponed once more.
+  @Test func `a token that is refused before and after the clock goes back is asked for by a timer`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = run.reply([String: Verdict]())
+    #expect(run.fire(at: midday.adding(milliseconds: inMinutes(180))).sent == [["100"]])
+    #expect(try run.fail(alice, .tokenRefused).sent == [["100"]])
+    run.now = midday.adding(milliseconds: -inDays(365))
+    let wakes = try run.fail(alice, .tokenRefused).wakes
+    #expect(wakes.contains { $0.milliseconds(since: run.now) <= inDays(1) }, "\(wakes)")
+  }
+
   @Test func `an adoption that cannot be stored ends a wait of a lane that was over by then`() throws {
     let storage = FaultyStorage(MemoryStorage())
     storage.inner.book.add(1)

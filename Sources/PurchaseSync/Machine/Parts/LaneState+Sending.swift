@@ -11,7 +11,8 @@ extension LaneState {
     if activity == .signInNeeded {
       guard let due = signIn.due.map({ policy.bounded($0, after: now) }) else { return }
       guard due <= now else {
-        guard try !storage.readyEntries(in: lane, now: now, limit: 1).isEmpty else { return }
+        // Postponed entries count too: after the clock went back, they may have no timer of their own any more.
+        guard try !storage.readyEntries(in: lane, now: .distantFuture, limit: 1).isEmpty else { return }
         return actions.append(.wake(at: due))
       }
       endSignInWait()
