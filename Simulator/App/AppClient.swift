@@ -58,6 +58,10 @@ protocol AppClient: Sendable {
   func restore() async throws
   /// A setting of the phone has changed: the Apple ID, the clock.
   func settingsChanged() async throws
+  /// The system says that the network is back.
+  func networkIsBack() async throws
+  /// The person taps 'try again'.
+  func tapped() async throws
   /// How much is left to do; 0 for nothing. Only changes of the number matter.
   func workLeft() async throws -> Int
   /// The app is closed.
@@ -75,6 +79,10 @@ extension AppClient {
 
   /// Most apps have nothing to confirm.
   func confirmNothing() async {}
+
+  /// Most apps do for both what they do when they come to the foreground.
+  func networkIsBack() async throws { try await settingsChanged() }
+  func tapped() async throws { try await settingsChanged() }
 
   /// The store lists what is unfinished at the next launch; most apps do no more.
   func restore() async throws { try await launched() }

@@ -36,7 +36,7 @@ struct EngineClient: AppClient {
   }
 
   private static func transport(_ parts: AppParts) -> any BackendTransport {
-    let network = URLSessionTransport(base: parts.options.server)
+    let network = SwitchedTransport(base: URLSessionTransport(base: parts.options.server), phone: parts.phone)
     guard let steps = parts.steps else { return network }
     let verifies = parts.options.verifiesReplies
     let noting = StepTransport(base: network, steps: steps, verifies: verifies)
@@ -50,6 +50,7 @@ struct EngineClient: AppClient {
       path: Device.queue(in: options.container),
       vault: Keychain(directory, isLocked: options.isVaultLocked),
       retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
+    configuration.system = .noting(timeScale: options.timeScale)
     configuration.currentAccount = { phone.user }
     configuration.unclaimed = options.unclaimed
     if let entries = options.entries { configuration.limits.entries = entries }
@@ -119,6 +120,8 @@ struct EngineClient: AppClient {
   func adopt(for account: String) async throws { try await engine.adoptDevicePurchases(for: account) }
   func restore() async throws { try await engine.refreshReceipt() }
   func settingsChanged() async throws { try await engine.wake(.foreground) }
+  func networkIsBack() async throws { try await engine.wake(.networkBack) }
+  func tapped() async throws { try await engine.wake(.userAsked) }
 
   func workLeft() async throws -> Int {
     let state = try await engine.snapshot()

@@ -12,7 +12,7 @@ actor FireAndForgetClient: AppClient {
   private var uploads: [Task<Void, Never>] = []
 
   init(_ parts: AppParts, _ store: MockStoreClient) {
-    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts.options))
+    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts))
   }
 
   /// The observer of the payment queue: the store delivers at launch all transactions that are not finished.

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
+import PurchaseSync
 
 /// The accounts that are signed in to the app, and the phone's clock.
 final class PhoneState: Sendable {
@@ -11,6 +12,7 @@ final class PhoneState: Sendable {
 
   private let accounts: Locked<Accounts>
   private let offset: Locked<Int64>
+  private let online = Locked(true)
   /// Holds how far the person has set the clock: a phone keeps that when an app is killed.
   private let clockFile: String
 
@@ -48,6 +50,11 @@ final class PhoneState: Sendable {
     }
   }
 
+  /// Whether the phone has a network for the backend.
+  var isOnline: Bool { online.value }
+
+  func setOnline(_ isOnline: Bool) { online.withLock { $0 = isOnline } }
+
   /// Sets the clock, for this launch and all later ones.
   func jump(by milliseconds: Int64) throws {
     let total = try Self.setBy(clockFile) + milliseconds
@@ -56,4 +63,15 @@ final class PhoneState: Sendable {
   }
 
   func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: offset.value) }
+}
+
+/// The way to the backend, which ends where the phone has no network.
+struct SwitchedTransport: BackendTransport {
+  let base: any BackendTransport
+  let phone: PhoneState
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    guard phone.isOnline else { throw TransportError(reason: "no network") }
+    return try await base.send(request)
+  }
 }

@@ -19,7 +19,7 @@ actor ReceiptOnlyClient: AppClient {
   private var sender: Task<Void, Never>?
 
   init(_ parts: AppParts, _ store: MockStoreClient) {
-    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts.options))
+    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts))
   }
 
   func launched() async throws {
@@ -76,7 +76,7 @@ actor ReceiptOnlyClient: AppClient {
           continue
         }
         isSent = false
-        try await Task.sleep(for: .milliseconds(20))
+        try await DeliveryNote.pause(.milliseconds(20))
       } catch {
         isSent = false
         break

@@ -44,7 +44,7 @@ actor RetryingClient: AppClient {
 
   init(_ parts: AppParts, _ store: MockStoreClient, _ list: any UnsentList) {
     (self.parts, self.store, self.list) = (parts, store, list)
-    backend = StatusOnlyBackend(parts.options)
+    backend = StatusOnlyBackend(parts)
     unsent = list.found
   }
 
@@ -114,7 +114,7 @@ actor RetryingClient: AppClient {
       } else {
         failed(head)
         do {
-          try await Task.sleep(for: Self.pause)
+          try await DeliveryNote.pause(Self.pause)
         } catch {
           break
         }

@@ -18,7 +18,7 @@ actor RevenueCatRuleClient: AppClient {
   private var sender: Task<Void, Never>?
 
   init(_ parts: AppParts, _ store: MockStoreClient) {
-    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts.options))
+    (self.parts, self.store, backend) = (parts, store, StatusOnlyBackend(parts))
   }
 
   func launched() async throws {
@@ -62,7 +62,7 @@ actor RevenueCatRuleClient: AppClient {
       for transaction in unfinished where !isClosed { await post(transaction) }
       guard !unfinished.isEmpty else { break }
       do {
-        try await Task.sleep(for: .milliseconds(20))
+        try await DeliveryNote.pause(.milliseconds(20))
       } catch {
         break
       }

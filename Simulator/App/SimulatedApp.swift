@@ -163,6 +163,7 @@ struct AppLaunch {
 
   private func perform(_ step: AppStep) async throws {
     let phone = parts.phone
+    if step.changesWhatCanBeDelivered { Terminal.line(DeliveryNote.changed(at: DeliveryNote.now).line) }
     switch step {
     case .buy(let product, let account):
       phone.signIn(account)
@@ -193,6 +194,11 @@ struct AppLaunch {
       let token = try await client.order(product: product, account: account)
       try await pay(product, token: token, account: account, isHeardFirst: true)
     case .neverConfirm: await client.confirmNothing()
+    case .goOffline: phone.setOnline(false)
+    case .goOnline:
+      phone.setOnline(true)
+      try await client.networkIsBack()
+    case .tap(let count): for _ in 0..<count { try await client.tapped() }
     }
   }
 
@@ -243,6 +249,9 @@ extension AppStep {
       "\(account) closes the sheet for \(product) \(count) times"
     case .buyHeardFirst(let product, let account): "\(account) buys \(product), and the update comes first"
     case .neverConfirm: "the app confirms no outcome any more"
+    case .goOffline: "the backend cannot be reached any more"
+    case .goOnline: "the network is back"
+    case .tap(let count): "taps 'try again' \(count) times"
     }
   }
 }

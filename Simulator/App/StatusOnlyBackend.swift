@@ -6,13 +6,15 @@ import PurchaseSyncTesting
 
 /// The backend as an app without the engine uses it: the requests are right, and only the status is read.
 struct StatusOnlyBackend: Sendable {
-  private let transport: URLSessionTransport
+  private let transport: SwitchedTransport
 
   /// Kept in the keychain, as apps do.
   private let device: UUID
 
-  init(_ options: AppOptions) {
-    transport = URLSessionTransport(base: options.server, timeout: 5)
+  init(_ parts: AppParts) {
+    let options = parts.options
+    transport = SwitchedTransport(
+      base: URLSessionTransport(base: options.server, timeout: 5), phone: parts.phone)
     device = DeviceFile.device(beside: options.vault)
   }
 

@@ -41,6 +41,8 @@ struct ClientTotal: Encodable {
   var runs = 0
   /// Runs in which every promise was kept.
   var clean = 0
+  /// Runs in which a purchase was delivered later than a minute after it could be.
+  var late = 0
   /// Runs that ran out of time.
   var undecided = 0
   var paid = 0
@@ -62,6 +64,7 @@ struct ClientTotal: Encodable {
     runs = own.count
     failed = own.count - scores.count
     clean = scores.count { $0.verdict == .clean }
+    late = scores.count(where: \.isLate)
     undecided = scores.count { $0.verdict == .undecided }
     (paid, granted, lost, doubled) = (sum(\.paid), sum(\.granted), sum(\.lost), sum(\.doubled))
     (wrongAccount, unfinished) = (sum(\.wrongAccount), sum(\.unfinished))

@@ -30,7 +30,8 @@ enum CompareTable {
       case .undecided: .yellow
       case .failed: score.lost + score.doubled + score.wrongAccount > 0 ? .red : .yellow
       }
-    return Terminal.coloured(Table.left(code(of: score), cellWidth), colour)
+    let seconds = score.delay.map { " \(Int($0.rounded()))" } ?? ""
+    return Terminal.coloured(Table.left(code(of: score) + seconds, cellWidth), colour)
   }
 
   /// `ok`, or counts: `1L 2S`.
@@ -48,7 +49,7 @@ enum CompareTable {
   static func totals(_ totals: [ClientTotal]) -> [String] {
     var columns: [(String, (ClientTotal) -> Int)] = [
       ("lost", \.lost), ("doubled", \.doubled), ("wrong account", \.wrongAccount), ("stuck", \.stuck),
-      ("runs that were clean", \.clean),
+      ("runs that were clean", \.clean), ("later than a minute", \.late),
     ]
     let areSomeUndecided = totals.contains { $0.undecided > 0 }
     if areSomeUndecided { columns.append(("undecided", \.undecided)) }
@@ -56,7 +57,7 @@ enum CompareTable {
     return [String(repeating: "-", count: nameWidth + totals.count * cellWidth)] + rows
       + [
         "L lost, D doubled, W to a wrong account, S stuck: neither granted nor lost yet,",
-        "odd: other than expected",
+        "odd: other than expected; the number: seconds from able to delivered",
       ]
       + (areSomeUndecided ? ["? undecided: the run ran out of time"] : [])
   }

@@ -47,7 +47,8 @@ enum RunReport {
         .init(name: "lost", value: "\(score.lost)"), .init(name: "doubled", value: "\(score.doubled)"),
         .init(name: "to a wrong account", value: "\(score.wrongAccount)"),
         .init(name: "stuck", value: "\(score.stuck)"),
-        .init(name: "seconds", value: Table.seconds(score.seconds)),
+        .init(name: "seconds from able to delivered", value: Table.delay(of: score)),
+        .init(name: "seconds of the run", value: Table.seconds(score.seconds)),
       ]
     }
     return cell

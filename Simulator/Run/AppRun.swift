@@ -14,6 +14,8 @@ struct AppRun {
   /// How far the phone's clock is ahead, in milliseconds.
   var clockShift: Int64 = 0
   var log: RunLog?
+  /// Measures how prompt the app is; nil for no measurement.
+  var delivery: DeliveryWatch?
   /// Nil without a specification.
   var trace: StepTrace?
   /// A bug that is planted around the engine; nil for none.
@@ -34,9 +36,14 @@ struct AppRun {
     if log != nil { arguments.append("--trace") }
     if let trace { arguments += ["--specification", trace.path] }
     if let bug { arguments += ["--plant", bug.rawValue] }
-    return try ChildProcess(arguments, isQuiet: !isVerbose) { [log] line in
-      // An empty line is a sign of life.
-      if !line.isEmpty { log?.heard(line) }
+    delivery?.launched()
+    return try ChildProcess(arguments, isQuiet: !isVerbose) { [log, delivery] line in
+      if let note = DeliveryNote(line: line) {
+        delivery?.heard(note)
+      } else if !line.isEmpty {
+        // An empty line is a sign of life.
+        log?.heard(line)
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import AppStoreReceipts
 import FaultInjection
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
 
@@ -10,6 +11,7 @@ final class ScenarioEnvironment {
   let device: Device
   let server: MockServer
   let log: RunLog?
+  let delivery = DeliveryWatch()
   /// Nil without a specification.
   private let trace: StepTrace?
   /// How far the environment's clock is ahead, in milliseconds.
@@ -22,15 +24,19 @@ final class ScenarioEnvironment {
   ) throws {
     self.device = device
     self.log = log
+    let served = Locked<MockServer?>(nil)
     self.trace = trace
     server = try MockServer(
       databasePath: device.environment, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
       environment: scenario.environment, seed: seed,
-      onRequest: { moment in
+      onRequest: { [delivery] moment in
         log?.saw(moment)
         trace?.passed(moment)
+        if moment.phase == .beforeHandling { delivery.requested(fault: moment.fault) }
+        if moment.phase == .afterHandling, moment.method == "POST" { served.value?.measure(delivery) }
         onRequest(moment)
       }, now: Timestamp.wallClock)
+    served.withLock { [server] in $0 = server }
     // A planned answer is that of a broken backend; where answers are signed, that of another server.
     trace?.watch(server, makesUpAnswers: !scenario.signsReplies)
     try server.start()
@@ -46,7 +52,10 @@ final class ScenarioEnvironment {
   func perform(_ step: EnvironmentStep) throws {
     let told = step.words
     log?.note(told.lane, .change, told.text)
-    defer { trace?.observe() }
+    defer {
+      trace?.observe()
+      server.measure(delivery)
+    }
     switch step {
     case .faults(let document): server.setFaults(document)
     case .wait(let milliseconds): pass(milliseconds)
@@ -140,6 +149,19 @@ final class ScenarioEnvironment {
       done.signal()
     }
     done.wait()
+  }
+}
+
+extension MockServer {
+  /// Shows charges and credits to the measurement.
+  fileprivate func measure(_ delivery: DeliveryWatch) {
+    do {
+      let now = try snapshot()
+      delivery.look(
+        charged: now.charges.map(\.transactionID), credited: now.credits.map(\.transaction.transactionID))
+    } catch {
+      Terminal.error("purchase-simulator: not measured: \(error)")
+    }
   }
 }
 

@@ -47,6 +47,8 @@ struct ScenarioRun {
       scenario, client: client, environment: environment.server.snapshot(),
       kept: device.kept(onPhonesOf: scenario),
       seconds: seconds)
+    score.delay = environment.delivery.seconds
+    score.mayBeLate = scenario.asksToWait
     score.ranOutOfTime = findings.ranOutOfTime
     score.crashes = findings.crashes
     // Kills that are not the scenario's own lead to other answers.
@@ -123,7 +125,7 @@ struct ScenarioRun {
       scenario: scenario, client: client, device: try device.phone(launch.phone),
       backend: environment.server.baseURL,
       store: environment.server.baseURL, isVerbose: isVerbose, clockShift: environment.shift, log: log,
-      trace: trace, bug: bug)
+      delivery: environment.delivery, trace: trace, bug: bug)
     let least = chaos ? nil : launch.granted
     let gate = least.map { _ in device.directory + "/granted-" + UUID().uuidString }
     let child = try app.start(launch, steps, kill: kill, openUntil: gate)
@@ -134,8 +136,10 @@ struct ScenarioRun {
       guard let least, let gate, try environment.granted() >= least else { return }
       try Data().write(to: URL(fileURLWithPath: gate))
     }
+    environment.delivery.ended()
     trace?.died(child, end, on: app.device)
     let other = second?.wait()
+    if second != nil { environment.delivery.ended() }
     if let second, let other { trace?.died(second, other, on: app.device) }
     killer.watch(nil, order: nil)
     app.note(end, kill)

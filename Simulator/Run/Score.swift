@@ -27,7 +27,12 @@ struct Score: Encodable {
   var pending: Int
   /// Purchases that are pending at the end of the run.
   var stuck: Int
+  /// How long the run took.
   var seconds: Double
+  /// From able to delivered, of the purchase that took longest (`DeliveryWatch`); nil if nothing was measured.
+  var delay: Double?
+  /// Whether the backend asks the app to wait: then it may deliver later.
+  var mayBeLate = false
   /// Requests that the parent's servers got from the app.
   var requests: RequestCounts
   /// Other differences from the scenario's expectation: `paid 1, not 2`.
@@ -61,9 +66,15 @@ struct Score: Encodable {
   /// Paid = granted, each to the account it belongs to, and nothing lost, doubled or stuck.
   var isClean: Bool { paid == granted && lost == 0 && doubled == 0 && stuck == 0 && wrongAccount == 0 }
 
-  /// Clean, everything finished at the store (invariant 23), and as the scenario expects.
+  /// The most seconds from able to delivered.
+  static let promptness = 60.0
+
+  /// Whether a purchase was delivered later than a minute after it could be.
+  var isLate: Bool { !mayBeLate && delay.map { $0 > Self.promptness } ?? false }
+
+  /// Clean, everything finished at the store (invariant 23), in time, and as the scenario expects.
   var isAsExpected: Bool {
-    isClean && unfinished == 0 && unexpected.isEmpty && crashes.isEmpty && refusal == nil
+    isClean && unfinished == 0 && !isLate && unexpected.isEmpty && crashes.isEmpty && refusal == nil
   }
 
   /// The first step that the specification does not allow.
@@ -74,7 +85,7 @@ struct Score: Encodable {
     guard client == Client.engine.rawValue else { return isClean ? .clean : .failed }
     if isAsExpected { return .clean }
     // More time would not undo these.
-    let isCertain = lost + doubled + wrongAccount > 0 || !crashes.isEmpty || refusal != nil
+    let isCertain = lost + doubled + wrongAccount > 0 || isLate || !crashes.isEmpty || refusal != nil
     return ranOutOfTime && !isCertain ? .undecided : .failed
   }
 
@@ -89,11 +100,14 @@ struct Score: Encodable {
   }
 
   /// Everything else that is wrong.
-  var remarks: [String] { crashes + unexpected + (refusal.map { ["refused: " + $0] } ?? []) }
+  var remarks: [String] {
+    let late = isLate ? delay.map { ["delivered \(Table.seconds($0)) s after it could be"] } ?? [] : []
+    return crashes + unexpected + late + (refusal.map { ["refused: " + $0] } ?? [])
+  }
 
   private enum Key: String, CodingKey {
     case scenario, client, verdict, paid, granted, lost, doubled, wrongAccount, unfinished, pending, stuck
-    case seconds, uploads, finishes, listings, unexpected, ranOutOfTime, steps, refusal
+    case seconds, secondsToDelivery, uploads, finishes, listings, unexpected, ranOutOfTime, steps, refusal
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -109,6 +123,7 @@ struct Score: Encodable {
       try container.encode(count, forKey: key)
     }
     try container.encode(seconds, forKey: .seconds)
+    try container.encodeIfPresent(delay.map { ($0 * 100).rounded() / 100 }, forKey: .secondsToDelivery)
     try container.encode(requests.uploads, forKey: .uploads)
     try container.encode(requests.finishes, forKey: .finishes)
     try container.encode(requests.listings, forKey: .listings)

@@ -9,7 +9,12 @@ enum Table {
   static func heading(_ client: Client, of scenarios: [Scenario]) -> String {
     let scales = Set(scenarios.map(\.timeScale))
     let pace = scales.count == 1 ? "1/\(scales.first ?? 1)" : "1/1000 and less"
-    return "\(client.rawValue): \(client.summary)\nretry delays run at \(pace) of their time"
+    return """
+      \(client.rawValue): \(client.summary)
+      retry delays run at \(pace) of their time
+      seconds: from able to delivered, with each delay at its length in production
+      """
+
   }
 
   static var header: String { pad("scenario", nameWidth) + columns.map { left($0, width($0)) }.joined() }
@@ -18,7 +23,7 @@ enum Table {
     let numbers = [
       score.paid, score.granted, score.lost, score.doubled, score.wrongAccount, score.stuck,
     ]
-    let cells = zip(columns, numbers.map(String.init) + [seconds(score.seconds)])
+    let cells = zip(columns, numbers.map(String.init) + [delay(of: score)])
     let text = pad(score.scenario, nameWidth) + cells.map { left($1, width($0)) }.joined()
     let colour = colour(of: score)
     let line = colour == .green ? text : Terminal.coloured(text, colour)
@@ -27,6 +32,9 @@ enum Table {
       (isUndecided ? ["undecided: the run ran out of time"] : []) + score.remarks
     return remarks.isEmpty ? line : line + "\n  " + remarks.joined(separator: ", ")
   }
+
+  /// `0.05`, or `-` where nothing was measured.
+  static func delay(of score: Score) -> String { score.delay.map(seconds) ?? "-" }
 
   static func colour(of score: Score) -> Terminal.Colour {
     switch score.verdict {

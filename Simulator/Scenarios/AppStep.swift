@@ -26,10 +26,24 @@ enum AppStep: Hashable, Sendable {
   case buyHeardFirst(product: String, account: String)
   /// The app confirms no outcome in this launch from now on.
   case neverConfirm
+  /// No request reaches the backend any more; the store can be reached.
+  case goOffline
+  /// The network is back, and the system says so to the app.
+  case goOnline
+  /// Taps 'try again' so many times.
+  case tap(count: Int)
 
   var isPurchase: Bool {
     switch self {
     case .buy, .buyWithoutOrder, .buyPromoted, .buyHeardFirst: true
+    default: false
+    }
+  }
+
+  /// Whether other purchases can be delivered after it than before.
+  var changesWhatCanBeDelivered: Bool {
+    switch self {
+    case .signIn, .signOut, .adopt, .restore, .useStoreAccount, .fillDisk, .goOffline, .goOnline: true
     default: false
     }
   }

@@ -81,6 +81,11 @@ struct Scenario: Hashable {
   /// The signature of scenarios that have one.
   static let signature = ChecksumSignature(key: 7)
 
+  /// Whether the backend asks the app to wait.
+  var asksToWait: Bool {
+    launches.flatMap(\.before).contains { if case .faults(let plan) = $0 { plan.asksToWait } else { false } }
+  }
+
   /// The phones of the scenario.
   var phones: [String] { Array(Set(launches.map(\.phone) + [Self.phone])).sorted() }
   static let uploads = "/v1/receipts"

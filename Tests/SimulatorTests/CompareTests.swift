@@ -43,7 +43,10 @@ import Testing
     ])
     #expect(result.status == 0)
     let lines = result.output.split(separator: "\n").map(String.init)
-    #expect(lines.contains { $0.hasPrefix("reinstall-offline ") && $0.hasSuffix("      ok      1L") })
+    #expect(
+      lines.contains {
+        $0.hasPrefix("reinstall-offline ") && $0.hasSuffix("      1L") && $0.contains(" ok 0 ")
+      })
     for line in lines { #expect(line.count <= 80, "\(line)") }
   }
 }

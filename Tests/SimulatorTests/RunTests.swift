@@ -17,6 +17,7 @@ import Testing
     var unfinished: Int
     var pending: Int
     var seconds: Double
+    var secondsToDelivery: Double?
     var uploads: Int
     var finishes: Int
     var listings: Int
@@ -55,6 +56,7 @@ import Testing
     #expect(rows.map(\.scenario) == Self.quick)
     for row in rows {
       #expect(row.paid > 0 && row.granted == row.paid && row.wrongAccount == 0, "\(row)")
+      #expect(row.secondsToDelivery ?? 0 <= 60)
       #expect(row.lost == 0 && row.doubled == 0 && row.pending == 0 && row.unfinished == 0, "\(row)")
     }
   }

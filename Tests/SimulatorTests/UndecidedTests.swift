@@ -38,6 +38,15 @@ import Testing
     #expect(try score { $0.unfinished = 1 }.verdict == .failed)
   }
 
+  @Test func `a run that is late is not clean, unless its backend asks to wait`() throws {
+    #expect(try score { $0.delay = 60 }.verdict == .clean)
+    let late = try score { $0.delay = 61 }
+    #expect(late.verdict == .failed)
+    #expect(late.words == "delivered 61.00 s after it could be")
+    #expect(try score { ($0.delay, $0.mayBeLate) = (61, true) }.verdict == .clean)
+    #expect(try score { ($0.delay, $0.ranOutOfTime) = (61, true) }.verdict == .failed)
+  }
+
   @Test func `more time would not undo a loss, a second grant, a wrong account or a crash`() throws {
     #expect(try score { ($0.lost, $0.ranOutOfTime) = (1, true) }.verdict == .failed)
     #expect(try score { ($0.doubled, $0.ranOutOfTime) = (1, true) }.verdict == .failed)

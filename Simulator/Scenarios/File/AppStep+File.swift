@@ -5,7 +5,7 @@ extension AppStep {
   private enum Word: String, CaseIterable {
     case buy, buyWithoutOrder, buyPromoted, signIn, signOut, adopt, useStoreAccount, jumpClock, fillDisk, use
     case dismissSheets, buyHeardFirst, neverConfirm
-    case restore
+    case restore, goOffline, goOnline, tap
   }
 
   init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -29,6 +29,9 @@ extension AppStep {
     case .buyHeardFirst:
       self = .buyHeardFirst(product: try fields.product(), account: try fields.text("account"))
     case .neverConfirm: self = .neverConfirm
+    case .goOffline: self = .goOffline
+    case .goOnline: self = .goOnline
+    case .tap: self = .tap(count: try fields.whole("count", in: 1...1_000))
     }
     try fields.end()
   }
@@ -54,6 +57,9 @@ extension AppStep {
     case .buyHeardFirst(let product, let account):
       .step("do", Word.buyHeardFirst, ["product": .string(product), "account": .string(account)])
     case .neverConfirm: .step("do", Word.neverConfirm)
+    case .goOffline: .step("do", Word.goOffline)
+    case .goOnline: .step("do", Word.goOnline)
+    case .tap(let count): .step("do", Word.tap, ["count": .whole(count)])
     }
   }
 }

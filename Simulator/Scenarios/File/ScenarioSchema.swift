@@ -49,7 +49,8 @@ enum ScenarioSchema {
       useStoreAccount (storeAccount)   jumpClock (a time, also negative)
       fillDisk                    use (milliseconds)          restore
       dismissSheets (product, account, count)   buyHeardFirst (product, account)
-      neverConfirm
+      neverConfirm                goOffline                   goOnline
+      tap (count)
 
     WHAT HAPPENS: {"happens": WORD, …}
       faults (rules, see below; no rules end them)   wait (a time)

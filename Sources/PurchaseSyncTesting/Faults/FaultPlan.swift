@@ -78,6 +78,14 @@ public struct FaultPlan: Sendable {
   /// The changes of the answers to uploads. All that strike an answer change it, in their order.
   let oddReplies: [OddReply]
   private var occurrences: [Int]
+
+  /// Whether an answer of the plan has a Retry-After.
+  package var asksToWait: Bool {
+    rules.contains { rule in
+      guard case .respond(let response) = rule.fault else { return false }
+      return response.headers["Retry-After"] != nil
+    }
+  }
   private var uploads = 0
 
   /// A plan of rules; if several strike the same request, the first wins.
