@@ -63,6 +63,46 @@ import Testing
     try vault.store(item("c", 4))
   }
 
+  /// A list whose sizes are not true.
+  private struct Liar: KeychainItems {
+    let sizes: [Int?]
+    func list() throws(KeychainFailure) -> [KeychainEntry] {
+      sizes.enumerated().map { KeychainEntry(account: "other \($0.offset)", size: $0.element) }
+    }
+    func read(_ account: String) throws(KeychainFailure) -> [UInt8] { [] }
+    func add(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure) {}
+    func update(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure) {}
+    func delete(_ account: String) throws(KeychainFailure) {}
+  }
+
+  @Test(arguments: [[Int.max, .max], [.min, .max], [.min, .min, .min], [-1], [1 << 62, 1 << 62]])
+  func `a size that no item can have counts as a full item`(sizes: [Int]) throws {
+    let room = sizes.count * 8
+    let liar = Liar(sizes: sizes)
+    try KeychainVault(items: liar, itemBytes: 8, totalBytes: room + 4).store(item("a", 4))
+    #expect(throws: VaultError.self) {
+      try KeychainVault(items: liar, itemBytes: 8, totalBytes: room + 3).store(item("a", 4))
+    }
+  }
+
+  @Test func `limits at the ends of the numbers are no crash`() throws {
+    let liar = Liar(sizes: [.max, .max, .min, nil])
+    let open = KeychainVault(items: liar, itemBytes: .max, totalBytes: .max)
+    try open.store(item("a", 4))
+    #expect(throws: VaultError.self) {
+      try KeychainVault(items: liar, itemBytes: .min, totalBytes: .min).store(item("a", 0))
+    }
+    let folder = FileManager.default.temporaryDirectory.path + "/KeychainVaultTests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: folder) } }
+    let noon = Timestamp(milliseconds: 1_780_000_000_000)
+    let queue = try QueueFile(path: folder + "/q", vault: open, now: noon)
+    let new = NewEntry(
+      key: EntryKey(rawValue: "a"), lane: .device, payloads: [Payload(kind: "k", bytes: [1, 2, 3])])
+    _ = try queue.enqueue(new, now: noon)
+    #expect(try queue.entry(new.key)?.isUnprotected == false)
+  }
+
   private static let failures: [(KeychainFailure, VaultError)] = [
     (.locked, .locked), (.noSpace, .full(reason: "the keychain has no space")),
     (

@@ -93,6 +93,77 @@ import Testing
     #expect(await answer(page) == nil)
   }
 
+  /// Types that the engine takes for its protocol's, and whether the transport names one at all.
+  private static let types = [
+    nil, "application/json", "Application/Problem+JSON", "application/problem+json; charset=utf-8",
+    "application/vnd.shop+json", " application/json",
+  ]
+
+  @Test(arguments: types, [200, 201, 204, 400, 403, 404, 409, 422])
+  func `no type of an answer makes it believed without its signature`(type: String?, status: Int) async {
+    let unsigned = Signing(
+      status: status,
+      reply: {
+        $0.signature = nil
+        $0.contentType = type
+      })
+    #expect(await answer(unsigned) == .unverified)
+    // Signed, the type does not matter: the bytes are the backend's.
+    #expect(await answer(Signing(status: status, reply: { $0.contentType = type })) == nil)
+  }
+
+  @Test(arguments: [nil, "text/html", "application/json", ""])
+  func `a successful answer is never believed without its signature`(type: String?) async {
+    let unsigned = Signing(
+      reply: {
+        $0.signature = nil
+        $0.contentType = type
+      })
+    #expect(await answer(unsigned) == .unverified)
+  }
+
+  @Test(arguments: types, [200, 403, 404, 422])
+  func `what the engine believes has to be signed`(type: String?, status: Int) {
+    let problem = BackendResponse(
+      status: status, contentType: type, body: Data(#"{"type":"auth","title":"no","status":422}"#.utf8))
+    #expect(ReplyReading.problem(in: problem) != nil)
+    #expect(ReplyReading.isOfProtocol(problem))
+    #expect(ReplySignature.isNeeded(status: status))
+  }
+
+  @Test(arguments: [401, 408, 425, 429, 500, 503])
+  func `an unsigned answer does not say that the app is too old`(status: Int) {
+    let problem = BackendResponse(
+      status: status, contentType: "application/problem+json",
+      body: Data(#"{"type":"protocol","title":"update the app","status":426}"#.utf8))
+    #expect(!ReplyReading.speaksOtherProtocol(problem))
+  }
+
+  /// Refuses every request, unsigned.
+  private struct Refusing: BackendTransport {
+    let type: String?
+    let status: Int
+
+    func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+      BackendResponse(
+        status: status, contentType: type, body: Data(#"{"type":"auth","title":"no","status":422}"#.utf8))
+    }
+  }
+
+  @Test(arguments: types, [403, 404, 422])
+  func `a man in the middle refuses no order`(type: String?, status: Int) async throws {
+    try await EngineFixture.with { fixture in
+      var fixture = fixture
+      fixture.configuration.verifier = Self.backend
+      let engine = try await fixture.open(transport: Refusing(type: type, status: status))
+      let error = await #expect(throws: SyncError.self) {
+        try await engine.begin(product: EngineFixture.product, account: "alice")
+      }
+      if case .backendUnreachable? = error {} else { Issue.record("believed: \(String(describing: error))") }
+      await engine.shutdown()
+    }
+  }
+
   @Test(arguments: [401, 408, 425, 429, 500, 503])
   func `an answer that settles nothing needs no signature`(status: Int) async {
     #expect(await answer(Signing(status: status, reply: { $0.signature = nil })) == nil)

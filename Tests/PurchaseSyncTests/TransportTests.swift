@@ -86,6 +86,44 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  @Test(arguments: [
+    "v1/../x", "v1/orders/..", "../x", ".", "v1/./x", "v1/%2E%2e/x", "v1/orders/.%2e?a=b", "v1#x",
+  ])
+  func `a path leads to no other path of the backend`(path: String) async throws {
+    let server = try TransportServer()
+    #expect(try await server.transport().failure(.upload(path: path))?.kind == .unsendable)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test(arguments: ["v1/orders/a..b", "v1/orders/...", "v1/a@evil.example:9/x", "v1//x", "v1/127.0.0.1:1"])
+  func `dots and signs within a segment are sent as they are`(path: String) async throws {
+    let server = try TransportServer()
+    _ = try await server.transport().send(
+      BackendRequest(method: "GET", path: path, headers: [:], body: Data()))
+    #expect(server.requests.map(\.path) == ["/" + path])
+  }
+
+  @Test(arguments: ["/api?tenant=1", "/api#top", "?", "#", "/?", "/api/?tenant=1#top"])
+  func `an address with a query or a fragment is refused before anything is sent`(suffix: String) async throws
+  {
+    let server = try TransportServer()
+    let base = try #require(URL(string: try server.base.absoluteString + suffix))
+    let error = await URLSessionTransport(base: base, timeout: 5).failure()
+    #expect(error?.kind == .unsendable)
+    #expect(error?.reason.contains("address") == true)
+    #expect(server.requests.isEmpty)
+  }
+
+  /// The first part of the path would be the host.
+  @Test(arguments: [
+    "http://", "https://", "http:", "api.example.com", "/api", "file:///api", "ftp://x", "//x",
+  ])
+  func `an address without a host names none by its path`(base: String) async throws {
+    guard let base = URL(string: base) else { return }
+    let error = await URLSessionTransport(base: base, timeout: 5).failure(.upload(path: "127.0.0.1:1/v1"))
+    #expect(error?.kind == .unsendable)
+  }
+
   @Test func `a base with a path keeps it`() async throws {
     let server = try TransportServer()
     for base in ["/api", "/api/"] {

@@ -1,5 +1,5 @@
 /// Bytes to deliver, with their kind: a receipt, an event, a document. The bytes are never printed.
-public struct Payload: Hashable, Sendable, CustomStringConvertible {
+public struct Payload: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
   /// The kind of payload, named by the owner: one line of 1 to 64 bytes. An entry keeps the newest payload of each kind.
   public var kind: String
   /// The bytes of the payload.
@@ -13,6 +13,8 @@ public struct Payload: Hashable, Sendable, CustomStringConvertible {
 
   /// The kind and the size, never the bytes.
   public var description: String { "\(kind), \(bytes.count) bytes" }
+  /// As the description.
+  public var customMirror: Mirror { Mirror(self, children: ["payload": description]) }
 }
 
 /// A reference to a payload, without its bytes. Two entries that share a payload have equal references.

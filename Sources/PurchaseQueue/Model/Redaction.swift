@@ -12,16 +12,19 @@ package enum Redaction {
     isHarmless(text) ? text : checkedLine(text)
   }
 
-  /// The fast path: true for a short line of plain words, none of which could be a secret.
+  /// The fast path: true for a short line of plain words, none of which could be a secret or announce one.
   private static func isHarmless(_ text: String) -> Bool {
     // Not `utf8.count` first: of a text that is not native it counts all.
     var count = 0
     var run = 0
+    var last: UInt64 = 0
     for byte in text.utf8 {
       count += 1
-      guard count <= longest, (32..<127).contains(byte), byte != UInt8(ascii: "B") else { return false }
+      guard count <= longest, (32..<127).contains(byte) else { return false }
       run = isSecret(byte) ? run + 1 : 0
       guard run < shortestSecret else { return false }
+      last = last << 8 | UInt64(byte | 0x20)
+      guard !CredentialWords.endings.contains(where: { last & $0.mask == $0.word }) else { return false }
     }
     return true
   }
@@ -29,11 +32,18 @@ package enum Redaction {
   private static func checkedLine(_ text: String) -> String {
     var line = ""
     var run = ""
-    var previous = ""
+    var words = CredentialWords()
     func end() {
-      // The word after "Bearer" is a credential, however short it is.
-      line += previous == "Bearer" && !run.isEmpty ? "[blanked]" : blanked(run)
-      if !run.isEmpty { previous = run }
+      if run.utf8.count >= shortestSecret {
+        words.passed()
+        line += "[\(run.utf8.count) characters blanked]"
+      } else {
+        // `token=abc` is one run.
+        for (index, word) in run.split(separator: "=", omittingEmptySubsequences: false).enumerated() {
+          if index > 0 { words.separated(by: "=") }
+          line += (index > 0 ? "=" : "") + (words.blanks(word) ? "[blanked]" : word)
+        }
+      }
       run = ""
     }
     // Cut first: the text may be a whole response. Scalar by scalar, because the length of a character has no limit.
@@ -50,15 +60,12 @@ package enum Redaction {
         continue
       }
       end()
+      words.separated(by: scalar)
       line.unicodeScalars.append(isControl(scalar) ? " " : scalar)
     }
     // A run that was cut may be the beginning of something longer.
     if !isCut { end() }
     return line.prefix(bytes: longest)
-  }
-
-  private static func blanked(_ run: String) -> String {
-    run.utf8.count >= shortestSecret ? "[\(run.utf8.count) characters blanked]" : run
   }
 
   private static func isSecret(_ ascii: UInt8) -> Bool {

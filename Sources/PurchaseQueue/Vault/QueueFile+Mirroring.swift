@@ -158,17 +158,16 @@ extension QueueFile {
 
   private func chunks(_ bytes: [UInt8], in vault: any QueueVault) -> [VaultItem] {
     let name = VaultMirror.payloadName(bytes)
-    let size = max(1, vault.itemBytes)
+    let size = min(max(1, vault.itemBytes), max(1, bytes.count))
     return (0..<chunkCount(bytes.count, in: vault)).map { index in
       VaultItem(
-        name: VaultMirror.chunkName(name, index),
-        bytes: Array(bytes[min(index * size, bytes.count)..<min((index + 1) * size, bytes.count)]))
+        name: VaultMirror.chunkName(name, index), bytes: Array(bytes.dropFirst(index * size).prefix(size)))
     }
   }
 
   func chunkCount(_ bytes: Int, in vault: any QueueVault) -> Int {
     let size = max(1, vault.itemBytes)
-    return max(1, (bytes + size - 1) / size)
+    return max(1, bytes / size + (bytes % size > 0 ? 1 : 0))
   }
 
   private func bytes(_ reference: PayloadReference) throws(VaultError) -> [UInt8]? {

@@ -25,7 +25,7 @@ public protocol BatchingVault: QueueVault {
 }
 
 /// One item of a vault.
-public struct VaultItem: Hashable, Sendable, CustomStringConvertible {
+public struct VaultItem: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
   /// The item's name: `device`, `entry.` or `order.` with a key, `payload.` with a number for a chunk.
   public var name: String
   /// The stored bytes. They hold payloads, so they are never printed.
@@ -39,6 +39,8 @@ public struct VaultItem: Hashable, Sendable, CustomStringConvertible {
 
   /// The name and the size, never the bytes.
   public var description: String { "\(name), \(bytes.count) bytes" }
+  /// As the description.
+  public var customMirror: Mirror { Mirror(self, children: ["item": description]) }
 }
 
 /// The reason why a call of a vault failed. More cases may come with later versions.

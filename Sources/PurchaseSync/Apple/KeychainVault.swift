@@ -25,10 +25,8 @@ public struct KeychainVault: QueueVault {
       throw .full(reason: "an item of \(item.bytes.count) bytes; \(itemBytes) are allowed")
     }
     let account = VaultFileName.encode(item.name)
-    let used = try usedBytes(without: account)
-    guard used + item.bytes.count <= totalBytes else {
-      throw .full(reason: "\(used + item.bytes.count) bytes in all; \(totalBytes) are allowed")
-    }
+    let all = Self.sum(try usedBytes(without: account), item.bytes.count)
+    guard all <= totalBytes else { throw .full(reason: "\(all) bytes in all; \(totalBytes) are allowed") }
     do throws(KeychainFailure) {
       try replace(account, item.bytes)
     } catch {
@@ -78,11 +76,19 @@ public struct KeychainVault: QueueVault {
     try items.update(account, bytes)
   }
 
-  /// An item without a stated size counts as `itemBytes`, so the limit holds for items of older versions too.
+  /// An item without a stated size counts as `itemBytes`, so the limit holds for items of older versions too. So does one
+  /// with a size that no item of this vault can have: another app of the access group may have written it.
   private func usedBytes(without account: String) throws(VaultError) -> Int {
-    var sum = 0
-    for entry in try entries() where entry.account != account { sum += entry.size ?? itemBytes }
-    return sum
+    let allowed = 0...max(0, totalBytes)
+    return try entries().reduce(0) { sum, entry in
+      guard entry.account != account else { return sum }
+      return Self.sum(sum, entry.size.flatMap { allowed.contains($0) ? $0 : nil } ?? max(0, itemBytes))
+    }
+  }
+
+  private static func sum(_ bytes: Int, _ more: Int) -> Int {
+    let (sum, isTooLarge) = bytes.addingReportingOverflow(more)
+    return isTooLarge ? .max : sum
   }
 
   private func entries() throws(VaultError) -> [KeychainEntry] {

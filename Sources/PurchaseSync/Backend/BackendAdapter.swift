@@ -19,13 +19,16 @@ public struct BackendAdapter: BackendTransport {
       } catch let failure as BackendFailure {
         return try Self.response(to: failure, of: BackendCaller(request))
       }
-    } catch is CancellationError {
+    } catch  where error is CancellationError || Task.isCancelled {
+      // A URL session of the app answers a cancelled task with an error of its own.
       throw TransportError(.cancelled, reason: "the task was cancelled")
     } catch {
-      // Not its description: that may hold a token or a receipt.
-      throw TransportError(reason: "the backend failed with \(type(of: error))")
+      throw TransportError(reason: Self.reason(of: error))
     }
   }
+
+  /// Not its description: that may hold a token or a receipt.
+  private static func reason(of error: any Error) -> String { "the backend failed with \(type(of: error))" }
 
   private func answer(to request: BackendRequest) async throws -> BackendResponse {
     let caller = BackendCaller(request)
@@ -55,20 +58,31 @@ public struct BackendAdapter: BackendTransport {
     }
   }
 
-  /// One claim after another. If a later one fails, the verdicts before it count: the rest is sent again.
+  /// One claim after another. A refusal is about its own claim, so the others are asked for as well. Any other failure is
+  /// about the moment: the claims behind it are not asked for. If there is a verdict, it counts, and the rest is pending;
+  /// the pause that the backend asks for goes with the answer. Without any verdict, the failure is the answer.
   private func verify(_ request: BackendRequest, for caller: BackendCaller) async throws -> BackendResponse {
     let upload: UploadRequest = try Self.read(request)
     var verdicts: [ClaimVerdict] = []
-    for claim in upload.claims {
+    var unanswered: [(claim: Claim, failure: any Error)] = []
+    for (index, claim) in upload.claims.enumerated() {
       do {
         let verdict = try await backend.verify(UploadedPurchase(claim, in: upload), for: caller)
         verdicts.append(ClaimVerdict(verdict, of: claim, for: caller))
+      } catch let refusal as BackendFailure where refusal.isAboutOneClaim {
+        unanswered.append((claim, refusal))
       } catch {
-        guard verdicts.isEmpty else { break }
-        throw error
+        unanswered += upload.claims[index...].map { ($0, error) }
+        break
       }
     }
-    return try Self.json(UploadReply(ledgerEpoch: backend.ledgerEpoch, verdicts: verdicts))
+    if verdicts.isEmpty, let last = unanswered.last { throw last.failure }
+    verdicts += unanswered.map { ClaimVerdict(pending: $0.claim, Self.reason(of: $0.failure), for: caller) }
+    var response = try Self.json(UploadReply(ledgerEpoch: backend.ledgerEpoch, verdicts: verdicts))
+    if case .busy(let pause)? = unanswered.last?.failure as? BackendFailure {
+      response.retryAfter = Self.retryAfter(pause)
+    }
+    return response
   }
 
   private static func read<Document: Decodable>(_ request: BackendRequest) throws -> Document {
@@ -88,10 +102,13 @@ public struct BackendAdapter: BackendTransport {
       return try problem(403, "the token of the signed-in account is refused", type: ProblemDocument.account)
     case .tokenRefused: return BackendResponse(status: 401, body: Data())
     case .refused(let reason): return try problem(422, reason)
-    case .busy(let pause):
-      let seconds = pause.map { "\((min(max(0, $0.wholeMilliseconds), Self.longestPause) + 999) / 1_000)" }
-      return BackendResponse(status: 503, retryAfter: seconds, body: Data())
+    case .busy(let pause): return BackendResponse(status: 503, retryAfter: retryAfter(pause), body: Data())
     }
+  }
+
+  /// In whole seconds, as the header field has it. Never shorter than the pause.
+  private static func retryAfter(_ pause: Duration?) -> String? {
+    pause.map { "\((min(max(0, $0.wholeMilliseconds), longestPause) + 999) / 1_000)" }
   }
 
   /// A year in milliseconds. The engine waits a day at most.
@@ -135,7 +152,17 @@ extension OrderDocument {
   }
 }
 
+extension BackendFailure {
+  /// Whether it says nothing about other purchases.
+  fileprivate var isAboutOneClaim: Bool { if case .refused = self { true } else { false } }
+}
+
 extension ClaimVerdict {
+  /// The backend gave no verdict about the claim: it is sent again.
+  fileprivate init(pending claim: Claim, _ reason: String, for caller: BackendCaller) {
+    self.init(.pending(reason: reason), of: claim, for: caller)
+  }
+
   fileprivate init(_ verdict: BackendVerdict, of claim: Claim, for caller: BackendCaller) {
     self.init(environment: claim.environment, transactionID: claim.transactionID, verdict: .pending)
     owner = caller.account == nil ? .device : .yours

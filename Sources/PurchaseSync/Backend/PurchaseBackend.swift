@@ -17,7 +17,7 @@ public protocol PurchaseBackend: Sendable {
   /// of each with its purchase.
   var makesOrders: Bool { get }
 
-  /// Changes when the backend is restored from a backup: what is settled is then offered to it again.
+  /// Changes when the backend is restored from a backup: what is settled is then offered to it again. Any text.
   var ledgerEpoch: String { get }
 
   /// Judges a purchase, and credits it to its owner.
@@ -169,6 +169,7 @@ public enum BackendFailure: Error, Sendable, Hashable {
   case tokenRefused
   /// The backend is overloaded, or asks for a pause.
   case busy(retryAfter: Duration? = nil)
-  /// The backend refuses the request as it is. An order is then not made; a purchase is tried again slowly.
+  /// The backend refuses the request as it is. An order is then not made; a purchase is tried again slowly, and holds up no
+  /// other.
   case refused(reason: String)
 }

@@ -165,6 +165,11 @@ extension SyncEngine {
     let result = await answer(to: request)
     if case .success(let response) = result { heard(response, authorization, of: notice.account) }
     guard !isShutDown, opened != nil else { return false }
+    if case .failure(let error) = result, error.kind == .unsendable {
+      // It is about this notice, which stays pending: the backend can be reached for the others.
+      emit(.backendFault(reason: error.reason))
+      return true
+    }
     if case .success(let response) = result, ReplyReading.speaksOtherProtocol(response) {
       // It is about the versions of app and backend, and not about this order, which stays owed.
       emit(.protocolRefused(reason: ReplyReading.description(of: response)))

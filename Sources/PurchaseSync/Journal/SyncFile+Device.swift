@@ -8,7 +8,14 @@ package import PurchaseQueue
 /// | holds none | holds one that was in a vault | new: the file was restored on a phone whose vault never held it |
 /// | holds none | holds one that no vault has taken yet | that of the file; the vault gets it now |
 /// | holds none | holds none | new |
-/// | cannot be read | any | that of the file, or none for now: a locked vault never leads to a new identity |
+/// | is locked | any | that of the file, or none for now: a locked vault never leads to a new identity |
+/// | fails | any | that of the file. Without one it is read twice more, and then the file gets a new one |
+///
+/// A vault may fail for good, such as the keychain of an app that is not signed for it: no purchase waits for it. If it is
+/// read later after all, the table's first line counts.
+///
+/// A locked keychain may say that it holds nothing. So a name is replaced only by one that the vault takes, and a locked
+/// vault takes none.
 ///
 /// Entries of a restored backup are uploaded under the new identity. That is safe: the backend grants each transaction
 /// once. Its open orders were made on the other phone, and are no candidates for what is bought on this one.
@@ -16,6 +23,9 @@ extension SyncFile {
   private static var name: String { "device" }
   /// A fact beside the identity: a vault held it once.
   private static var vaulted: String { "device_vaulted" }
+  /// How often a failing vault is read before a file without an identity gets one of its own. Seconds pass in between:
+  /// the lanes wait with their backoff.
+  private static var vaultPatience: Int { 3 }
 
   /// This installation's identity. Nil while the vault is locked and the file has none.
   package func identity(proposing propose: () -> DeviceIdentity) throws(QueueError) -> DeviceIdentity? {
@@ -43,23 +53,65 @@ extension SyncFile {
     try queue.exclusively { () throws(QueueError) in
       let inFile = try self.identityInFile()
       guard self.queue.hasVault else { return try self.keep(inFile ?? propose(), insteadOf: inFile) }
-      let inVault: DeviceIdentity?
+      let found: VaultedIdentity
       do throws(VaultError) {
-        inVault = try self.identityInVault()
+        found = try self.identityInVault()
       } catch {
         self.queue.diagnostics?(Diagnostic(.vaultRead, Self.name, error))
-        return inFile
+        guard inFile == nil, self.isFailing(error) else { return inFile }
+        // Not checked: the vault is read again each time, and its own identity counts once it answers.
+        defer { self.isIdentityChecked = false }
+        return try self.keep(propose(), insteadOf: nil)
       }
-      var wasVaulted = try self.queue.fact(Self.vaulted) != nil
-      let identity = inVault ?? (wasVaulted ? nil : inFile) ?? propose()
-      wasVaulted = inVault != nil || self.protect(identity)
-      return try self.keep(identity, insteadOf: inFile, isVaulted: wasVaulted)
+      return try self.settle(found, inFile, proposing: propose)
     }
   }
 
-  private func identityInVault() throws(VaultError) -> DeviceIdentity? {
-    try queue.protected(prefix: Self.name).lazy
-      .compactMap { DeviceIdentity(stored: String(decoding: $0.bytes, as: UTF8.self)) }.first
+  private func settle(
+    _ found: VaultedIdentity, _ inFile: DeviceIdentity?, proposing propose: () -> DeviceIdentity
+  ) throws(QueueError) -> DeviceIdentity? {
+    let own: DeviceIdentity?
+    switch found {
+    case .identity(let identity): return try keep(identity, insteadOf: inFile, isVaulted: true)
+    case .none: own = try queue.fact(Self.vaulted) == nil ? inFile : nil
+    case .unreadable: own = inFile
+    }
+    let identity = own ?? propose()
+    do throws(VaultError) {
+      try queue.protect(Array(identity.stored.utf8), named: Self.name)
+    } catch {
+      queue.diagnostics?(Diagnostic(.vaultStore, Self.name, error))
+      // It may hold an identity that it does not show.
+      guard error != .locked else { return inFile }
+      // The next opening tries again.
+      return try keep(identity, insteadOf: inFile)
+    }
+    return try keep(identity, insteadOf: inFile, isVaulted: true)
+  }
+
+  /// Whether a vault without an answer has failed so often that this file's own identity has to do.
+  private func isFailing(_ error: VaultError) -> Bool {
+    guard error != .locked else { return false }
+    failedVaultReads += 1
+    return failedVaultReads >= Self.vaultPatience
+  }
+
+  private enum VaultedIdentity {
+    case identity(DeviceIdentity)
+    /// The vault has no such item.
+    case none
+    /// Its item is damaged. The vault is this device's own all the same.
+    case unreadable
+  }
+
+  private func identityInVault() throws(VaultError) -> VaultedIdentity {
+    var items = try queue.protected(prefix: Self.name)
+    // The list of a locked keychain may be empty. Its item refuses to be read.
+    if items.isEmpty { items = try queue.protected(named: Self.name).map { [$0] } ?? [] }
+    let identities = items.lazy.compactMap {
+      DeviceIdentity(stored: String(decoding: $0.bytes, as: UTF8.self))
+    }
+    return identities.first.map { .identity($0) } ?? (items.isEmpty ? .none : .unreadable)
   }
 
   /// Writes the identity to the file, in one commit with the fact that a vault holds it.
@@ -78,16 +130,5 @@ extension SyncFile {
     }
     isIdentityChecked = true
     return identity
-  }
-
-  /// False if the vault did not take it: the next opening tries again.
-  private func protect(_ identity: DeviceIdentity) -> Bool {
-    do throws(VaultError) {
-      try queue.protect(Array(identity.stored.utf8), named: Self.name)
-      return true
-    } catch {
-      queue.diagnostics?(Diagnostic(.vaultStore, Self.name, error))
-      return false
-    }
   }
 }

@@ -14,6 +14,8 @@ package final class SyncFile {
 
   /// Whether the vault has been read, and agrees with the identity in this file.
   var isIdentityChecked = false
+  /// How often the vault failed to answer whether it holds an identity.
+  var failedVaultReads = 0
 
   /// Makes the identity of a new device.
   let newIdentity: () -> DeviceIdentity

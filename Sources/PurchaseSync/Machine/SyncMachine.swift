@@ -149,6 +149,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     advance(to: now)
     var actions = retry.hear(from: storage)
     retry.succeeded(now: now, policy: policy)
+    if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
     // Each claim adds a finish and an outcome, and the next upload may follow.
     actions.reserveCapacity(2 * answer.sent.count + 3)
@@ -161,6 +162,7 @@ package struct SyncMachine<Storage: SyncStorage> {
       // And after: another process may have heard of a new epoch in between, and have offered everything settled by then.
       if hasSettled { actions += try updates.epochArrived(reply.ledgerEpoch, in: storage) }
       try keepUnsettled(of: answer, request, in: lane, &actions, now: now)
+      if reply.pauseMilliseconds != nil { try retry.commit(in: storage, now: now) }
     } catch {
       backoff.failed(
         retryAfterMilliseconds: answer.longestWait, now: now, policy: policy, using: &delays.random)

@@ -74,7 +74,17 @@ package struct BackendPace: Hashable, Sendable, Codable {
     isFailing = true
     pacedSendsLeft = 0
     pacedAt = now
-    guard let asked = retryAfterMilliseconds, asked > 0 else { return }
+    if let asked = retryAfterMilliseconds {
+      paused(milliseconds: asked, now: now, policy: policy, using: &random)
+    }
+  }
+
+  /// The backend asks all lanes for a pause, with a failure or with verdicts.
+  package mutating func paused(
+    milliseconds asked: Int64, now: Timestamp, policy: RetryPolicy,
+    using random: inout some RandomNumberGenerator
+  ) {
+    guard asked > 0 else { return }
     let floor = now.adding(milliseconds: policy.floorMilliseconds(asked: asked, using: &random))
     notBefore = max(notBefore?.clamped(to: policy.horizonMilliseconds, after: now) ?? floor, floor)
   }

@@ -76,9 +76,11 @@ extension BackendRequest: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
-extension BackendResponse: CustomStringConvertible {
+extension BackendResponse: CustomStringConvertible, CustomReflectable {
   /// Status and size, never the body.
   public var description: String { "HTTP \(status), \(body.count) bytes" }
+  /// As the description.
+  public var customMirror: Mirror { Mirror(self, children: ["response": description]) }
 }
 
 /// The backend gave no answer.

@@ -3,14 +3,27 @@ import PurchaseQueue
 
 /// Reads the body of an answer. A body that is not the backend's is no error: the status decides its meaning.
 enum ReplyReading {
+  /// Whether an answer may be the backend's, by its status and its type. What is not is never believed, whatever its body
+  /// says; what is has to be signed where a ``ReplyVerifier`` is set and it is final (`ReplySignature.isNeeded`). No other
+  /// place decides it, so that nothing is believed that was not verified.
+  static func isOfProtocol(_ response: BackendResponse) -> Bool {
+    (200...299).contains(response.status) || isJSON(response.contentType)
+  }
+
   /// The verdicts, if the body is a reply of the wire protocol: JSON with a ledger epoch and a list.
   ///
   /// An unreadable verdict leaves only its own claim unanswered. An unreadable field that does not matter is
   /// left out.
-  static func reply(in response: BackendResponse) -> UploadReply? {
+  static func reply(in response: BackendResponse, now: Timestamp) -> UploadReply? {
     guard isJSON(response.contentType) else { return nil }
     let reply = decode(UploadReply.self, response.body) ?? decode(LenientReply.self, response.body)?.reply
-    return reply?.ledgerEpoch.isEmpty == false ? reply : nil
+    guard var reply else { return nil }
+    // A backend may call its epoch by an empty text. Without a verdict, too, the body says nothing.
+    guard !reply.ledgerEpoch.isEmpty || !reply.verdicts.isEmpty else { return nil }
+    reply.pauseMilliseconds = response.retryAfter.flatMap {
+      RetryAfterField.milliseconds($0, date: response.date, now: now)
+    }
+    return reply
   }
 
   /// Whether the backend has accepted an adoption: a success with a JSON object, or 204 with an empty body.
@@ -27,9 +40,10 @@ enum ReplyReading {
     response.status == 401 || response.status == 403 && problem(in: response)?.type == ProblemDocument.auth
   }
 
-  /// Whether the backend refuses this version of the protocol.
+  /// Whether the backend refuses this version of the protocol. A status that needs no signature does not say so.
   static func speaksOtherProtocol(_ response: BackendResponse) -> Bool {
-    (400...499).contains(response.status) && problem(in: response)?.type == ProblemDocument.protocolVersion
+    (400...499).contains(response.status) && ReplySignature.isNeeded(status: response.status)
+      && problem(in: response)?.type == ProblemDocument.protocolVersion
   }
 
   /// The problem document, if the body is one.

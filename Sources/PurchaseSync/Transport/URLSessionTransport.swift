@@ -10,7 +10,8 @@ public import Foundation
 /// address. Nothing is cached, and no cookie or stored credential is sent. The answer's bytes are counted as
 /// they arrive; the request ends as soon as there are too many or the time is over.
 public final class URLSessionTransport: BackendTransport {
-  private let base: URL
+  /// The backend's address with a slash at its end; nil if no path can be appended to what the app gave.
+  private let root: String?
   private let session: URLSession
   private let exchanges: ExchangeTable
   private let delegateQueue = CallbackQueue()
@@ -18,7 +19,8 @@ public final class URLSessionTransport: BackendTransport {
 
   /// - Parameters:
   ///   - base: The URL to which paths are appended, such as `https://api.example.com` or
-  ///     `https://example.com/api`.
+  ///     `https://example.com/api`. It has a host, and neither query nor fragment; otherwise each request fails as
+  ///     ``TransportError/Kind/unsendable``, before anything is sent.
   ///   - timeout: Seconds for one attempt, from its start to the last byte of the answer.
   ///   - responseBytes: The longest answer that is accepted, in bytes.
   public init(base: URL, timeout: TimeInterval = 30, responseBytes: Int = 1 << 20) {
@@ -32,7 +34,7 @@ public final class URLSessionTransport: BackendTransport {
     configuration.urlCache = nil
     configuration.urlCredentialStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    self.base = base
+    root = Self.root(of: base)
     exchanges = ExchangeTable(timeout: timeout)
     self.responseBytes = responseBytes
     // One callback at a time: `Exchange` cancels in the same queue.
@@ -63,7 +65,13 @@ public final class URLSessionTransport: BackendTransport {
   }
 
   private func wireRequest(_ request: BackendRequest) throws(TransportError) -> URLRequest {
-    guard let url = url(of: request.path) else {
+    guard let root else {
+      throw TransportError(
+        .unsendable,
+        reason:
+          "the backend's address is not an http or https address with a host, and without query and fragment")
+    }
+    guard let url = Self.url(of: request.path, below: root) else {
       throw TransportError(.unsendable, reason: "\(request.path) is not a path below the backend's address")
     }
     var wire = URLRequest(url: url)
@@ -85,12 +93,25 @@ public final class URLSessionTransport: BackendTransport {
     return wire
   }
 
-  /// Nil for a path that leads to another address: credentials are only for the backend.
-  private func url(of path: String) -> URL? {
-    let text = base.absoluteString
-    guard !path.hasPrefix("/"), let url = URL(string: text + (text.hasSuffix("/") ? "" : "/") + path),
-      url.scheme == base.scheme, url.host == base.host, url.port == base.port, url.user == base.user
+  /// A path that is appended to a query or to a fragment would not be part of the path, and one that is appended to an
+  /// address without a host would name a host: credentials would go elsewhere.
+  private static func root(of base: URL) -> String? {
+    guard let parts = URLComponents(url: base, resolvingAgainstBaseURL: true), let text = parts.string,
+      ["http", "https"].contains(parts.scheme?.lowercased()), parts.host?.isEmpty == false,
+      parts.query == nil, parts.fragment == nil
     else { return nil }
-    return url
+    return text.hasSuffix("/") ? text : text + "/"
+  }
+
+  /// Nil for a path that leads to another address: credentials are only for the backend. The root ends with a slash, so no
+  /// path changes the host. A segment of dots would lead above the root.
+  private static func url(of path: String, below root: String) -> URL? {
+    let segments = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+    guard !path.hasPrefix("/"), !path.contains("#"), !segments.contains(where: isOfDots) else { return nil }
+    return URL(string: root + path)
+  }
+
+  private static func isOfDots(_ segment: Substring) -> Bool {
+    [".", ".."].contains(segment.lowercased().replacingOccurrences(of: "%2e", with: "."))
   }
 }

@@ -19,7 +19,7 @@ package enum UploadClassification: Hashable, Sendable {
     switch result {
     case .failure(let error): self = .failure(Self.failure(of: error))
     case .success(let response):
-      if response.status == 200, let reply = ReplyReading.reply(in: response) {
+      if response.status == 200, let reply = ReplyReading.reply(in: response, now: now) {
         self = .verdicts(reply)
       } else {
         self = .failure(Self.failure(of: response, now: now).inLane(lane))

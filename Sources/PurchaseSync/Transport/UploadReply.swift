@@ -4,6 +4,10 @@ public struct UploadReply: Codable, Sendable, Hashable {
   public var ledgerEpoch: String
   /// One verdict for each claim. A claim without a verdict is unanswered.
   public var verdicts: [ClaimVerdict]
+  /// How long the backend wants no further request, from the answer's `Retry-After`; nil if it asks for no pause.
+  package var pauseMilliseconds: Int64?
+
+  private enum CodingKeys: String, CodingKey { case ledgerEpoch, verdicts }
 
   /// Creates an answer.
   public init(ledgerEpoch: String, verdicts: [ClaimVerdict]) {

@@ -45,7 +45,7 @@ public struct UploadRequest: Codable, Sendable {
 }
 
 /// A proof on the wire. Its data never appears in a description.
-public struct ProofDocument: Codable, Sendable, Hashable, CustomStringConvertible {
+public struct ProofDocument: Codable, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// The kind of proof.
   public var kind: ProofKind
   /// Base64; a signed transaction (JWS) verbatim.
@@ -59,6 +59,8 @@ public struct ProofDocument: Codable, Sendable, Hashable, CustomStringConvertibl
 
   /// The kind and the size, never the data.
   public var description: String { "\(kind.rawValue), \(data.utf8.count) bytes" }
+  /// As the description.
+  public var customMirror: Mirror { Mirror(self, children: ["proof": description]) }
 }
 
 /// The kind of a proof. An open set.

@@ -2,11 +2,10 @@ import Foundation
 import PurchaseSQLite
 
 /// Passes on only answers that the verifier takes for the backend's, where an answer is final
-/// (``ReplySignature/isNeeded(status:)``).
+/// (``ReplySignature/isNeeded(status:)``) and may be the backend's at all (`ReplyReading.isOfProtocol`).
 ///
 /// An answer that does not verify is no answer: nothing is settled, no order is made or refused, and the request is
-/// repeated with backoff. A refusal that is no problem document is not the backend's, and the engine does not believe it
-/// either.
+/// repeated with backoff.
 struct VerifyingTransport: BackendTransport {
   let transport: any BackendTransport
   let verifier: any ReplyVerifier
@@ -20,7 +19,8 @@ struct VerifyingTransport: BackendTransport {
     let nonce = nonce()
     request.headers[ReplySignature.nonceField] = nonce
     let response = try await transport.send(request)
-    guard ReplySignature.isNeeded(status: response.status), response.isOfProtocol else { return response }
+    guard ReplySignature.isNeeded(status: response.status), ReplyReading.isOfProtocol(response)
+    else { return response }
     let problem: String
     if let signature = response.signature {
       let message = ReplySignature.message(
@@ -35,13 +35,6 @@ struct VerifyingTransport: BackendTransport {
     let reason = "HTTP \(response.status) with \(response.body.count) bytes was not believed: \(problem)"
     refused.add(reason)
     throw TransportError(.unverified, reason: reason)
-  }
-}
-
-extension BackendResponse {
-  /// Whether the engine would believe it: a successful answer, or a refusal with a problem document.
-  fileprivate var isOfProtocol: Bool {
-    (200...299).contains(status) || contentType?.hasPrefix("application/problem+json") == true
   }
 }
 

@@ -103,6 +103,11 @@ struct RetryLedger: Hashable {
     state.pace.succeeded(now: now, policy: policy)
   }
 
+  /// Verdicts came, and the backend asks for a pause. It takes effect with `commit`.
+  mutating func paused(milliseconds: Int64, now: Timestamp, _ delays: inout Delays) {
+    state.pace.paused(milliseconds: milliseconds, now: now, policy: delays.policy, using: &delays.random)
+  }
+
   /// Commits the state, if it changed, and the records of entries that failed.
   mutating func commit(
     _ watches: [EntryKey: PoisonWatch] = [:], in storage: some AttemptStorage, now: Timestamp

@@ -1,0 +1,75 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// A network that answers in the backend's place: nothing is granted, and nothing is forgotten.
+@Suite struct CaptivePortalTests {
+  /// Answers each request below the paths by itself while it is there.
+  private struct Portal: BackendTransport {
+    let inner: any BackendTransport
+    let isThere: Locked<Bool>
+    let answer: BackendResponse
+    let answered = Locked(0)
+
+    func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+      guard isThere.value else { return try await inner.send(request) }
+      answered.withLock { $0 += 1 }
+      return answer
+    }
+  }
+
+  private static let pages = ["{}", "[]", "", "null", "<html>Sign in</html>", #"{"success":true}"#]
+
+  @Test(arguments: pages, [nil, "application/json", "text/html"])
+  func `a portal's answer to an upload grants nothing`(page: String, type: String?) async throws {
+    try await EngineFixture.with { fixture in
+      let isThere = Locked(false)
+      let portal = Portal(
+        inner: fixture.transport, isThere: isThere,
+        answer: BackendResponse(status: 200, contentType: type, body: Data(page.utf8)))
+      let engine = try await fixture.open(transport: portal)
+      let order = try await engine.begin(product: EngineFixture.product, account: "alice")
+      isThere.withLock { $0 = true }
+      try await engine.receive(try await fixture.pay(token: order.accountToken))
+      try await until { portal.answered.value > 1 }
+      let state = try await engine.snapshot()
+      #expect(state.purchases.map(\.orderNumber) == [order.number])
+      #expect(state.outcomes.isEmpty)
+      #expect(try fixture.server.snapshot().charges.allSatisfy { !$0.isFinished })
+      isThere.withLock { $0 = false }
+      try await fixture.finishAll(engine)
+      try fixture.expectAllDelivered()
+      await engine.shutdown()
+    }
+  }
+
+  @Test(arguments: pages, [nil, "application/json", "text/html"])
+  func `a portal's answer to an upload has no verdict`(page: String, type: String?) async {
+    let upload = UploadRequest(
+      device: UUID(), proof: nil,
+      claims: [
+        Claim(
+          transactionID: "1", environment: "Production", productID: "p", quantity: 1,
+          purchasedAt: Timestamp(milliseconds: 1), match: .none)
+      ])
+    let portal = Portal(
+      inner: BackendAdapter(CompanyServer().backend), isThere: Locked(true),
+      answer: BackendResponse(status: 200, contentType: type, body: Data(page.utf8)))
+    let result = await BackendClient(transport: portal).upload(
+      upload, authorization: "Bearer t", lane: .account("alice"), now: { Timestamp(milliseconds: 1) })
+    if case .failure(.retry) = result {} else { Issue.record("\(result)") }
+  }
+
+  @Test(arguments: pages.filter { $0 != "{}" && $0.first != #"{"# }, [nil, "application/json", "text/html"])
+  func `a portal's answer ends no adoption and registers no order`(page: String, type: String?) throws {
+    let response = BackendResponse(status: 200, contentType: type, body: Data(page.utf8))
+    #expect(!ReplyReading.isTaken(response))
+    #expect(throws: SyncError.self) {
+      try SyncEngine.document(.success(response), account: "alice", as: OrderDocument.self)
+    }
+  }
+}
