@@ -91,6 +91,37 @@ import Testing
     }
   }
 
+  @Test func `a change that was undone is not reported with the next one`() async throws {
+    try await withTemporaryDirectory { directory in
+      let tally = Tally()
+      let queue = try open(directory + "/q", tally)
+      _ = try queue.enqueue(entry("a"), now: noon)
+      let undone = QueueError.invalid(what: "the companion fails")
+      func fail() throws(QueueError) { throw undone }
+      #expect(throws: undone) {
+        try queue.enqueue(entry("b"), now: noon) { (_) throws(QueueError) in try fail() }
+      }
+      #expect(throws: undone) {
+        try queue.transaction { () throws(QueueError) in
+          try queue.acknowledge([Settlement(key: key("a"))], now: noon)
+          try fail()
+        }
+      }
+      #expect(throws: undone) {
+        try queue.transaction { () throws(QueueError) in
+          try queue.discard(key("a"), by: "support", reason: "a test", now: noon)
+          try fail()
+        }
+      }
+      #expect(tally.entered == 1)
+      _ = try queue.enqueue(entry("c"), now: noon)
+      #expect(tally.entered == 2)
+      #expect(tally.settled == 0)
+      #expect(tally.discarded == 0)
+      #expect(try queue.books() == QueueBooks(entered: 2, queued: 2))
+    }
+  }
+
   @Test(arguments: ["details of k010", "details of k033"], [0, 7, 45])
   func `what a salvage loses is in the books, and everything else stays where it was`(
     spoilt: String, settled: Int

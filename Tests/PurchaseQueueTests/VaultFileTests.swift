@@ -130,4 +130,56 @@ import Testing
       #expect(try vault.list() == ["b"])
     }
   }
+
+  // MARK: Remains
+
+  /// A file with these records, one behind the other.
+  private func file(_ records: [[UInt8]], _ directory: String) throws {
+    try write(Array("PQVault1".utf8) + records.flatMap { $0 }, directory)
+  }
+
+  /// Shorter records were written over the beginning of a longer write, whose end is still there: a power cut lost that
+  /// the file was made shorter.
+  @Test func `the remains of an earlier write do not count`() async throws {
+    try await withTemporaryDirectory { directory in
+      let remains = VaultRecord.item(item("refused", 30), sequence: 3)
+      let newer = (2...5).map { VaultRecord.removal(of: "\($0)", sequence: UInt64($0)) }
+      for end in 0..<remains.count {
+        let place = directory + "/\(end)"
+        let records = [VaultRecord.item(item("a", 10), sequence: 1)] + newer
+        try file(records + [Array(remains.dropFirst(end))], place)
+        let vault = DirectoryVault(directory: place)
+        #expect(try vault.list() == ["a"], "\(end)")
+        try vault.store(item("b", 10))
+        #expect(try DirectoryVault(directory: place).list() == ["a", "b"], "\(end)")
+      }
+    }
+  }
+
+  @Test func `a torn end is cut off when the file is read`() async throws {
+    try await withTemporaryDirectory { directory in
+      let (a, b) = (
+        VaultRecord.item(item("a", 10), sequence: 1), VaultRecord.item(item("b", 90), sequence: 2)
+      )
+      for end in 1..<b.count {
+        let place = directory + "/\(end)"
+        try file([a, Array(b.prefix(end))], place)
+        #expect(try DirectoryVault(directory: place).list() == ["a"])
+        #expect(try bytes(place) == Array("PQVault1".utf8) + a, "\(end)")
+      }
+    }
+  }
+
+  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max) + 1])
+  func `a record with a number that leaves none for the next one is no record`(sequence: UInt64) async throws
+  {
+    try await withTemporaryDirectory { directory in
+      let last = VaultRecord.item(item("z", 10), sequence: sequence)
+      try file([VaultRecord.item(item("a", 10), sequence: 1), last], directory)
+      let vault = DirectoryVault(directory: directory)
+      #expect(try vault.list() == ["a"])
+      try vault.store([item("b", 10), item("c", 10)])
+      #expect(try DirectoryVault(directory: directory).list() == ["a", "b", "c"])
+    }
+  }
 }

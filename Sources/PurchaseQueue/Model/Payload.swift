@@ -11,6 +11,11 @@ public struct Payload: Hashable, Sendable, CustomStringConvertible, CustomReflec
     self.bytes = bytes
   }
 
+  /// Whether a text can be a kind.
+  static func isKind(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count) && !text.utf8.contains { $0 < 32 }
+  }
+
   /// The kind and the size, never the bytes.
   public var description: String { "\(kind), \(bytes.count) bytes" }
   /// As the description.
@@ -68,7 +73,7 @@ extension PayloadReference {
         }
         end += 1
       }
-      if second >= 0, let size = integer(utf8[(first + 1)..<second]), (0...longest).contains(size) {
+      if second >= 0, let size = integer(utf8[(first + 1)..<second]), (0...Int64(longest)).contains(size) {
         let kind = String(decoding: utf8[(second + 1)..<end], as: UTF8.self)
         references.append(
           PayloadReference(kind: kind, id: integer(utf8[start..<first]), size: Int(size)))
@@ -79,7 +84,7 @@ extension PayloadReference {
   }
 
   /// No payload is longer. A size that lies must not make a sum overflow.
-  private static var longest: Int64 { 1 << 40 }
+  static var longest: Int { 1 << 40 }
   private static var newline: UInt8 { UInt8(ascii: "\n") }
   private static var space: UInt8 { UInt8(ascii: " ") }
 

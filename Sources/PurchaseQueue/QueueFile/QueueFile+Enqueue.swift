@@ -32,7 +32,7 @@ extension QueueFile {
     return result
   }
 
-  private func check(_ new: NewEntry) throws(QueueError) {
+  func check(_ new: NewEntry) throws(QueueError) {
     let text =
       new.key.rawValue.utf8.count + new.lane.rawValue.utf8.count + (new.orderNumber?.utf8.count ?? 0)
       + new.details.utf8.count
@@ -40,7 +40,7 @@ extension QueueFile {
       throw .queueFull(.textBytes, needed: text, allowed: limits.textBytes)
     }
     for payload in new.payloads {
-      guard (1...64).contains(payload.kind.utf8.count), !payload.kind.utf8.contains(where: { $0 < 32 }) else {
+      guard Payload.isKind(payload.kind) else {
         throw .invalid(what: "a payload's kind is not 1 to 64 bytes of text in one line")
       }
       guard new.hasSource || payload.bytes.count <= limits.payloadBytes else {

@@ -23,7 +23,6 @@ struct FoundRows {
   /// Rows that are lost, by table.
   private(set) var lost: [String: Int] = [:]
 
-  private var keys: Set<EntryKey> = []
   private let decoder: RowDecoder
 
   init(_ decoder: RowDecoder) { self.decoder = decoder }
@@ -67,7 +66,7 @@ struct FoundRows {
     if stored.isWhole, stored.entry.state != .damaged {
       if let other = entries[place] {
         if other.key == stored.entry.key, stored.entry.isLater(than: other) { entries[place] = stored.entry }
-      } else if keys.insert(stored.entry.key).inserted {
+      } else {
         entries[place] = stored.entry
       }
     } else if origin == .tree {
@@ -133,11 +132,15 @@ struct FoundRows {
 
   // MARK: What is kept
 
-  /// Drops older copies of entries that were settled since. An update of a settled entry was queued later.
-  mutating func dropSettled() {
+  /// Drops older copies: of entries that were settled since, and of entries that were queued again since. An update of a
+  /// settled entry, and the row that replaced a damaged one, have a later place.
+  mutating func dropOlderCopies() {
     for (place, entry) in entries where tombstones[entry.key]?.enqueuedAt == entry.enqueuedAt {
       entries[place] = nil
     }
+    var last: [EntryKey: Int64] = [:]
+    for (place, entry) in entries { last[entry.key] = max(place, last[entry.key] ?? place) }
+    entries = entries.filter { last[$0.value.key] == $0.key }
   }
 
   /// The last place that was given, as far as rows that match their checksum tell it.

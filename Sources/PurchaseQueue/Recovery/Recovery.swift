@@ -32,7 +32,7 @@ struct Recovery {
     let others = readOthers()
     walk.walkFree()
     try readRemains(image)
-    rows.dropSettled()
+    rows.dropOlderCopies()
     believe(others, schemas: schemas)
     noteLosses(image)
   }

@@ -117,8 +117,10 @@ extension QueueFile {
     guard try tombstone(new.key) == nil else { return }
     // This install may have smaller limits than the one that filled the vault. The rest stays there for later openings.
     guard try hasCapacity(for: new) else { return }
+    // Texts and kinds of any form: the vault is not trusted, and other versions may have written it.
+    guard fits(new) else { return }
     // The mirror replaces a damaged row.
-    let queuedAt = Timestamp(milliseconds: mirror.enqueuedAt)
+    let queuedAt = Timestamp(milliseconds: max(0, min(mirror.enqueuedAt, now.milliseconds)))
     var entry: Entry
     if let known {
       entry = try replace(known.entry, new, queuedAt)
@@ -151,6 +153,16 @@ extension QueueFile {
     }
   }
 
+  private func fits(_ new: NewEntry) -> Bool {
+    do throws(QueueError) {
+      try check(new)
+      return true
+    } catch {
+      diagnostics?(Diagnostic(.vaultRead, VaultMirror.itemName(new.key), error))
+      return false
+    }
+  }
+
   private func hasCapacity(for new: NewEntry) throws(QueueError) -> Bool {
     let held = try totals()
     let bytes = new.payloads.reduce(0) { $0 + $1.bytes.count }
@@ -173,7 +185,7 @@ extension QueueFile {
       guard let name = payload.name else { return nil }
       var bytes: [UInt8] = []
       do throws(VaultError) {
-        for index in 0..<max(0, min(payload.chunks, 1 << 16)) {
+        for index in 0..<payload.chunks {
           guard let chunk = try vault.item(named: VaultMirror.chunkName(name, index)) else { return nil }
           bytes += chunk.bytes
         }

@@ -15,6 +15,11 @@ struct VaultMirror: Codable {
     /// Checksum and size of the bytes: the name of the chunks. Nil for a payload by reference, or one that did not fit.
     var name: String?
     var chunks: Int
+
+    /// Whether a payload can have these values: the row of an entry holds no others, and sums of others overflow.
+    fileprivate var isPossible: Bool {
+      Payload.isKind(kind) && (0...PayloadReference.longest).contains(size) && (0...1 << 16).contains(chunks)
+    }
   }
 
   var key: String
@@ -64,6 +69,7 @@ struct VaultMirror: Codable {
     } catch {
       return nil
     }
+    guard payloads.allSatisfy(\.isPossible) else { return nil }
   }
 
   func item() throws(VaultError) -> VaultItem {

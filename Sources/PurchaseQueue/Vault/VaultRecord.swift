@@ -35,6 +35,8 @@ struct VaultRecord {
     guard let kind = Kind(rawValue: UInt32(truncatingIfNeeded: Self.number(bytes, at: offset + 4, count: 4)))
     else { return nil }
     self.kind = kind
+    // No vault stores so often. After a higher number none would be left for the next record.
+    guard Self.number(bytes, at: offset + 8, count: 8) <= UInt64(Int64.max) else { return nil }
     sequence = Self.number(bytes, at: offset + 8, count: 8)
     nameLength = Int(Self.number(bytes, at: offset + 16, count: 4))
     length = Int(Self.number(bytes, at: offset + 20, count: 4))
