@@ -30,10 +30,10 @@ import Testing
     }
   }
 
-  @Test func `two purchases at once are two orders and two credits`() async throws {
+  @Test func `two purchases at once that are both meant are two orders and two credits`() async throws {
     try await BuyingFixture.withShop { fixture, shop, wallet in
       async let first = shop.purchase("gems", for: "alice")
-      async let second = shop.purchase("gems", for: "alice")
+      async let second = shop.purchase("gems", for: "alice", isAnother: true)
       let sales = try await [first, second]
       #expect(sales.allSatisfy { $0.isFulfilled })
       #expect(Set(sales.map(\.orderNumber)).count == 2)

@@ -15,6 +15,8 @@ extension SyncEngine {
       listing = .runningAndWanted
       return
     }
+    guard !isShutDown else { return listed.end() }
+    listed.begin()
     let (store, limit) = (self.store, storeLimit)
     let meter = self.meter
     run { engine in
@@ -25,10 +27,22 @@ extension SyncEngine {
     }
   }
 
+  /// Lists the store, and returns when what it lists is stored. Nil if the store did not answer.
+  func list() async -> StoreListing? {
+    guard !isShutDown else { return nil }
+    return await withCheckedContinuation { caller in
+      listed.wait(caller)
+      listStore()
+    }
+  }
+
   private func took(_ listed: StoreListing?) {
     let isWanted = if case .runningAndWanted = listing { true } else { false }
     listing = .idle
-    defer { if isWanted { listStore() } }
+    defer {
+      self.listed.end(listed)
+      if isWanted { listStore() }
+    }
     guard !isShutDown else { return }
     guard let listed else {
       // On the way to the background the engine itself ended the call. The foreground asks again.
@@ -227,5 +241,32 @@ extension SyncEngine {
   /// Tells the app once of each transaction that the store keeps for lack of capacity.
   func overflows(_ key: EntryKey, _ error: SyncError) {
     if overflow.insert(key).inserted { emit(.queueFull(key, error)) }
+  }
+}
+
+/// The callers that wait for a listing of the store.
+struct ListingCallers {
+  private typealias Caller = CheckedContinuation<StoreListing?, Never>
+
+  /// Those of the listing that is under way, which began after they asked, and those of the next one.
+  private var present: [Caller] = []
+  private var next: [Caller] = []
+
+  mutating func wait(_ caller: CheckedContinuation<StoreListing?, Never>) { next.append(caller) }
+
+  mutating func begin() {
+    present += next
+    next = []
+  }
+
+  mutating func end(_ listing: StoreListing?) {
+    for caller in present { caller.resume(returning: listing) }
+    present = []
+  }
+
+  /// There will be no listing any more.
+  mutating func end() {
+    begin()
+    end(nil)
   }
 }

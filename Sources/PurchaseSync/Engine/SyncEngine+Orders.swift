@@ -222,11 +222,26 @@ extension SyncEngine {
     freed()
   }
 
-  /// Remembers whether a transaction came before an order was handed out. A token says more than that.
+  /// Whether a transaction belongs to the order.
+  func isPaid(_ number: String) throws(SyncError) -> Bool {
+    try withFile { (file) throws(QueueError) in try file.journal.row(number: number)?.boundTo != nil }
+  }
+
+  /// Whether a transaction is one of the account of this order.
+  func isOwn(_ key: EntryKey, of order: PurchaseOrder) throws(SyncError) -> Bool {
+    try withFile { (file) throws(QueueError) in
+      try file.knownTransaction(key)?.lane == .account(order.account)
+    }
+  }
+
+  /// Remembers whether a transaction came before an order was handed out. The token of an order says more than that.
   func noteArrival(of transaction: StoreTransaction) throws(SyncError) {
     let key = transaction.key
-    guard transaction.accountToken == nil, !handedOut.isEmpty, takenAfter[key] == nil else { return }
+    guard !handedOut.isEmpty, takenAfter[key] == nil else { return }
     let isNew = try withFile { (file) throws(QueueError) in
+      if let token = transaction.accountToken, try file.journal.row(accountToken: token) != nil {
+        return false
+      }
       guard try file.queue.entry(key) == nil else { return false }
       return try file.queue.tombstone(key) == nil
     }

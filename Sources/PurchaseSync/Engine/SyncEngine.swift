@@ -43,6 +43,7 @@ public actor SyncEngine {
   var waits: [Lane: String] = [:]
   /// A listing of the store is under way; one more was asked for meanwhile.
   var listing: Listing = .idle
+  var listed = ListingCallers()
   /// Finishes that wait for a call of the store.
   var finishCalls = FinishCalls()
   /// Transactions that the store keeps for lack of capacity, and of which the app was told.

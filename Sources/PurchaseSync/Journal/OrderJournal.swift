@@ -183,8 +183,14 @@ struct OrderJournal {
 }
 
 /// What a person wants to buy.
-struct OrderWish: Hashable, Sendable {
+struct OrderWish: Sendable {
   var account: String
   var product: String
   var quantity: Int
+
+  /// Names are compared by their bytes, as in the file.
+  func isSame(as other: OrderWish) -> Bool {
+    account.utf8.elementsEqual(other.account.utf8) && product.utf8.elementsEqual(other.product.utf8)
+      && quantity == other.quantity
+  }
 }

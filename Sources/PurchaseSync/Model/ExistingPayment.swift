@@ -13,11 +13,30 @@ struct ExistingPayment {
 
   /// What is known counts before what the clocks say.
   var isExisting: Bool {
-    if let boundTo { return boundTo != order.number }
-    if let token = transaction.accountToken { return token != order.accountToken }
-    if isSettledBefore { return true }
+    if boundTo == order.number || transaction.accountToken == order.accountToken { return false }
+    // What is over answers no payment: the order's own transaction is still to come, or nothing was charged.
+    if Self.isOver(transaction, for: order) { return false }
+    if boundTo != nil || isSettledBefore { return true }
+    // With another token than the order's, a payment after the order is new: an app's own token was in it.
+    if transaction.accountToken != nil { return transaction.purchasedAt < order.createdAt }
     guard !isDeviceMade else { return false }
     // Without a token only the times tell. The store's clock and the backend's differ by less than a minute.
     return transaction.purchasedAt.adding(milliseconds: 60_000) < order.createdAt
+  }
+
+  /// Whether the store has answered the payment of an order with something that gave nothing any more when the order was
+  /// made: a period that was over, a refund, or a plan that was replaced. Some systems do (purchases-ios#6374).
+  static func isOver(_ transaction: StoreTransaction, for order: PurchaseOrder) -> Bool {
+    if transaction.revokedAt != nil || transaction.isUpgraded == true { return true }
+    return transaction.expiresAt.map { $0 <= order.createdAt } ?? false
+  }
+
+  /// When the order's plan begins, if the store has answered its payment with another plan of the group that runs until
+  /// then: nothing was charged, and the next renewal is of the order's plan. Nil for every other answer.
+  static func change(_ transaction: StoreTransaction, answering order: PurchaseOrder) -> Timestamp? {
+    guard transaction.productID != order.productID, transaction.accountToken != order.accountToken,
+      transaction.subscriptionGroupID != nil, !isOver(transaction, for: order)
+    else { return nil }
+    return transaction.expiresAt
   }
 }

@@ -14,7 +14,8 @@ extension SyncError: LocalizedError {
     case .backendUnreachable: "The shop cannot be reached."
     case .backendRefused: "The shop does not offer this purchase now."
     case .signInNeeded: "You are signed out."
-    case .store: "The App Store could not do this now."
+    case .store: "The App Store did not say how this ended."
+    case .storeRefused(let error): error.text
     case .encoding: "This purchase cannot be ordered."
     }
   }
@@ -22,8 +23,8 @@ extension SyncError: LocalizedError {
   /// What about the money.
   public var failureReason: String? {
     switch self {
-    // These come from a request for an order, before any payment.
-    case .backendUnreachable, .backendRefused, .signInNeeded, .encoding: "Nothing was charged."
+    // These come before any payment.
+    case .backendUnreachable, .backendRefused, .signInNeeded, .encoding, .storeRefused: "Nothing was charged."
     case .queue, .store: "What was paid is not lost: the App Store keeps it until it is delivered."
     }
   }
@@ -38,7 +39,9 @@ extension SyncError: LocalizedError {
     case .backendUnreachable: "Check your connection, and try again."
     case .backendRefused, .encoding: "Try again later, or contact support."
     case .signInNeeded: "Sign in, and try again."
-    case .store: "Try again later."
+    // It may be paid: nothing here may invite to pay once more.
+    case .store: "Wait some minutes: what you have paid comes by itself."
+    case .storeRefused(let error): error.advice
     }
   }
 }

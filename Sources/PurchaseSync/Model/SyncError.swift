@@ -13,6 +13,8 @@ public enum SyncError: Error, Hashable, Sendable {
   case signInNeeded(account: String)
   /// The store failed to do what the engine asked. The engine asks again at the next wake-up.
   case store(reason: String)
+  /// The store did not begin a payment. Nothing was charged.
+  case storeRefused(StoreError)
   /// A value cannot be written as JSON.
   case encoding(what: String)
 }
@@ -26,6 +28,8 @@ extension SyncError: CustomStringConvertible {
     case .backendRefused(let status, let reason): "the backend refused with \(status): \(reason)"
     case .signInNeeded(let account): "there are no credentials for account \(account). Sign in first"
     case .store(let reason): "the App Store failed: \(reason). The engine asks again at the next wake-up"
+    case .storeRefused(let error):
+      "the App Store refused a payment: \(error.description). Nothing was charged"
     case .encoding(let what): "\(what) cannot be written as JSON"
     }
   }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// How a call of ``Shop/purchase(_:quantity:for:context:sheet:)`` ended.
 @nonexhaustive
 public enum Sale: Sendable, Hashable {
@@ -9,6 +11,9 @@ public enum Sale: Sendable, Hashable {
   case settled(Outcome)
   /// The purchase goes on without the caller. Its outcome comes to `fulfil`, perhaps in a later launch.
   case pending(Wait)
+  /// A change of the subscription: the store answered with the plan that runs, and this one follows it. Nothing is charged
+  /// before. The renewal comes to `fulfil` like every other.
+  case scheduled(product: String, from: Date)
   /// The sheet was closed. No payment is known; one may still complete later, and is delivered all the same.
   case cancelled
   /// Refused before the payment. Nothing was charged.
@@ -19,7 +24,8 @@ public enum Sale: Sendable, Hashable {
   public enum Wait: Sendable, Hashable {
     /// Another person (Ask to Buy) or the bank has to agree. Nothing is charged before.
     case approval
-    /// The sheet is still open, and its caller has gone away, or the shop was closed. If it is paid, it is delivered.
+    /// Not known to be paid: the sheet is still open, and its caller has gone away; the shop was closed; or the store
+    /// answered with a purchase that is over. If it is paid, it is delivered.
     case payment
     /// Paid. The backend has not answered yet, or `fulfil` has failed and is tried again.
     case delivery
@@ -47,12 +53,13 @@ extension Sale {
     case .settled(let outcome) where outcome.owner == .another: "This purchase belongs to another account."
     case .settled(let outcome) where outcome.verdict == .refunded: "This purchase was refunded."
     case .settled: "This purchase is over."
+    case .scheduled: "Your plan changes when the present one ends. Nothing is charged before."
     case .pending(.approval): "Your purchase waits for approval. Nothing is charged before."
     case .pending(.payment): "Your purchase is not decided yet. If you pay, you will receive it."
     case .pending(.delivery): "Your payment is safe. Your purchase is on its way."
     case .pending(.signIn): "Your payment is safe. Sign in to receive your purchase."
     case .pending(.support): "Your payment is safe, but your purchase needs our help. Contact support."
-    case .cancelled: "The purchase was cancelled."
+    case .cancelled: "The purchase was closed. If it was paid all the same, you will receive it."
     case .refused(let error):
       [error.errorDescription, "Nothing was charged.", error.recoverySuggestion].compactMap(\.self)
         .joined(separator: " ")

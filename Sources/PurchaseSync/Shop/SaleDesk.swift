@@ -5,17 +5,31 @@ struct SaleDesk {
   /// A sale whose caller waits.
   private struct Open {
     var order: PurchaseOrder
-    /// The transaction, once the sheet has returned it.
-    var key: EntryKey?
+    /// What the sheet has returned, or the store has listed for it.
+    var answer: StoreTransaction?
     /// Outcomes since the sale began. The store may deliver the transaction before the sheet returns.
     var seen: [Outcome] = []
 
+    var key: EntryKey? { answer?.key }
+
+    /// When the order's plan takes the place of the one that runs, if the store has answered with that one.
+    var changesAt: Timestamp? { answer.flatMap { ExistingPayment.change($0, answering: order) } }
+
     /// Whether the outcome is the sale's. That of another account's purchase names no order.
     func ends(with outcome: Outcome) -> Bool {
-      if let number = outcome.orderNumber { return number == order.number }
+      if let number = outcome.orderNumber, number == order.number { return true }
+      guard outcome.key == key else { return false }
+      if changesAt != nil { return true }
       // A sheet can return something else than was asked for.
-      return outcome.key == key && outcome.purchase.map { $0.productID == order.productID } ?? true
+      return outcome.orderNumber == nil && outcome.purchase.map { $0.productID == order.productID } ?? true
     }
+
+    func sale(of outcome: Outcome) -> Sale {
+      if outcome.isFulfilled, let change { return change }
+      return Sale(outcome)
+    }
+
+    var change: Sale? { changesAt.map { .scheduled(product: order.productID, from: $0.date) } }
   }
 
   /// By the number of the order.
@@ -28,14 +42,17 @@ struct SaleDesk {
   /// The answer, if the outcome is known already.
   func known(_ number: String) -> Sale? {
     guard let sale = sales[number] else { return nil }
-    return sale.seen.last { sale.ends(with: $0) }.map { Sale($0) }
+    return sale.seen.last { sale.ends(with: $0) }.map { sale.sale(of: $0) }
   }
 
-  /// The sheet returned a transaction. Returns the answer if the outcome is known already.
-  mutating func paid(_ number: String, with key: EntryKey) -> Sale? {
-    sales[number]?.key = key
+  /// The store has answered with a transaction. Returns the answer of the sale if the outcome is known already.
+  mutating func answered(_ number: String, with transaction: StoreTransaction) -> Sale? {
+    sales[number]?.answer = transaction
     return known(number)
   }
+
+  /// The change of a plan that the store has answered with, if it did.
+  func change(_ number: String) -> Sale? { sales[number]?.change }
 
   /// Whether a queued purchase is the sale's.
   func isAbout(_ purchase: SyncSnapshot.Purchase, _ number: String) -> Bool {
@@ -47,7 +64,7 @@ struct SaleDesk {
     var answers: [String: Sale] = [:]
     for (number, sale) in sales {
       sales[number]?.seen.append(outcome)
-      if sale.ends(with: outcome) { answers[number] = Sale(outcome) }
+      if sale.ends(with: outcome) { answers[number] = sale.sale(of: outcome) }
     }
     return answers
   }

@@ -11,6 +11,7 @@ public protocol SellingStore: StoreClient {
   /// Shows the payment sheet for an order, and returns when it is closed. Pass `order.accountToken` with the payment. Does
   /// not finish the transaction.
   ///
-  /// An error does not prove that nothing was charged, except `StoreError.productUnavailable`.
+  /// An error does not prove that nothing was charged, except a ``StoreError`` from before the payment, such as
+  /// `productUnavailable` or `notAllowed`.
   func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult
 }

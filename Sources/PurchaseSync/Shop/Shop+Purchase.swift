@@ -6,70 +6,166 @@ extension Shop {
   /// Shows the payment sheet for an order, and returns when it is closed.
   public typealias Sheet = @Sendable (PurchaseOrder) async throws -> PurchaseResult
 
-  /// A caller of `purchase` that waits for its answer.
-  struct Caller {
-    var answers: AsyncStream<Result<Sale, SyncError>>.Continuation
-    /// Gives up waiting for the backend.
-    var limit: Task<Void, Never>?
+  typealias Answer = Result<Sale, SyncError>
+
+  /// One sale, from the wish to the answer. Several callers can wait for it.
+  struct Selling {
+    var wish: OrderWish
+    /// When it began.
+    var begin: ContinuousClock.Instant
+    /// Nil until the order is made. From then on the sheet is shown.
+    var number: String?
+    /// Whether others may join: until the sheet has ended, or the last caller has gone away before it.
+    var isOpen = true
     /// The store has answered with a transaction.
     var isPaid = false
+    var callers: [Int: Caller] = [:]
+    /// Gives up waiting for the backend.
+    var limit: Task<Void, Never>?
+    var work: Task<Void, Never>?
+  }
+
+  /// A caller of `purchase` that waits for its answer.
+  struct Caller {
+    var answers: AsyncStream<Answer>.Continuation
+    /// It is in the `fulfil` that is under way.
+    var isInside: Bool
   }
 
   /// Sells a product to an account: makes the order, shows the sheet, hands the store's answer over, and waits for the
   /// backend's verdict and for `fulfil`.
   ///
+  /// A second call for the same product, quantity and account, while the sheet of the first is open, is the same tap: no
+  /// other sheet is shown, and both get its answer.
+  ///
   /// A caller that goes away loses nothing, and gets its answer at once: `cancelled` before the sheet, `pending` from the
   /// sheet on. The purchase then goes on without it. Called from within `fulfil`, it does not wait for the backend.
+  ///
+  /// After a sheet that does not prove that nothing was charged, the shop looks at the store's list: before it answers, and
+  /// again for ten minutes.
   ///
   /// - Parameters:
   ///   - product: The id of the product.
   ///   - quantity: How many units: 1 to 10, the most that StoreKit sells at once.
   ///   - account: Your name of the account that buys. It need not be the one that is signed in when the payment arrives.
   ///   - context: A value that comes back with the outcome.
+  ///   - isAnother: This is one more purchase, also while the sheet of the same product is open.
   ///   - sheet: Shows the payment sheet instead of the store: in an app with several scenes, or with options.
   /// - Throws: From the sheet on: the store failed, or its answer could not be stored. What was paid is not lost: the
   ///   store keeps it, and delivers it again. What goes wrong before is ``Sale/refused(_:)``.
   public func purchase(
     _ product: String, quantity: Int = 1, for account: String, context: PurchaseContext? = nil,
-    sheet: Sheet? = nil
+    isAnother: Bool = false, sheet: Sheet? = nil
   ) async throws(SyncError) -> Sale {
-    let result = await sale(of: product, quantity, account, context, sheet)
+    let wish = OrderWish(account: account, product: product, quantity: quantity)
+    let result = await answer(to: wish, context, isAnother: isAnother, sheet)
     // The app may be in the background, while the bank's app is in front.
     await closeAgain()
     return try result.get()
   }
 
-  private func sale(
-    of product: String, _ quantity: Int, _ account: String, _ context: PurchaseContext?, _ sheet: Sheet?
-  ) async -> Result<Sale, SyncError> {
-    let (engine, order): (SyncEngine, PurchaseOrder)
-    do throws(SyncError) {
-      engine = try await opened()
-      order = try await engine.begin(product: product, quantity: quantity, account: account, context: context)
-    } catch {
-      return .success(Task.isCancelled ? .cancelled : .refused(error))
+  private func answer(
+    to wish: OrderWish, _ context: PurchaseContext?, isAnother: Bool, _ sheet: Sheet?
+  ) async -> Answer {
+    let name = (isAnother ? nil : underWay(for: wish)) ?? begin(wish, context, sheet)
+    let (answers, answer) = AsyncStream.makeStream(of: Answer.self, bufferingPolicy: .bufferingOldest(1))
+    nextCaller += 1
+    let caller = nextCaller
+    selling[name]?.callers[caller] = Caller(answers: answer, isInside: isInsideFulfil)
+    for await answer in answers {
+      leave(name, caller)
+      return answer
     }
-    guard callers[order.number] == nil else {
-      return .success(
-        .refused(.backendUnreachable(reason: "it gave order \(order.number) to two purchases at once")))
-    }
-    guard !Task.isCancelled, !isClosed else {
-      await withdraw(order, engine)
-      return .success(.cancelled)
-    }
-    let answers = beginWaiting(for: order)
-    defer { stopWaiting(for: order.number) }
-    // While the sheet is open, the file is needed for nothing.
-    await closeAgain()
-    let store = self.store
-    Task { await self.pay(order, engine, sheet ?? { try await store.purchase($0) }) }
-    for await answer in answers { return answer }
-    // The caller has gone away, or the shop is closed.
-    return .success(.pending(callers[order.number]?.isPaid == true ? .delivery : .payment))
+    return await goneAway(name, caller)
   }
 
-  /// The caller has gone away before the sheet. If this fails, the order stays open until it expires.
-  private func withdraw(_ order: PurchaseOrder, _ engine: SyncEngine) async {
+  /// How long a second tap joins a sheet. A sheet that never answers must not hold up every later purchase.
+  private static var joining: Duration { .seconds(600) }
+
+  private func underWay(for wish: OrderWish) -> Int? {
+    let now = configuration.system.uptime()
+    return selling.first { _, sale in
+      sale.isOpen && sale.wish.isSame(as: wish) && now < sale.begin.advanced(by: Self.joining)
+    }?.key
+  }
+
+  private func begin(_ wish: OrderWish, _ context: PurchaseContext?, _ sheet: Sheet?) -> Int {
+    nextSelling += 1
+    let (name, store) = (nextSelling, self.store)
+    selling[name] = Selling(wish: wish, begin: configuration.system.uptime())
+    selling[name]?.work = Task {
+      await self.sell(name, wish, context, sheet ?? { try await store.purchase($0) })
+    }
+    return name
+  }
+
+  /// The caller has gone away, or the shop is closed.
+  private func goneAway(_ name: Int, _ caller: Int) async -> Answer {
+    guard let sale = selling[name] else { return .success(.pending(.payment)) }
+    leave(name, caller)
+    if sale.number != nil {
+      // A sheet that nobody waits for is looked after like one that has ended.
+      if !sale.isPaid { beginAftermath() }
+      return .success(.pending(sale.isPaid ? .delivery : .payment))
+    }
+    guard sale.callers.count == 1 else { return .success(.pending(.payment)) }
+    // It was the last one, and there is no sheet yet: there will be none.
+    selling[name]?.isOpen = false
+    sale.work?.cancel()
+    await sale.work?.value
+    return .success(.cancelled)
+  }
+
+  private func leave(_ name: Int, _ caller: Int) {
+    selling[name]?.callers[caller] = nil
+    endIfDone(name)
+  }
+
+  private func endIfDone(_ name: Int) {
+    guard let sale = selling[name], sale.callers.isEmpty, !sale.isOpen, sale.number != nil else { return }
+    end(name)
+  }
+
+  private func end(_ name: Int) {
+    guard let sale = selling.removeValue(forKey: name) else { return }
+    if let number = sale.number { desk.end(number) }
+    sale.limit?.cancel()
+    for caller in sale.callers.values { caller.answers.finish() }
+  }
+
+  // MARK: The sale
+
+  private func sell(_ name: Int, _ wish: OrderWish, _ context: PurchaseContext?, _ sheet: Sheet) async {
+    do throws(SyncError) {
+      let engine = try await opened()
+      let order = try await engine.begin(
+        product: wish.product, quantity: wish.quantity, account: wish.account, context: context)
+      guard !selling.values.contains(where: { $0.number == order.number }) else {
+        throw .backendUnreachable(reason: "it gave order \(order.number) to two purchases at once")
+      }
+      guard !Task.isCancelled, !isClosed else {
+        await withdraw(order, engine)
+        return refuse(name, .cancelled)
+      }
+      desk.begin(order)
+      selling[name]?.number = order.number
+      // While the sheet is open, the file is needed for nothing.
+      await closeAgain()
+      await pay(name, order, engine, sheet)
+    } catch {
+      refuse(name, Task.isCancelled ? .cancelled : .refused(error))
+    }
+  }
+
+  /// The sale has ended without a sheet.
+  private func refuse(_ name: Int, _ sale: Sale) {
+    tell(name, .success(sale))
+    end(name)
+  }
+
+  /// The caller has gone away before the sheet, or the store refused the payment. If this fails, the order stays open
+  /// until it expires.
+  func withdraw(_ order: PurchaseOrder, _ engine: SyncEngine) async {
     do throws(SyncError) {
       try await engine.cancel(order: order.number)
     } catch {
@@ -78,98 +174,53 @@ extension Shop {
     }
   }
 
-  private func beginWaiting(for order: PurchaseOrder) -> AsyncStream<Result<Sale, SyncError>> {
-    let (answers, caller) = AsyncStream.makeStream(
-      of: Result<Sale, SyncError>.self, bufferingPolicy: .bufferingOldest(1))
-    desk.begin(order)
-    callers[order.number] = Caller(answers: caller)
-    return answers
-  }
-
-  private func stopWaiting(for number: String) {
-    desk.end(number)
-    let caller = callers.removeValue(forKey: number)
-    caller?.limit?.cancel()
-    caller?.answers.finish()
-  }
-
-  // MARK: Paying
-
-  /// Shows the sheet, and answers the caller unless the backend has to.
-  private func pay(_ order: PurchaseOrder, _ engine: SyncEngine, _ sheet: @escaping Sheet) async {
+  /// Shows the sheet, and answers the callers unless the backend has to.
+  private func pay(_ name: Int, _ order: PurchaseOrder, _ engine: SyncEngine, _ sheet: Sheet) async {
     let result: Result<PurchaseResult, any Error>
     do {
       result = .success(try await sheet(order))
     } catch {
       result = .failure(error)
     }
+    selling[name]?.isOpen = false
     do throws(SyncError) {
-      if let sale = try await answer(to: result, order, engine) {
-        callers[order.number]?.answers.yield(.success(sale))
+      if let sale = try await answer(to: SheetEnd(result, of: order.productID), order, engine) {
+        tell(name, .success(sale))
       } else {
-        waitForBackend(order.number, isInside: isInsideFulfil)
+        waitForBackend(name)
       }
     } catch {
-      callers[order.number]?.answers.yield(.failure(error))
+      tell(name, .failure(error))
     }
+    endIfDone(name)
     changed()
     await closeAgain()
   }
 
-  private func waitForBackend(_ number: String, isInside: Bool) {
-    guard !isInside else {
-      callers[number]?.answers.yield(.success(.pending(.delivery)))
-      return
-    }
-    callers[number]?.isPaid = true
+  private func waitForBackend(_ name: Int) {
+    selling[name]?.isPaid = true
+    guard let callers = selling[name]?.callers.values, !callers.isEmpty else { return }
+    for caller in callers where caller.isInside { caller.answers.yield(.success(.pending(.delivery))) }
     let (waiting, patience) = (self.waiting.wholeMilliseconds, configuration.system.patience)
-    callers[number]?.limit = Task { [weak self] in
+    selling[name]?.limit = Task { [weak self] in
       do {
         try await patience(min(max(0, waiting), TimeLimit.longest))
       } catch {
-        return  // The caller has its answer.
+        return  // The callers have their answer.
       }
-      await self?.giveUp(number)
+      await self?.tell(name, .success(.pending(.delivery)))
     }
   }
 
-  private func giveUp(_ number: String) { callers[number]?.answers.yield(.success(.pending(.delivery))) }
-
-  /// What the caller is told, or nil if the backend has to say it.
-  private func answer(
-    to result: Result<PurchaseResult, any Error>, _ order: PurchaseOrder, _ engine: SyncEngine
-  ) async throws(SyncError) -> Sale? {
-    // The store may have delivered the transaction before the sheet was closed. Then that counts.
-    let known = desk.known(order.number)
-    switch result {
-    case .success(.purchased(let transaction)):
-      let known = desk.paid(order.number, with: transaction.key)
-      try await engine.receive(transaction, for: order)
-      if let known { return known }
-    case .success(let answer):
-      if let known { return known }
-      try await engine.receive(answer, for: order)
-      guard try await engine.snapshot().purchases.contains(where: { $0.orderNumber == order.number }) else {
-        return answer == .pending ? .pending(.approval) : .cancelled
-      }
-    case .failure(let error):
-      if let known { return known }
-      let refusal = SyncError.store(reason: Self.text(of: error))
-      // Few errors prove that nothing was charged; after the others the order stays open.
-      guard let error = error as? StoreError, error.isBeforePayment else { throw refusal }
-      await withdraw(order, engine)
-      return .refused(refusal)
-    }
-    return try await obstacle(order, engine)
+  private func tell(_ name: Int, _ answer: Answer) {
+    for caller in selling[name]?.callers.values ?? [:].values { caller.answers.yield(answer) }
   }
 
-  /// What the engine told before the sheet returned, or before the sale began: it does not tell it again.
-  private func obstacle(_ order: PurchaseOrder, _ engine: SyncEngine) async throws(SyncError) -> Sale? {
-    let state = try await engine.snapshot()
-    guard let purchase = state.purchases.first(where: { desk.isAbout($0, order.number) }) else { return nil }
-    if purchase.problem != nil { return .pending(.support) }
-    let isSignedOut = state.lanes.contains { $0.lane == purchase.lane && $0.state == .signInNeeded }
-    return isSignedOut ? .pending(.signIn) : nil
+  func answer(_ answers: [String: Sale]) {
+    guard !answers.isEmpty else { return }
+    for (name, sale) in selling {
+      if let answer = sale.number.flatMap({ answers[$0] }) { tell(name, .success(answer)) }
+    }
   }
 
   /// An error of another module is named, not described: its text may hold anything.
@@ -177,9 +228,5 @@ extension Shop {
     if let error = error as? StoreError { return error.description }
     let error = error as NSError
     return "\(error.domain) \(error.code)"
-  }
-
-  func answer(_ answers: [String: Sale]) {
-    for (number, sale) in answers { callers[number]?.answers.yield(.success(sale)) }
   }
 }

@@ -48,8 +48,14 @@ public actor Shop {
   var isForeground = false
 
   var desk = SaleDesk()
-  /// Callers that wait, by the numbers of their orders.
-  var callers: [String: Caller] = [:]
+  /// Sales under way, by number.
+  var selling: [Int: Selling] = [:]
+  var nextSelling = 0
+  var nextCaller = 0
+  /// The looks at the store after sheets that did not say how the payment ended.
+  var aftermath = SheetAftermath()
+  /// Waits for the next look.
+  var looking: Task<Void, Never>?
   /// Restores under way: what each has found.
   var restores: [Int: [Outcome]] = [:]
   var nextRestore = 0
@@ -134,6 +140,7 @@ public actor Shop {
 
   deinit {
     retry?.cancel()
+    looking?.cancel()
     for task in tasks.values { task.cancel() }
     for watcher in watchers.values { watcher.finish() }
   }
@@ -229,9 +236,13 @@ public actor Shop {
   public func close() async {
     isClosed = true
     if let opening { _ = await opening.value }
-    for caller in callers.values { caller.answers.finish() }
+    // What has no sheet yet ends by itself.
+    for sale in selling.values where sale.number != nil {
+      for caller in sale.callers.values { caller.answers.finish() }
+    }
     if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
     retry?.cancel()
+    looking?.cancel()
     for task in tasks.values { task.cancel() }
     await engine?.shutdown()
     for watcher in watchers.values { watcher.finish() }

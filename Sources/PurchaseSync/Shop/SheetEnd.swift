@@ -1,0 +1,76 @@
+import Foundation
+
+/// What the end of a payment sheet says about the money. Read without I/O, from values that each system has.
+enum SheetEnd {
+  /// The store has returned a transaction: a new one, or an earlier one.
+  case paid(StoreTransaction)
+  /// Another person or the bank has to agree.
+  case pending
+  /// The sheet was closed. Some payments complete all the same.
+  case cancelled
+  /// The store did not begin the payment. The only end that proves that nothing was charged.
+  case refused(StoreError)
+  /// Whether the user was charged is not known.
+  case unknown(reason: String)
+
+  /// How many errors inside one another are looked at.
+  private static var depth: Int { 8 }
+
+  /// - Parameter product: The product of the order, for an error that names none.
+  init(_ result: Result<PurchaseResult, any Error>, of product: String) {
+    switch result {
+    case .success(.purchased(let transaction)): self = .paid(transaction)
+    case .success(.pending): self = .pending
+    case .success(.cancelled): self = .cancelled
+    case .failure(let error): self.init(error, of: product)
+    }
+  }
+
+  private init(_ error: any Error, of product: String) {
+    if let error = error as? StoreError {
+      self = error.isBeforePayment ? .refused(error) : .unknown(reason: error.description)
+    } else if Self.isCancellation(error) {
+      self = .cancelled
+    } else if let refusal = StoreError(originalAPI: error as NSError, product: product) {
+      self = .refused(refusal)
+    } else {
+      self = .unknown(reason: Shop.text(of: error))
+    }
+  }
+
+  /// Whether the user closed the sheet. StoreKit says so in several shapes: by an error of the original API, and by one of
+  /// the system's payment sheet that others wrap (purchases-ios#370, openiap#195).
+  static func isCancellation(_ error: any Error) -> Bool {
+    var next: NSError? = error as NSError
+    for _ in 0..<depth {
+      guard let error = next else { return false }
+      let isClosed =
+        (error.domain == StoreError.originalDomain && error.code == 2)  // SKError.paymentCancelled
+        || (error.domain == "AMSErrorDomain" && error.code == 6)
+      if isClosed { return true }
+      next = error.userInfo[NSUnderlyingErrorKey] as? NSError
+    }
+    return false
+  }
+}
+
+extension StoreError {
+  static var originalDomain: String { "SKErrorDomain" }
+
+  /// The errors of the original API by which the App Store refuses a payment before it begins, by the numbers of
+  /// `SKError.Code`. Only the outermost error counts: inside another one it may be about a later step. Nil for the others.
+  init?(originalAPI error: NSError, product: String) {
+    guard error.domain == Self.originalDomain else { return nil }
+    switch error.code {
+    case 3: self = .invalidPayment(reason: "the store does not know a parameter")
+    case 4: self = .notAllowed
+    case 5: self = .productUnavailable(productID: product)
+    case 11: self = .invalidOffer(reason: "its identifier")
+    case 12: self = .invalidOffer(reason: "its signature")
+    case 13: self = .invalidOffer(reason: "a parameter is missing")
+    case 14: self = .invalidOffer(reason: "its price")
+    case 18: self = .ineligible
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import PurchaseQueue
+
+/// What a sheet says at its end, and what the store says afterwards.
+extension Shop {
+  /// How long a caller waits for the store's list.
+  private static var lookLimit: Int64 { 3_000 }
+
+  /// What the callers are told, or nil if the backend has to say it.
+  func answer(
+    to end: SheetEnd, _ order: PurchaseOrder, _ engine: SyncEngine
+  ) async throws(SyncError) -> Sale? {
+    // The store may have delivered the transaction before the sheet was closed. Then that counts.
+    let known = desk.known(order.number)
+    switch end {
+    case .paid(let transaction): return try await paid(order, with: transaction, engine)
+    case .refused(let refusal):
+      if let known { return known }
+      await withdraw(order, engine)
+      return .refused(.storeRefused(refusal))
+    case .pending, .cancelled, .unknown:
+      beginAftermath()
+      if let known { return known }
+      try await note(end, of: order, engine)
+      switch (try await payment(of: order, engine), end) {
+      case (.ended(let sale), _): return sale
+      case (.isOnItsWay, _): return try await obstacle(order, engine)
+      case (.unknown, .pending): return .pending(.approval)
+      case (.unknown, .unknown(let reason)): throw .store(reason: reason)
+      case (.unknown, _): return .cancelled
+      }
+    }
+  }
+
+  private func note(
+    _ end: SheetEnd, of order: PurchaseOrder, _ engine: SyncEngine
+  ) async throws(SyncError) {
+    switch end {
+    case .pending: try await engine.receive(.pending, for: order)
+    case .cancelled: try await engine.receive(.cancelled, for: order)
+    default: break
+    }
+  }
+
+  /// The store's answer is a transaction: the order's own, an earlier one that counts for it, or none of its business.
+  private func paid(
+    _ order: PurchaseOrder, with transaction: StoreTransaction, _ engine: SyncEngine
+  ) async throws(SyncError) -> Sale? {
+    let known = desk.answered(order.number, with: transaction)
+    let isCertain = transaction.accountToken == order.accountToken
+    if !isCertain { beginAftermath() }
+    do throws(SyncError) {
+      try await engine.receive(transaction, for: order)
+    } catch {
+      // It is paid, and the store keeps it. An error would invite to pay again.
+      problem = error
+      beginAftermath()
+      return known ?? .pending(.delivery)
+    }
+    if let known { return known }
+    if let change = desk.change(order.number), try await engine.isOwn(transaction.key, of: order) {
+      return change
+    }
+    if !isCertain, ExistingPayment.isOver(transaction, for: order) {
+      switch try await payment(of: order, engine) {
+      case .ended(let sale): return sale
+      case .isOnItsWay: break
+      case .unknown: return .pending(.payment)
+      }
+    }
+    return try await obstacle(order, engine)
+  }
+
+  /// What is known of the payment of an order.
+  private enum Payment {
+    case unknown
+    /// The order has a transaction.
+    case isOnItsWay
+    case ended(Sale)
+  }
+
+  /// Looks at the store's list for the payment of an order.
+  private func payment(of order: PurchaseOrder, _ engine: SyncEngine) async throws(SyncError) -> Payment {
+    let listed = await look(engine)
+    let own = listed?.transactions.first { $0.accountToken == order.accountToken }
+    if let sale = own.map({ desk.answered(order.number, with: $0) }) ?? desk.known(order.number) {
+      return .ended(sale)
+    }
+    if own != nil { return .isOnItsWay }
+    return try await engine.isPaid(order.number) ? .isOnItsWay : .unknown
+  }
+
+  /// What the engine told before the sheet returned, or before the sale began: it does not tell it again.
+  private func obstacle(_ order: PurchaseOrder, _ engine: SyncEngine) async throws(SyncError) -> Sale? {
+    let state = try await engine.snapshot()
+    guard let purchase = state.purchases.first(where: { desk.isAbout($0, order.number) }) else { return nil }
+    if purchase.problem != nil { return .pending(.support) }
+    let isSignedOut = state.lanes.contains { $0.lane == purchase.lane && $0.state == .signInNeeded }
+    return isSignedOut ? .pending(.signIn) : nil
+  }
+
+  // MARK: Looking at the store
+
+  /// A sheet has ended, and does not prove that nothing was charged.
+  func beginAftermath() {
+    guard !isClosed else { return }
+    aftermath.begin(at: configuration.system.uptime())
+    lookNext()
+  }
+
+  /// The first look, for a caller that waits. In the background there is none: the foreground lists the store.
+  private func look(_ engine: SyncEngine) async -> StoreListing? {
+    guard !isSuspended, !isClosed else { return nil }
+    let limit = TimeLimit(milliseconds: Self.lookLimit, patience: configuration.system.patience)
+    return await limit.answer { try await self.lookWhenDue(engine) }
+  }
+
+  private func lookWhenDue(_ engine: SyncEngine) async throws -> StoreListing? {
+    let system = configuration.system
+    if let due = aftermath.next {
+      let pause = system.uptime().duration(to: due).wholeMilliseconds
+      if pause > 0 { try await system.sleep(pause) }
+    }
+    aftermath.looked(at: system.uptime())
+    return await engine.list()
+  }
+
+  /// Waits for the next look. A later call takes the place of an earlier one.
+  private func lookNext() {
+    looking?.cancel()
+    guard let due = aftermath.next else { return }
+    let system = configuration.system
+    let pause = system.uptime().duration(to: due).wholeMilliseconds + 1
+    looking = Task { [weak self] in
+      do {
+        try await system.sleep(max(1, pause))
+      } catch {
+        return  // Cancelled: the shop is closed or released, or another moment counts.
+      }
+      await self?.lookAgain()
+    }
+  }
+
+  private func lookAgain() async {
+    guard !isClosed, let due = aftermath.next else { return }
+    let now = configuration.system.uptime()
+    if due <= now {
+      aftermath.looked(at: now)
+      if !isSuspended { _ = await engine?.list() }
+    }
+    lookNext()
+  }
+}
