@@ -54,9 +54,12 @@ struct FleetCommand {
   static func words(_ options: FleetOptions) -> String {
     let scenario = options.scenario
     let asks = scenario.retryAfter.map { ", Retry-After \(SpanOption.words($0))" } ?? ""
+    let push = scenario.pushFollowers < 100 ? " of \(scenario.pushFollowers) %" : ""
+    let pushAt = scenario.pushAt.map { " at \(SpanOption.words($0))" } ?? ""
+    let taps = scenario.taps > 0 ? ", \(Counted.text(scenario.taps, "tap"))" : ""
     return "\(Counted.text(scenario.devices, "device")), \(scenario.fault.rawValue) of "
       + "\(SpanOption.words(scenario.outage)), \(scenario.capacity) requests/s, clocks "
-      + "\(scenario.clocks.rawValue), foreground \(scenario.foreground.rawValue)\(asks), "
+      + "\(scenario.clocks.rawValue), foreground \(scenario.foreground.rawValue)\(push)\(pushAt)\(taps)\(asks), "
       + "\(SpanOption.words(scenario.horizon)) in all, seed \(scenario.seed)"
   }
 }

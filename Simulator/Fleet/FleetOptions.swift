@@ -47,12 +47,23 @@ struct FleetOptions: Equatable, CommandOptions {
           $0.scenario.horizon = try SpanOption.seconds($1, of: "--horizon")
         },
         .number("--seed", \.scenario.seed, "the run's random numbers (default: 1)"),
-        .value("--fault", of: "KIND", "outage (default), slowdown, lost-answers, halved") {
+        .value("--fault", of: "KIND", "outage (default), slowdown, lost-answers, halved, slow-recovery") {
           $0.scenario.fault = try .named($1, orSay: "there is no fault")
         },
         .value("--foreground", of: "KIND", "when people open the app: none, evening (default), push") {
           $0.scenario.foreground = try .named($1, orSay: "there is no foreground")
         },
+        .value(
+          "--push-at", of: "TIME", "when the push message comes, after the fault begins (default: its end)"
+        ) {
+          $0.scenario.pushAt = try SpanOption.seconds($1, of: "--push-at")
+        },
+        .number(
+          "--push-followers", \.scenario.pushFollowers, in: 1...100, of: "PERCENT",
+          "how many follow it within a minute (default: 100)"),
+        .number(
+          "--taps", \.scenario.taps, in: 0...100,
+          of: "N", "how often a person who opens the app taps to try again (default: 0)"),
         .value("--retry-after", of: "TIME", "what an overloaded backend asks for (default: nothing)") {
           $0.scenario.retryAfter = try SpanOption.seconds($1, of: "--retry-after")
         },
@@ -76,7 +87,7 @@ struct FleetOptions: Equatable, CommandOptions {
       "--experiments",
       [
         "--devices", "--outage", "--capacity", "--policy", "--clocks", "--horizon", "--fault", "--foreground",
-        "--retry-after", "--ceiling", "--report",
+        "--push-at", "--push-followers", "--taps", "--retry-after", "--ceiling", "--report",
       ]
     ),
   ]

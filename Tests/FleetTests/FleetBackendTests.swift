@@ -17,6 +17,7 @@ import Testing
 
   @Test(arguments: [
     (FleetScenario.Fault.outage, 0.0, 20.0), (.slowdown, 2, 20), (.lostAnswers, 20, 20), (.halved, 0, 10),
+    (.slowRecovery, 0, 2),
   ])
   func `a fault changes another capacity`(fault: FleetScenario.Fault, during: Double, after: Double) {
     let scenario = FleetSimulationTests.small { ($0.fault, $0.capacity) = (fault, 20) }
@@ -24,6 +25,32 @@ import Testing
     #expect(backend.capacity(at: 1_799) == during)
     #expect(backend.capacity(at: 1_800) == after)
     #expect(backend.answers(at: 0) == (fault != .lostAnswers))
+  }
+
+  @Test func `a slow recovery never ends`() {
+    let backend = FleetBackend(
+      FleetSimulationTests.small { ($0.fault, $0.capacity) = (.slowRecovery, 20) })
+    #expect(backend.capacity(at: 1_800 + 900) == 11)
+    #expect(backend.capacity(at: 1_800 + 1_800) == 20)
+    #expect(backend.capacity(at: 8_999) == 20)
+  }
+
+  @Test(arguments: [
+    (FleetScenario.Fault.outage, 49), (.lostAnswers, 49), (.halved, 98), (.slowRecovery, 288),
+  ])
+  func `the best possible time is not what the capacity allows`(fault: FleetScenario.Fault, best: Int) {
+    // 396 of 400 devices are 99 %, and the first second serves too.
+    let scenario = FleetSimulationTests.small { $0.fault = fault }
+    let result = FleetSimulationTests.result(.engine, scenario)
+    #expect(result.bestSecondsTo99 == best)
+    #expect(result.timeOverBest == result.secondsTo99.map { Double($0 + 1) / Double(best + 1) })
+  }
+
+  @Test func `what was delivered during the fault has a best time after it`() {
+    let result = FleetSimulationTests.result(
+      .fixed30s, FleetSimulationTests.small { ($0.fault, $0.capacity) = (.slowdown, 1_000) })
+    #expect(result.bestSecondsTo99 == nil)
+    #expect(result.timeOverBest == nil)
   }
 
   @Test func `exponential backoff drains with aligned clocks`() {
@@ -58,6 +85,27 @@ import Testing
     let pushed = FleetSimulationTests.result(
       .revenueCatRule, FleetSimulationTests.small { $0.foreground = .push })
     #expect(pushed.peakOverCapacity > quiet.peakOverCapacity)
+  }
+
+  @Test(arguments: [(nil, 100, 1_800, 400), (900, 100, 900, 400), (900, 25, 900, 100)])
+  func `a push message reaches others, or at another time`(at: Int?, percent: Int, begins: Int, count: Int) {
+    let scenario = FleetSimulationTests.small {
+      ($0.foreground, $0.pushAt, $0.pushFollowers) = (.push, at, percent)
+    }
+    let opened = (0..<scenario.horizon).map { Array(FleetForeground.pushed(scenario, second: $0)) }
+    #expect(opened.joined().count == count)
+    #expect(Set(opened.joined()).count == count)
+    let seconds = opened.indices.filter { !opened[$0].isEmpty }
+    #expect(seconds.min() ?? 0 >= begins)
+    #expect(seconds.max() ?? 0 < begins + FleetForeground.push)
+  }
+
+  @Test(arguments: [FleetPolicyName.engine, .revenueCatRule]) func `a tap is no request`(
+    policy: FleetPolicyName
+  ) {
+    let calm = FleetSimulationTests.result(policy, FleetSimulationTests.small())
+    let tapped = FleetSimulationTests.result(policy, FleetSimulationTests.small { $0.taps = 10 })
+    #expect(tapped.requestsInFault > calm.requestsInFault)
   }
 
   @Test func `a device needs more memory than it may`() {

@@ -47,6 +47,8 @@ package final class WholeFleet {
   private var random: RandomStream
   private var devices: [Device] = []
   private var buckets: [[Int]]
+  /// The devices whose users tap, by second.
+  private var taps: [Int: [Int]] = [:]
   private var senders: [Int] = []
   private var openings = 0.0
   private var delivered = 0
@@ -109,6 +111,7 @@ package final class WholeFleet {
   private func step(_ second: Int) throws(QueueError) {
     senders.removeAll(keepingCapacity: true)
     try openApps(second)
+    for device in taps.removeValue(forKey: second) ?? [] { try wake(device, .userAsked, second) }
     let due = buckets[second]
     buckets[second] = []
     for device in due {
@@ -162,9 +165,19 @@ package final class WholeFleet {
   }
 
   private func open(_ device: Int, _ second: Int) throws(QueueError) {
-    guard devices[device].hasBought, !devices[device].hasHeard, !devices[device].isSending else { return }
+    guard isPending(device) else { return }
+    try wake(device, .foreground, second)
+    for number in 0..<scenario.taps {
+      taps[second + (number + 1) * FleetForeground.tapInterval, default: []].append(device)
+    }
+  }
+
+  private func isPending(_ device: Int) -> Bool { devices[device].hasBought && !devices[device].hasHeard }
+
+  private func wake(_ device: Int, _ reason: WakeReason, _ second: Int) throws(QueueError) {
+    guard isPending(device), !devices[device].isSending else { return }
     pass(to: Int64(second) * 1_000 + Int64(random.below(1_000)), of: device)
-    try perform(devices[device].machine.woken(.foreground, now: Timestamp(milliseconds: now)), of: device)
+    try perform(devices[device].machine.woken(reason, now: Timestamp(milliseconds: now)), of: device)
   }
 
   private func perform(_ actions: [SyncAction], of device: Int) throws(QueueError) {

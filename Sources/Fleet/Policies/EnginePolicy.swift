@@ -36,6 +36,13 @@ package struct EnginePolicy: FleetPolicy {
     return next(state, moment)
   }
 
+  package func tapped(
+    _ state: inout EngineState, due: Int64?, now: Int64, using random: inout RandomSource
+  ) -> Int64? {
+    state.isForPerson = true
+    return opened(&state, due: due, now: now, using: &random)
+  }
+
   package func admit(_ state: inout EngineState, now: Int64, using random: inout RandomSource) -> FleetNext? {
     let moment = EngineState.timestamp(now)
     // An entry that failed often is postponed, and no wake-up brings it nearer.

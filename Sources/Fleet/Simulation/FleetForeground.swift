@@ -11,8 +11,10 @@ package enum FleetForeground {
   static let peak = 7_200.0
   /// How far the wave lies above and below its mean.
   static let swing = 0.8
-  /// The seconds after the fault in which a push message makes everyone open the app.
+  /// The seconds after a push message in which people follow it.
   static let push = 60
+  /// The seconds from one tap to the next.
+  package static let tapInterval = 3
 
   /// The apps that are opened in that second, on average.
   package static func openings(_ scenario: FleetScenario, second: Int) -> Double {
@@ -22,9 +24,10 @@ package enum FleetForeground {
   }
 
   /// The devices whose users follow the push message in that second.
-  package static func pushed(_ scenario: FleetScenario, second: Int) -> Range<Int> {
-    let passed = second - scenario.outage
-    guard scenario.foreground == .push, (0..<push).contains(passed) else { return 0..<0 }
-    return scenario.devices * passed / push..<scenario.devices * (passed + 1) / push
+  package static func pushed(_ scenario: FleetScenario, second: Int) -> some Sequence<Int> {
+    let passed = second - (scenario.pushAt ?? scenario.outage)
+    let isPush = scenario.foreground == .push && (0..<push).contains(passed)
+    let group = scenario.devices * passed / push..<scenario.devices * (passed + 1) / push
+    return (isPush ? group : 0..<0).lazy.filter { $0 % 100 < scenario.pushFollowers }
   }
 }

@@ -12,6 +12,8 @@ package protocol FleetPolicy: Sendable {
   func purchased(_ state: inout State, now: Int64, using random: inout RandomSource) -> Int64
   /// The app is opened while a purchase is pending. `due` is the planned attempt; nil where there is none.
   func opened(_ state: inout State, due: Int64?, now: Int64, using random: inout RandomSource) -> Int64?
+  /// A person who waits taps to try again.
+  func tapped(_ state: inout State, due: Int64?, now: Int64, using random: inout RandomSource) -> Int64?
   /// It is time. Nil: the request goes out. Otherwise what happens instead.
   func admit(_ state: inout State, now: Int64, using random: inout RandomSource) -> FleetNext?
   /// The request failed.
@@ -51,6 +53,11 @@ extension FleetPolicy {
   package func opened(
     _ state: inout State, due: Int64?, now: Int64, using random: inout RandomSource
   ) -> Int64? { now }
+
+  /// Most clients do the same as when the app is opened.
+  package func tapped(
+    _ state: inout State, due: Int64?, now: Int64, using random: inout RandomSource
+  ) -> Int64? { opened(&state, due: due, now: now, using: &random) }
 
   package func admit(_ state: inout State, now: Int64, using random: inout RandomSource) -> FleetNext? { nil }
 

@@ -13,6 +13,8 @@ package struct FleetResult: Sendable, Encodable, Equatable {
   package var secondsTo90: Int?
   package var secondsTo99: Int?
   package var secondsTo100: Int?
+  /// The least that 99 % could take with this capacity; nil if they were delivered during the fault.
+  package var bestSecondsTo99: Int?
   /// The part of the purchases made during the drain that was delivered within a minute; nil where none was made.
   package var newServedWithinMinute: Double?
   package var requestsInFault = 0
@@ -32,9 +34,16 @@ package struct FleetResult: Sendable, Encodable, Equatable {
 
   package init() {}
 
+  /// How many times as long as the capacity allows 99 % took; nil where they never were, or were before the fault's end.
+  package var timeOverBest: Double? {
+    guard let secondsTo99, let bestSecondsTo99 else { return nil }
+    return Double(secondsTo99 + 1) / Double(bestSecondsTo99 + 1)
+  }
+
   private enum Key: String, CodingKey {
     case policy, devices, peakOverCapacity, amplification, drains, secondsTo50, secondsTo90, secondsTo99
-    case secondsTo100, newServedWithinMinute, requestsInFault, requestsAfter, requestsPerDevice, wasted
+    case secondsTo100, bestSecondsTo99, timeOverBest, newServedWithinMinute, requestsInFault, requestsAfter,
+      requestsPerDevice, wasted
     case purchases, delivered, pending, dropped, wallSeconds, bytesPerDevice, wasInterrupted, verdict
   }
 
@@ -47,10 +56,11 @@ package struct FleetResult: Sendable, Encodable, Equatable {
     // Nil is written too, so that each line has the same fields.
     for (key, seconds) in [
       (Key.secondsTo50, secondsTo50), (.secondsTo90, secondsTo90), (.secondsTo99, secondsTo99),
-      (.secondsTo100, secondsTo100),
+      (.secondsTo100, secondsTo100), (.bestSecondsTo99, bestSecondsTo99),
     ] {
       try container.encode(seconds, forKey: key)
     }
+    try container.encode(timeOverBest.map(Self.rounded), forKey: .timeOverBest)
     try container.encode(newServedWithinMinute.map(Self.rounded), forKey: .newServedWithinMinute)
     for (key, number) in [
       (Key.peakOverCapacity, peakOverCapacity), (.amplification, amplification), (.wallSeconds, wallSeconds),

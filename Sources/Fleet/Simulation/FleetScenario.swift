@@ -19,6 +19,8 @@ package struct FleetScenario: Sendable, Equatable {
     case lostAnswers = "lost-answers"
     /// It does not answer, and comes back with half of its capacity for good.
     case halved
+    /// It does not answer, and comes back with a tenth of its capacity, which grows to the whole within half an hour.
+    case slowRecovery = "slow-recovery"
   }
 
   /// When people open the app. A device with a pending purchase is woken by it.
@@ -26,7 +28,7 @@ package struct FleetScenario: Sendable, Equatable {
     case none
     /// Four times a day on average, most often in the evening, two hours after the fault begins.
     case evening
-    /// As `evening`, and a push message makes everyone open the app within the minute after the fault.
+    /// As `evening`, and people open the app within a minute after a push message.
     case push
   }
 
@@ -39,6 +41,12 @@ package struct FleetScenario: Sendable, Equatable {
   package var seed: UInt64 = 1
   package var fault = Fault.outage
   package var foreground = Foreground.evening
+  /// When the push message comes; nil for the end of the fault.
+  package var pushAt: Int?
+  /// How many percent of the devices follow it.
+  package var pushFollowers = 100
+  /// How often each person who opens the app during a wait taps to try again, until the purchase is delivered.
+  package var taps = 0
   /// The seconds that an overloaded backend asks for; nil where it asks for nothing.
   package var retryAfter: Int?
   /// New purchases after the fault, per device and day.

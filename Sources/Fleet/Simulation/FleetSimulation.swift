@@ -36,6 +36,9 @@ package struct FleetSimulation<Policy: FleetPolicy> {
   /// The devices of the running second; first all whose plan has come, then those that send.
   var senders: [UInt32] = []
   var tally: FleetTally
+  /// The devices whose users tap, by second.
+  private var taps: FleetCalendar
+  private var tapping: [UInt32] = []
   private var openings = 0.0
   private var purchases = 0.0
 
@@ -44,6 +47,7 @@ package struct FleetSimulation<Policy: FleetPolicy> {
     backend = FleetBackend(scenario)
     random = RandomSource(seed: scenario.seed)
     calendar = FleetCalendar(seconds: scenario.horizon, devices: scenario.devices)
+    taps = FleetCalendar(seconds: scenario.taps > 0 ? scenario.horizon : 0, devices: 0)
     tally = FleetTally(scenario)
     let fresh = policy.fresh
     devices = []
@@ -76,6 +80,7 @@ package struct FleetSimulation<Policy: FleetPolicy> {
 
   private mutating func step(_ second: Int) {
     openApps(second)
+    tap(second)
     buy(second)
     senders.removeAll(keepingCapacity: true)
     calendar.take(second: second, into: &senders)
@@ -216,15 +221,31 @@ package struct FleetSimulation<Policy: FleetPolicy> {
   }
 
   private mutating func open(_ id: UInt32, _ second: Int) {
-    let device = devices[Int(id)]
-    let isPending =
-      device.newSince != Self.never || device.marks.contains(.bought) && !device.marks.contains(.settled)
-    guard isPending else { return }
-    let due = device.at == Self.never ? nil : Int64(device.at)
-    let now = Int64(second) * 1_000 + Int64(random.below(1_000))
-    if let moment = policy.opened(&devices[Int(id)].state, due: due, now: now, using: &random) {
-      bring(id, to: moment, second: second)
+    guard isPending(id) else { return }
+    wake(id, second, policy.opened)
+    for number in 0..<scenario.taps {
+      taps.add(id, second: second + (number + 1) * FleetForeground.tapInterval)
     }
+  }
+
+  private mutating func tap(_ second: Int) {
+    guard scenario.taps > 0 else { return }
+    tapping.removeAll(keepingCapacity: true)
+    taps.take(second: second, into: &tapping)
+    for id in tapping where isPending(id) { wake(id, second, policy.tapped) }
+  }
+
+  private func isPending(_ id: UInt32) -> Bool {
+    let device = devices[Int(id)]
+    return device.newSince != Self.never || device.marks.contains(.bought) && !device.marks.contains(.settled)
+  }
+
+  private mutating func wake(
+    _ id: UInt32, _ second: Int, _ rule: (inout Policy.State, Int64?, Int64, inout RandomSource) -> Int64?
+  ) {
+    let due = devices[Int(id)].at == Self.never ? nil : Int64(devices[Int(id)].at)
+    let now = Int64(second) * 1_000 + Int64(random.below(1_000))
+    if let moment = rule(&devices[Int(id)].state, due, now, &random) { bring(id, to: moment, second: second) }
   }
 
   private mutating func buy(_ second: Int) {

@@ -79,6 +79,8 @@ package struct FleetTally: Sendable {
     result.wasted = wasted
     let due = purchases - deliveredInFault
     result.amplification = due > 0 ? Double(requestsAfter) / Double(due) : 0
+    let wanted = Self.parts[2] * Double(scenario.devices) - Double(deliveredInFault)
+    result.bestSecondsTo99 = wanted > 0 ? FleetBackend(scenario).bestSecond(toServe: wanted) : nil
     result.drains = reached[3] != nil
     (result.secondsTo50, result.secondsTo90) = (reached[0], reached[1])
     (result.secondsTo99, result.secondsTo100) = (reached[2], reached[3])
