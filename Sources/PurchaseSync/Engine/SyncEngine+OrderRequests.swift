@@ -108,14 +108,39 @@ extension SyncEngine {
       let isOwed = try withFile { (file) throws(QueueError) in
         try !file.orderNotes.notices(after: "", limit: 1).isEmpty
       }
-      guard isOwed else { return }
+      let hasQuestion = try !ordersToAskAbout().isEmpty
+      guard isOwed || hasQuestion else { return }
     } catch {
       return report(error)
     }
     notices = .running
     run { engine in
       await engine.sendAllNotices()
+      await engine.askAboutOrders()
       await engine.endNotices()
+    }
+  }
+
+  /// Orders that wait for an approval, and whose time is over: the store tells of no refusal. Each is asked about once in a
+  /// process.
+  private func ordersToAskAbout() throws(SyncError) -> [PurchaseOrder] {
+    let now = configuration.now()
+    let orders = try withFile { (file) throws(QueueError) in try file.ordersToAskAbout(now: now) }
+    return orders.filter { !askedAbout.contains($0.number) }
+  }
+
+  private func askAboutOrders() async {
+    do throws(SyncError) {
+      for order in try ordersToAskAbout() where askedAbout.insert(order.number).inserted {
+        guard !isShutDown, !isSuspended, !Task.isCancelled, mayAskBackend else { return }
+        guard let document = try await requestOrder(order.number, account: order.account) else { continue }
+        guard !isShutDown, opened != nil else { return }
+        try withFile { (file) throws(QueueError) in try file.take([document], account: order.account) }
+      }
+    } catch {
+      // Nothing depends on it: a screen stops waiting by itself.
+      if case .signInNeeded = error { return }
+      report(error)
     }
   }
 
@@ -175,10 +200,10 @@ extension SyncEngine {
       emit(.protocolRefused(reason: ReplyReading.description(of: response)))
       return false
     }
-    var createdAt: Timestamp?
+    var answer: OrderDocument?
     do throws(SyncError) {
       let document = try Self.document(result, account: notice.account, as: OrderDocument.self)
-      if made != nil { createdAt = document.createdAt }
+      if document.number == notice.number { answer = document }
     } catch {
       switch error {
       case .signInNeeded: return true
@@ -188,8 +213,8 @@ extension SyncEngine {
       default: return false
       }
     }
-    let moment = createdAt
-    try withFile { (file) throws(QueueError) in try file.heard(notice, createdAt: moment) }
+    let document = answer
+    try withFile { (file) throws(QueueError) in try file.heard(notice, document) }
     return true
   }
 

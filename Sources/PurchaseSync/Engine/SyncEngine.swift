@@ -62,6 +62,8 @@ public actor SyncEngine {
   var handedOut: [String: Int] = [:]
   /// Transactions without a token that came after the first order: how many orders were handed out by then.
   var takenAfter: [EntryKey: Int] = [:]
+  /// Orders whose state the backend was asked for in this process.
+  var askedAbout: Set<String> = []
   /// Notices about orders are being sent; more came up meanwhile.
   var notices: Listing = .idle
 

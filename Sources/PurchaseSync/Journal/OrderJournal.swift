@@ -188,9 +188,19 @@ struct OrderWish: Sendable {
   var product: String
   var quantity: Int
 
+  init(account: String, product: String, quantity: Int) {
+    (self.account, self.product, self.quantity) = (account, product, quantity)
+  }
+
+  init(of order: PurchaseOrder) {
+    self.init(account: order.account, product: order.productID, quantity: order.quantity)
+  }
+
   /// Names are compared by their bytes, as in the file.
-  func isSame(as other: OrderWish) -> Bool {
+  func isSame(as other: OrderWish) -> Bool { hasProduct(of: other) && quantity == other.quantity }
+
+  /// Whether it is for the same account and product.
+  func hasProduct(of other: OrderWish) -> Bool {
     account.utf8.elementsEqual(other.account.utf8) && product.utf8.elementsEqual(other.product.utf8)
-      && quantity == other.quantity
   }
 }

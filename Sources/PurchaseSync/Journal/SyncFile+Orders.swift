@@ -143,14 +143,23 @@ extension SyncFile {
     try journal.write(known)
   }
 
-  /// The backend heard it. `createdAt`: when an order was made that the device made, by the backend's clock.
-  func heard(_ notice: OrderNotice, createdAt: Timestamp? = nil) throws(QueueError) {
+  /// The backend has the order in this state, and has answered with the order as it knows it: when it was made, if the
+  /// device made it, and until when the backend waits for its payment.
+  func heard(_ notice: OrderNotice, _ answer: OrderDocument? = nil) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       try self.orderNotes.end(notice)
-      guard let createdAt, var row = try self.journal.row(number: notice.number) else { return }
-      guard row.order.createdAt != createdAt else { return }
-      row.order.createdAt = createdAt
-      try self.journal.write(row)
+      guard let answer, var row = try self.journal.row(number: notice.number) else { return }
+      let before = row.order
+      if try self.orderNotes.extras(of: notice.number).isDeviceMade { row.order.createdAt = answer.createdAt }
+      row.order.expiresAt = answer.expiresAt ?? before.expiresAt
+      if row.order != before { try self.journal.write(row) }
+    }
+  }
+
+  /// Orders whose approval can hardly come any more: the backend is asked what has become of them.
+  func ordersToAskAbout(now: Timestamp) throws(QueueError) -> [PurchaseOrder] {
+    try journal.orders().map(\.order).filter { order in
+      order.state == .deferred && order.expiresAt.map { $0 <= now } ?? false
     }
   }
 

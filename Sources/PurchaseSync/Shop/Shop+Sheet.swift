@@ -41,33 +41,50 @@ extension Shop {
     }
   }
 
-  /// The store's answer is a transaction: the order's own, an earlier one that counts for it, or none of its business.
+  /// The store's answer is a transaction: the order's own, or an earlier one that counts for it.
   private func paid(
     _ order: PurchaseOrder, with transaction: StoreTransaction, _ engine: SyncEngine
   ) async throws(SyncError) -> Sale? {
-    let known = desk.answered(order.number, with: transaction)
-    let isCertain = transaction.accountToken == order.accountToken
-    if !isCertain { beginAftermath() }
-    do throws(SyncError) {
-      try await engine.receive(transaction, for: order)
-    } catch {
-      // It is paid, and the store keeps it. An error would invite to pay again.
-      problem = error
+    if transaction.accountToken != order.accountToken {
       beginAftermath()
-      return known ?? .pending(.delivery)
+      if ExistingPayment.isOver(transaction, for: order) {
+        return try await answeredOver(order, with: transaction, engine)
+      }
     }
+    let known = desk.answered(order.number, with: transaction)
+    guard await take(transaction, for: order, engine) else { return known ?? .pending(.delivery) }
     if let known { return known }
     if let change = desk.change(order.number), try await engine.isOwn(transaction.key, of: order) {
       return change
     }
-    if !isCertain, ExistingPayment.isOver(transaction, for: order) {
-      switch try await payment(of: order, engine) {
-      case .ended(let sale): return sale
-      case .isOnItsWay: break
-      case .unknown: return .pending(.payment)
-      }
-    }
     return try await obstacle(order, engine)
+  }
+
+  /// The store has answered with a purchase that gives nothing any more. It is settled like every other one. Whether the
+  /// order was paid, the store's list says.
+  private func answeredOver(
+    _ order: PurchaseOrder, with transaction: StoreTransaction, _ engine: SyncEngine
+  ) async throws(SyncError) -> Sale? {
+    _ = await take(transaction, for: order, engine)
+    switch try await payment(of: order, engine) {
+    case .ended(let sale): return sale
+    case .isOnItsWay: return try await obstacle(order, engine)
+    case .unknown: return .pending(.payment)
+    }
+  }
+
+  /// False if the transaction could not be stored. It is paid, and the store keeps it: an error would invite to pay again.
+  private func take(
+    _ transaction: StoreTransaction, for order: PurchaseOrder, _ engine: SyncEngine
+  ) async -> Bool {
+    do throws(SyncError) {
+      try await engine.receive(transaction, for: order)
+      return true
+    } catch {
+      problem = error
+      beginAftermath()
+      return false
+    }
   }
 
   /// What is known of the payment of an order.

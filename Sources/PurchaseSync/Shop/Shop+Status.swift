@@ -57,7 +57,8 @@ extension Shop {
     var next = told ?? ShopStatus()
     if let engine {
       do throws(SyncError) {
-        next = ShopStatus(try await engine.snapshot(), try await engine.orders())
+        next = ShopStatus(
+          try await engine.snapshot(), try await engine.orders(), now: configuration.now())
         problem = nil
       } catch {
         problem = error

@@ -50,7 +50,8 @@ public struct ShopStatus: Sendable, Hashable {
   /// How far a purchase is.
   @nonexhaustive
   public enum Stage: String, Sendable, Hashable, CaseIterable {
-    /// Another person or the bank has to agree. Nothing is charged before.
+    /// Another person or the bank has to agree. Nothing is charged before. The store does not say if the answer is no: it
+    /// is listed until the order's time is over, for a week at most, and not after a later purchase of the same product.
     case waitingForApproval
     /// Paid, and on its way to the backend or to the app.
     case onItsWay
@@ -78,14 +79,14 @@ public struct ShopStatus: Sendable, Hashable {
 }
 
 extension ShopStatus {
-  init(_ snapshot: SyncSnapshot, _ orders: [PurchaseOrder]) {
+  init(_ snapshot: SyncSnapshot, _ orders: [PurchaseOrder], now: Timestamp) {
     let signedOut = Set(snapshot.lanes.filter { $0.state == .signInNeeded }.map(\.lane))
     let byNumber = Dictionary(orders.map { ($0.number, $0) }) { first, _ in first }
     var items: [String: Item] = [:]
-    for order in orders {
+    for (place, order) in orders.enumerated() {
       let stage: Stage? =
         switch order.state {
-        case .deferred: .waitingForApproval
+        case .deferred: order.mayBeApproved(before: orders[(place + 1)...], now) ? .waitingForApproval : nil
         case .delivered: .delivered
         case .refunded: .refunded
         default: nil
@@ -111,6 +112,29 @@ extension ShopStatus {
       items[item.id] = item
     }
     self.init(purchases: items.values.sorted { ($0.date, $0.id) > ($1.date, $1.id) })
+  }
+}
+
+extension PurchaseOrder {
+  /// How long an approval is waited for, in milliseconds. Ask to Buy takes a day at most, a slow bank some days.
+  private static var longestApproval: Int64 { 7 * 86_400_000 }
+
+  /// Whether a screen still waits for the approval of the payment. The store tells of none that was refused. So a later
+  /// purchase of the same product takes its place, and it ends with the order's time or after a week. It is delivered all
+  /// the same if it comes later.
+  fileprivate func mayBeApproved(before later: ArraySlice<PurchaseOrder>, _ now: Timestamp) -> Bool {
+    let end = createdAt.adding(milliseconds: Self.longestApproval)
+    guard now < min(expiresAt ?? end, end) else { return false }
+    return !later.contains { other in
+      OrderWish(of: other).hasProduct(of: OrderWish(of: self)) && other.state.isPurchase
+    }
+  }
+}
+
+extension OrderState {
+  /// Whether the order was paid, or waits for an approval.
+  fileprivate var isPurchase: Bool {
+    [.deferred, .paid, .delivered, .refunded, .alreadyOwned].contains(self)
   }
 }
 
