@@ -47,11 +47,15 @@ final class SinglePurchaseStorage: SyncStorage {
 
   func entry(_ key: EntryKey) -> Entry? { present?.key == key ? present : nil }
 
-  func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) {
-    present?.readyAt = until
+  func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) {
+    present?.readyAt = wait.ends
   }
 
-  func clampPostponed(to latest: Timestamp, now: Timestamp) {}
+  func wait(of key: EntryKey) -> Wait? { nil }
+
+  func changeWaits(
+    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+  ) -> Set<Lane> { [] }
 
   // MARK: Attempts
 
@@ -69,7 +73,7 @@ final class SinglePurchaseStorage: SyncStorage {
 
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) -> Bool { false }
 
-  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) -> Bool { true }
+  func release(_ key: EntryKey, _ wait: Wait?, now: Timestamp) -> Bool { true }
 
   func quarantined() -> [EntryKey] { [] }
   func hasQuarantined() -> Bool { false }

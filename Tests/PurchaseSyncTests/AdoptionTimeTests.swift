@@ -80,7 +80,7 @@ import Testing
     var run = try Run()
     _ = run.send()
     _ = try run.fail(.retry(reason: "HTTP 500", retryAfterMilliseconds: nil))
-    let due = run.table.state(of: "alice")?.backoff.opensAt(now: midday, policy: Self.policy)
+    let due = run.table.state(of: "alice")?.backoff.opensAt(now: midday)
     let later = try #require(due).adding(milliseconds: inMinutes(1))
     run.storage.begin((at: 0, how: .death))
     #expect(!run.send(at: later).contains(.adopt(account: "alice")))

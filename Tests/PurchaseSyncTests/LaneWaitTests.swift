@@ -27,14 +27,15 @@ import Testing
   }
 
   private func wait(of lane: LaneState) -> Int64 {
-    lane.backoff.opensAt(now: midday, policy: Self.policy).milliseconds(since: midday)
+    lane.backoff.opensAt(now: midday).milliseconds(since: midday)
   }
 
   @Test(arguments: [(1, true), (2, false), (3, false)])
   func `only a claim that was refused alone waits for half of the ceiling`(claims: Int, waitsLong: Bool) {
     for seed in 1...20 as ClosedRange<UInt64> {
       var (lane, retry, delays) = (LaneState(), RetryLedger(), Delays(Self.policy, seed: seed))
-      lane.failed(.backendFault(reason: ""), claims: claims, &retry, now: midday, &delays)
+      let request = InFlight((0..<claims).map { Entry(bought(String($0))) })
+      lane.failed(.backendFault(reason: ""), request, &retry, now: midday, &delays)
       #expect((wait(of: lane) >= Self.policy.ceilingMilliseconds / 2) == waitsLong)
     }
   }
@@ -42,8 +43,9 @@ import Testing
   @Test func `a lane whose head was put aside goes on at the usual pace`() {
     for seed in 1...20 as ClosedRange<UInt64> {
       var (lane, retry, delays) = (LaneState(), RetryLedger(), Delays(Self.policy, seed: seed))
-      lane.failed(.backendFault(reason: ""), claims: 1, &retry, now: midday, &delays)
-      lane.goesOnWithOthers(now: midday, &delays)
+      lane.failed(
+        .backendFault(reason: ""), InFlight([Entry(bought("100"))]), &retry, now: midday, &delays)
+      lane.goesOn(now: midday, &delays)
       #expect(wait(of: lane) <= Self.policy.ceiling(afterFailures: 1))
     }
   }
@@ -80,8 +82,8 @@ import Testing
 
   @Test func `an entry that a process with another clock postponed by a year waits for a day`() throws {
     let storage = try storage()
-    try storage.postpone(
-      key("100"), until: midday.adding(milliseconds: inDays(365)), reason: "", now: midday)
+    let wait = Wait(.asked, began: midday.adding(milliseconds: inDays(365)), milliseconds: inDays(1))
+    try storage.postpone(key("100"), wait, reason: "", now: midday)
     var lane = LaneState()
     let latest = midday.adding(milliseconds: Self.policy.horizonMilliseconds)
     #expect(try sendNext(&lane, storage) == [.wake(at: latest)])

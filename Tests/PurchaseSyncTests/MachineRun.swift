@@ -192,6 +192,14 @@ func bought(_ id: String, token: UInt8? = nil, proof: String? = nil) -> StoreTra
   }
 }
 
+extension LaneStorage {
+  /// Postpones an entry for a reason of our own.
+  func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) throws(QueueError) {
+    let wait = Wait(.backoff, began: now, milliseconds: until.milliseconds(since: now))
+    try postpone(key, wait, reason: reason, now: now)
+  }
+}
+
 func key(_ id: String) -> EntryKey { EntryKey(rawValue: "Production/" + id) }
 
 extension [SyncAction] {

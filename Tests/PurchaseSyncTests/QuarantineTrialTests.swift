@@ -101,7 +101,7 @@ import Testing
     for round in 0..<3 {
       _ = try place("100", in: storage)
       #expect(
-        try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released(isPaused: false))
+        try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released)
       let readyAt = try #require(storage.entry(key("100"))?.readyAt)
       #expect((readyAt > midday) == (round > 0))
     }
@@ -145,7 +145,7 @@ import Testing
     _ = try storage.acknowledge([SettledClaim(key: key("101"), verdict: .granted)], now: midday)
     try storage.markSeen(key("101"))
     #expect(
-      try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released(isPaused: true))
+      try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released)
     #expect(storage.entry(key("100"))?.readyAt == asked)
   }
 

@@ -8,7 +8,6 @@ import Testing
 @Suite struct RetryBoundsTests {
   private let policy = RetryPolicy()
   private let noon = Timestamp(milliseconds: 1_700_000_000_000)
-  private let hour: Int64 = 3_600_000
 
   private func later(_ milliseconds: Int64) -> Timestamp { noon.adding(milliseconds: milliseconds) }
 
@@ -53,7 +52,7 @@ import Testing
     pace.succeeded(now: later(10), policy: policy)
     let before = pace
     pace.heard(BackendPace())
-    #expect(pace.notBefore == before.notBefore && pace.succeededAt == later(10))
+    #expect(pace.asked == before.asked && pace.succeededAt == later(10))
     #expect(!pace.isPaced, "the rest is the other process's")
   }
 
@@ -61,29 +60,23 @@ import Testing
 
   @Test func `a lane that has failed as often as can be counted goes on`() {
     var random = SplitMix64(seed: 1)
-    var lane = LaneBackoff(failures: .max, due: nil, notBefore: nil)
+    var lane = LaneBackoff(failures: .max, wait: nil)
     lane.failed(now: noon, policy: policy, using: &random)
     #expect(lane.failures == .max)
     for _ in 0..<100 { lane.notSent(now: noon, policy: policy, using: &random) }
     #expect(lane.unsent == 64, "a hundred doublings are as good as sixty-four")
-    #expect(lane.opensAt(now: noon, policy: policy) <= later(policy.ceilingMilliseconds))
+    #expect(lane.opensAt(now: noon) <= later(policy.ceilingMilliseconds))
   }
 
   @Test func `a wait ends at its moment`() throws {
     var random = SplitMix64(seed: 1)
     var lane = LaneBackoff()
     lane.refused(now: noon, policy: policy, using: &random)
-    let due = try #require(lane.due)
+    let due = try #require(lane.wait).ends
     lane.forget(overBy: due.adding(milliseconds: -1))
-    #expect(lane.due == due)
+    #expect(lane.wait?.ends == due)
     lane.forget(overBy: due)
-    #expect(lane.due == nil)
-    lane.failed(retryAfterMilliseconds: 60_000, now: noon, policy: policy, using: &random)
-    let floor = try #require(lane.notBefore)
-    lane.forget(overBy: floor.adding(milliseconds: -1))
-    #expect(lane.notBefore == floor)
-    lane.forget(overBy: floor)
-    #expect(lane.notBefore == nil)
+    #expect(lane.wait == nil)
   }
 
   // MARK: Retry-After
@@ -112,13 +105,13 @@ import Testing
   @Test func `the first repetition costs budget already, and a request that waits costs nothing`() {
     var (state, random, lane) = (RetryState(), SplitMix64(seed: 1), LaneBackoff())
     lane.failed(now: noon, policy: policy, using: &random)
-    let opens = lane.opensAt(now: noon, policy: policy)
+    let opens = lane.opensAt(now: noon)
     #expect(state.admit(lane, for: .retry, now: opens, policy: policy) == .send)
-    #expect(state.budget.spent(.retry, now: opens, policy: policy) == 1)
-    _ = drain(&state.budget, .person, at: opens, policy)
+    #expect(state.budget.spent(now: opens, policy: policy) == 1)
     state.pace = failing()
-    let (next, before) = (later(60_000), state.pace)
-    #expect(state.admit(lane, for: .person, now: next, policy: policy) != .send)
+    let (next, before) = (later(40_000), state.pace)
+    while state.budget.spend(.retry, now: next, policy: policy) {}
+    #expect(state.admit(lane, for: .retry, now: next, policy: policy) != .send)
     #expect(state.pace == before)
   }
 
@@ -143,85 +136,7 @@ import Testing
     policy.baseMilliseconds = 0
     watch.failed(now: noon)
     let judgement = watch.judge(
-      isRefused: true, behindSince: noon, othersSucceededAt: nil, now: noon, policy: policy,
-      using: &random)
-    #expect(judgement == .postponed(until: later(1)))
-  }
-
-  // MARK: The budget
-
-  private func drain(
-    _ budget: inout RetryBudget, _ purpose: RetryBudget.Purpose, at now: Timestamp,
-    _ policy: RetryPolicy
-  ) -> Int {
-    var count = 0
-    while budget.spend(purpose, now: now, policy: policy) { count += 1 }
-    return count
-  }
-
-  @Test(arguments: 0..<20)
-  func `no request comes back before the hour is over, whenever it was spent`(
-    slot: Int64
-  ) {
-    let begin = later(slot * 37_003)
-    for purpose in RetryBudget.Purpose.allCases {
-      var budget = RetryBudget()
-      _ = drain(&budget, purpose, at: begin, policy)
-      #expect(drain(&budget, purpose, at: begin.adding(milliseconds: hour - 1), policy) == 0)
-    }
-  }
-
-  @Test(arguments: 1...30 as ClosedRange<Int64>) func `a window of any length holds what was spent in it`(
-    window: Int64
-  ) {
-    var (policy, budget) = (policy, RetryBudget())
-    policy.budgetWindowMilliseconds = window
-    _ = budget.spend(.person, now: noon, policy: policy)
-    let last = (0..<window).last { budget.spend(.person, now: later($0), policy: policy) } ?? 0
-    #expect(drain(&budget, .person, at: later(last + window - 1), policy) < 60)
-    #expect(budget.spent(.person, now: later(last + 3 * window + 20), policy: policy) == 0)
-  }
-
-  @Test(arguments: RetryBudget.Purpose.allCases)
-  func `requests come back although they are asked for each minute`(purpose: RetryBudget.Purpose) {
-    var budget = RetryBudget()
-    _ = drain(&budget, purpose, at: noon, policy)
-    let first = (1...80).first { budget.spend(purpose, now: later($0 * 60_000), policy: policy) }
-    #expect((60...70).contains(first ?? 0))
-  }
-
-  @Test(arguments: RetryBudget.Purpose.allCases)
-  func `the next request is allowed at the moment that was named, and not before`(
-    purpose: RetryBudget.Purpose
-  ) {
-    var budget = RetryBudget()
-    var now = noon
-    for _ in 0..<3 {
-      _ = drain(&budget, purpose, at: now, policy)
-      let next = budget.nextAllowed(purpose, now: now, policy: policy)
-      let isEarly = budget.spend(purpose, now: next.adding(milliseconds: -1), policy: policy)
-      let isInTime = budget.spend(purpose, now: next, policy: policy)
-      #expect(!isEarly && isInTime)
-      now = next.adding(milliseconds: 1_000)
-    }
-    var other = RetryBudget()
-    for _ in 0..<30 { _ = other.spend(purpose, now: noon, policy: policy) }
-    _ = drain(&other, purpose, at: later(600_000), policy)
-    let next = other.nextAllowed(purpose, now: later(600_000), policy: policy)
-    let isEarly = other.spend(purpose, now: next.adding(milliseconds: -1), policy: policy)
-    #expect(!isEarly && next <= later(hour * 7 / 6), "those of the first minutes come back first")
-  }
-
-  @Test(arguments: RetryBudget.Purpose.allCases)
-  func `a budget of thousands counts 255 in nine minutes, and loses none of them`(
-    purpose: RetryBudget.Purpose
-  ) {
-    var policy = policy
-    (policy.budgetPerWindow, policy.budgetReserved) = (5_000, 0)
-    var budget = RetryBudget()
-    #expect(drain(&budget, purpose, at: noon, policy) == 255)
-    #expect(budget.spent(purpose, now: noon, policy: policy) == 255)
-    #expect(drain(&budget, purpose, at: later(600_000), policy) == 255)
-    #expect(budget.spent(purpose, now: later(600_000), policy: policy) == 510)
+      isRefused: true, hasOthers: true, backend: BackendPace(), now: noon, policy: policy, using: &random)
+    #expect(judgement == .postponed(Wait(.backoff, began: noon, milliseconds: 1)))
   }
 }

@@ -58,13 +58,13 @@ import Testing
     let (whole, scaled) = (RetryPolicy(), RetryPolicy().scaled(by: divisor))
     let times: [KeyPath<RetryPolicy, Int64>] = [
       \.baseMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
-      \.budgetWindowMilliseconds, \.paceMilliseconds, \.poisonBlockingMilliseconds,
+      \.budgetWindowMilliseconds, \.paceMilliseconds, \.unknownForMilliseconds,
       \.quarantineAfterMilliseconds,
       \.quarantineRetryMilliseconds,
     ]
     for time in times { #expect(scaled[keyPath: time] * divisor == whole[keyPath: time]) }
     #expect(
-      scaled.retryAfterJitterPercent == 20 && scaled.budgetPerWindow == 60 && scaled.budgetReserved == 20)
+      scaled.retryAfterJitterPercent == 20 && scaled.budgetPerWindow == 80 && scaled.budgetBurst == 20)
     #expect(scaled.poisonRounds == 8 && scaled.pacedSends == 60 && scaled.unknownTransactionTries == 10)
     for failures in 1...11 {
       #expect(scaled.ceiling(afterFailures: failures) * divisor == whole.ceiling(afterFailures: failures))

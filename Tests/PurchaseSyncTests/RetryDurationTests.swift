@@ -15,7 +15,7 @@ import Testing
 
   @Test(
     arguments: [
-      \RetryPolicy.base, \.ceiling, \.horizon, \.wakeJitter, \.budgetWindow, \.pace, \.poisonBlocking,
+      \RetryPolicy.base, \.ceiling, \.horizon, \.wakeJitter, \.budgetWindow, \.pace, \.unknownFor,
       \.quarantineAfter, \.quarantineRetry,
     ] as [any WritableKeyPath<RetryPolicy, Duration> & Sendable])
   func `a time of the policy keeps the value that was set`(
@@ -33,7 +33,7 @@ import Testing
     #expect(policy.base == .seconds(2) && policy.ceiling == .seconds(3_600))
     #expect(policy.horizon == .seconds(86_400) && policy.wakeJitter == .seconds(5))
     #expect(policy.budgetWindow == .seconds(3_600) && policy.pace == .seconds(1))
-    #expect(policy.poisonBlocking == .seconds(600) && policy.quarantineAfter == .seconds(86_400))
+    #expect(policy.unknownFor == .seconds(600) && policy.quarantineAfter == .seconds(86_400))
     #expect(policy.quarantineRetry == .seconds(86_400))
   }
 }

@@ -21,6 +21,7 @@ import Testing
       // failure; lane fails, backend fails, lane has a floor, backend has a floor, nothing was sent
       (UploadFailure.retry(reason: "", retryAfterMilliseconds: nil), 1, true, false, false, 0),
       (.retry(reason: "", retryAfterMilliseconds: 5_000), 1, true, true, false, 0),
+      (.requestFailed(reason: "", retryAfterMilliseconds: 5_000), 1, true, true, false, 0),
       (.backendBusy(reason: "", retryAfterMilliseconds: nil), 1, true, false, false, 0),
       (.backendBusy(reason: "", retryAfterMilliseconds: 5_000), 1, true, false, true, 0),
       (.backendFault(reason: ""), 1, false, false, false, 0),
@@ -39,9 +40,9 @@ import Testing
     ledger.failed(failure, &backoff, now: midday, &delays)
     #expect(backoff.failures == failures)
     #expect(backoff.unsent == unsent)
-    #expect((backoff.notBefore != nil) == laneWaits)
+    #expect(((backoff.wait?.asked ?? 0) > 0) == laneWaits)
     #expect(ledger.state.pace.isFailing == isFailing)
-    #expect((ledger.state.pace.notBefore != nil) == allWait)
+    #expect((ledger.state.pace.asked != nil) == allWait)
   }
 
   @Test func `only a change is committed, and once`() throws {
@@ -58,15 +59,14 @@ import Testing
   }
 
   enum Part: CaseIterable, Sendable {
-    case budget, notBefore, isFailing, pacedSendsLeft, pacedAt, succeededAt
+    case budget, asked, isFailing, pacedSendsLeft, pacedAt, succeededAt
   }
 
   @Test(arguments: Part.allCases)
   func `each part that holds requests back is worth a commit, the last success alone is not`(part: Part) {
-    let budget = RetryBudget(
-      slotBegan: Timestamp(milliseconds: 0), retries: part == .budget ? 1 : 0, persons: 0)
+    let budget = RetryBudget(fullAt: Timestamp(milliseconds: part == .budget ? 1 : 0))
     let pace = BackendPace(
-      notBefore: part == .notBefore ? midday : nil, isFailing: part == .isFailing,
+      asked: part == .asked ? Wait(.asked, began: midday, milliseconds: 1) : nil, isFailing: part == .isFailing,
       pacedSendsLeft: part == .pacedSendsLeft ? 1 : 0, pacedAt: part == .pacedAt ? midday : nil,
       succeededAt: part == .succeededAt ? midday : nil)
     let changed = RetryState(budget: budget, pace: pace)
@@ -80,7 +80,7 @@ import Testing
     try other.commit(in: storage, now: midday)
     var ledger = RetryLedger()
     try ledger.read(from: storage)
-    #expect(ledger.state.pace.notBefore == other.state.pace.notBefore)
+    #expect(ledger.state.pace.asked == other.state.pace.asked)
     guard case .wait = ledger.admission(of: LaneBackoff(), for: .person, now: midday, policy: Self.policy)
     else { return #expect(Bool(false), "sent before the backend's Retry-After") }
   }
@@ -89,7 +89,7 @@ import Testing
     let storage = MemoryStorage()
     var ledger = failing(asked: 600_000)
     try ledger.commit(in: storage, now: midday)
-    let floor = try #require(ledger.state.pace.notBefore)
+    let floor = try #require(ledger.state.pace.asked).ends
     ledger.forgetWaits(overBy: floor)
     // Another process writes the same pause again.
     var other = RetryLedger()
@@ -97,7 +97,7 @@ import Testing
     other.succeeded(now: midday, policy: Self.policy)
     try other.commit(in: storage, now: midday)
     try ledger.read(from: storage)
-    #expect(ledger.state.pace.notBefore == nil)
+    #expect(ledger.state.pace.asked == nil)
   }
 
   @Test func `a refused commit changes nothing, and an attempt commits its cost`() throws {
@@ -120,6 +120,6 @@ import Testing
     try ledger.recordAttempt(of: [key("100")], admitted, in: storage, now: later)
     #expect(storage.entry(key("100"))?.attempts == 1)
     #expect(storage.retryState() == admitted)
-    #expect(admitted.budget.spent(.retry, now: later, policy: Self.policy) == 1)
+    #expect(admitted.budget.spent(now: later, policy: Self.policy) == 1)
   }
 }

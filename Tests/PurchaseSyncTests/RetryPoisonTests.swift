@@ -19,35 +19,49 @@ import Testing
   }
 
   private func judge(
-    _ watch: PoisonWatch, behind: Timestamp? = nil, others: Timestamp? = nil, now: Timestamp
+    _ watch: PoisonWatch, isRefused: Bool = false, hasOthers: Bool = false, others: Timestamp? = nil,
+    unwell: Timestamp? = nil, now: Timestamp
   ) -> PoisonWatch.Judgement {
     var random = SplitMix64(seed: 1)
+    let backend = BackendPace(
+      asked: nil, isFailing: true, pacedSendsLeft: 0, pacedAt: nil, succeededAt: others, unwellAt: unwell)
     return watch.judge(
-      behindSince: behind, othersSucceededAt: others, now: now, policy: policy, using: &random)
+      isRefused: isRefused, hasOthers: hasOthers, backend: backend, now: now, policy: policy, using: &random)
   }
 
-  private func isPostponed(_ judgement: PoisonWatch.Judgement, at now: Timestamp) -> Bool {
-    guard case .postponed(let until) = judgement else { return false }
-    return until >= now.adding(milliseconds: 1_800_000) && until <= now.adding(milliseconds: 3_600_000)
+  private func isSetAside(_ judgement: PoisonWatch.Judgement, at now: Timestamp) -> Bool {
+    guard case .postponed(let wait) = judgement, wait.cause == .poison else { return false }
+    return (1_800_000...3_600_000).contains(wait.ends.milliseconds(since: now))
   }
 
-  @Test func `an entry is postponed after the eighth failed round`() {
+  @Test func `an entry is set aside after the eighth failed round`() {
     #expect(judge(failing(rounds: 0), now: noon) == .keep)
     #expect(judge(failing(rounds: 7), now: noon) == .keep)
-    #expect(isPostponed(judge(failing(rounds: 8), now: noon), at: noon))
+    #expect(isSetAside(judge(failing(rounds: 8), now: noon), at: noon))
     var endless = PoisonWatch(failedRounds: .max, failingSince: noon, unknownAnswers: .max)
     endless.failed(now: noon)
-    #expect(isPostponed(judge(endless, now: noon), at: noon))
+    #expect(isSetAside(judge(endless, now: noon), at: noon))
   }
 
-  @Test
-  func `an entry is postponed after ten minutes of blocking others, counted from when there were others`() {
-    let watch = failing(rounds: 2)
-    #expect(judge(watch, behind: nil, now: later(day)) == .keep)
-    #expect(judge(watch, behind: noon, now: later(599_999)) == .keep)
-    #expect(isPostponed(judge(watch, behind: noon, now: later(600_000)), at: later(600_000)))
-    #expect(judge(watch, behind: later(500_000), now: later(600_000)) == .keep)
-    #expect(isPostponed(judge(watch, behind: later(-day), now: later(600_000)), at: later(600_000)))
+  @Test func `while the backend fails at everything, no entry is at fault`() {
+    let watch = failing(rounds: 20)
+    #expect(judge(watch, unwell: later(1_000), now: later(2_000)) == .keep)
+    #expect(isSetAside(judge(watch, unwell: later(-1), now: later(2_000)), at: later(2_000)))
+    #expect(
+      isSetAside(judge(watch, others: later(1_500), unwell: later(1_000), now: later(2_000)), at: later(2_000)))
+    #expect(isSetAside(judge(watch, isRefused: true, unwell: later(1_000), now: later(2_000)), at: later(2_000)))
+    #expect(
+      !isSetAside(judge(watch, hasOthers: true, now: later(2_000)), at: later(2_000)),
+      "others are there to compare with, and none has succeeded")
+  }
+
+  @Test(arguments: 1...10) func `others pass an entry from its first failure on`(rounds: Int) {
+    guard case .postponed(let wait) = judge(failing(rounds: rounds), hasOthers: true, now: noon) else {
+      Issue.record("the others wait")
+      return
+    }
+    #expect(wait.cause == .backoff)
+    #expect((1...policy.ceiling(afterFailures: rounds)).contains(wait.milliseconds))
   }
 
   @Test func `an entry is quarantined after a day only if other uploads worked in that day`() {
@@ -70,39 +84,57 @@ import Testing
     var watch = failing(rounds: 20)
     watch.answered()
     #expect(watch == PoisonWatch())
-    #expect(judge(watch, behind: noon, others: later(day), now: later(day)) == .keep)
+    #expect(judge(watch, hasOthers: true, others: later(day), now: later(day)) == .keep)
   }
 
   @Test func `the tenth unknownTransaction is the last, unless a new proof comes`() {
     var watch = PoisonWatch()
-    let answers = (1...10).map { _ in watch.wasUnknown(policy: policy) }
+    let answers = (1...10).map { watch.wasUnknown(now: later(Int64($0) * 100_000), policy: policy) }
     #expect(answers == Array(repeating: false, count: 9) + [true])
     var other = PoisonWatch()
-    for _ in 1...9 { _ = other.wasUnknown(policy: policy) }
+    for turn in 1...9 { _ = other.wasUnknown(now: later(Int64(turn) * 100_000), policy: policy) }
     other.gotNewProof()
-    let isLast = other.wasUnknown(policy: policy)
+    let isLast = other.wasUnknown(now: later(1_000_000), policy: policy)
     #expect(!isLast)
     // A failed round in between is no answer, and an answer is no failed round.
     other.failed(now: noon)
     #expect(other.unknownAnswers == 1)
-    _ = other.wasUnknown(policy: policy)
-    #expect(other.failedRounds == 0 && other.failingSince == nil)
+    _ = other.wasUnknown(now: noon, policy: policy)
+    #expect(other.failedRounds == 0)
+  }
+
+  @Test func `ten taps within minutes bring no purchase that the backend does not know yet to quarantine`() {
+    var watch = PoisonWatch()
+    for second in 0..<60 {
+      let isLast = watch.wasUnknown(now: later(Int64(second) * 1_000), policy: policy)
+      #expect(!isLast)
+    }
+    let isLast = watch.wasUnknown(now: later(600_000), policy: policy)
+    #expect(isLast)
   }
 
   @Test func `after each failure an entry goes with half as many others, and alone in the end`() {
-    let most = (0...8).map { $0 == 0 ? 100 : failing(rounds: $0).claimsPerUpload }
+    var watch = PoisonWatch()
+    var most: [Int] = [watch.claimsPerUpload]
+    for _ in 0..<8 {
+      watch.failed(among: watch.claimsPerUpload, now: noon)
+      most.append(watch.claimsPerUpload)
+    }
     #expect(most == [100, 50, 25, 12, 6, 3, 1, 1, 1])
-    for rounds in [Int.min, -1, .max] {
-      let damaged = PoisonWatch(failedRounds: rounds, failingSince: nil, unknownAnswers: 0)
+    watch = PoisonWatch()
+    watch.failed(among: 3, now: noon)
+    #expect(watch.claimsPerUpload == 1, "of three, half go next")
+    for claims in [Int.min, -1, 0, .max] {
+      let damaged = PoisonWatch(
+        failedRounds: 0, failingSince: nil, unknownAnswers: 0, claimsPerUpload: claims)
       #expect((1...100).contains(damaged.claimsPerUpload))
     }
   }
 
-  @Test func `a clock that goes back does not delay the postponement`() throws {
+  @Test func `a clock that goes back begins the failures anew`() throws {
     var watch = failing(rounds: 3, since: later(day * 365))
     watch.failed(now: noon)
     #expect(watch.failingSince == noon)
-    #expect(isPostponed(judge(watch, behind: later(-1), now: later(600_000)), at: later(600_000)))
     let stored = try JSONDecoder().decode(PoisonWatch.self, from: try JSONEncoder().encode(watch))
     #expect(stored == watch)
   }
@@ -115,13 +147,16 @@ import Testing
       var watch = PoisonWatch(
         failedRounds: Int(any()), failingSince: Timestamp(milliseconds: any()), unknownAnswers: Int(any()))
       let now = Timestamp(milliseconds: any())
+      let backend = BackendPace(
+        asked: nil, isFailing: true, pacedSendsLeft: 0, pacedAt: nil,
+        succeededAt: Timestamp(milliseconds: any()), unwellAt: Timestamp(milliseconds: any()))
       let judgement = watch.judge(
-        behindSince: Timestamp(milliseconds: any()), othersSucceededAt: Timestamp(milliseconds: any()),
-        now: now,
-        policy: policy, using: &random)
-      if case .postponed(let until) = judgement { #expect(until <= now.adding(milliseconds: 3_600_000)) }
-      watch.failed(now: now)
-      _ = watch.wasUnknown(policy: policy)
+        hasOthers: any() > 0, backend: backend, now: now, policy: policy, using: &random)
+      if case .postponed(let wait) = judgement {
+        #expect(wait.ends <= now.adding(milliseconds: 3_600_000))
+      }
+      watch.failed(among: Int(any()), now: now)
+      _ = watch.wasUnknown(now: now, policy: policy)
     }
   }
 }

@@ -214,15 +214,54 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `entries postponed beyond a moment are postponed to that moment`(kind: StorageKind) throws {
+  func `a wait is stored with its cause, and ends with the entry's next one`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      #expect(try site.storage.wait(of: key("100")) == nil)
+      #expect(try site.storage.wait(of: key("999")) == nil)
+      for cause in [Wait.Cause.asked, .backoff, .poison] {
+        let wait = Wait(cause, began: midday, milliseconds: 60_000)
+        try site.storage.postpone(key("100"), wait, reason: "", now: midday)
+        try site.reopen()
+        #expect(try site.storage.wait(of: key("100")) == wait)
+        #expect(try site.storage.entry(key("100"))?.readyAt == later)
+      }
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `a wake ends the waits of our own, and leaves what the backend asked for`(kind: StorageKind) throws {
+    try StorageSite.with(kind) { site in
+      for id in ["100", "101", "102", "103"] { try site.enqueue(bought(id)) }
+      let hour: Int64 = 3_600_000
+      let waits = [
+        Wait(.backoff, began: midday, milliseconds: hour), Wait(.poison, began: midday, milliseconds: hour),
+        Wait(.backoff, began: midday, milliseconds: hour, asked: 60_000),
+      ]
+      for (id, wait) in zip(["100", "101", "102"], waits) {
+        try site.storage.postpone(key(id), wait, reason: "", now: midday)
+      }
+      let soon = midday.adding(milliseconds: 5_000)
+      let policy = RetryPolicy()
+      #expect(try site.storage.shortenWaits(in: [alice], now: soon, policy: policy) == [])
+      #expect(try site.storage.shortenWaits(in: [.device], now: soon, policy: policy) == [.device])
+      let ready = try ["100", "101", "102", "103"].map { try site.storage.entry(key($0))?.readyAt }
+      #expect(ready == [soon, soon, later, Timestamp(milliseconds: 0)])
+      #expect(try site.storage.shortenWaits(now: soon, policy: policy) == [], "nothing is left to shorten")
+    }
+  }
+
+  @Test(arguments: StorageKind.allCases)
+  func `a wait that began by a clock of next year is as long as it was again`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
       for id in ["100", "101", "102"] { try site.enqueue(bought(id)) }
       try site.storage.postpone(key("100"), until: later, reason: "", now: midday)
-      try site.storage.postpone(key("101"), until: .distantFuture, reason: "", now: midday)
-      let limit = later.adding(milliseconds: 1)
-      try site.storage.clampPostponed(to: limit, now: midday)
+      let ahead = midday.adding(milliseconds: 365 * 86_400_000)
+      let wait = Wait(.asked, began: ahead, milliseconds: 90_000)
+      try site.storage.postpone(key("101"), wait, reason: "", now: ahead)
+      try site.storage.boundWaits(now: midday)
       #expect(try site.storage.entry(key("100"))?.readyAt == later)
-      #expect(try site.storage.entry(key("101"))?.readyAt == limit)
+      #expect(try site.storage.entry(key("101"))?.readyAt == midday.adding(milliseconds: 90_000))
       #expect(try site.storage.entry(key("102"))?.readyAt == Timestamp(milliseconds: 0))
     }
   }
@@ -243,7 +282,7 @@ import Testing
         try site.storage.recordAttempt([key("100"), key("999")], keeping: spent, now: midday)
       }
       #expect(throws: missing) { try site.storage.quarantine(key("999"), reason: "", now: midday) }
-      #expect(throws: missing) { try site.storage.release(key("999"), until: nil, now: midday) }
+      #expect(throws: missing) { try site.storage.release(key("999"), nil, now: midday) }
       #expect(throws: missing) { try site.storage.markFinished(key("999")) }
       #expect(throws: missing) { try site.storage.markSeen(key("999")) }
       #expect(
@@ -264,9 +303,10 @@ import Testing
       var state = RetryState()
       state.pace.failed(
         retryAfterMilliseconds: 5_000, now: midday, policy: RetryPolicy(), using: &random)
-      _ = state.budget.spend(.person, now: midday, policy: RetryPolicy())
+      _ = state.budget.spend(.retry, now: midday, policy: RetryPolicy())
       try site.storage.recordAttempt([key("100")], keeping: state, now: later)
-      let watch = PoisonWatch(failedRounds: 1, failingSince: later, unknownAnswers: 2)
+      let watch = PoisonWatch(
+        failedRounds: 1, failingSince: later, unknownAnswers: 2, claimsPerUpload: 25)
       try site.storage.keep(state, [key("100"): watch], now: later)
       try site.storage.recordAttempt([key("100")], keeping: nil, now: later)
       try site.reopen()
@@ -293,12 +333,12 @@ import Testing
       #expect(try !storage.quarantine(key("101"), reason: "full", now: midday))
       #expect(try storage.entry(key("101"))?.state == .queued)
       try site.enqueue(bought("102"))
-      #expect(try !storage.release(key("100"), until: nil, now: midday), "no capacity")
+      #expect(try !storage.release(key("100"), nil, now: midday), "no capacity")
       #expect(try storage.quarantined() == [key("100")])
       try site.settle("102")
       try storage.markSeen(key("102"))
-      #expect(try storage.release(key("100"), until: nil, now: midday))
-      #expect(try storage.release(key("100"), until: later, now: midday), "already released")
+      #expect(try storage.release(key("100"), nil, now: midday))
+      #expect(try storage.release(key("100"), Wait(.asked, began: midday, milliseconds: 60_000), now: midday), "already released")
       #expect(try storage.entry(key("100"))?.reason == nil)
       #expect(try site.readyIDs(.device) == ["100", "101"])
       #expect(try storage.quarantined() == [])
@@ -310,7 +350,7 @@ import Testing
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       #expect(try site.storage.quarantine(key("100"), reason: "forged", now: midday))
-      #expect(try site.storage.release(key("100"), until: later, now: midday))
+      #expect(try site.storage.release(key("100"), Wait(.asked, began: midday, milliseconds: 60_000), now: midday))
       try site.reopen()
       #expect(try site.storage.entry(key("100"))?.readyAt == later)
       #expect(try site.readyIDs(.device) == [])

@@ -105,7 +105,7 @@ import Testing
           "\(try $0.storage.quarantine(key(id), reason: "why", now: now))"
         }
       case 3:
-        return Call(name: "release \(id)") { "\(try $0.storage.release(key(id), until: nil, now: now))" }
+        return Call(name: "release \(id)") { "\(try $0.storage.release(key(id), nil, now: now))" }
       case 4:
         return Call(name: "finished \(id)") { site in
           try site.storage.markFinished(key(id))
@@ -126,9 +126,8 @@ import Testing
       case 8:
         return Call(name: "queue what is owed") { "\(try $0.storage.queueOwedUpdates(now: now))" }
       case 9:
-        return Call(name: "clamp") { site in
-          try site.storage.clampPostponed(to: wait, now: now)
-          return ""
+        return Call(name: "wake") { site in
+          "\(try site.storage.shortenWaits(now: now, policy: RetryPolicy()).map(\.rawValue).sorted())"
         }
       case 10:
         return Call(name: "attach \(id)") { site in

@@ -151,18 +151,19 @@ import Testing
     var run = try MachineRun()
     run.storage.keep(ahead.storage.retryState(), [:], now: midday)
     _ = run.wake(.foreground)
-    let moment = try #require(run.storage.retryState().pace.notBefore)
-    #expect(moment <= latest)
+    let pause = try #require(run.storage.retryState().pace.asked)
+    #expect(pause.ends <= midday.adding(milliseconds: inMinutes(72)))
   }
 
   @Test func `an entry that is postponed by a year is brought back while its lane is sending`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.arrive(bought("101", token: 2))
-    try run.storage.postpone(key("101"), until: nextYear, reason: "another clock", now: midday)
+    let wait = Wait(.asked, began: nextYear, milliseconds: inMinutes(60))
+    try run.storage.postpone(key("101"), wait, reason: "another clock", now: midday)
     _ = run.wake(.foreground)
     let moment = try #require(run.entry("101")).readyAt
-    #expect(moment == latest)
+    #expect(moment == midday.adding(milliseconds: inMinutes(60)))
   }
 
   @Test func `a trial of the quarantine a year ahead is brought back before the next one is timed`() throws {
@@ -188,8 +189,8 @@ import Testing
     var record = try #require(storage.inner.quarantineTrial())
     record.notBefore = [key("100").rawValue: nextYear]
     storage.inner.keep(record)
-    // The second write of the event is the one that brings the pause back.
-    storage.begin(fails ? (at: 1, how: .before) : nil)
+    // The only write of the event is the one that brings the pause back.
+    storage.begin(fails ? (at: 0, how: .before) : nil)
     _ = machine.woken(.foreground, now: midday)
     #expect(storage.hasStruck == fails)
     storage.begin(nil)

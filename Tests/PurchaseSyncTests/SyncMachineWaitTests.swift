@@ -97,7 +97,7 @@ import Testing
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     for _ in 0..<3 {
-      _ = try run.fail(alice, .retry(reason: "HTTP 500", retryAfterMilliseconds: nil))
+      _ = try run.fail(alice, .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: nil))
       #expect(run.letPass(inDays(1)).sent == [["100"]])
     }
     #expect(run.storage.watch(of: key("100")).failedRounds == 3)

@@ -86,7 +86,7 @@ import Testing
   }
 
   private static let outcomes: Set = [
-    "verdicts", "retry", "backendBusy", "backendFault", "tokenRefused", "otherProtocol", "interrupted",
+    "verdicts", "retry", "requestFailed", "backendBusy", "backendFault", "tokenRefused", "otherProtocol", "interrupted",
     "accountRefused",
   ]
 

@@ -35,8 +35,8 @@ struct ValueText {
 
   /// How the values of a type are written.
   private enum Kind {
-    case moment, text, int, int64, flag, key, id, number, transaction, tombstone, proof, leftOut, storeSide,
-      parts
+    case moment, wait, text, int, int64, flag, key, id, number, transaction, tombstone, proof, leftOut,
+      storeSide, parts
   }
 
   /// By type: a cast takes longer than all the rest.
@@ -48,6 +48,7 @@ struct ValueText {
     let kind: Kind =
       switch value {
       case is Timestamp: .moment
+      case is Wait: .wait
       case is String: .text
       case is Int: .int
       case is Int64: .int64
@@ -70,6 +71,7 @@ struct ValueText {
   mutating func add(value: Any) {
     switch Self.kind(of: value) {
     case .moment: add(moment: (value as? Timestamp)?.milliseconds ?? 0)
+    case .wait: if let wait = value as? Wait { add(wait: wait) }
     case .text: add("'\(value as? String ?? "")'")
     case .int: add("\(value as? Int ?? 0)")
     case .int64: add("\(value as? Int64 ?? 0)")
@@ -83,6 +85,12 @@ struct ValueText {
     case .leftOut: return
     case .parts, .storeSide: addParts(of: value)
     }
+  }
+
+  /// No wait is shortened that is longer than what was asked for: none is drawn.
+  private mutating func add(wait: Wait) {
+    add(moment: wait.ends.milliseconds)
+    add(wait.asked > 0 ? "asked" : "own")
   }
 
   /// How it came about is only shown.
@@ -131,15 +139,15 @@ struct ValueText {
   /// or has another one before it or behind it in its lane; numbers of proofs, of which each transaction has one; and
   /// moments that are only shown. And what follows from the rest: indexes of records and of orders.
   private static let leftOut: Set<String> = [
-    "enqueuedAt", "attemptedAt", "settledAt", "succeededAt", "failingSince", "lastRecord", "record", "lines",
+    "enqueuedAt", "attemptedAt", "settledAt", "succeededAt", "unwellAt", "failingSince", "lastRecord", "record", "lines",
     "place",
-    "lastPlace", "proofs", "lastProof", "sendsDueFirst", "storeAccount", "slotBegan",
+    "lastPlace", "proofs", "lastProof", "sendsDueFirst", "storeAccount", "fullAt",
     "slotByNumber", "slotByToken", "shelfOfOrder", "shelves", "shelfByProduct",
   ]
 
   /// Counts of which only the first step matters: no delay grows, because none is drawn, and no limit is near.
   private static let counts: Set<String> = [
-    "attempts", "failures", "failedRounds", "pacedSendsLeft", "retries", "persons",
+    "attempts", "failures", "failedRounds", "pacedSendsLeft",
   ]
 
   /// Dictionaries and sets have another order in each process.

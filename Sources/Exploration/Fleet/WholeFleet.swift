@@ -290,7 +290,7 @@ package final class WholeFleet {
     devices[device].spent.removeAll { now - $0 >= 3_600_000 }
     let count = devices[device].spent.count
     checker.expect(
-      .budget, count <= policy.budgetPerWindow, "device \(device) sends \(count) requests in an hour")
+      .budget, count <= policy.mostRetriesPerWindow, "device \(device) sends \(count) requests in an hour")
   }
 
   private func checkEnd() {

@@ -121,13 +121,12 @@ package enum MachineBug: String, PlantedBug {
       policy.ceilingMilliseconds = 400 * 86_400_000
       policy.horizonMilliseconds = 400 * 86_400_000
     case .noBudget:
-      policy.budgetPerWindow = 200
-      policy.budgetReserved = 0
+      policy.budgetPerWindow = 2_000
+      policy.budgetBurst = 2_000
       policy.ceilingMilliseconds = 20_000
     case .horizonForgotten: policy.horizonMilliseconds = 400 * 86_400_000
     case .poisonBlocksForEver:
       policy.poisonRounds = .max
-      policy.poisonBlockingMilliseconds = .max
     default: return nil
     }
     return policy
@@ -187,6 +186,7 @@ package enum MachineBug: String, PlantedBug {
     guard self == .retryAfterIgnored else { return failure }
     return switch failure {
     case .retry(let reason, _): .retry(reason: reason, retryAfterMilliseconds: nil)
+    case .requestFailed(let reason, _): .requestFailed(reason: reason, retryAfterMilliseconds: nil)
     case .backendBusy(let reason, _): .backendBusy(reason: reason, retryAfterMilliseconds: nil)
     default: failure
     }

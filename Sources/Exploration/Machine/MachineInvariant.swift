@@ -39,7 +39,7 @@ package enum MachineInvariant: Int, Invariant {
     case .failedEnqueue: "a failed enqueue never finishes a transaction"
     case .oneInFlight: "one request in flight per lane and installation"
     case .timers: "no timer is longer than a day, whatever the clock does"
-    case .budget: "at most sixty requests an hour follow a failure"
+    case .budget: "the budget limits the requests that follow a failure, and no person asked for"
     case .retryAfter: "nothing is sent before its Retry-After"
     case .collapse: "redeliveries collapse into one entry, which keeps its place"
     case .secrets: "events and logs hold no proof"

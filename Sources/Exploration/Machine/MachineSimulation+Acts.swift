@@ -241,6 +241,7 @@ extension MachineSimulation {
     let account = process.phone.user
     guard process.isAlive, account >= 0 else { return }
     tell("phone \(process.phone.number + 1): \(Names.accounts[account]) adopts the device's purchases")
+    process.personAdoptions |= 1 << account
     feed(process) { (machine, now) throws(QueueError) in
       try machine.adoptionRequested(by: Names.accounts[account], now: now)
     }
@@ -257,7 +258,7 @@ extension MachineSimulation {
     case .foreground:
       process.isSuspended = false
       process.waitingLanes = 0
-    case .userAsked: process.waitingLanes = 0
+    case .userAsked: (process.waitingLanes, process.personLanes, process.personAdoptions) = (0, -1, -1)
     case .signedIn(let account): process.waitingLanes &= ~(2 << Names.account(account))
     case .networkBack: break
     }

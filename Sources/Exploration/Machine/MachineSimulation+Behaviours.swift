@@ -238,8 +238,8 @@ extension MachineSimulation {
 
   static func number(of failure: UploadFailure) -> Int {
     switch failure {
-    case .retry(_, nil): 0
-    case .retry: 1
+    case .retry(_, nil), .requestFailed(_, nil): 0
+    case .retry, .requestFailed: 1
     case .backendBusy(_, nil): 2
     case .backendBusy: 3
     case .backendFault: 4

@@ -38,7 +38,10 @@ extension MachineSimulation {
       checker.expect(
         .retryAfter, now >= floor, "lane \(Names.lanes[lane].rawValue) is sent \(floor - now) ms too early")
     }
-    if process.isFailing || process.failingLanes & 1 << lane != 0 { spend(process, now) }
+    let isForPerson = process.personLanes & 1 << lane != 0
+    process.personLanes &= ~(1 << lane)
+    guard !isForPerson, process.isFailing || process.failingLanes & 1 << lane != 0 else { return }
+    spend(process, now)
   }
 
   private func stored(_ key: EntryKey, _ process: Process) -> Entry? {
@@ -76,7 +79,8 @@ extension MachineSimulation {
     phone.spent.removeAll { now - $0 >= 3_600_000 || $0 > now }
     let count = phone.spent.count
     if count >= 55 { checker.mark(.budgetSpent) }
-    checker.expect(.budget, count <= 60, "\(count) requests after a failure within an hour")
+    checker.expect(
+      .budget, count <= policy.mostRetriesPerWindow, "\(count) requests after a failure within an hour")
   }
 
   func checkAdoption(_ account: Int, _ process: Process) {
@@ -88,7 +92,9 @@ extension MachineSimulation {
     if process.floorOfAll > 0 {
       checker.expect(.retryAfter, now >= process.floorOfAll, "an adoption before the backend's Retry-After")
     }
-    if process.isFailing { spend(process, now) }
+    let isForPerson = process.personAdoptions & 1 << account != 0
+    process.personAdoptions &= ~(1 << account)
+    if process.isFailing, !isForPerson { spend(process, now) }
   }
 
   /// Whether the adoption is stored, or another process has completed it.
@@ -153,7 +159,7 @@ extension MachineSimulation {
     process.waitingLanes &= ~(1 << lane)
     let now = deviceNow(process.phone).milliseconds
     switch failure.inLane(Names.lanes[lane]) {
-    case .retry(_, let asked):
+    case .retry(_, let asked), .requestFailed(_, let asked):
       process.isFailing = true
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = asked.map { now + min(max($0, 0), Self.day) } ?? 0
@@ -178,7 +184,12 @@ extension MachineSimulation {
   }
 
   func keepFloors(_ failure: UploadFailure, _ upload: Upload, _ process: Process) {
-    guard case .retry(_, let asked?) = failure, asked > 0 else { return }
+    let asked: Int64
+    switch failure {
+    case .retry(_, let wait?), .requestFailed(_, let wait?): asked = wait
+    default: return
+    }
+    guard asked > 0 else { return }
     let until = deviceNow(process.phone).milliseconds + min(asked, Self.day)
     for claim in upload.claims where process.phone.shadow.row(claim.sale).state != .none {
       process.phone.floors.removeAll { $0.sale == claim.sale }
@@ -188,7 +199,7 @@ extension MachineSimulation {
 
   func noteAdoptionFailure(_ failure: UploadFailure, _ process: Process) {
     switch failure {
-    case .retry: process.isFailing = true
+    case .retry, .requestFailed: process.isFailing = true
     case .backendBusy(_, let asked):
       process.isFailing = true
       let now = deviceNow(process.phone).milliseconds

@@ -48,8 +48,7 @@ extension MachineSimulation {
 
   /// The stored floor of the former launch.
   func storedFloor(_ phone: Phone) -> Int64 {
-    guard let floor = phone.shadow.retry.pace.notBefore else { return 0 }
-    return floor.clamped(to: policy.horizonMilliseconds, after: deviceNow(phone)).milliseconds
+    phone.shadow.retry.pace.asked?.opensAt(now: deviceNow(phone)).milliseconds ?? 0
   }
 
   /// A fresh install holds the entries of the vault, and no others.
@@ -223,6 +222,7 @@ extension MachineSimulation {
     switch event {
     case .delivered(let outcome), .settled(let outcome): told(outcome, process)
     case .queued(let key, let match):
+      process.personLanes |= 1 << Names.lane(match.lane)
       figures.queued(behind: process.phone.shadow.queued - 1)
       if case .proposed = match.kind { checker.mark(.proposed) }
       if match.lane == .device { checker.mark(.deviceLane) }

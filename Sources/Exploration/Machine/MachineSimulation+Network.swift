@@ -151,7 +151,7 @@ extension MachineSimulation {
       plan(.uploadEnds, at: now + late + way, number)
     case .errorAfterCommit:
       plan(.uploadArrives, at: now + way, number)
-      end(number, .retry(reason: "HTTP 500", retryAfterMilliseconds: nil), after: 2 * way)
+      end(number, .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: nil), after: 2 * way)
     case let fate?: end(number, refusal(fate), after: 2 * way)
     case nil:
       plan(.uploadArrives, at: now + way, number)
@@ -184,7 +184,7 @@ extension MachineSimulation {
     case .unauthorized: return .tokenRefused
     default:
       let asked: Int64? = network.chance(300) ? network.pick([5_000, 600_000, 7_200_000]) : nil
-      return .retry(reason: "HTTP 500", retryAfterMilliseconds: asked)
+      return .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: asked)
     }
   }
 
@@ -195,7 +195,7 @@ extension MachineSimulation {
     if !isCured, upload.claims.contains(where: { store.sales[$0.sale].poison == .crashes }) {
       uploads[number].failure =
         uploads[number].failure
-        ?? .retry(
+        ?? .requestFailed(
           reason: "HTTP 500", retryAfterMilliseconds: nil)
       return
     }

@@ -73,6 +73,9 @@ final class Process {
   var isFailing = false
   var failingLanes = 0
   var waitingLanes = 0
+  /// Lanes, and adoptions, whose next request follows an act of a person: it costs none of the budget.
+  var personLanes = 0
+  var personAdoptions = 0
   var floorOfAll = Int64(0)
   /// The latest floor of all lanes and single lanes, not clamped. After a clock that went back, a machine has to obey
   /// `floorOfAll` and may obey this one.
@@ -111,7 +114,7 @@ final class Process {
     finishing.removeAll(keepingCapacity: true)
     paid.removeAll(keepingCapacity: true)
     (adopting, isListing, wantsListing) = (0, false, false)
-    (failingLanes, waitingLanes) = (0, 0)
+    (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)
     for lane in phone.leases.indices where phone.leases[lane] == number { phone.leases[lane] = -1 }
   }
 }

@@ -70,7 +70,8 @@ final class PlantedDisk: ExplorationDisk {
     if bug == .postponeNotStored {
       for entry in try inner.entries(base) where entry.state == .queued && entry.readyAt.milliseconds != 0 {
         deeds.note(entry.key)
-        try base.postpone(entry.key, until: Timestamp(milliseconds: 1), reason: "", now: now)
+        let over = Wait(.backoff, began: Timestamp(milliseconds: 1), milliseconds: 0)
+        try base.postpone(entry.key, over, reason: "", now: now)
       }
     }
     return PlantedStorage(base, self)

@@ -113,10 +113,15 @@ final class PlantedStorage: ForwardingStorage {
     return newest
   }
 
-  func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
+  func changeWaits(
+    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+  ) throws(QueueError) -> Set<Lane> {
     flush()
-    guard bug == .clampForgotten else { return try base.clampPostponed(to: latest, now: now) }
-    for entry in try disk.entries(self) where entry.readyAt > latest { disk.deeds.note(entry.key) }
+    guard bug == .clampForgotten else {
+      return try base.changeWaits(in: lanes, reason: reason, now: now, change)
+    }
+    for entry in try disk.entries(self) where entry.readyAt > now { disk.deeds.note(entry.key) }
+    return []
   }
 
   // MARK: Attempts
@@ -158,9 +163,9 @@ final class PlantedStorage: ForwardingStorage {
     return true
   }
 
-  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
+  func release(_ key: EntryKey, _ wait: Wait?, now: Timestamp) throws(QueueError) -> Bool {
     flush()
-    guard bug == .releasedNeverAgain else { return try base.release(key, until: until, now: now) }
+    guard bug == .releasedNeverAgain else { return try base.release(key, wait, now: now) }
     disk.deeds.note(key)
     return false
   }

@@ -145,20 +145,32 @@ final class WatchedStorage: ForwardingStorage {
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? { try base.nextReadyAt(in: lane) }
   func entry(_ key: EntryKey) throws(QueueError) -> Entry? { try base.entry(key) }
 
-  func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) throws(QueueError) {
+  func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) throws(QueueError) {
     try write(
-      { () throws(QueueError) in try base.postpone(key, until: until, reason: reason, now: now) },
-      { _ in shadow.change(Names.transaction(key)) { $0.readyAt = until.milliseconds } })
+      { () throws(QueueError) in try base.postpone(key, wait, reason: reason, now: now) },
+      { _ in shadow.change(Names.transaction(key)) { $0.readyAt = wait.ends.milliseconds } })
   }
 
-  func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
-    try write(
-      { () throws(QueueError) in try base.clampPostponed(to: latest, now: now) },
+  func wait(of key: EntryKey) throws(QueueError) -> Wait? { try base.wait(of: key) }
+
+  func changeWaits(
+    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+  ) throws(QueueError) -> Set<Lane> {
+    // One by one in the shadow's order: what the base does in its own order gives the same.
+    var moments: [(sale: Int, readyAt: Int64)] = []
+    for sale in shadow.rows.indices where shadow.rows[sale].state == .queued {
+      guard shadow.rows[sale].readyAt > now.milliseconds,
+        lanes?.contains(Names.lanes[shadow.rows[sale].lane]) ?? true,
+        var wait = try base.wait(of: Names.key(sale))
+      else { continue }
+      wait.clockIsAt(now)
+      change(&wait)
+      if wait.ends.milliseconds < shadow.rows[sale].readyAt { moments.append((sale, wait.ends.milliseconds)) }
+    }
+    return try write(
+      { () throws(QueueError) in try base.changeWaits(in: lanes, reason: reason, now: now, change) },
       { _ in
-        for sale in shadow.rows.indices
-        where shadow.rows[sale].state == .queued && shadow.rows[sale].readyAt > latest.milliseconds {
-          shadow.change(sale) { $0.readyAt = latest.milliseconds }
-        }
+        for (sale, moment) in moments { shadow.change(sale) { $0.readyAt = moment } }
       })
   }
 
@@ -192,15 +204,15 @@ final class WatchedStorage: ForwardingStorage {
       })
   }
 
-  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
+  func release(_ key: EntryKey, _ wait: Wait?, now: Timestamp) throws(QueueError) -> Bool {
     try write(
-      { () throws(QueueError) in try base.release(key, until: until, now: now) },
+      { () throws(QueueError) in try base.release(key, wait, now: now) },
       { isFree in
         let sale = Names.transaction(key)
         guard copy isFree, shadow.row(sale).state == .quarantined else { return }
         shadow.checker.mark(.released)
         shadow.set(.queued, of: sale)
-        shadow.change(sale) { $0.readyAt = until?.milliseconds ?? 0 }
+        shadow.change(sale) { $0.readyAt = wait?.ends.milliseconds ?? 0 }
       })
   }
 

@@ -65,7 +65,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
     retryAfter = best.retryAfter
   }
 
-  /// Twice the attempts of the first hour of an outage in the mean, and the engine's reserve for people.
+  /// Twice the attempts of the first hour of an outage in the mean, and what wakes may use at once.
   package static func budget(ceiling: Int) -> Int {
     var (sent, passed, delay) = (0, 0.0, 1.0)
     while passed < 3_600 {
@@ -73,7 +73,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
       passed += delay
       delay = min(delay * 2, Double(ceiling) / 2)
     }
-    return 2 * sent + RetryPolicy().budgetReserved
+    return 2 * sent + RetryPolicy().budgetBurst
   }
 
   /// The engine with that ceiling, in a smaller fleet with a backend that is as much smaller.

@@ -157,8 +157,8 @@ extension SyncEngine {
 
   /// Whether the backend did not ask for a pause.
   private var mayAskBackend: Bool {
-    guard let pause = opened?.machine.retryState.pace.notBefore else { return true }
-    return pause <= configuration.now()
+    let now = configuration.now()
+    return opened?.machine.retryState.pace.asked.map { $0.opensAt(now: now) <= now } ?? true
   }
 
   private func sendAllNotices() async {

@@ -9,6 +9,7 @@ import PurchaseSQLite
 /// | `orders` | the order journal; `bound_to` is the transaction to which an order belongs, permanently |
 /// | `order_requests` | keys of order requests whose answer never came |
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
+/// | `waits` | why and since when an entry is postponed (`Wait`). Only a row that ends at the entry's `ready_at` counts |
 /// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details owes everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases, in the order of their requests |
 /// | `order_extras` | the app's context of an order, and whether this device made it |
@@ -48,7 +49,15 @@ package enum JournalSchema {
       key TEXT PRIMARY KEY,
       failed_rounds INTEGER NOT NULL,
       failing_since INTEGER,
-      unknown_answers INTEGER NOT NULL
+      unknown_answers INTEGER NOT NULL,
+      claims_per_upload INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS waits(
+      key TEXT PRIMARY KEY,
+      cause TEXT NOT NULL,
+      began INTEGER NOT NULL,
+      milliseconds INTEGER NOT NULL,
+      asked INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS owed_updates(
       place INTEGER PRIMARY KEY,

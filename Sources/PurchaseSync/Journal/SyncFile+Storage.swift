@@ -125,16 +125,35 @@ extension SyncFile: SyncStorage {
   package func entry(_ key: EntryKey) throws(QueueError) -> Entry? { try queue.entry(key) }
 
   package func postpone(
-    _ key: EntryKey, until: Timestamp, reason: String, now: Timestamp
+    _ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp
   ) throws(QueueError) {
-    try queue.postpone(key, until: until, reason: reason, now: now)
+    try queue.transaction { () throws(QueueError) in
+      try self.queue.postpone(key, until: wait.ends, reason: reason, now: now)
+      try self.notes.keep(wait, of: key)
+    }
   }
 
-  package func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in
-      for entry in try self.queue.entries(postponedBeyond: latest) {
-        try self.queue.postpone(entry.key, until: latest, reason: "the clock went back", now: now)
+  package func wait(of key: EntryKey) throws(QueueError) -> Wait? {
+    guard let entry = try queue.entry(key) else { return nil }
+    return Wait(of: entry, stored: try notes.wait(of: key))
+  }
+
+  package func changeWaits(
+    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+  ) throws(QueueError) -> Set<Lane> {
+    let postponed = try queue.entries(postponedBeyond: now).filter { lanes?.contains($0.lane) ?? true }
+    guard !postponed.isEmpty else { return [] }
+    return try queue.transaction { () throws(QueueError) in
+      var changed: Set<Lane> = []
+      for entry in postponed {
+        guard var wait = Wait(of: entry, stored: try self.notes.wait(of: entry.key)) else { continue }
+        wait.clockIsAt(now)
+        change(&wait)
+        guard wait.ends < entry.readyAt else { continue }
+        try self.postpone(entry.key, wait, reason: reason, now: now)
+        changed.insert(entry.lane)
       }
+      return changed
     }
   }
 
@@ -187,11 +206,12 @@ extension SyncFile: SyncStorage {
   }
 
   package func release(
-    _ key: EntryKey, until: Timestamp?, now: Timestamp
+    _ key: EntryKey, _ wait: Wait?, now: Timestamp
   ) throws(QueueError) -> Bool {
     do throws(QueueError) {
       try queue.undoableInGroup { () throws(QueueError) in
-        try self.queue.release(key, until: until, now: now)
+        try self.queue.release(key, until: wait?.ends, now: now)
+        if let wait { try self.notes.keep(wait, of: key) }
       }
       return true
     } catch .queueFull {
@@ -229,7 +249,7 @@ extension SyncFile: SyncStorage {
     var owesUpdates = false
     var closed: [PurchaseOrder] = []
     let tombstones = try queue.acknowledge(settlements, now: now) { (buried, entry) throws(QueueError) in
-      try notes.forget(buried.key)
+      try notes.end(buried.key)
       if claims.contains(where: { $0.key == buried.key && $0.owesUpdate(of: entry) }) {
         try notes.oweUpdate(buried.key, details: nil)
         owesUpdates = true

@@ -51,7 +51,7 @@ struct SyncNotes {
         PoisonWatch(
           failedRounds: Int($0.integer(0)),
           failingSince: $0.optionalInteger(1).map(Timestamp.init(milliseconds:)),
-          unknownAnswers: Int($0.integer(2)))
+          unknownAnswers: Int($0.integer(2)), claimsPerUpload: Int($0.integer(3)))
       }
     }
     return found ?? PoisonWatch()
@@ -63,13 +63,47 @@ struct SyncNotes {
       try statements.keepWatch.run([
         .text(key.rawValue), .integer(Int64(watch.failedRounds)),
         .integer(watch.failingSince?.milliseconds), .integer(Int64(watch.unknownAnswers)),
+        .integer(Int64(watch.claimsPerUpload)),
       ])
     }
   }
 
-  func forget(_ key: EntryKey) throws(QueueError) {
+  private func forget(_ key: EntryKey) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
       try statements.forgetWatch.run([.text(key.rawValue)])
+    }
+  }
+
+  /// The entry is settled.
+  func end(_ key: EntryKey) throws(QueueError) {
+    try forget(key)
+    try wrap { () throws(SQLiteError) in
+      try statements.forgetWait.run([.text(key.rawValue)])
+    }
+  }
+
+  // MARK: Waits
+
+  /// The wait that was stored last for an entry; nil if there is none, or if it cannot be read.
+  func wait(of key: EntryKey) throws(QueueError) -> Wait? {
+    let found = try wrap { () throws(SQLiteError) in
+      try statements.wait.first([.text(key.rawValue)]) { row in
+        Wait.Cause(rawValue: row.text(0)).map {
+          Wait(
+            $0, began: Timestamp(milliseconds: row.integer(1)), milliseconds: row.integer(2),
+            asked: row.integer(3))
+        }
+      }
+    }
+    return found ?? nil
+  }
+
+  func keep(_ wait: Wait, of key: EntryKey) throws(QueueError) {
+    try wrap { () throws(SQLiteError) in
+      try statements.keepWait.run([
+        .text(key.rawValue), .text(wait.cause.rawValue), .integer(wait.began.milliseconds),
+        .integer(wait.milliseconds), .integer(wait.asked),
+      ])
     }
   }
 

@@ -6,10 +6,21 @@ public enum WakeReason: Sendable, Hashable {
   case foreground
   /// The network is back.
   case networkBack
-  /// The user asked for it. May use the reserve of the retry budget.
+  /// The user asked for it: what no Retry-After holds is sent at once, and costs nothing of the retry budget.
   case userAsked
   /// There are credentials for this account, new ones or again.
   case signedIn(account: String)
+}
+
+extension WakeReason {
+  /// What the requests are for that it brings. Only a person who asks is not limited by the budget: the app calls the
+  /// others at each launch.
+  var purpose: RetryBudget.Purpose { self == .userAsked ? .person : .retry }
+
+  /// Whether it is about this account, or about all of them.
+  func concerns(_ account: String) -> Bool {
+    if case .signedIn(let other) = self { other == account } else { true }
+  }
 }
 
 /// How a call that told the store ended.

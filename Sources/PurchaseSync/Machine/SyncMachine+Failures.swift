@@ -6,19 +6,17 @@ extension SyncMachine {
     _ failure: UploadFailure, _ request: InFlight, in lane: Lane, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     switch failure {
-    case .retry(let reason, _):
+    case .retry(let reason, _), .requestFailed(let reason, _):
       // The lane forgets its Retry-After when the process dies. The entries do not.
-      if let asked = state(of: lane).backoff.notBefore {
-        for key in request.answerable {
-          try laneStorage.postpone(key, until: asked, reason: reason, now: now)
-          update(lane) { state, _ in state.askedToWait(key) }
-        }
+      if let asked = state(of: lane).backoff.wait?.asked, asked > 0 {
+        let wait = Wait(.asked, began: now, milliseconds: asked)
+        for key in request.answerable { try laneStorage.postpone(key, wait, reason: reason, now: now) }
       }
-      return try waits(lane, request, reason, now: now)
-    case .backendBusy(let reason, _): return try waits(lane, request, reason, now: now)
+      return try failed(failure.blame, request, in: lane, reason, now: now)
+    case .backendBusy(let reason, _): return try failed(.nothing, request, in: lane, reason, now: now)
     case .backendFault(let reason):
       return try [.emit(.backendFault(reason: reason))]
-        + waits(lane, request, reason, isRefused: true, now: now)
+        + failed(.content, request, in: lane, reason, now: now)
     case .signInNeeded:
       if request.hasNewCredentials { return sendNext(lane, now: now) }
       update(lane) { state, _ in state.needSignIn() }
@@ -48,31 +46,32 @@ extension SyncMachine {
 
   /// Nothing was sent, and no entry failed: only the lane waits.
   private func waits(_ lane: Lane, _ reason: String, now: Timestamp) -> [SyncAction] {
-    let until = policy.bounded(state(of: lane).backoff.opensAt(now: now, policy: policy), after: now)
+    let until = policy.bounded(state(of: lane).backoff.opensAt(now: now), after: now)
     return [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]
   }
 
-  /// The request failed, and its entries with it. `isRefused`: the backend refused what is in it.
-  private mutating func waits(
-    _ lane: Lane, _ request: InFlight, _ reason: String, isRefused: Bool = false, now: Timestamp
+  /// The request failed. Where the backend spoke about it, so did its entries.
+  private mutating func failed(
+    _ blame: UploadFailure.Blame, _ request: InFlight, in lane: Lane, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let keys = request.answerable
     var watches: [EntryKey: PoisonWatch] = [:]
-    for key in keys {
-      var watch = try attemptStorage.watch(of: key)
-      watch.failed(now: now)
-      watches[key] = watch
+    if blame != .nothing {
+      for key in request.answerable {
+        var watch = try attemptStorage.watch(of: key)
+        watch.failed(among: request.entries.count, now: now)
+        watches[key] = watch
+      }
     }
     try commitRetry(watches, now: now)
     var actions: [SyncAction] = []
     // Only a head that went alone is judged: among several entries, another one may be at fault. The rest of several
     // after a discard did not go alone.
-    if let head = keys.first, let watch = watches[head], request.entries.count == 1 {
-      let judged = try judge(head, watch, isRefused: isRefused, in: lane, reason, now: now)
-      if isRefused, !judged.isEmpty { update(lane) { $0.goesOnWithOthers(now: now, &$1) } }
+    if let head = request.answerable.first, let watch = watches[head], request.entries.count == 1 {
+      let judged = try judge(head, watch, isRefused: blame == .content, in: lane, reason, now: now)
+      if !judged.isEmpty { update(lane) { $0.goesOn(now: now, &$1) } }
       actions += judged
     }
-    let opens = state(of: lane).backoff.opensAt(now: now, policy: policy)
+    let opens = state(of: lane).backoff.opensAt(now: now)
     let until = policy.bounded(max(opens, retryState.pace.opensAt(now: now, policy: policy)), after: now)
     return actions + [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]
   }
@@ -80,29 +79,30 @@ extension SyncMachine {
   private mutating func judge(
     _ key: EntryKey, _ watch: PoisonWatch, isRefused: Bool, in lane: Lane, _ reason: String, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    let behind = try laneStorage.readyEntries(in: lane, now: now, limit: 2).first { $0.key != key }
-    let asked = state(of: lane).backoff.notBefore
-    switch judge(watch, isRefused: isRefused, behindSince: behind?.enqueuedAt, now: now) {
+    let ready = try laneStorage.readyEntries(in: lane, now: now, limit: 2)
+    let asked = state(of: lane).backoff.wait?.askedEnds
+    switch judge(watch, isRefused: isRefused, hasOthers: ready.contains { $0.key != key }, now: now) {
     case .keep: return []
     case .quarantine:
       return try moveToQuarantine(key, "fails while others succeed: \(reason)", asked: asked, now: now)
-    case .postponed(let due):
+    case .postponed(let own):
       // The entries behind it did not fail: they go on at the lane's own pace.
-      let until = max(due, asked ?? due)
-      try laneStorage.postpone(key, until: until, reason: reason, now: now)
-      return [.emit(.postponed(key, reason: reason, until: until))]
+      let wait = Wait(
+        own.cause, began: now, milliseconds: own.milliseconds, asked: asked?.milliseconds(since: now) ?? 0)
+      try laneStorage.postpone(key, wait, reason: reason, now: now)
+      return [.emit(.postponed(key, reason: reason, until: wait.ends))]
     }
   }
 
-  /// Decides about an entry that failed. `behindSince`: when the first entry behind it was queued.
+  /// Decides about an entry that failed. `hasOthers`: whether there are others behind it.
   mutating func judge(
-    _ watch: PoisonWatch, isRefused: Bool = false, behindSince: Timestamp?, now: Timestamp
+    _ watch: PoisonWatch, isRefused: Bool = false, hasOthers: Bool, now: Timestamp
   ) -> PoisonWatch.Judgement {
-    let othersSucceededAt = retryState.pace.succeededAt
+    let backend = retryState.pace
     return draw {
       watch.judge(
-        isRefused: isRefused, behindSince: behindSince, othersSucceededAt: othersSucceededAt, now: now,
-        policy: $0.policy, using: &$0.random)
+        isRefused: isRefused, hasOthers: hasOthers, backend: backend, now: now, policy: $0.policy,
+        using: &$0.random)
     }
   }
 
@@ -111,9 +111,9 @@ extension SyncMachine {
     _ keys: [EntryKey], now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     let reason = "its proof is neither here nor in the store"
-    let until = now.adding(milliseconds: policy.ceilingMilliseconds)
-    for key in keys { try laneStorage.postpone(key, until: until, reason: reason, now: now) }
-    return keys.map { .emit(.postponed($0, reason: reason, until: until)) }
+    let wait = Wait(.backoff, began: now, milliseconds: policy.ceilingMilliseconds)
+    for key in keys { try laneStorage.postpone(key, wait, reason: reason, now: now) }
+    return keys.map { .emit(.postponed($0, reason: reason, until: wait.ends)) }
   }
 }
 

@@ -106,9 +106,6 @@ extension SyncMachine {
         actions += try notAnswered(entry.key, now: now)
         continue
       }
-      if let asked = verdict.waitMilliseconds, asked > 0 {
-        update(lane) { state, _ in state.askedToWait(entry.key) }
-      }
       switch verdict.verdict {
       case .rejected, .unknownTransaction:
         // The verdict is about a proof that has been replaced since. The newer one is sent.
@@ -136,7 +133,7 @@ extension SyncMachine {
       let reason = Redaction.line(verdict.reason ?? "without a reason")
       return try moveToQuarantine(key, "rejected: \(reason)", asked: asked, now: now)
     }
-    let isLast = watch.wasUnknown(policy: policy)
+    let isLast = watch.wasUnknown(now: now, policy: policy)
     try commitRetry([key: watch], now: now)
     if isLast { return try moveToQuarantine(key, "no receipt holds it", asked: asked, now: now) }
     try postpone(key, afterFailures: watch.unknownAnswers + 2, verdict, now: now)
@@ -159,10 +156,9 @@ extension SyncMachine {
     _ key: EntryKey, afterFailures failures: Int, _ verdict: ClaimVerdict, now: Timestamp
   ) throws(QueueError) {
     let wait = draw {
-      $0.delay(afterFailures: failures, retryAfterMilliseconds: verdict.waitMilliseconds)
+      $0.wait(afterFailures: failures, retryAfterMilliseconds: verdict.waitMilliseconds, now: now)
     }
-    let until = now.adding(milliseconds: max(wait, 1))
-    try laneStorage.postpone(key, until: until, reason: verdict.verdict.rawValue, now: now)
+    try laneStorage.postpone(key, wait, reason: verdict.verdict.rawValue, now: now)
   }
 
   /// The reply has no verdict about the claim: the claim failed by itself.
@@ -170,12 +166,11 @@ extension SyncMachine {
     var watch = try attemptStorage.watch(of: key)
     watch.failed(now: now)
     try commitRetry([key: watch], now: now)
-    if judge(watch, behindSince: nil, now: now) == .quarantine {
+    if judge(watch, hasOthers: false, now: now) == .quarantine {
       return try moveToQuarantine(key, "not answered while others are", now: now)
     }
-    let wait = draw { $0.delay(afterFailures: watch.failedRounds) }
-    let until = now.adding(milliseconds: max(wait, 1))
-    try laneStorage.postpone(key, until: until, reason: "not answered", now: now)
+    let wait = draw { $0.wait(afterFailures: watch.failedRounds, now: now) }
+    try laneStorage.postpone(key, wait, reason: "not answered", now: now)
     return []
   }
 }

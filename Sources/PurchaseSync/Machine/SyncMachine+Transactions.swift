@@ -138,17 +138,17 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
     guard let entry = try transactionStorage.entry(key) else { return [] }
-    // The new proof ends a wait for a receipt, but not a pause that the backend asked for.
-    let waitsForProof =
-      try attemptStorage.watch(of: key).unknownAnswers > 0
-      && !state(of: entry.lane).askedToWait.contains(key)
+    let waitsForProof = try attemptStorage.watch(of: key).unknownAnswers > 0
     try transactionStorage.attach(proof, to: key, now: now)
     guard try transactionStorage.entry(key)?.payloads != entry.payloads else { return [] }
     switch entry.state {
     case .quarantined: guard try releaseProven(key, in: entry.lane, now: now) else { return [] }
     case .queued, .damaged:
-      if waitsForProof, entry.readyAt > now {
-        try laneStorage.postpone(key, until: now, reason: "a newer receipt", now: now)
+      // The new proof ends a wait for a receipt, but not a pause that the backend asked for.
+      guard waitsForProof, entry.readyAt > now, var wait = try laneStorage.wait(of: key) else { break }
+      wait.shorten(to: now, pace: 0)
+      if wait.ends < entry.readyAt {
+        try laneStorage.postpone(key, wait, reason: "a newer receipt", now: now)
       }
     }
     return sendNext(entry.lane, now: now)

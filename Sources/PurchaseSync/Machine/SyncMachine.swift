@@ -59,7 +59,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let unseen = try storage.tombstonesWithDuties().filter(\.isUnseen)
     let actions: [SyncAction] = unseen.map { .emit(SyncEvent(telling: Outcome($0))) }
     try adoptions.start(from: storage)
-    try lanes.start(from: storage, now: now, &delays)
+    try lanes.start(from: storage, isFailing: retry.state.pace.isFailing, now: now, &delays)
     clock.start(at: now)
     return actions + proceed(now: now)
   }
@@ -70,16 +70,21 @@ package struct SyncMachine<Storage: SyncStorage> {
     return proceed(now: now)
   }
 
-  /// Something brings waiting lanes nearer: within the budget, and never before the backend's Retry-After.
+  /// Something ends the waits of lanes, entries, finishes and adoptions: within the budget, and never before the backend's
+  /// Retry-After.
   package mutating func woken(_ reason: WakeReason, now: Timestamp) -> [SyncAction] {
     advance(to: now)
     if reason == .foreground {
       isSuspended = false
       clock.mayHaveJumped()
     }
-    lanes.woken(reason, now: now, &delays)
-    if case .signedIn(let account) = reason { adoptions.signedIn(account) }
-    return proceed(now: now)
+    let failure: [SyncAction] = .attempting { () throws(QueueError) in
+      try lanes.woken(reason, in: storage, now: now, &delays)
+      return []
+    }
+    adoptions.woken(reason, now: now, &delays)
+    storeSide.finishes.woken(now: now, policy: policy)
+    return failure + proceed(now: now)
   }
 
   /// The app goes to the background: nothing is sent until it is back. Requests in flight may still be answered.
@@ -114,12 +119,12 @@ package struct SyncMachine<Storage: SyncStorage> {
   private mutating func clampMoments(now: Timestamp) -> [SyncAction] {
     lanes.clamp(now: now, policy: policy)
     adoptions.clamp(now: now, policy: policy)
-    storeSide.finishes.clamp(now: now, policy: policy)
+    storeSide.finishes.clamp(now: now)
     return .attempting { () throws(QueueError) in
       try retry.read(from: storage)
       retry.clamp(now: now, policy: policy)
       try retry.commit(in: storage, now: now)
-      try storage.clampPostponed(to: policy.bounded(.distantFuture, after: now), now: now)
+      try storage.boundWaits(now: now)
       try QuarantineTrial.clamp(in: storage, now: now, policy: policy)
       clock.clamped()
       return []
@@ -148,6 +153,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let answer = UploadAnswer(to: request.entries, reply.verdicts, presented: account)
     advance(to: now)
     var actions = retry.hear(from: storage)
+    if retry.state.pace.isFailing { lanes.reached(besides: lane, now: now, &delays) }
     retry.succeeded(now: now, policy: policy)
     if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
@@ -186,7 +192,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     lanes[lane].stopped()
     advance(to: now)
     var actions = retry.hear(from: storage)
-    lanes[lane].failed(failure.inLane(lane), claims: request.entries.count, &retry, now: now, &delays)
+    lanes[lane].failed(failure.inLane(lane), request, &retry, now: now, &delays)
     actions += try failed(failure.inLane(lane), request, in: lane, now: now)
     actions += askForOverflow()
     return actions
@@ -388,9 +394,7 @@ extension SyncMachine {
   mutating func releaseProven(_ key: EntryKey, in lane: Lane, now: Timestamp) throws(QueueError) -> Bool {
     switch try quarantine.newProof(of: key, in: storage, now: now, &delays) {
     case .noCapacity: return false
-    case .released(let isPaused):
-      if isPaused { lanes[lane].askedToWait(key) }
-      return true
+    case .released: return true
     }
   }
 }

@@ -4,6 +4,8 @@ package import PurchaseQueue
 package enum UploadFailure: Hashable, Sendable {
   /// No answer, or none of the protocol: the lane waits. `retryAfterMilliseconds` is the Retry-After, if there is one.
   case retry(reason: String, retryAfterMilliseconds: Int64?)
+  /// The backend failed while it worked on the request (500, 501): as `retry`, but what is in it may be the cause.
+  case requestFailed(reason: String, retryAfterMilliseconds: Int64?)
   /// The backend is overloaded (429, 503): as `retry`, but its Retry-After holds for every lane.
   case backendBusy(reason: String, retryAfterMilliseconds: Int64?)
   /// A refusal that the same request will get again: reported, and retried after half of the backoff ceiling or longer.
@@ -28,6 +30,25 @@ package enum UploadFailure: Hashable, Sendable {
   case unprepared(reason: String)
   /// The engine itself ended the request. It is sent again at the next wake-up, and no failure is counted.
   case interrupted
+
+  /// What a failure says about the entries of the request.
+  package enum Blame: Hashable, Sendable {
+    /// It did not reach the backend, or the answer says nothing about what is in it.
+    case nothing
+    /// The backend failed on it, as it may on each request.
+    case request
+    /// The backend refused what is in it.
+    case content
+  }
+
+  /// Whether the entries of the request may be at fault.
+  package var blame: Blame {
+    switch self {
+    case .requestFailed: .request
+    case .backendFault: .content
+    default: .nothing
+    }
+  }
 
   /// The failure as a lane sees it. The device lane has its own credential, and no user could sign in: a refusal is a
   /// fault of the backend.

@@ -91,6 +91,7 @@ extension UploadClassification {
     case .failure(let failure):
       switch failure {
       case .retry: "retry"
+      case .requestFailed: "requestFailed"
       case .backendBusy: "backendBusy"
       case .backendFault: "backendFault"
       case .signInNeeded: "signInNeeded"

@@ -6,7 +6,7 @@ package import PurchaseQueue
 /// committed before the next request. `sent` changes nothing while the backend is healthy.
 package struct BackendPace: Hashable, Sendable, Codable {
   /// From the Retry-After of a 429 or 503, with its jitter: nothing is sent before, whatever wakes a lane.
-  package private(set) var notBefore: Timestamp?
+  package private(set) var asked: Wait?
   /// Whether the last upload failed. Then every request costs some of the budget.
   package private(set) var isFailing: Bool
   /// After an outage: how many uploads have to work before they are no longer paced. 0 when healthy.
@@ -15,30 +15,31 @@ package struct BackendPace: Hashable, Sendable, Codable {
   package private(set) var pacedAt: Timestamp?
   /// When an upload last worked: whether others succeed while one fails (`PoisonWatch`).
   package private(set) var succeededAt: Timestamp?
+  /// When an upload last got no answer about itself: the backend was not reached, or was too busy.
+  package private(set) var unwellAt: Timestamp?
 
   /// Nothing is known yet.
-  package init() {
-    self.init(notBefore: nil, isFailing: false, pacedSendsLeft: 0, pacedAt: nil, succeededAt: nil)
-  }
+  package init() { self.init(asked: nil, isFailing: false, pacedSendsLeft: 0, pacedAt: nil, succeededAt: nil) }
 
   /// As it was stored.
   package init(
-    notBefore: Timestamp?, isFailing: Bool, pacedSendsLeft: Int, pacedAt: Timestamp?, succeededAt: Timestamp?
+    asked: Wait?, isFailing: Bool, pacedSendsLeft: Int, pacedAt: Timestamp?, succeededAt: Timestamp?,
+    unwellAt: Timestamp? = nil
   ) {
-    self.notBefore = notBefore
+    self.asked = asked
     self.isFailing = isFailing
     self.pacedSendsLeft = pacedSendsLeft
     self.pacedAt = pacedAt
     self.succeededAt = succeededAt
+    self.unwellAt = unwellAt
   }
 
   /// Whether requests keep their distance: while the backend fails, and until it has recovered.
   package var isPaced: Bool { isFailing || pacedSendsLeft > 0 }
 
-  /// The earliest moment at which any lane may send: `now`, or later, never beyond the policy's horizon.
+  /// The earliest moment at which any lane may send: `now`, or later.
   package func opensAt(now: Timestamp, policy: RetryPolicy) -> Timestamp {
-    var opens = now
-    if let notBefore { opens = max(opens, notBefore.clamped(to: policy.horizonMilliseconds, after: now)) }
+    var opens = asked?.opensAt(now: now) ?? now
     if isPaced, let pacedAt {
       // A clock that went back would make the last request one of the future.
       opens = max(opens, min(pacedAt, now).adding(milliseconds: max(policy.paceMilliseconds, 0)))
@@ -48,7 +49,7 @@ package struct BackendPace: Hashable, Sendable, Codable {
 
   /// A request goes out. It was allowed (`opensAt`).
   package mutating func sent(now: Timestamp) {
-    notBefore = nil
+    asked = nil
     if isPaced { pacedAt = now }
   }
 
@@ -65,15 +66,19 @@ package struct BackendPace: Hashable, Sendable, Codable {
     succeededAt = now
   }
 
-  /// The backend did not answer with a reply of its protocol. `retryAfterMilliseconds` is its Retry-After, if that holds
-  /// for all lanes (429, 503).
+  /// The backend did not answer with a reply of its protocol.
+  ///
+  /// - Parameters:
+  ///   - retryAfterMilliseconds: Its Retry-After, if that holds for all lanes (429, 503).
+  ///   - isAboutRequest: Whether the answer is about what was sent. If not, the backend as a whole is unwell.
   package mutating func failed(
-    retryAfterMilliseconds: Int64? = nil, now: Timestamp, policy: RetryPolicy,
+    retryAfterMilliseconds: Int64? = nil, isAboutRequest: Bool = false, now: Timestamp, policy: RetryPolicy,
     using random: inout some RandomNumberGenerator
   ) {
     isFailing = true
     pacedSendsLeft = 0
     pacedAt = now
+    if !isAboutRequest { unwellAt = now }
     if let asked = retryAfterMilliseconds {
       paused(milliseconds: asked, now: now, policy: policy, using: &random)
     }
@@ -81,31 +86,31 @@ package struct BackendPace: Hashable, Sendable, Codable {
 
   /// The backend asks all lanes for a pause, with a failure or with verdicts.
   package mutating func paused(
-    milliseconds asked: Int64, now: Timestamp, policy: RetryPolicy,
-    using random: inout some RandomNumberGenerator
+    milliseconds: Int64, now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
-    guard asked > 0 else { return }
-    let floor = now.adding(milliseconds: policy.floorMilliseconds(asked: asked, using: &random))
-    notBefore = max(notBefore?.clamped(to: policy.horizonMilliseconds, after: now) ?? floor, floor)
+    guard milliseconds > 0 else { return }
+    let floor = policy.floorMilliseconds(asked: milliseconds, using: &random)
+    let new = Wait(.asked, began: now, milliseconds: floor)
+    if asked.map({ $0.opensAt(now: now) <= new.ends }) ?? true { asked = new }
   }
 
   /// Another process of this installation has committed its state since: it knows of later requests than this one.
   package mutating func heard(_ other: BackendPace) {
-    let (asked, succeeded) = (notBefore, succeededAt)
+    let (asked, succeeded, unwell) = (asked, succeededAt, unwellAt)
     self = other
-    if let asked { notBefore = max(asked, other.notBefore ?? asked) }
+    if let asked, asked.ends > self.asked?.ends ?? asked.began { self.asked = asked }
     if let succeeded { succeededAt = max(succeeded, other.succeededAt ?? succeeded) }
+    if let unwell { unwellAt = max(unwell, other.unwellAt ?? unwell) }
   }
 
   /// The clock goes back behind this moment: a wait that was over by then stays over.
-  package mutating func forget(overBy moment: Timestamp) {
-    if let notBefore, notBefore <= moment { self.notBefore = nil }
-  }
+  package mutating func forget(overBy moment: Timestamp) { asked.forget(overBy: moment) }
 
-  /// The clock may have jumped: nothing lies beyond the horizon, nothing that happened is still to come.
-  package mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    notBefore = notBefore?.clamped(to: policy.horizonMilliseconds, after: now)
+  /// The clock may have jumped: nothing that happened is still to come.
+  package mutating func clamp(now: Timestamp) {
+    asked?.clockIsAt(now)
     pacedAt = pacedAt.map { min($0, now) }
     succeededAt = succeededAt.map { min($0, now) }
+    unwellAt = unwellAt.map { min($0, now) }
   }
 }

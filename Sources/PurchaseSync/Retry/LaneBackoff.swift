@@ -6,37 +6,41 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
   package private(set) var failures: Int
   /// How often in a row nothing could be sent since the last failure. It costs none of the budget.
   package private(set) var unsent = 0
-  /// When it is time again; nil: at once. A wake-up brings it nearer.
-  package private(set) var due: Timestamp?
-  /// The backend's Retry-After with its jitter. No wake-up shortens it.
-  package private(set) var notBefore: Timestamp?
+  /// Until it is time again; nil: at once.
+  package private(set) var wait: Wait?
+  /// Whether a wake brought forward what the lane sends next: then the request costs some of the budget.
+  package private(set) var isEarly = false
 
   /// A lane that has not failed.
-  package init() { self.init(failures: 0, due: nil, notBefore: nil) }
+  package init() { self.init(failures: 0, wait: nil) }
 
   /// As it was kept.
-  package init(failures: Int, due: Timestamp?, notBefore: Timestamp?) {
+  package init(failures: Int, wait: Wait?) {
     self.failures = failures
-    self.due = due
-    self.notBefore = notBefore
+    self.wait = wait
   }
 
   /// A lane after a restart. `attempts` is how often its head was sent without being settled; the lane goes on with that
-  /// many failures, so that an app which dies at each launch does not send at each launch. The launch is a wake-up.
+  /// many failures, so that an app which dies at each launch does not send at each launch.
+  ///
+  /// - Parameters:
+  ///   - attemptedAt: When the head was sent last.
+  ///   - isFailing: Whether the backend was failing then. Devices that start together after an outage do not send
+  ///     together. Otherwise the last process was only killed, and a second is enough.
   package init(
-    attempts: Int, now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+    attempts: Int, attemptedAt: Timestamp?, isFailing: Bool, now: Timestamp, policy: RetryPolicy,
+    using random: inout some RandomNumberGenerator
   ) {
-    self.init(failures: max(attempts, 0), due: nil, notBefore: nil)
+    self.init(failures: max(attempts, 0), wait: nil)
     guard failures > 0 else { return }
-    due = now.adding(milliseconds: policy.wakeDelayMilliseconds(using: &random))
+    let jitter = policy.wakeDelayMilliseconds(using: &random)
+    let ends = now.adding(milliseconds: isFailing ? jitter : min(jitter, max(policy.paceMilliseconds, 0)))
+    let began = min(attemptedAt ?? now, now)
+    wait = Wait(.backoff, began: began, milliseconds: ends.milliseconds(since: began))
   }
 
-  /// When this lane may send, as far as it alone decides: `now`, or later, never beyond the policy's horizon.
-  package func opensAt(now: Timestamp, policy: RetryPolicy) -> Timestamp {
-    var lane = self
-    lane.clamp(now: now, policy: policy)
-    return max(now, lane.due ?? now, lane.notBefore ?? now)
-  }
+  /// When this lane may send, as far as it alone decides: `now`, or later.
+  package func opensAt(now: Timestamp) -> Timestamp { wait?.opensAt(now: now) ?? now }
 
   /// No verdicts came. `retryAfterMilliseconds` is the backend's Retry-After, if it gave one.
   package mutating func failed(
@@ -44,10 +48,9 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     using random: inout some RandomNumberGenerator
   ) {
     countFailure()
-    due = now.adding(milliseconds: policy.delayMilliseconds(afterFailures: failures, using: &random))
-    notBefore = nil
-    guard let asked = retryAfterMilliseconds, asked > 0 else { return }
-    notBefore = now.adding(milliseconds: policy.floorMilliseconds(asked: asked, using: &random))
+    let delay = policy.delayMilliseconds(afterFailures: failures, using: &random)
+    let asked = retryAfterMilliseconds.map { $0 > 0 ? policy.floorMilliseconds(asked: $0, using: &random) : 0 }
+    wait = Wait(.backoff, began: now, milliseconds: delay, asked: asked ?? 0)
   }
 
   /// Nothing was sent. The lane waits longer each time.
@@ -55,8 +58,8 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
     unsent = unsent < 64 ? unsent + 1 : unsent
-    let rounds = min(failures, 64) + unsent
-    due = now.adding(milliseconds: policy.delayMilliseconds(afterFailures: rounds, using: &random))
+    let delay = policy.delayMilliseconds(afterFailures: min(failures, 64) + unsent, using: &random)
+    wait = .backoff(delay, keeping: wait, now: now)
   }
 
   /// The backend refused a request that it will refuse again: the lane waits for half of the ceiling or longer from the
@@ -65,43 +68,47 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
     countFailure()
-    due = now.adding(milliseconds: policy.ceilingPaceMilliseconds(using: &random))
-    notBefore = nil
+    let delay = policy.ceilingPaceMilliseconds(using: &random)
+    wait = Wait(.backoff, began: now, milliseconds: delay)
   }
 
-  /// The refused request held one entry, and the lane goes on without it: the usual wait after so many failures. If the
-  /// backend refuses each entry, the waits grow to the ceiling.
-  package mutating func goesOnWithOthers(
+  /// The next request is another one than the one that failed: fewer claims, or the entries behind the one that failed.
+  /// It follows soon, and later with each failure, but not as late as the same request would.
+  package mutating func goesOn(
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
-    guard let planned = due else { return }
-    let usual = now.adding(milliseconds: policy.delayMilliseconds(afterFailures: failures, using: &random))
-    due = min(planned, usual)
+    let delay = policy.delayMilliseconds(afterFailures: min(failures, 3), using: &random)
+    wait?.shorten(to: now.adding(milliseconds: delay), pace: 0)
   }
 
   /// Verdicts came: sending works, also if they settle nothing.
   package mutating func succeeded() { self = LaneBackoff() }
 
-  /// A new purchase, foreground, network back, or a user who asks: the lane sends within the wake-up jitter, but not
-  /// before the backend's Retry-After. Waking again does not postpone it.
+  /// Foreground, network back, sign-in: the lane sends within the wake-up jitter. A tap, or a new purchase, sends at
+  /// once. Neither is before the backend's Retry-After, or sooner than the pace after the failure. Waking again does not
+  /// postpone it.
   package mutating func woken(
-    now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+    isTap: Bool = false, now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
-    guard let planned = due else { return }
-    due = min(planned, now.adding(milliseconds: policy.wakeDelayMilliseconds(using: &random)))
+    guard wait != nil else { return }
+    let jitter = isTap ? 0 : policy.wakeDelayMilliseconds(using: &random)
+    wait?.shorten(to: now.adding(milliseconds: jitter), pace: policy.paceMilliseconds)
   }
 
-  /// The clock may have jumped: no delay of the lane lies beyond the ceiling, and no moment beyond the horizon.
-  package mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    due = due?.clamped(to: min(policy.ceilingMilliseconds, policy.horizonMilliseconds), after: now)
-    notBefore = notBefore?.clamped(to: policy.horizonMilliseconds, after: now)
+  /// A wake ended waits of the lane's entries. Devices that are woken together do not send together.
+  package mutating func brought(
+    isTap: Bool, now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
+  ) {
+    isEarly = true
+    guard !isTap, wait == nil else { return }
+    wait = Wait(.backoff, began: now, milliseconds: policy.wakeDelayMilliseconds(using: &random))
   }
+
+  /// The clock may have jumped.
+  package mutating func clamp(now: Timestamp) { wait?.clockIsAt(now) }
 
   /// The clock goes back behind this moment: a wait that was over by then stays over.
-  package mutating func forget(overBy moment: Timestamp) {
-    if let due, due <= moment { self.due = nil }
-    if let notBefore, notBefore <= moment { self.notBefore = nil }
-  }
+  package mutating func forget(overBy moment: Timestamp) { wait.forget(overBy: moment) }
 
   private mutating func countFailure() {
     failures = failures < .max ? failures + 1 : failures

@@ -40,4 +40,15 @@ extension RetryPolicy {
   package func wakeDelayMilliseconds(using random: inout some RandomNumberGenerator) -> Int64 {
     Backoff.uniform(0...min(max(wakeJitterMilliseconds, 0), max(horizonMilliseconds, 0)), using: &random)
   }
+
+  /// The time in which one spent request comes back.
+  package var budgetIntervalMilliseconds: Int64 {
+    max(budgetWindowMilliseconds, 0) / Int64(max(budgetPerWindow, 1))
+  }
+
+  /// The most retries in any `budgetWindow`.
+  package var mostRetriesPerWindow: Int {
+    let (sum, overflow) = max(budgetPerWindow, 1).addingReportingOverflow(max(budgetBurst, 1))
+    return overflow ? .max : sum
+  }
 }

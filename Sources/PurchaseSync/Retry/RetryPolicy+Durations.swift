@@ -39,10 +39,10 @@ extension RetryPolicy {
     set { paceMilliseconds = newValue.wholeMilliseconds }
   }
 
-  /// An entry that has failed and blocked others for this long is postponed: 10 minutes.
-  public var poisonBlocking: Duration {
-    get { .milliseconds(poisonBlockingMilliseconds) }
-    set { poisonBlockingMilliseconds = newValue.wholeMilliseconds }
+  /// An entry is unknown to the backend for this long before it goes to quarantine: 10 minutes.
+  public var unknownFor: Duration {
+    get { .milliseconds(unknownForMilliseconds) }
+    set { unknownForMilliseconds = newValue.wholeMilliseconds }
   }
 
   /// An entry that has failed for this long while other uploads succeeded goes to quarantine: a day.

@@ -13,11 +13,10 @@ public struct RetryPolicy: Sendable, Hashable {
   package var wakeJitterMilliseconds: Int64 = 5_000
 
   package var budgetWindowMilliseconds: Int64 = 3_600_000
-  /// How many requests after a failure the whole installation may send in one `budgetWindow`: 60. At most 255 of them
-  /// fall into one seventh of the window.
-  public var budgetPerWindow: Int = 60
-  /// How many of these are reserved for a new purchase or a user who asks: 20.
-  public var budgetReserved: Int = 20
+  /// How many requests after a failure come back to the whole installation in one `budgetWindow`: 80, one each 45 s.
+  public var budgetPerWindow: Int = 80
+  /// How many of them it can save, and then send without waiting: 20.
+  public var budgetBurst: Int = 20
 
   package var paceMilliseconds: Int64 = 1_000
   /// An outage is over after this many successful requests, and requests are no longer paced: 60.
@@ -25,10 +24,10 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// An entry is postponed after this many failed uploads: 8.
   public var poisonRounds: Int = 8
-  package var poisonBlockingMilliseconds: Int64 = 600_000
   package var quarantineAfterMilliseconds: Int64 = 86_400_000
-  /// An entry goes to quarantine after this many verdicts `unknownTransaction`: 10.
+  /// An entry goes to quarantine after this many verdicts `unknownTransaction`, but not within `unknownFor`: 10.
   public var unknownTransactionTries: Int = 10
+  package var unknownForMilliseconds: Int64 = 600_000
   package var quarantineRetryMilliseconds: Int64 = 86_400_000
 
   /// The documented numbers.
@@ -48,8 +47,8 @@ public struct RetryPolicy: Sendable, Hashable {
   private static var times: [WritableKeyPath<RetryPolicy, Int64>] {
     [
       \.baseMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
-      \.budgetWindowMilliseconds, \.paceMilliseconds, \.poisonBlockingMilliseconds,
-      \.quarantineAfterMilliseconds, \.quarantineRetryMilliseconds,
+      \.budgetWindowMilliseconds, \.paceMilliseconds,
+      \.unknownForMilliseconds, \.quarantineAfterMilliseconds, \.quarantineRetryMilliseconds,
     ]
   }
 }

@@ -26,15 +26,15 @@ package struct RetryState: Hashable, Sendable, Codable {
     self.pace = pace
   }
 
-  /// Decides about one request of a lane. After a failure, of this lane or of the last upload of all, it costs some
-  /// of the budget; after a success it is free.
+  /// Decides about one request of a lane. After a failure, of this lane or of the last upload of all, and if a wake brought
+  /// it forward, it costs some of the budget; after a success it is free.
   package mutating func admit(
     _ lane: LaneBackoff, for purpose: RetryBudget.Purpose, now: Timestamp, policy: RetryPolicy
   ) -> Admission {
-    pace.clamp(now: now, policy: policy)
-    let opens = max(lane.opensAt(now: now, policy: policy), pace.opensAt(now: now, policy: policy))
+    pace.clamp(now: now)
+    let opens = max(lane.opensAt(now: now), pace.opensAt(now: now, policy: policy))
     guard opens <= now else { return .wait(until: opens) }
-    if lane.failures > 0 || pace.isFailing {
+    if lane.failures > 0 || lane.isEarly || pace.isFailing {
       guard budget.spend(purpose, now: now, policy: policy) else {
         return .wait(until: budget.nextAllowed(purpose, now: now, policy: policy))
       }

@@ -47,12 +47,13 @@ package enum UploadClassification: Hashable, Sendable {
     case 403 where ReplyReading.problem(in: response)?.type == ProblemDocument.device:
       return .backendFault(reason: reason)
     case 429, 503: return .backendBusy(reason: reason, retryAfterMilliseconds: wait)
-    // 403: a captive portal's page. 408 and 425 are about the moment, not about the request.
-    case 403, 408, 425: return .retry(reason: reason, retryAfterMilliseconds: wait)
+    // 403: a captive portal's page. 407: a proxy's. 408 and 425 are about the moment, not about the request.
+    case 403, 407, 408, 425: return .retry(reason: reason, retryAfterMilliseconds: wait)
     case 400...499 where ReplyReading.speaksOtherProtocol(response):
       return .otherProtocol(reason: reason)
     case 400...499: return .backendFault(reason: reason)
-    // 2xx and 3xx without the backend's answer, 5xx, and numbers that are no HTTP status.
+    case 500, 501: return .requestFailed(reason: reason, retryAfterMilliseconds: wait)
+    // 2xx and 3xx without the backend's answer, a gateway's 5xx, and numbers that are no HTTP status.
     default: return .retry(reason: reason, retryAfterMilliseconds: wait)
     }
   }

@@ -107,18 +107,34 @@ extension MemoryStorage: SyncStorage {
   package func entry(_ key: EntryKey) -> Entry? { record(key)?.entry }
 
   package func postpone(
-    _ key: EntryKey, until: Timestamp, reason: String, now: Timestamp
+    _ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp
   ) throws(QueueError) {
-    try recordOfEntry(key).entry?.readyAt = until
+    try recordOfEntry(key).postpone(wait)
   }
 
-  package func clampPostponed(to latest: Timestamp, now: Timestamp) {
-    for line in lines {
+  package func wait(of key: EntryKey) -> Wait? {
+    record(key).flatMap { record in record.entry.flatMap { Wait(of: $0, stored: record.wait) } }
+  }
+
+  package func changeWaits(
+    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+  ) -> Set<Lane> {
+    var changed: Set<Lane> = []
+    for line in lines where lanes?.contains(line.lane) ?? true {
       line.forEach { record in
-        if let moment = record.postponedTo, moment > latest { record.entry?.readyAt = latest }
+        guard let moment = record.postponedTo, moment > now, let entry = record.entry,
+          var wait = Wait(of: entry, stored: record.wait)
+        else { return true }
+        wait.clockIsAt(now)
+        change(&wait)
+        if wait.ends < moment {
+          record.postpone(wait)
+          changed.insert(line.lane)
+        }
         return true
       }
     }
+    return changed
   }
 
   // MARK: Attempts
@@ -156,14 +172,15 @@ extension MemoryStorage: SyncStorage {
   }
 
   package func release(
-    _ key: EntryKey, until: Timestamp?, now: Timestamp
+    _ key: EntryKey, _ wait: Wait?, now: Timestamp
   ) throws(QueueError) -> Bool {
     let record = try recordOfEntry(key)
     guard record.entry?.state == .quarantined else { return true }
     guard queuedCount < limits.entries else { return false }
     set(.queued, of: record)
     record.entry?.reason = nil
-    record.entry?.readyAt = until ?? Timestamp(milliseconds: 0)
+    record.entry?.readyAt = Timestamp(milliseconds: 0)
+    if let wait { record.postpone(wait) }
     return true
   }
 
@@ -315,6 +332,11 @@ extension MemoryStorage.Turns {
 
 // An entry is large, so these read it in place.
 extension MemoryStorage.Record {
+  fileprivate func postpone(_ wait: Wait) {
+    entry?.readyAt = wait.ends
+    self.wait = wait
+  }
+
   fileprivate func isReady(_ now: Timestamp) -> Bool {
     entry?.state == .queued && (entry?.readyAt ?? now) <= now
   }

@@ -39,6 +39,8 @@ package final class MemoryStorage {
     /// The entry's transaction.
     var said: Said?
     var watch = PoisonWatch()
+    /// Of the last postponement.
+    var wait: Wait?
     var tombstone: Tombstone?
     /// The settled entry's transaction.
     var settled: Said?
@@ -47,7 +49,7 @@ package final class MemoryStorage {
 
     func copy() -> Record {
       let copy = Record(key)
-      (copy.entry, copy.said, copy.watch) = (entry, said, watch)
+      (copy.entry, copy.said, copy.watch, copy.wait) = (entry, said, watch, wait)
       (copy.tombstone, copy.settled) = (tombstone, settled)
       return copy
     }

@@ -106,10 +106,17 @@ struct Adoption: Hashable {
       activity = .signInNeeded
       return .needsSignIn
     case .interrupted, .proofMissing, .laneTaken, .unreadable: return .waits
-    case .retry, .backendBusy, .backendFault, .otherProtocol, .unprepared, .accountRefused:
+    case .retry, .requestFailed, .backendBusy, .backendFault, .otherProtocol, .unprepared, .accountRefused:
       retry.failed(failure, &backoff, now: now, &delays)
       return .failed
     }
+  }
+
+  /// A sign that sending works again.
+  mutating func wake(for purpose: RetryBudget.Purpose, now: Timestamp, _ delays: inout Delays) {
+    if purpose == .person { self.purpose = .person }
+    backoff.woken(
+      isTap: purpose == .person, now: now, policy: delays.policy, using: &delays.random)
   }
 
   /// The wait for credentials is over, if there is one.
@@ -125,7 +132,7 @@ struct Adoption: Hashable {
   }
 
   mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    backoff.clamp(now: now, policy: policy)
+    backoff.clamp(now: now)
     signIn.clamp(now: now, policy: policy)
   }
 }

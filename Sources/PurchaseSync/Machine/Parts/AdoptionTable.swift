@@ -48,7 +48,13 @@ struct AdoptionTable: Hashable {
     put(adoption, of: account)
   }
 
-  mutating func signedIn(_ account: String) { adoptions[account]?.signedIn() }
+  mutating func woken(_ reason: WakeReason, now: Timestamp, _ delays: inout Delays) {
+    // In a fixed order: waking draws random numbers.
+    for account in order where reason.concerns(account) {
+      adoptions[account]?.wake(for: reason.purpose, now: now, &delays)
+      if case .signedIn = reason { adoptions[account]?.signedIn() }
+    }
+  }
 
   /// The backend took a request. True if adoptions are to be looked at again.
   mutating func taken(

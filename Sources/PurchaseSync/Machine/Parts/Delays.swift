@@ -10,9 +10,14 @@ struct Delays: Hashable {
     random = RandomSource(seed: seed)
   }
 
-  /// The delay in milliseconds after this many failures, at least the backend's Retry-After.
-  mutating func delay(afterFailures failures: Int, retryAfterMilliseconds asked: Int64? = nil) -> Int64 {
-    policy.delayMilliseconds(afterFailures: failures, retryAfterMilliseconds: asked, using: &random)
+  /// A wait after this many failures, at least as long as the backend asked.
+  mutating func wait(
+    afterFailures failures: Int, retryAfterMilliseconds asked: Int64? = nil, now: Timestamp
+  ) -> Wait {
+    let delay = policy.delayMilliseconds(afterFailures: failures, using: &random)
+    return Wait(
+      .backoff, began: now, milliseconds: max(delay, 1),
+      asked: asked.map { floor(askedMilliseconds: $0) } ?? 0)
   }
 
   /// The backend's Retry-After in milliseconds, with its jitter.

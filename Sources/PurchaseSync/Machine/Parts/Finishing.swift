@@ -14,8 +14,8 @@ import PurchaseQueue
 enum Finishing: Hashable {
   /// The store is being told. So many calls failed before.
   case calling(failures: Int)
-  /// A call failed. The store is told again at this moment, or when the transaction is delivered again.
-  case waiting(failures: Int, due: Timestamp)
+  /// A call failed. The store is told again after this, or when the transaction is delivered again.
+  case waiting(failures: Int, Wait)
 
   var isCalling: Bool {
     if case .calling = self { true } else { false }
@@ -60,10 +60,9 @@ struct FinishTable: Hashable {
       return []
     case .notListed: return []
     case .failed:
-      let wait = delays.delay(afterFailures: before + 1)
-      let due = now.adding(milliseconds: max(wait, 1))
-      states[key] = .waiting(failures: before + 1, due: due)
-      return [.wake(at: due)]
+      let wait = delays.wait(afterFailures: before + 1, now: now)
+      states[key] = .waiting(failures: before + 1, wait)
+      return [.wake(at: wait.ends)]
     }
   }
 
@@ -73,8 +72,8 @@ struct FinishTable: Hashable {
   ) -> [SyncAction] {
     var actions: [SyncAction] = []
     for (key, state) in states.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      guard case .waiting(_, let moment) = state else { continue }
-      let due = policy.bounded(moment, after: now)
+      guard case .waiting(_, let wait) = state else { continue }
+      let due = wait.opensAt(now: now)
       guard due <= now else {
         actions.append(.wake(at: due))
         continue
@@ -117,18 +116,25 @@ struct FinishTable: Hashable {
 
   // MARK: Time
 
+  /// A wake. Devices that are woken together need not spread: only their own store is called.
+  mutating func woken(now: Timestamp, policy: RetryPolicy) {
+    changeWaits { $0.shorten(to: now, pace: policy.paceMilliseconds) }
+  }
+
   /// The clock went back behind this moment: calls that were due by then are due now.
   mutating func forgetWaits(overBy moment: Timestamp, now: Timestamp) {
-    for (key, state) in states {
-      guard case .waiting(let failures, let due) = state, due <= moment else { continue }
-      states[key] = .waiting(failures: failures, due: now)
+    changeWaits { wait in
+      if wait.isOver(by: moment) { wait = Wait(.backoff, began: now, milliseconds: 0) }
     }
   }
 
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+  mutating func clamp(now: Timestamp) { changeWaits { $0.clockIsAt(now) } }
+
+  private mutating func changeWaits(_ change: (inout Wait) -> Void) {
     for (key, state) in states {
-      guard case .waiting(let failures, let due) = state else { continue }
-      states[key] = .waiting(failures: failures, due: policy.bounded(due, after: now))
+      guard case .waiting(let failures, var wait) = state else { continue }
+      change(&wait)
+      states[key] = .waiting(failures: failures, wait)
     }
   }
 }

@@ -12,6 +12,8 @@ struct InFlight: Hashable {
   fileprivate(set) var arrived: Set<EntryKey> = []
   /// The account signed in since. If the request's credentials are refused, that says nothing about the new ones.
   fileprivate(set) var hasNewCredentials = false
+  /// A wake came since. If the request fails, that says nothing about the time after the wake.
+  fileprivate(set) var wasWoken = false
 
   init(_ entries: [Entry]) { self.entries = entries }
 
@@ -53,8 +55,6 @@ struct LaneState: Hashable {
   private(set) var sendsDueFirst = false
   /// Deliveries of entries while they were in flight. The verdicts do not take them into account.
   private(set) var arrivedInFlight: [EntryKey: StoreTransaction] = [:]
-  /// Entries that wait for the backend's Retry-After. A newer proof does not shorten such a wait.
-  private(set) var askedToWait: Set<EntryKey> = []
 
   init(backoff: LaneBackoff = LaneBackoff()) { self.backoff = backoff }
 
@@ -67,11 +67,25 @@ struct LaneState: Hashable {
 
   // MARK: Events
 
-  /// Something new to send, or a sign that sending works again.
-  mutating func wake(for purpose: RetryBudget.Purpose, now: Timestamp, _ delays: inout Delays) {
+  /// Something new to send, or a sign that sending works again. `hasShortened`: entries of the lane wait less for it.
+  mutating func wake(
+    for purpose: RetryBudget.Purpose, hasShortened: Bool = false, now: Timestamp, _ delays: inout Delays
+  ) {
     endSignInWait()
-    backoff.woken(now: now, policy: delays.policy, using: &delays.random)
     if purpose == .person { self.purpose = .person }
+    if inFlight != nil { changeRequest { $0.wasWoken = true } }
+    let isTap = purpose == .person
+    backoff.woken(isTap: isTap, now: now, policy: delays.policy, using: &delays.random)
+    guard hasShortened else { return }
+    backoff.brought(isTap: isTap, now: now, policy: delays.policy, using: &delays.random)
+  }
+
+  /// Changes what is in flight in its place, without a copy of its entries.
+  private mutating func changeRequest(_ change: (inout InFlight) -> Void) {
+    guard case .inFlight(var request) = activity else { return }
+    activity = .idle
+    change(&request)
+    activity = .inFlight(request)
   }
 
   /// The wait for credentials is over, if there is one.
@@ -84,10 +98,7 @@ struct LaneState: Hashable {
   /// The account has credentials, new ones or again.
   mutating func signedIn() {
     signIn = SignInRetry()
-    guard case .inFlight(var request) = activity else { return }
-    activity = .idle
-    request.hasNewCredentials = true
-    activity = .inFlight(request)
+    changeRequest { $0.hasNewCredentials = true }
   }
 
   /// A request for these entries is prepared. No other request of this lane begins until it has ended.
@@ -106,20 +117,16 @@ struct LaneState: Hashable {
 
   /// The store delivered an entry anew. It matters if the entry is in flight.
   mutating func arrived(_ transaction: StoreTransaction) {
-    guard case .inFlight(var request) = activity, request.holds(transaction.key) else { return }
+    guard let request = inFlight, request.holds(transaction.key) else { return }
     arrivedInFlight[transaction.key] = transaction
-    activity = .idle
-    request.arrived.insert(transaction.key)
-    activity = .inFlight(request)
+    changeRequest { $0.arrived.insert(transaction.key) }
   }
 
   /// The app discarded an entry.
   mutating func discarded(_ key: EntryKey) {
     arrivedInFlight[key] = nil
-    guard case .inFlight(var request) = activity, request.holds(key) else { return }
-    activity = .idle
-    request.discarded.insert(key)
-    activity = .inFlight(request)
+    guard let request = inFlight, request.holds(key) else { return }
+    changeRequest { $0.discarded.insert(key) }
   }
 
   /// An answer came. The lane stays in flight until `ended`: freeing capacity looks at all lanes, and would resend
@@ -128,7 +135,6 @@ struct LaneState: Hashable {
     guard case .inFlight(let request) = activity else {
       preconditionFailure("an answer for a lane that has nothing in flight")
     }
-    if !askedToWait.isEmpty { askedToWait.subtract(request.entries.map(\.key)) }
     return request
   }
 
@@ -143,22 +149,28 @@ struct LaneState: Hashable {
   /// The request ended without verdicts, or did not begin: the lane is idle.
   mutating func stopped() { activity = .idle }
 
-  /// Updates the backoff of this lane and the pace of all lanes. A request that was refused with several claims is not
-  /// sent again as it is: the next one has fewer claims, so it need not wait for long.
+  /// Updates the backoff of this lane and the pace of all lanes. If one of several claims may be at fault, the request is
+  /// not sent again as it is: the next one has fewer claims, so it need not wait for long.
   mutating func failed(
-    _ failure: UploadFailure, claims: Int, _ retry: inout RetryLedger, now: Timestamp,
+    _ failure: UploadFailure, _ request: InFlight, _ retry: inout RetryLedger, now: Timestamp,
     _ delays: inout Delays
   ) {
-    if case .backendFault = failure, claims > 1 {
+    let isOneOfSeveral = request.entries.count > 1 && failure.blame != .nothing
+    if isOneOfSeveral, failure.blame == .content {
       backoff.failed(now: now, policy: delays.policy, using: &delays.random)
     } else {
       retry.failed(failure, &backoff, now: now, &delays)
     }
+    if isOneOfSeveral { goesOn(now: now, &delays) }
+    if request.wasWoken {
+      backoff.woken(
+        isTap: purpose == .person, now: now, policy: delays.policy, using: &delays.random)
+    }
   }
 
-  /// The entry that the backend refused by itself is out of the way: those behind it need not wait for as long.
-  mutating func goesOnWithOthers(now: Timestamp, _ delays: inout Delays) {
-    backoff.goesOnWithOthers(now: now, policy: delays.policy, using: &delays.random)
+  /// The next request is another one than the one that failed: it need not wait for as long.
+  mutating func goesOn(now: Timestamp, _ delays: inout Delays) {
+    backoff.goesOn(now: now, policy: delays.policy, using: &delays.random)
   }
 
   /// There are no credentials.
@@ -171,9 +183,6 @@ struct LaneState: Hashable {
     return false
   }
 
-  /// The backend asked to wait with this entry.
-  mutating func askedToWait(_ key: EntryKey) { askedToWait.insert(key) }
-
   // MARK: Time
 
   /// The clock went back behind this moment: waits that were over by then stay over.
@@ -183,7 +192,7 @@ struct LaneState: Hashable {
   }
 
   mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    backoff.clamp(now: now, policy: policy)
+    backoff.clamp(now: now)
     signIn.clamp(now: now, policy: policy)
   }
 }

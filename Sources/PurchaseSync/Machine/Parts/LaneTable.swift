@@ -17,32 +17,44 @@ struct LaneTable {
   var hasInFlight: Bool { states.values.contains { $0.inFlight != nil } }
 
   /// Lanes that an earlier run left. Each goes on with as many failures as its head has attempts: an app that dies at
-  /// each launch must not send at each launch.
+  /// each launch must not send at each launch. `isFailing`: whether the backend was failing then. The start is a wake.
   mutating func start(
-    from storage: some LaneStorage, now: Timestamp, _ delays: inout Delays
+    from storage: some LaneStorage, isFailing: Bool, now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) {
+    try storage.boundWaits(now: now)
+    let shortened = try storage.shortenWaits(now: now, policy: delays.policy)
     for lane in try storage.lanes() {
       let head = try storage.readyEntries(in: lane, now: .distantFuture, limit: 1).first
       states[lane] = LaneState(
         backoff: LaneBackoff(
-          attempts: head?.attempts ?? 0, now: now, policy: delays.policy, using: &delays.random))
+          attempts: head?.attempts ?? 0, attemptedAt: head?.attemptedAt, isFailing: isFailing, now: now,
+          policy: delays.policy, using: &delays.random))
+      if shortened.contains(lane) { self[lane].wake(for: .retry, hasShortened: true, now: now, &delays) }
     }
   }
 
-  mutating func woken(_ reason: WakeReason, now: Timestamp, _ delays: inout Delays) {
-    switch reason {
-    case .foreground: for lane in names { self[lane].wake(for: .retry, now: now, &delays) }
-    case .networkBack:
-      // Credentials do not come with a network.
-      for lane in names where self[lane].activity != .signInNeeded {
-        self[lane].wake(for: .retry, now: now, &delays)
-      }
-    case .userAsked: for lane in names { self[lane].wake(for: .person, now: now, &delays) }
-    case .signedIn(let account):
-      for lane in [.account(account), Lane.question(of: account)] {
-        self[lane].wake(for: .person, now: now, &delays)
-        self[lane].signedIn()
-      }
+  /// Ends the waits of lanes and entries, as far as the backend did not ask for them.
+  mutating func woken(
+    _ reason: WakeReason, in storage: some LaneStorage, now: Timestamp, _ delays: inout Delays
+  ) throws(QueueError) {
+    var lanes = Set(names)
+    if case .signedIn(let account) = reason { lanes = [.account(account), Lane.question(of: account)] }
+    // Credentials do not come with a network.
+    if reason == .networkBack { lanes = lanes.filter { self[$0].activity != .signInNeeded } }
+    let isAboutAll = if case .signedIn = reason { false } else { true }
+    let shortened = try storage.shortenWaits(
+      in: isAboutAll ? nil : Array(lanes), now: now, policy: delays.policy)
+    for lane in lanes.union(shortened).sorted(by: { $0.rawValue < $1.rawValue }) {
+      self[lane].wake(
+        for: reason.purpose, hasShortened: shortened.contains(lane), now: now, &delays)
+      if case .signedIn = reason { self[lane].signedIn() }
+    }
+  }
+
+  /// The backend answers again: what waited for that in other lanes is sent soon.
+  mutating func reached(besides lane: Lane, now: Timestamp, _ delays: inout Delays) {
+    for other in names where other != lane && self[other].activity == .idle {
+      self[other].wake(for: .retry, now: now, &delays)
     }
   }
 

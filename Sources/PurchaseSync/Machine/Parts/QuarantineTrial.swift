@@ -67,7 +67,7 @@ struct QuarantineTrial: Hashable {
           waiting.append(remaining.removeFirst())
           continue
         }
-        guard try storage.release(key, until: nil, now: now) else { break }
+        guard try storage.release(key, nil, now: now) else { break }
       }
       remaining.removeFirst()
     }
@@ -103,10 +103,11 @@ struct QuarantineTrial: Hashable {
     // entry too early.
     if asked != nil { try note(key, asked, isFirst, in: storage, now: now) }
     guard try storage.quarantine(key, reason: reason, now: now) else {
-      let tried = now.adding(milliseconds: policy.quarantineRetryMilliseconds)
-      let until = max(tried, asked ?? tried)
-      try storage.postpone(key, until: until, reason: reason, now: now)
-      return .postponed(until: until)
+      let wait = Wait(
+        .poison, began: now, milliseconds: policy.quarantineRetryMilliseconds,
+        asked: asked?.milliseconds(since: now) ?? 0)
+      try storage.postpone(key, wait, reason: reason, now: now)
+      return .postponed(until: wait.ends)
     }
     var actions: [SyncAction] = [
       .emit(.quarantined(key, reason: reason)), .wake(at: Self.nextTrial(now: now, policy: policy)),
@@ -123,8 +124,7 @@ struct QuarantineTrial: Hashable {
   /// The result of `newProof`.
   enum Release: Hashable {
     case noCapacity
-    /// `isPaused`: the backend asked for a pause with it.
-    case released(isPaused: Bool)
+    case released
   }
 
   /// A new proof is a reason to try again. A store may sign anew each time it is asked, and quarantining an entry frees
@@ -134,14 +134,12 @@ struct QuarantineTrial: Hashable {
   ) throws(QueueError) -> Release {
     let releases = proofReleases[key, default: 0]
     let asked = try Self.pause(of: key, in: storage, now: now, policy: delays.policy)
-    var until = asked
-    if releases > 0 {
-      let wait = delays.delay(afterFailures: releases + 4)
-      until = max(asked ?? now, now.adding(milliseconds: max(wait, 1)))
-    }
-    guard try storage.release(key, until: until, now: now) else { return .noCapacity }
+    let pause = asked?.milliseconds(since: now) ?? 0
+    let delay = releases > 0 ? delays.wait(afterFailures: releases + 4, now: now).milliseconds : 0
+    let wait = Wait(.backoff, began: now, milliseconds: delay, asked: pause)
+    guard try storage.release(key, wait.milliseconds > 0 ? wait : nil, now: now) else { return .noCapacity }
     proofReleases[key] = releases + 1
-    return .released(isPaused: asked != nil)
+    return .released
   }
 
   /// The entry is settled: its releases do not count any more.

@@ -33,10 +33,10 @@ struct RetryLedger: Hashable {
     let stored = try storage.retryState()
     guard stored != committed else { return }
     // The file may still hold a Retry-After that this process has cleared (`forgetWaits`). Ignore it.
-    let cleared = state.pace.notBefore == nil ? committed.pace.notBefore : nil
+    let cleared = state.pace.asked == nil ? committed.pace.asked : nil
     state.budget = stored.budget
     state.pace.heard(stored.pace)
-    if let cleared, stored.pace.notBefore == cleared { state.pace.forget(overBy: cleared) }
+    if let cleared, stored.pace.asked == cleared { state.pace.forget(overBy: cleared.ends) }
     committed = stored
   }
 
@@ -86,6 +86,10 @@ struct RetryLedger: Hashable {
       state.pace.failed(now: now, policy: delays.policy, using: &delays.random)
       backoff.failed(
         retryAfterMilliseconds: asked, now: now, policy: delays.policy, using: &delays.random)
+    case .requestFailed(_, let asked):
+      state.pace.failed(isAboutRequest: true, now: now, policy: delays.policy, using: &delays.random)
+      backoff.failed(
+        retryAfterMilliseconds: asked, now: now, policy: delays.policy, using: &delays.random)
     case .backendBusy(_, let asked):
       state.pace.failed(
         retryAfterMilliseconds: asked, now: now, policy: delays.policy, using: &delays.random)
@@ -120,10 +124,10 @@ struct RetryLedger: Hashable {
   /// The clock went back behind this moment: waits that were over by then stay over.
   mutating func forgetWaits(overBy moment: Timestamp) { state.pace.forget(overBy: moment) }
 
-  /// Brings every moment back to the horizon.
+  /// The clock may have jumped.
   mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    state.pace.clamp(now: now, policy: policy)
-    state.budget.clamp(now: now)
+    state.pace.clamp(now: now)
+    state.budget.clamp(now: now, policy: policy)
   }
 }
 
@@ -131,7 +135,7 @@ extension RetryState {
   /// Whether the difference has to be committed before the next request. The moment of the last success alone does
   /// not: it only delays the quarantine of an entry that fails by itself.
   func isWorthKeeping(since kept: RetryState) -> Bool {
-    budget != kept.budget || pace.notBefore != kept.pace.notBefore || pace.isFailing != kept.pace.isFailing
+    budget != kept.budget || pace.asked != kept.pace.asked || pace.isFailing != kept.pace.isFailing
       || pace.pacedSendsLeft != kept.pace.pacedSendsLeft || pace.pacedAt != kept.pace.pacedAt
   }
 }

@@ -134,13 +134,20 @@ extension ForwardingStorage {
     try write { () throws(QueueError) in try base.attach(proof, to: key, now: now) }
   }
 
-  package func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) throws(QueueError)
+  package func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) throws(QueueError)
   {
-    try write { () throws(QueueError) in try base.postpone(key, until: until, reason: reason, now: now) }
+    try write { () throws(QueueError) in try base.postpone(key, wait, reason: reason, now: now) }
   }
 
-  package func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError) {
-    try write { () throws(QueueError) in try base.clampPostponed(to: latest, now: now) }
+  package func wait(of key: EntryKey) throws(QueueError) -> Wait? { try base.wait(of: key) }
+
+  package func changeWaits(
+    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+  ) throws(QueueError) -> Set<Lane> {
+    let changed = try base.changeWaits(in: lanes, reason: reason, now: now, change)
+    // Each wake asks for it, and mostly nothing is written.
+    guard !changed.isEmpty else { return changed }
+    return try write { () throws(QueueError) in changed }
   }
 
   package func recordAttempt(_ keys: [EntryKey], keeping state: RetryState?, now: Timestamp)
@@ -159,8 +166,8 @@ extension ForwardingStorage {
     try write { () throws(QueueError) in try base.quarantine(key, reason: reason, now: now) }
   }
 
-  package func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool {
-    try write { () throws(QueueError) in try base.release(key, until: until, now: now) }
+  package func release(_ key: EntryKey, _ wait: Wait?, now: Timestamp) throws(QueueError) -> Bool {
+    try write { () throws(QueueError) in try base.release(key, wait, now: now) }
   }
 
   package func keep(_ trial: TrialRecord) throws(QueueError) {

@@ -32,12 +32,33 @@ package protocol LaneStorage: EntryStorage {
   func readyEntries(in lane: Lane, now: Timestamp, limit: Int, dueFirst: Bool) throws(QueueError) -> [Entry]
   /// When the first postponed entry of a lane becomes ready, or became ready; nil if none is postponed.
   func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp?
-  func postpone(_ key: EntryKey, until: Timestamp, reason: String, now: Timestamp) throws(QueueError)
-  /// Brings every entry that is postponed beyond `latest` forward to `latest`.
-  func clampPostponed(to latest: Timestamp, now: Timestamp) throws(QueueError)
+  /// Keeps an entry from being sent until the wait is over, and stores the wait with it.
+  func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) throws(QueueError)
+  /// The wait of a postponed entry; nil if it is not postponed.
+  func wait(of key: EntryKey) throws(QueueError) -> Wait?
+  /// Changes the waits of all entries that are postponed beyond `now`, where the change makes another moment of one.
+  /// Returns their lanes.
+  func changeWaits(
+    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+  ) throws(QueueError) -> Set<Lane>
 }
 
 extension LaneStorage {
+  /// A wake: the waits of the lanes' entries end now, as far as the backend did not ask for them. Nil: of all lanes.
+  /// Returns the lanes of which an entry waits no more, or less.
+  package func shortenWaits(
+    in lanes: [Lane]? = nil, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> Set<Lane> {
+    try changeWaits(in: lanes, reason: "brought forward", now: now) { wait in
+      wait.shorten(to: now, pace: policy.paceMilliseconds)
+    }
+  }
+
+  /// The clock may have jumped: no entry waits longer than for the length of its wait again.
+  package func boundWaits(now: Timestamp) throws(QueueError) {
+    _ = try changeWaits(in: nil, reason: "the clock went back", now: now) { _ in }
+  }
+
   /// Entries that were never postponed come first.
   package func readyEntries(in lane: Lane, now: Timestamp, limit: Int) throws(QueueError) -> [Entry] {
     try readyEntries(in: lane, now: now, limit: limit, dueFirst: false)
@@ -59,8 +80,8 @@ package protocol AttemptStorage: AnyObject {
 package protocol QuarantineStorage: EntryStorage {
   /// False if the quarantine is full; the entry then stays in its lane.
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool
-  /// Returns an entry to its place in its lane, postponed until `until` if that is set. False if there is no capacity.
-  func release(_ key: EntryKey, until: Timestamp?, now: Timestamp) throws(QueueError) -> Bool
+  /// Returns an entry to its place in its lane, postponed if there is a wait. False if there is no capacity.
+  func release(_ key: EntryKey, _ wait: Wait?, now: Timestamp) throws(QueueError) -> Bool
   /// The quarantined entries in their order. Damaged entries are left out.
   func quarantined() throws(QueueError) -> [EntryKey]
   /// Whether the quarantine holds anything, damaged entries included. Cheap: it is asked at each event.
