@@ -243,7 +243,9 @@ extension LaneState {
     (WakeReason.foreground, true, false), (.networkBack, false, false), (.userAsked, true, true),
     (.signedIn(account: "alice"), true, false), (.signedIn(account: "bob"), false, false),
   ])
-  func `each wake-up reason wakes the right lanes`(reason: WakeReason, endsSignIn: Bool, isForPerson: Bool) throws {
+  func `each wake-up reason wakes the right lanes`(reason: WakeReason, endsSignIn: Bool, isForPerson: Bool)
+    throws
+  {
     var lanes = LaneTable()
     lanes[alice].needSignIn()
     var delays = Delays(RetryPolicy(), seed: 1)

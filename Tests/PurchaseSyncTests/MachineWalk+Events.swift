@@ -123,7 +123,7 @@ extension MachineWalk {
     let wait: Int64? = chance(1, in: 2) ? pick([1_000, 60_000, 7_200_000, .max]) : nil
     let failure: UploadFailure = pick([
       .retry(reason: "no answer", retryAfterMilliseconds: nil),
-      .retry(reason: "HTTP 500", retryAfterMilliseconds: wait),
+      .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: wait),
       .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: wait), .backendFault(reason: "HTTP 400"),
       .signInNeeded, .tokenRefused, .proofMissing, .laneTaken, .unprepared(reason: "locked"), .interrupted,
       .accountRefused,

@@ -66,7 +66,8 @@ import Testing
   func `each part that holds requests back is worth a commit, the last success alone is not`(part: Part) {
     let budget = RetryBudget(fullAt: Timestamp(milliseconds: part == .budget ? 1 : 0))
     let pace = BackendPace(
-      asked: part == .asked ? Wait(.asked, began: midday, milliseconds: 1) : nil, isFailing: part == .isFailing,
+      asked: part == .asked ? Wait(.asked, began: midday, milliseconds: 1) : nil,
+      isFailing: part == .isFailing,
       pacedSendsLeft: part == .pacedSendsLeft ? 1 : 0, pacedAt: part == .pacedAt ? midday : nil,
       succeededAt: part == .succeededAt ? midday : nil)
     let changed = RetryState(budget: budget, pace: pace)

@@ -29,29 +29,31 @@ import Testing
       isRefused: isRefused, hasOthers: hasOthers, backend: backend, now: now, policy: policy, using: &random)
   }
 
-  private func isSetAside(_ judgement: PoisonWatch.Judgement, at now: Timestamp) -> Bool {
+  private func isPostponed(_ judgement: PoisonWatch.Judgement, at now: Timestamp) -> Bool {
     guard case .postponed(let wait) = judgement, wait.cause == .poison else { return false }
     return (1_800_000...3_600_000).contains(wait.ends.milliseconds(since: now))
   }
 
-  @Test func `an entry is set aside after the eighth failed round`() {
+  @Test func `an entry is postponed for longer after the eighth failed round`() {
     #expect(judge(failing(rounds: 0), now: noon) == .keep)
     #expect(judge(failing(rounds: 7), now: noon) == .keep)
-    #expect(isSetAside(judge(failing(rounds: 8), now: noon), at: noon))
+    #expect(isPostponed(judge(failing(rounds: 8), now: noon), at: noon))
     var endless = PoisonWatch(failedRounds: .max, failingSince: noon, unknownAnswers: .max)
     endless.failed(now: noon)
-    #expect(isSetAside(judge(endless, now: noon), at: noon))
+    #expect(isPostponed(judge(endless, now: noon), at: noon))
   }
 
   @Test func `while the backend fails at everything, no entry is at fault`() {
     let watch = failing(rounds: 20)
     #expect(judge(watch, unwell: later(1_000), now: later(2_000)) == .keep)
-    #expect(isSetAside(judge(watch, unwell: later(-1), now: later(2_000)), at: later(2_000)))
+    #expect(isPostponed(judge(watch, unwell: later(-1), now: later(2_000)), at: later(2_000)))
     #expect(
-      isSetAside(judge(watch, others: later(1_500), unwell: later(1_000), now: later(2_000)), at: later(2_000)))
-    #expect(isSetAside(judge(watch, isRefused: true, unwell: later(1_000), now: later(2_000)), at: later(2_000)))
+      isPostponed(
+        judge(watch, others: later(1_500), unwell: later(1_000), now: later(2_000)), at: later(2_000)))
     #expect(
-      !isSetAside(judge(watch, hasOthers: true, now: later(2_000)), at: later(2_000)),
+      isPostponed(judge(watch, isRefused: true, unwell: later(1_000), now: later(2_000)), at: later(2_000)))
+    #expect(
+      !isPostponed(judge(watch, hasOthers: true, now: later(2_000)), at: later(2_000)),
       "others are there to compare with, and none has succeeded")
   }
 

@@ -338,7 +338,9 @@ import Testing
       try site.settle("102")
       try storage.markSeen(key("102"))
       #expect(try storage.release(key("100"), nil, now: midday))
-      #expect(try storage.release(key("100"), Wait(.asked, began: midday, milliseconds: 60_000), now: midday), "already released")
+      #expect(
+        try storage.release(key("100"), Wait(.asked, began: midday, milliseconds: 60_000), now: midday),
+        "already released")
       #expect(try storage.entry(key("100"))?.reason == nil)
       #expect(try site.readyIDs(.device) == ["100", "101"])
       #expect(try storage.quarantined() == [])
@@ -350,7 +352,8 @@ import Testing
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
       #expect(try site.storage.quarantine(key("100"), reason: "forged", now: midday))
-      #expect(try site.storage.release(key("100"), Wait(.asked, began: midday, milliseconds: 60_000), now: midday))
+      #expect(
+        try site.storage.release(key("100"), Wait(.asked, began: midday, milliseconds: 60_000), now: midday))
       try site.reopen()
       #expect(try site.storage.entry(key("100"))?.readyAt == later)
       #expect(try site.readyIDs(.device) == [])

@@ -86,7 +86,8 @@ import Testing
   }
 
   private static let outcomes: Set = [
-    "verdicts", "retry", "requestFailed", "backendBusy", "backendFault", "tokenRefused", "otherProtocol", "interrupted",
+    "verdicts", "retry", "requestFailed", "backendBusy", "backendFault", "tokenRefused", "otherProtocol",
+    "interrupted",
     "accountRefused",
   ]
 
@@ -95,11 +96,12 @@ import Testing
     #expect(policy.baseMilliseconds == 2_000 && policy.ceilingMilliseconds == 3_600_000)
     #expect(policy.horizonMilliseconds == 86_400_000 && policy.retryAfterJitterPercent == 20)
     #expect(policy.wakeJitterMilliseconds == 5_000)
-    #expect(policy.budgetPerWindow == 60 && policy.budgetReserved == 20)
+    #expect(policy.budgetPerWindow == 80 && policy.budgetBurst == 20)
+    #expect(policy.wakeBound == .seconds(51) && policy.deliveryBound == .seconds(3_645))
     #expect(policy.budgetWindowMilliseconds == 3_600_000)
     #expect(policy.paceMilliseconds == 1_000 && policy.pacedSends == 60)
     #expect(policy.poisonRounds == 8)
-    #expect(policy.poisonBlockingMilliseconds == 600_000 && policy.quarantineAfterMilliseconds == 86_400_000)
+    #expect(policy.unknownForMilliseconds == 600_000 && policy.quarantineAfterMilliseconds == 86_400_000)
     #expect(policy.unknownTransactionTries == 10 && policy.quarantineRetryMilliseconds == 86_400_000)
   }
 }

@@ -98,7 +98,10 @@ import Testing
 
   @Test func `Retry-After of any other status applies to the lane only`() {
     #expect(
-      outcome(500, retryAfter: "5") == .failure(.retry(reason: "HTTP 500", retryAfterMilliseconds: 5_000)))
+      outcome(500, retryAfter: "5")
+        == .failure(.requestFailed(reason: "HTTP 500", retryAfterMilliseconds: 5_000)))
+    #expect(
+      outcome(502, retryAfter: "5") == .failure(.retry(reason: "HTTP 502", retryAfterMilliseconds: 5_000)))
   }
 
   @Test(arguments: [
@@ -201,6 +204,7 @@ extension UploadClassification {
     switch self {
     case .verdicts: "verdicts"
     case .failure(.retry): "retry"
+    case .failure(.requestFailed): "requestFailed"
     case .failure(.backendBusy): "backendBusy"
     case .failure(.backendFault): "backendFault"
     case .failure(.signInNeeded): "signInNeeded"

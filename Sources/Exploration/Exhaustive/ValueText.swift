@@ -139,7 +139,8 @@ struct ValueText {
   /// or has another one before it or behind it in its lane; numbers of proofs, of which each transaction has one; and
   /// moments that are only shown. And what follows from the rest: indexes of records and of orders.
   private static let leftOut: Set<String> = [
-    "enqueuedAt", "attemptedAt", "settledAt", "succeededAt", "unwellAt", "failingSince", "lastRecord", "record", "lines",
+    "enqueuedAt", "attemptedAt", "settledAt", "succeededAt", "unwellAt", "failingSince", "lastRecord",
+    "record", "lines",
     "place",
     "lastPlace", "proofs", "lastProof", "sendsDueFirst", "storeAccount", "fullAt",
     "slotByNumber", "slotByToken", "shelfOfOrder", "shelves", "shelfByProduct",

@@ -11,29 +11,31 @@ package struct EnginePolicy: FleetPolicy {
   package var fresh: EngineState { EngineState() }
 
   package func purchased(_ state: inout EngineState, now: Int64, using random: inout RandomSource) -> Int64 {
-    let moment = EngineState.timestamp(now)
-    var lane = state.lane
-    lane.woken(isTap: true, now: moment, policy: policy, using: &random)
-    state.keep(lane)
     state.isForPerson = true
-    return next(state, moment)
+    return woken(&state, isTap: true, now: now, using: &random)
   }
 
   package func opened(
     _ state: inout EngineState, due: Int64?, now: Int64, using random: inout RandomSource
   ) -> Int64? {
-    let moment = EngineState.timestamp(now)
-    var lane = state.lane
-    lane.woken(now: moment, policy: policy, using: &random)
-    state.keep(lane)
-    return next(state, moment)
+    woken(&state, isTap: false, now: now, using: &random)
   }
 
   package func tapped(
     _ state: inout EngineState, due: Int64?, now: Int64, using random: inout RandomSource
   ) -> Int64? {
     state.isForPerson = true
-    return opened(&state, due: due, now: now, using: &random)
+    return woken(&state, isTap: true, now: now, using: &random)
+  }
+
+  private func woken(
+    _ state: inout EngineState, isTap: Bool, now: Int64, using random: inout RandomSource
+  ) -> Int64 {
+    let moment = EngineState.timestamp(now)
+    var lane = state.lane
+    lane.woken(isTap: isTap, now: moment, policy: policy, using: &random)
+    state.keep(lane)
+    return next(state, moment)
   }
 
   package func admit(_ state: inout EngineState, now: Int64, using random: inout RandomSource) -> FleetNext? {

@@ -19,7 +19,9 @@ package struct BackendPace: Hashable, Sendable, Codable {
   package private(set) var unwellAt: Timestamp?
 
   /// Nothing is known yet.
-  package init() { self.init(asked: nil, isFailing: false, pacedSendsLeft: 0, pacedAt: nil, succeededAt: nil) }
+  package init() {
+    self.init(asked: nil, isFailing: false, pacedSendsLeft: 0, pacedAt: nil, succeededAt: nil)
+  }
 
   /// As it was stored.
   package init(

@@ -49,7 +49,9 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
   ) {
     countFailure()
     let delay = policy.delayMilliseconds(afterFailures: failures, using: &random)
-    let asked = retryAfterMilliseconds.map { $0 > 0 ? policy.floorMilliseconds(asked: $0, using: &random) : 0 }
+    let asked = retryAfterMilliseconds.map {
+      $0 > 0 ? policy.floorMilliseconds(asked: $0, using: &random) : 0
+    }
     wait = Wait(.backoff, began: now, milliseconds: delay, asked: asked ?? 0)
   }
 

@@ -51,4 +51,16 @@ extension RetryPolicy {
     let (sum, overflow) = max(budgetPerWindow, 1).addingReportingOverflow(max(budgetBurst, 1))
     return overflow ? .max : sum
   }
+
+  /// From a wake to the request that it brings.
+  package var wakeBoundMilliseconds: Int64 {
+    max(wakeJitterMilliseconds, 0) + budgetIntervalMilliseconds + max(paceMilliseconds, 0)
+  }
+
+  /// From one request to the next without a wake, if the backend asks for no more.
+  package var deliveryBoundMilliseconds: Int64 {
+    let (sum, overflow) = max(min(ceilingMilliseconds, horizonMilliseconds), 0)
+      .addingReportingOverflow(budgetIntervalMilliseconds)
+    return overflow ? .max : sum
+  }
 }

@@ -20,20 +20,21 @@ extension RetryPolicy {
     set { horizonMilliseconds = newValue.wholeMilliseconds }
   }
 
-  /// How long a lane that is woken early waits at most: 5 s. Devices that get their network back together do not send
-  /// together.
+  /// How long a lane that has failed still waits after a wake at most: 5 s. Devices that get their network back together
+  /// do not send together. A healthy lane, a tap and a new purchase do not wait.
   public var wakeJitter: Duration {
     get { .milliseconds(wakeJitterMilliseconds) }
     set { wakeJitterMilliseconds = newValue.wholeMilliseconds }
   }
 
-  /// The time over which the retry budget is counted: an hour.
+  /// The time in which `budgetPerWindow` requests come back: an hour.
   public var budgetWindow: Duration {
     get { .milliseconds(budgetWindowMilliseconds) }
     set { budgetWindowMilliseconds = newValue.wholeMilliseconds }
   }
 
-  /// The least time between two requests while the backend fails, and after an outage: 1 s.
+  /// The least time between two requests while the backend fails, after an outage, and between a failure and the try that
+  /// a tap brings: 1 s.
   public var pace: Duration {
     get { .milliseconds(paceMilliseconds) }
     set { paceMilliseconds = newValue.wholeMilliseconds }
@@ -56,4 +57,13 @@ extension RetryPolicy {
     get { .milliseconds(quarantineRetryMilliseconds) }
     set { quarantineRetryMilliseconds = newValue.wholeMilliseconds }
   }
+
+  /// With a network, a backend that answers, and credentials, a purchase is delivered within this time of a wake or a tap,
+  /// also if the budget is used up, and unless the backend has asked for more (`Retry-After`): 51 s, and the time of the
+  /// request. A person who taps waits for no jitter and no budget.
+  public var wakeBound: Duration { .milliseconds(wakeBoundMilliseconds) }
+
+  /// The same without a wake, from the moment at which the backend would take it: 1 hour and 45 s. An entry in quarantine
+  /// waits for `quarantineRetry`.
+  public var deliveryBound: Duration { .milliseconds(deliveryBoundMilliseconds) }
 }

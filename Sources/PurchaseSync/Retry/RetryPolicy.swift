@@ -22,7 +22,8 @@ public struct RetryPolicy: Sendable, Hashable {
   /// An outage is over after this many successful requests, and requests are no longer paced: 60.
   public var pacedSends: Int = 60
 
-  /// An entry is postponed after this many failed uploads: 8.
+  /// An entry is postponed at the pace of the ceiling after this many uploads that the backend refused or failed at, while
+  /// it is well: 8. Uploads that did not reach the backend do not count.
   public var poisonRounds: Int = 8
   package var quarantineAfterMilliseconds: Int64 = 86_400_000
   /// An entry goes to quarantine after this many verdicts `unknownTransaction`, but not within `unknownFor`: 10.

@@ -134,8 +134,7 @@ extension ForwardingStorage {
     try write { () throws(QueueError) in try base.attach(proof, to: key, now: now) }
   }
 
-  package func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) throws(QueueError)
-  {
+  package func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) throws(QueueError) {
     try write { () throws(QueueError) in try base.postpone(key, wait, reason: reason, now: now) }
   }
 
