@@ -124,8 +124,8 @@ import Testing
     line.fulfilled(grant)
     line.failed(grant, "no disk", at: start)
     line.heard(grant)
-    line.tryAgain()
-    #expect(line.next(at: start) == .confirm(grant))
+    line.tryAgain(at: start)
+    #expect(line.next(at: start.advanced(by: Fulfilments.firstPause)) == .confirm(grant))
   }
 
   @Test func `the memory of confirmed outcomes is bounded`() {
@@ -138,5 +138,64 @@ import Testing
     }
     #expect(!line.isConfirmed(Self.outcome("0", .granted)))
     #expect(line.isConfirmed(Self.outcome("\(Fulfilments.memory)", .granted)))
+  }
+
+  // MARK: Late calls
+
+  @Test func `calls go one at a time while each returns in time`() {
+    var line = Fulfilments(limit: .seconds(10))
+    for outcome in [grant, other] { line.heard(outcome) }
+    line.begin(grant, isFulfilling: true, at: start)
+    #expect(line.next(at: start) == .wait(until: start.advanced(by: .seconds(10))))
+    #expect(line.isBusy(at: start))
+    line.fulfilled(grant)
+    line.confirmed(grant)
+    #expect(line.next(at: start) == .fulfil(other))
+  }
+
+  @Test func `next to a late call some others go side by side, and never one of its own transaction`() {
+    var line = Fulfilments(limit: .seconds(10))
+    line.heard(grant)
+    for number in 2...20 { line.heard(Self.outcome("\(number)", .granted)) }
+    line.begin(grant, isFulfilling: true, at: start)
+    line.heard(refund)
+    let late = start.advanced(by: .seconds(10))
+    var began: [Outcome] = []
+    while case .fulfil(let outcome)? = line.next(at: late) {
+      began.append(outcome)
+      line.begin(outcome, isFulfilling: true, at: late)
+    }
+    #expect(began.count == Fulfilments.sideBySide)
+    #expect(began.allSatisfy { $0.key != grant.key })
+    #expect(line.late(at: late).map(\.key) == [grant.key])
+    line.fulfilled(grant)
+    #expect(line.late(at: late).isEmpty)
+  }
+
+  @Test func `a late call that is all that is left keeps nothing busy`() {
+    var line = Fulfilments(limit: .seconds(10))
+    line.heard(grant)
+    line.begin(grant, isFulfilling: true, at: start)
+    let late = start.advanced(by: .seconds(10))
+    #expect(!line.isBusy(at: late))
+    #expect(line.next(at: late) == nil)
+    #expect(!line.isEmpty)
+  }
+
+  @Test func `ten taps try at once what has failed, and a tap without end has a pace`() {
+    var (line, now, tries) = (Fulfilments(), start, 0)
+    line.heard(grant)
+    for _ in 0..<6_000 {
+      line.tryAgain(at: now)
+      if line.next(at: now) == .fulfil(grant) {
+        line.begin(grant, isFulfilling: true, at: now)
+        line.failed(grant, "no disk", at: now)
+        tries += 1
+        if now < start.advanced(by: .seconds(9)) { #expect(start.duration(to: now) <= .seconds(tries)) }
+      }
+      now = now.advanced(by: .milliseconds(10))
+    }
+    // Six come by their own pauses.
+    #expect(tries <= CallPace.fulfilmentRetries.most(within: 60_000) + 6)
   }
 }

@@ -6,7 +6,7 @@ import PurchaseQueue
 /// It answers the engine's requests as a backend of the project's protocol would, so that one table says what each answer
 /// means: the article *Retries*.
 public struct BackendAdapter: BackendTransport {
-  private let backend: any PurchaseBackend
+  let backend: any PurchaseBackend
 
   /// - Parameter backend: The backend. With one that makes no orders, set `orderPolicy` to `deviceOnly`.
   public init(_ backend: any PurchaseBackend) { self.backend = backend }

@@ -4,7 +4,7 @@
 /// It is left behind and its answer is ignored: the same upload is sent again.
 struct BoundedTransport: BackendTransport {
   let transport: any BackendTransport
-  let limit: TimeLimit
+  var limit: TimeLimit
 
   init(
     transport: any BackendTransport, milliseconds: Int64,

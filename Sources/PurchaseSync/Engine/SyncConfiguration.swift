@@ -24,6 +24,11 @@ public struct SyncConfiguration: Sendable {
   public var storeTimeLimit: Duration = .seconds(60)
   /// How long the app may take for an account's credentials: 60 s. Then the lane tries again later.
   public var credentialTimeLimit: Duration = .seconds(60)
+  /// How long a call of a shop's `fulfil` may take before other outcomes go on without it: 10 s. It is not cancelled.
+  public var fulfilmentTimeLimit: Duration = .seconds(10)
+  /// How long a function of a ``PurchaseBackend`` may take: 30 s. A purchase whose `verify` takes longer counts as pending,
+  /// and the others of the upload go on.
+  public var backendTimeLimit: Duration = .seconds(30)
   /// How long a request may take in all, whatever the transport does: 5 minutes. The transport's own limit should be
   /// shorter.
   public var requestTimeLimit: Duration = .seconds(300)

@@ -16,9 +16,7 @@ extension SyncEngine {
   /// The token of this account, also when another one is signed in. A closure of the app may hang, as a store may.
   func credential(of account: String) async -> Credential {
     let credentials = self.credentials
-    let limit = TimeLimit(
-      milliseconds: configuration.credentialTimeLimit.wholeMilliseconds,
-      patience: configuration.system.patience)
+    let limit = limit(configuration.credentialTimeLimit, of: .credentials, about: account)
     let request = CredentialRequest(account: account, refusedToken: refusedTokens[account])
     let answer = await limit.answer { () async -> String?? in .some(await credentials(request)) }
     switch answer {

@@ -17,7 +17,7 @@ extension SyncEngine {
     }
     guard !isShutDown else { return listed.end() }
     listed.begin()
-    let (store, limit) = (self.store, storeLimit)
+    let (store, limit) = (self.store, storeLimit(of: "unfinished"))
     let meter = self.meter
     run { engine in
       let interval = meter.begin(.listing)

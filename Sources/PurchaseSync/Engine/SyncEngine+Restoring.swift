@@ -40,8 +40,7 @@ extension SyncEngine {
   ) async throws(SyncError) -> Answer? {
     let storeLimit = configuration.storeTimeLimit.wholeMilliseconds
     let (limit, isTooLong) = storeLimit.multipliedReportingOverflow(by: 10)
-    let patience = TimeLimit(
-      milliseconds: isTooLong ? .max : limit, patience: configuration.system.patience)
+    let patience = self.limit(.milliseconds(isTooLong ? .max : limit), of: .store, about: "restore")
     return try await call { _ in .success(await patience.answer(of: work)) }
   }
 
@@ -133,7 +132,7 @@ extension SyncEngine {
     } catch {
       return report(error)
     }
-    let (store, limit) = (self.store, storeLimit)
+    let (store, limit) = (self.store, storeLimit(of: "receipt"))
     run { engine in
       if let owned = await limit.answer(of: { try await store.currentEntitlements() }) {
         return await engine.foundAgain(owned.map { RestoredTransaction(transaction: $0, isAsked: false) })

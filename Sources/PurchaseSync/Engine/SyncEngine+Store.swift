@@ -4,16 +4,25 @@ import PurchaseQueue
 
 /// The engine's calls of the store. Each may fail or hang; none shows a prompt.
 extension SyncEngine {
-  var storeLimit: TimeLimit {
-    TimeLimit(
-      milliseconds: configuration.storeTimeLimit.wholeMilliseconds, patience: configuration.system.patience)
+  /// The limit of a function of the store.
+  func storeLimit(of function: String) -> TimeLimit {
+    limit(configuration.storeTimeLimit, of: .store, about: function)
+  }
+
+  func limit(_ time: Duration, of callback: LateCall.Callback, about subject: String) -> TimeLimit {
+    var limit = TimeLimit(milliseconds: time.wholeMilliseconds, patience: configuration.system.patience)
+    limit.watch = LateCallWatch(
+      calls: lateCalls, callback: callback, subject: subject, now: configuration.now)
+    return limit
   }
 
   /// Begins calls for the finishes that wait.
   func beginFinishes() {
     while !isShutDown, let call = finishCalls.next() {
       configuration.checkpoint?(.finishCalling)
-      let (store, limit, generation, meter) = (self.store, storeLimit, self.generation, self.meter)
+      let (store, limit, generation, meter) = (
+        self.store, storeLimit(of: "finish"), self.generation, self.meter
+      )
       run { engine in
         let ends = await Self.finish(call, in: store, within: limit, meter)
         await engine.finishesEnded(call, ends, generation)
@@ -74,7 +83,7 @@ extension SyncEngine {
 
   /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.
   func readReceipt(for key: EntryKey) {
-    let (store, limit, generation) = (self.store, storeLimit, self.generation)
+    let (store, limit, generation) = (self.store, storeLimit(of: "receipt"), self.generation)
     run { engine in
       let read = await limit.answer { try await store.receipt() }
       guard let bytes = read else { return }
@@ -99,7 +108,7 @@ extension SyncEngine {
   /// answer.
   func proofsFromStore() async -> [EntryKey: Payload]? {
     let store = self.store
-    let listed = await storeLimit.answer { try await store.unfinished() }
+    let listed = await storeLimit(of: "unfinished").answer { try await store.unfinished() }
     return listed.map { listed in
       Dictionary(
         listed.transactions.map { ($0.key, $0.proof) }, uniquingKeysWith: { first, _ in first })

@@ -64,6 +64,7 @@ extension SyncEngine {
         outcomes: try file.unconfirmedOutcomes().map { $0.told(to: account) },
         outcomesForgotten: try file.queue.outcomesForgotten())
       snapshot.droppedEvents = events.dropped
+      snapshot.lateCalls = lateCalls.rows
       guard let machine = opened?.machine else { return snapshot }
       for lane in try file.lanes() {
         let count = entries.count { $0.lane == lane && $0.state == .queued }

@@ -19,6 +19,8 @@ public actor SyncEngine {
   let transport: any BackendTransport
   let credentials: CredentialSource
   let meter: Meter
+  /// Calls of the app's code, the store and the backend that have not returned in time.
+  let lateCalls = LateCalls()
   /// Answers that the verifier refused.
   let refusedReplies: RefusedReplies?
   let session: QueueSession
@@ -87,9 +89,12 @@ public actor SyncEngine {
     setup.changes = meter.changes
     session = QueueSession(setup, now: configuration.now)
     executor = InjectedExecutor(configuration.system.executor())
-    let bounded = BoundedTransport(
-      transport: transport, milliseconds: configuration.requestTimeLimit.wholeMilliseconds,
+    var bounded = BoundedTransport(
+      transport: (transport as? BackendAdapter)?.timed(configuration, lateCalls) ?? transport,
+      milliseconds: configuration.requestTimeLimit.wholeMilliseconds,
       patience: configuration.system.patience)
+    bounded.limit.watch = LateCallWatch(
+      calls: lateCalls, callback: .transport, subject: "send", now: configuration.now)
     let name = configuration.system.uuid
     let verifying = configuration.verifier.map { verifier in
       VerifyingTransport(transport: bounded, verifier: verifier, nonce: { name().uuidString })

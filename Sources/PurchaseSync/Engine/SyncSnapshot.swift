@@ -20,6 +20,8 @@ public struct SyncSnapshot: Sendable, Hashable {
   /// Events that were dropped since the engine was opened, because a listener did not take them. Outcomes among them are
   /// told again at the next foreground.
   public var droppedEvents = 0
+  /// Calls of the credentials, the store and the backend that have not returned within their time limits, oldest first.
+  public var lateCalls: [LateCall] = []
 
   /// A state, for an app's own previews and tests.
   public init(

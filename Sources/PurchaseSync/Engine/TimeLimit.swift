@@ -4,6 +4,8 @@ package struct TimeLimit: Sendable {
   package var milliseconds: Int64
   /// Waits so long.
   package var patience: @Sendable (Int64) async throws -> Void
+  /// Notes the call while it is late; nil notes nothing.
+  var watch: LateCallWatch?
 
   package init(
     milliseconds: Int64,
@@ -31,15 +33,20 @@ package struct TimeLimit: Sendable {
     of work: @escaping @Sendable () async throws -> Answer?
   ) async -> Answer? {
     let (patience, limit) = (self.patience, min(max(0, milliseconds), Self.longest))
+    let watch = self.watch
+    let began = watch?.now()
     let (answers, first) = AsyncStream.makeStream(of: Answer?.self, bufferingPolicy: .bufferingOldest(1))
     let working = Task {
       // The caller may have been cancelled before this began: then ask nothing, least of all after `shutdown`.
       guard !Task.isCancelled else { return first.finish() }
+      let answer: Answer?
       do {
-        first.yield(try await work())
+        answer = try await work()
       } catch {
-        first.yield(nil)
+        answer = nil
       }
+      if !Task.isCancelled { watch?.returned() }
+      first.yield(answer)
     }
     let timer = Task {
       do {
@@ -47,6 +54,7 @@ package struct TimeLimit: Sendable {
       } catch {
         return  // The answer came first, or the caller was cancelled.
       }
+      if let began { watch?.isLate(since: began) }
       first.yield(nil)
     }
     defer {

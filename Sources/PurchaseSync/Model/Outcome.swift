@@ -30,6 +30,12 @@ public struct Outcome: Sendable, Hashable {
   public var purchase: (productID: String, quantity: Int)? {
     details.known.map { ($0.productID, $0.quantity) }
   }
+  /// How much of the price the store gave back, from 0 to 1, if the verdict is `refunded`: 1 if the proof does not say.
+  /// A prorated refund is a part: of three units, one that is refunded is a third. Nil for every other verdict.
+  public var refundedShare: Double? {
+    guard verdict == .refunded else { return nil }
+    return Double(details.known?.refundedShare ?? 100_000) / 100_000
+  }
 
   private var details: EntryDetails
   /// The verdict as it is stored. An account that did not prove the purchase is told another one.

@@ -39,6 +39,9 @@ public struct StoreTransaction: Sendable, Hashable {
   public var revokedAt: Timestamp?
   /// Why the store took the purchase back.
   public var revocationReason: RevocationReason?
+  /// How much of the price the store gave back, in thousandths of a percent: 100,000 is all of it. Nil if the store took
+  /// nothing back, or where the proof cannot say.
+  public var refundedShare: Int?
   /// Whether another plan of the group replaced this period; nil where the proof cannot say.
   public var isUpgraded: Bool?
   /// Whether the purchase is the user's own or shared by the family; nil where the proof cannot say.
@@ -88,6 +91,7 @@ public struct StoreTransaction: Sendable, Hashable {
     expiresAt = signed.expiresDate.map(Timestamp.init(milliseconds:))
     revokedAt = signed.revocationDate.map(Timestamp.init(milliseconds:))
     revocationReason = signed.revocationReason
+    refundedShare = signed.refundedShare
     isUpgraded = signed.isUpgraded
     ownership = signed.ownership
     reason = signed.reason
@@ -141,5 +145,13 @@ extension Timestamp {
   fileprivate var withoutFraction: Timestamp {
     let (whole, isTooEarly) = wholeSeconds.multipliedReportingOverflow(by: 1_000)
     return Timestamp(milliseconds: isTooEarly ? .min : whole)
+  }
+}
+
+extension SignedTransaction {
+  /// Milliunits of a percent. Apple states them for a prorated refund only.
+  fileprivate var refundedShare: Int? {
+    if let revocationPercentage { return Int(min(max(0, revocationPercentage), 100_000)) }
+    return revocationType == .fullRefund ? 100_000 : nil
   }
 }

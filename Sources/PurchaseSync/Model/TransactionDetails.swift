@@ -19,6 +19,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   package var expiresAt: Timestamp?
   package var revokedAt: Timestamp?
   package var revocationReason: Int?
+  package var refundedShare: Int?
   package var isUpgraded: Bool?
   package var signedAt: Timestamp?
   /// The store account whose listing held the transaction: its finish waits for that account.
@@ -39,6 +40,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
     expiresAt = transaction.expiresAt
     revokedAt = transaction.revokedAt
     revocationReason = transaction.revocationReason?.rawValue
+    refundedShare = transaction.refundedShare
     isUpgraded = transaction.isUpgraded
     signedAt = transaction.signedAt
     guard let match else { return }
@@ -116,7 +118,11 @@ extension TransactionDetails {
 
   private func isRevocationNew(since known: TransactionDetails) -> Bool {
     guard let other = known.revokedAt else { return revokedAt != nil }
-    if let revokedAt { return revokedAt.wholeSeconds != other.wholeSeconds }
+    if let revokedAt {
+      if revokedAt.wholeSeconds != other.wholeSeconds { return true }
+      // A second refund of the same payment changes the share alone. A proof without a share says nothing of it.
+      return refundedShare.map { $0 != known.refundedShare } ?? false
+    }
     // The revocation is gone. The refund was reversed only if this delivery is known to be the later one.
     guard let signedAt, let before = known.signedAt else { return false }
     return signedAt.wholeSeconds > before.wholeSeconds

@@ -1,5 +1,11 @@
+import PurchaseQueue
+
 /// Decides which outcome the app gets next, and when one comes again whose `fulfil` or confirmation has failed. Without
-/// I/O: the shop performs the steps, one at a time.
+/// I/O: the shop performs the steps.
+///
+/// The calls of `fulfil` come one at a time, so that an app's wallet needs no lock, as long as each returns within the time
+/// limit. A call that does not is *late*: it keeps its own key waiting until it returns, and no other. While one is late,
+/// some others go side by side.
 struct Fulfilments {
   typealias Instant = ContinuousClock.Instant
 
@@ -16,13 +22,21 @@ struct Fulfilments {
   /// An outcome that is not confirmed. A later one of the same name takes its place in the line.
   private struct Row {
     var outcome: Outcome
-    /// When it was heard.
+    /// When it was received.
     var version: Int
     var isFulfilled = false
     var failures = 0
-    /// After a failure: why, and the moment of the next attempt.
+    /// After a failure: why, when, and the moment of the next attempt.
     var problem: String?
+    var failedAt: Instant?
     var due: Instant?
+  }
+
+  /// A step that is under way.
+  private struct Call {
+    var began: Instant
+    var isFulfilling: Bool
+    var key: EntryKey
   }
 
   /// What was confirmed last: a list that was read before names it once more.
@@ -31,19 +45,28 @@ struct Fulfilments {
     var version: Int
   }
 
+  /// How long one call of `fulfil` may take before others go on without it.
+  let limit: Duration
   private var rows: [Outcome.Name: Row] = [:]
   /// Oldest first.
   private var line: [Outcome.Name] = []
+  private var calls: [Outcome.Name: Call] = [:]
   private var confirmed: [Outcome.Name: Confirmed] = [:]
   private var confirmedLine: [Outcome.Name] = []
-  /// Counts the outcomes that were heard.
+  private var retries = CallPace.fulfilmentRetries
+  private var start: Instant?
+  /// Counts the outcomes that were received.
   private(set) var version = 0
+
+  init(limit: Duration = .seconds(10)) { self.limit = limit }
 
   /// The most confirmed outcomes that are remembered.
   static var memory: Int { 1_024 }
   /// The pauses after failures: doubled each time, within these bounds.
   static var firstPause: Duration { .seconds(1) }
   static var longestPause: Duration { .seconds(300) }
+  /// The most calls side by side, those not counted that are late.
+  static var sideBySide: Int { 8 }
 
   /// Whether nothing is left to fulfil or to confirm.
   var isEmpty: Bool { rows.isEmpty }
@@ -54,14 +77,33 @@ struct Fulfilments {
   /// Whether the app has this outcome, and the engine knows.
   func isConfirmed(_ outcome: Outcome) -> Bool { confirmed[outcome.name]?.mark == outcome.mark }
 
-  /// Takes an outcome that the engine tells. One that is known already changes nothing.
+  /// Whether something is done now that is expected to end soon.
+  func isBusy(at now: Instant) -> Bool {
+    if calls.values.contains(where: { !isLate($0, at: now) }) { return true }
+    switch next(at: now) {
+    case .fulfil, .confirm: return true
+    case .wait, nil: return false
+    }
+  }
+
+  /// The calls of `fulfil` that have not returned in time: whose, and since when.
+  func late(at now: Instant) -> [(key: EntryKey, since: Instant)] {
+    calls.values.filter { isLate($0, at: now) }.map { ($0.key, $0.began) }.sorted { $0.since < $1.since }
+  }
+
+  private func isLate(_ call: Call, at now: Instant) -> Bool {
+    call.isFulfilling && call.began + limit <= now
+  }
+
+  // MARK: Outcomes
+
+  /// Takes an outcome that the engine has published. One that is known already changes nothing.
   mutating func heard(_ outcome: Outcome) {
     version += 1
     take(outcome)
   }
 
-  /// Takes the outcomes of a list that was read when so many had been heard. Of a purchase of which more was heard
-  /// meanwhile, the list is out of date.
+  /// Merges a list that was read at `moment`. Outcomes that have changed since are skipped.
   mutating func read(_ outcomes: [Outcome], asOf moment: Int) {
     for outcome in outcomes {
       let (row, past) = (rows[outcome.name]?.version ?? 0, confirmed[outcome.name]?.version ?? 0)
@@ -79,34 +121,65 @@ struct Fulfilments {
     }
   }
 
-  /// What has failed is due now.
-  mutating func tryAgain() {
-    for name in line { rows[name]?.due = nil }
+  /// What has failed is tried again: now, or a second after it failed. Beyond the pace of such requests, a little later.
+  mutating func tryAgain(at now: Instant) {
+    let start = self.start ?? now
+    self.start = start
+    let moment = start.duration(to: now).wholeMilliseconds
+    let from = now.advanced(by: .milliseconds(retries.wait(at: moment)))
+    var isSooner = false
+    for name in line {
+      guard let row = rows[name], let due = row.due, let failedAt = row.failedAt else { continue }
+      let soon = max(from, failedAt.advanced(by: Self.firstPause))
+      guard soon < due else { continue }
+      rows[name]?.due = soon
+      isSooner = true
+    }
+    if isSooner { _ = retries.takes(at: moment) }
   }
 
-  /// The next step, or nil if nothing is left. One outcome that fails does not hold up the others.
+  // MARK: Steps
+
+  /// The next step; nil if nothing is left that time alone brings. One outcome that fails, or whose call is late, does not
+  /// hold up the others.
   func next(at now: Instant) -> Step? {
-    var earliest: Instant?
+    let running = calls.values.filter { $0.isFulfilling && !isLate($0, at: now) }
+    let isAnyLate = calls.values.contains { isLate($0, at: now) }
+    let hasPlace = running.count < (isAnyLate ? Self.sideBySide : 1)
+    // A call that becomes late makes place for others.
+    var earliest = running.map { $0.began + limit }.min()
+    let busy = calls.values.map(\.key)
     for name in line {
-      guard let row = rows[name] else { continue }
-      guard let due = row.due, due > now else {
-        return row.isFulfilled ? .confirm(row.outcome) : .fulfil(row.outcome)
+      guard let row = rows[name], !busy.contains(row.outcome.key) else { continue }
+      if let due = row.due, due > now {
+        earliest = min(earliest ?? due, due)
+      } else if row.isFulfilled {
+        return .confirm(row.outcome)
+      } else if hasPlace {
+        return .fulfil(row.outcome)
       }
-      earliest = min(earliest ?? due, due)
     }
     return earliest.map { .wait(until: $0) }
   }
 
+  /// A call of `fulfil`, or else a confirmation, begins. No other step of its transaction begins before it has ended.
+  mutating func begin(_ outcome: Outcome, isFulfilling: Bool, at now: Instant) {
+    calls[outcome.name] = Call(began: now, isFulfilling: isFulfilling, key: outcome.key)
+  }
+
   /// `fulfil` has returned for this outcome. If another one took its place meanwhile, that one is still to be fulfilled.
   mutating func fulfilled(_ outcome: Outcome) {
+    calls[outcome.name] = nil
     guard var row = rows[outcome.name], row.outcome.mark == outcome.mark else { return }
-    (row.isFulfilled, row.failures, row.problem) = (true, 0, nil)
+    row.isFulfilled = true
+    (row.failures, row.problem, row.failedAt, row.due) = (0, nil, nil, nil)
     rows[outcome.name] = row
   }
 
   /// The engine has stored that the app has this outcome.
   mutating func confirmed(_ outcome: Outcome) {
     let name = outcome.name
+    calls[name] = nil
     guard let row = rows[name], row.outcome.mark == outcome.mark else { return }
     rows[name] = nil
     line.removeAll { $0 == name }
@@ -117,8 +190,10 @@ struct Fulfilments {
 
   /// `fulfil` has failed for this reason; without a reason, the confirmation.
   mutating func failed(_ outcome: Outcome, _ reason: String?, at now: Instant) {
+    calls[outcome.name] = nil
     guard var row = rows[outcome.name], row.outcome.mark == outcome.mark else { return }
     row.due = now.advanced(by: min(Self.firstPause * (1 << min(row.failures, 16)), Self.longestPause))
+    row.failedAt = now
     row.failures += 1
     row.problem = reason
     rows[outcome.name] = row

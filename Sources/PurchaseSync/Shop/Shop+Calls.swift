@@ -10,6 +10,7 @@ extension Shop {
   public func signedIn(as account: String?) async throws(SyncError) {
     current.withLock { $0 = account }
     let engine = try await opened()
+    if visit == .resting { try await comeToFront(engine) }
     if let account { try await engine.wake(.signedIn(account: account)) }
     try await tellAgain()
     await closeAgain()
@@ -17,7 +18,7 @@ extension Shop {
 
   /// Tries everything again that waits: the user asked for it.
   public func retryNow() async throws(SyncError) {
-    let engine = try await opened()
+    let engine = try await openedByPerson()
     try await engine.wake(.userAsked)
     try await tellAgain()
     await closeAgain()
@@ -31,7 +32,7 @@ extension Shop {
   /// - Returns: What the account has now, of what came meanwhile. Empty: nothing new was found.
   @discardableResult
   public func restore(for account: String) async throws(SyncError) -> [Outcome] {
-    let engine = try await opened()
+    let engine = try await openedByPerson()
     try await signedIn(as: account)
     let number = nextRestore
     nextRestore += 1
@@ -95,8 +96,29 @@ extension Shop {
       result = .failure(error)
     }
     drains -= 1
-    if drains == 0, !isForeground { await suspend() }
+    if drains == 0, visit != .foreground { await rest() }
     return try result.get()
+  }
+
+  /// After a background task, the file is closed. A shop that was made after the app came to the foreground has got no
+  /// notification of it: the app's next call shows that it is in front.
+  private func rest() async {
+    guard surroundings.notifications != nil, visit != .background else { return await suspend() }
+    visit = .resting
+    await closeAgain()
+  }
+
+  /// A person asks for something: the app is in front, unless the system or the app has said otherwise.
+  func openedByPerson() async throws(SyncError) -> SyncEngine {
+    let engine = try await opened()
+    if surroundings.notifications != nil, visit == .unknown { visit = .foreground }
+    if visit == .resting { try await comeToFront(engine) }
+    return engine
+  }
+
+  private func comeToFront(_ engine: SyncEngine) async throws(SyncError) {
+    visit = .foreground
+    try await engine.wake(.foreground)
   }
 
   private func hasDrained(before deadline: ContinuousClock.Instant) async throws(SyncError) -> Bool {
@@ -105,6 +127,8 @@ extension Shop {
     guard await waits(before: deadline, while: { isDraining }) else { return false }
     isDraining = true
     defer { isDraining = false }
+    // In front, the engine works by itself.
+    if visit == .foreground { try await engine.wake(.foreground) }
     let left = system.uptime().duration(to: deadline) / .seconds(1)
     let isDone = try await engine.work(forSeconds: left)
     try await tellAgain()
@@ -134,16 +158,38 @@ extension Shop {
 
   // MARK: The app's visits
 
+  /// Where the app is.
+  enum Visit: Sendable {
+    /// Neither the system nor the app has said so yet.
+    case unknown
+    case foreground, background
+    /// As `unknown`, after a background task: the file is closed until the app calls.
+    case resting
+  }
+
+  /// The app is in the background.
+  var isSuspended: Bool { visit == .background }
+
+  /// Whether the file is to be closed after each call.
+  private var closesFile: Bool { visit == .background || visit == .resting }
+
+  /// In the background, a call has opened the file again. An open file has locks with which a system may end the app.
+  func closeAgain() async {
+    guard closesFile, drains + suspensions == 0, !isClosed else { return }
+    await engine?.suspend(within: 0)
+  }
+
   /// The app goes to the background: requests in flight get four seconds for their answers, a `fulfil` that is under way
   /// gets two more, then the file is closed. Only with ``Lifecycle/explicit``.
   public func suspend() async {
-    (isSuspended, isForeground) = (true, false)
-    await endVisit()
+    visit = .background
+    // A caller that was cancelled does not cut requests off.
+    await Task { await self.endVisit() }.value
   }
 
   /// The app is in the foreground. Only with ``Lifecycle/explicit``.
   public func resume() async throws(SyncError) {
-    (isSuspended, isForeground) = (false, true)
+    visit = .foreground
     let engine = try await opened()
     try await engine.wake(.foreground)
     try await tellAgain()
@@ -152,7 +198,7 @@ extension Shop {
   /// The system tells of the foreground or the background. A return does not wait for the end of a visit, and spares its
   /// requests. A failure is in the status.
   func visited(_ isForeground: Bool) {
-    (isSuspended, self.isForeground) = (!isForeground, isForeground)
+    visit = isForeground ? .foreground : .background
     listen { [weak self] in
       if isForeground { await self?.beginVisit() } else { await self?.endVisit() }
     }
@@ -161,7 +207,7 @@ extension Shop {
   private func beginVisit() async {
     do throws(SyncError) {
       let engine = try await opened()
-      guard isForeground else { return }
+      guard visit == .foreground else { return }
       try await engine.wake(.foreground)
       try await tellAgain()
     } catch {

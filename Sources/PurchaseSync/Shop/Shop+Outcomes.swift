@@ -10,47 +10,43 @@ extension Shop {
     answer(desk.heard(event))
     changed()
     // A transaction that the store delivers in the background opens the file.
-    if isSuspended, !isFulfilling { await closeAgain() }
+    if !isFulfilling { await closeAgain() }
   }
 
-  /// Every outcome that is not confirmed is tried now, those included that have failed.
+  /// The outcomes that are not confirmed are read once more. A person, or the app, asks: what has failed is tried now. A
+  /// `fulfil` that asks is no person: its own failure keeps its pause.
   func tellAgain() async throws(SyncError) {
     guard let engine else { return }
     let moment = fulfilments.version
     fulfilments.read(try await engine.snapshot().outcomes, asOf: moment)
-    fulfilments.tryAgain()
+    if !isInsideFulfil { fulfilments.tryAgain(at: configuration.system.uptime()) }
     fulfilNext()
     changed()
   }
 
-  /// Goes through the outcomes, if that is not being done already: the app gets one at a time.
-  func fulfilNext() {
-    guard !isFulfilling, !isClosed else { return }
-    isFulfilling = true
-    listen { [weak self] in await self?.fulfilAll() }
-  }
+  /// Whether a step is under way, or due, that is expected to end soon.
+  var isFulfilling: Bool { fulfilments.isBusy(at: configuration.system.uptime()) }
 
-  private func fulfilAll() async {
-    var until: Fulfilments.Instant?
-    steps: while !isClosed, let engine, let step = fulfilments.next(at: configuration.system.uptime()) {
-      switch step {
+  /// Begins every step that may begin now, and sets the timer for the next one.
+  func fulfilNext() {
+    retry?.cancel()
+    while !isClosed, let engine {
+      let now = configuration.system.uptime()
+      switch fulfilments.next(at: now) {
       case .fulfil(let outcome):
-        // Confirmed also if the shop is being closed: otherwise the next one would give it once more.
-        if await give(outcome) { await confirm(outcome, engine) }
-      case .confirm(let outcome): await confirm(outcome, engine)
-      case .wait(let moment):
-        until = moment
-        break steps
+        fulfilments.begin(outcome, isFulfilling: true, at: now)
+        give(outcome, engine)
+      case .confirm(let outcome):
+        fulfilments.begin(outcome, isFulfilling: false, at: now)
+        listen { [weak self] in await self?.confirm(outcome, engine) }
+      case .wait(let moment): return fulfilNext(at: moment)
+      case nil: return
       }
-      changed()
     }
-    isFulfilling = false
-    await closeAgain()
-    if let until { fulfilNext(at: until) }
   }
 
   /// A call of `fulfil`.
-  struct Giving: Equatable, Sendable {
+  struct Giving: Hashable, Sendable {
     fileprivate var shop: ObjectIdentifier
     fileprivate var number: Int
   }
@@ -58,25 +54,42 @@ extension Shop {
   /// The call of `fulfil` in which a task is, or was begun.
   @TaskLocal private static var giving: Giving?
 
-  /// Whether the caller is in the `fulfil` that is under way: what waits there for an outcome would wait for itself.
-  var isInsideFulfil: Bool { Self.giving.map { $0 == underWay } ?? false }
+  /// Whether the caller is in a `fulfil` that is under way: what waits there for an outcome would wait for itself.
+  var isInsideFulfil: Bool { Self.giving.map { underWay.contains($0) } ?? false }
 
-  /// False if `fulfil` has failed.
-  private func give(_ outcome: Outcome) async -> Bool {
+  private func give(_ outcome: Outcome, _ engine: SyncEngine) {
     givings += 1
     let giving = Giving(shop: ObjectIdentifier(self), number: givings)
-    underWay = giving
-    defer { underWay = nil }
-    do {
-      try await Self.$giving.withValue(giving) { try await fulfil(outcome) }
-    } catch {
-      fulfilments.failed(outcome, Self.text(of: error), at: configuration.system.uptime())
-      return false
+    underWay.insert(giving)
+    let fulfil = self.fulfil
+    // A call that never returns keeps no shop alive.
+    listen { [weak self] in
+      let result: Result<Void, any Error>
+      do {
+        result = .success(try await Self.$giving.withValue(giving) { try await fulfil(outcome) })
+      } catch {
+        result = .failure(error)
+      }
+      await self?.gave(outcome, giving, result, engine)
     }
-    fulfilments.fulfilled(outcome)
-    answer(desk.fulfilled(outcome))
-    for number in restores.keys { restores[number]?.append(outcome) }
-    return true
+  }
+
+  private func gave(
+    _ outcome: Outcome, _ giving: Giving, _ result: Result<Void, any Error>, _ engine: SyncEngine
+  ) async {
+    underWay.remove(giving)
+    switch result {
+    case .failure(let error):
+      fulfilments.failed(outcome, Self.text(of: error), at: configuration.system.uptime())
+      await stepEnded()
+    case .success:
+      fulfilments.fulfilled(outcome)
+      answer(desk.fulfilled(outcome))
+      for number in restores.keys { restores[number]?.append(outcome) }
+      fulfilments.begin(outcome, isFulfilling: false, at: configuration.system.uptime())
+      // Confirmed also if the shop is being closed: otherwise the next one would give it once more.
+      await confirm(outcome, engine)
+    }
   }
 
   private func confirm(_ outcome: Outcome, _ engine: SyncEngine) async {
@@ -88,11 +101,18 @@ extension Shop {
       confirmationProblem = error
       fulfilments.failed(outcome, nil, at: configuration.system.uptime())
     }
+    await stepEnded()
+  }
+
+  /// A step has ended, or takes longer than expected.
+  private func stepEnded() async {
+    fulfilNext()
+    changed()
+    if !isFulfilling { await closeAgain() }
   }
 
   /// Goes on at this moment. A later call takes the place of an earlier one.
   private func fulfilNext(at moment: Fulfilments.Instant) {
-    retry?.cancel()
     let system = configuration.system
     let pause = system.uptime().duration(to: moment).wholeMilliseconds + 1
     retry = Task { [weak self] in
@@ -101,13 +121,7 @@ extension Shop {
       } catch {
         return  // Cancelled: the shop is closed or released, or another moment counts.
       }
-      await self?.fulfilNext()
+      await self?.stepEnded()
     }
-  }
-
-  /// In the background, a call has opened the file again. An open file has locks with which a system may end the app.
-  func closeAgain() async {
-    guard isSuspended, drains + suspensions == 0, !isClosed else { return }
-    await engine?.suspend(within: 0)
   }
 }

@@ -137,7 +137,7 @@ extension Shop {
 
   private func sell(_ name: Int, _ wish: OrderWish, _ context: PurchaseContext?, _ sheet: Sheet) async {
     do throws(SyncError) {
-      let engine = try await opened()
+      let engine = try await openedByPerson()
       let order = try await engine.begin(
         product: wish.product, quantity: wish.quantity, account: wish.account, context: context)
       guard !selling.values.contains(where: { $0.number == order.number }) else {

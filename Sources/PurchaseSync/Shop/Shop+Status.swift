@@ -67,7 +67,16 @@ extension Shop {
       return nil
     }
     (next.problem, next.fulfilmentProblem) = (problem ?? confirmationProblem, fulfilments.problem)
+    next.lateCalls = lateFulfilments() + next.lateCalls.filter { $0.callback != .fulfil }
     await closeAgain()
     return next
+  }
+
+  private func lateFulfilments() -> [LateCall] {
+    let (uptime, now) = (configuration.system.uptime(), configuration.now())
+    return fulfilments.late(at: uptime).map { call in
+      let age = call.since.duration(to: uptime).wholeMilliseconds
+      return LateCall(.fulfil, about: call.key.rawValue, since: now.adding(milliseconds: -age).date)
+    }
   }
 }

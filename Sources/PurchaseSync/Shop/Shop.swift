@@ -11,10 +11,14 @@ import PurchaseSQLite
 /// The shop calls `fulfil` for each outcome, one at a time, and confirms it when `fulfil` has returned. An outcome of an
 /// earlier launch comes too. If `fulfil` throws, the same outcome comes again: after a second, then after pauses that
 /// double up to five minutes, and at once with each foreground, sign-in and ``retryNow()``. After a kill before the
-/// confirmation it comes again at the next launch: credit each `outcome.key` once. A later refund comes as one more
-/// outcome of the same key.
+/// confirmation it comes again at the next launch. **The latest outcome of a key decides**: store it with the key, and
+/// count what the keys say now. A refund comes as one more outcome of the key, and so does a refund that is reversed.
+///
+/// A call of `fulfil` that takes longer than ``SyncConfiguration/fulfilmentTimeLimit`` keeps only its own key waiting, and
+/// is in ``ShopStatus/lateCalls``. Other outcomes go on next to it, up to eight at a time. When it returns after all, it
+/// counts. A kill loses nothing: what was not confirmed comes again.
 public actor Shop {
-  /// Gives the user what an outcome says, or takes it back after a refund. Throws if that failed; then it is called again.
+  /// Gives the user what the key of an outcome gives now: the latest outcome of a key decides. Throws if that failed; then it is called again.
   public typealias Fulfilment = @Sendable (Outcome) async throws -> Void
 
   /// Who tells the shop that the app goes to the background, and comes back.
@@ -42,10 +46,8 @@ public actor Shop {
   var tasks: [Int: Task<Void, Never>] = [:]
   var nextTask = 0
   var isClosed = false
-  /// The app is in the background.
-  var isSuspended = false
-  /// The app was in the foreground, and has not left it.
-  var isForeground = false
+  /// Where the app is, as far as it is known.
+  var visit = Visit.unknown
 
   var desk = SaleDesk()
   /// Sales under way, by number.
@@ -60,11 +62,9 @@ public actor Shop {
   var restores: [Int: [Outcome]] = [:]
   var nextRestore = 0
   /// Outcomes that the app has not got yet, or that are not confirmed.
-  var fulfilments = Fulfilments()
-  /// The line of outcomes is being gone through.
-  var isFulfilling = false
-  /// The call of `fulfil` that is running, and how many there were.
-  var underWay: Giving?
+  var fulfilments: Fulfilments
+  /// The calls of `fulfil` that are running, and how many there were.
+  var underWay: Set<Giving> = []
   var givings = 0
   /// Waits for the next attempt of what has failed.
   var retry: Task<Void, Never>?
@@ -135,6 +135,7 @@ public actor Shop {
     self.waiting = waiting
     self.current = current
     self.surroundings = surroundings
+    fulfilments = Fulfilments(limit: configuration.fulfilmentTimeLimit)
     Task { [weak self] in await self?.start() }
   }
 
@@ -207,7 +208,7 @@ public actor Shop {
       let store = self.store
       listen { await store.pass(to: engine) }
       // The app came to the foreground before there was an engine, or went to the background meanwhile.
-      if isForeground { await networkIsBack(.foreground) }
+      if visit == .foreground { await networkIsBack(.foreground) }
       await closeAgain()
       changed()
       return .success(engine)
@@ -235,6 +236,11 @@ public actor Shop {
   /// return; then its task is cancelled, and its outcome comes again in the next shop.
   public func close() async {
     isClosed = true
+    // A caller that was cancelled does not cut a `fulfil` off.
+    await Task { await self.end() }.value
+  }
+
+  private func end() async {
     if let opening { _ = await opening.value }
     // What has no sheet yet ends by itself.
     for sale in selling.values where sale.number != nil {

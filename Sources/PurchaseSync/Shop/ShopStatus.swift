@@ -11,12 +11,19 @@ public struct ShopStatus: Sendable, Hashable {
   /// The error of `fulfil` for the oldest outcome that is not fulfilled, as domain and code, for logs; nil if none has
   /// failed. The shop calls it again by itself.
   public var fulfilmentProblem: String?
+  /// Calls of `fulfil`, the credentials, the store and the backend that have not returned within their time limits, oldest
+  /// first. Everything else goes on without them. For logs and support.
+  public var lateCalls: [LateCall]
 
   /// A status, for an app's own previews and tests.
-  public init(purchases: [Item] = [], problem: SyncError? = nil, fulfilmentProblem: String? = nil) {
+  public init(
+    purchases: [Item] = [], problem: SyncError? = nil, fulfilmentProblem: String? = nil,
+    lateCalls: [LateCall] = []
+  ) {
     self.purchases = purchases
     self.problem = problem
     self.fulfilmentProblem = fulfilmentProblem
+    self.lateCalls = lateCalls
   }
 
   /// One purchase.
@@ -111,7 +118,8 @@ extension ShopStatus {
       let item = Item(purchase, stage)
       items[item.id] = item
     }
-    self.init(purchases: items.values.sorted { ($0.date, $0.id) > ($1.date, $1.id) })
+    self.init(
+      purchases: items.values.sorted { ($0.date, $0.id) > ($1.date, $1.id) }, lateCalls: snapshot.lateCalls)
   }
 }
 

@@ -38,6 +38,15 @@ extension AppLab {
     await work()
   }
 
+  /// The store takes a refund back and notifies the backend. The app learns of it when it is in the foreground next.
+  public func reverseRefund(transactionID: String) async throws {
+    let moment = server.moment
+    try server.withStore { (store) throws(StoreModelError) in
+      _ = try store.reverseRefund(transactionID: transactionID, now: moment)
+    }
+    await work()
+  }
+
   /// Answers requests to a path of your own, such as `/iap/verify`, in place of the mock backend: your company's
   /// protocol. Fault plans strike these requests as well.
   public func serve(_ path: String, _ answer: @escaping MockServer.Service) {

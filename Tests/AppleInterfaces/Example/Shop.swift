@@ -26,7 +26,7 @@ import StoreKit
 }
 // MARK: end
 
-/// What the user has. Credits each transaction once.
+/// What the user has. The latest outcome of each transaction decides.
 protocol Wallet: Sendable {
   func apply(_ outcome: Outcome) async throws
 }

@@ -12,9 +12,10 @@ import PurchaseSync
 package actor Wallet {
   struct Page: Codable {
     var coins = 0
-    /// Of each outcome: how many coins it gave.
+    /// Of each purchase: how many coins it gives now.
     var credits: [String: Int] = [:]
-    var owned: Set<String> = []
+    /// Of each purchase: the product that it gives now.
+    var owned: [String: String] = [:]
   }
 
   /// The file does not say what was bought. The outcome comes again, and support can look.
@@ -31,20 +32,22 @@ package actor Wallet {
 
   package func coins(of account: String) -> Int { pages[account]?.coins ?? 0 }
   package func owns(_ product: String, _ account: String) -> Bool {
-    pages[account]?.owned.contains(product) ?? false
+    pages[account]?.owned.values.contains(product) ?? false
   }
 
-  /// Credits each outcome once, and takes it back after a refund.
+  /// The latest outcome of a purchase decides what it gives: all, the part that was not refunded, or nothing. The refund
+  /// may be reversed, so nothing is credited once and for all.
   package func take(_ outcome: Outcome) throws {
     guard outcome.isFulfilled || outcome.verdict == .refunded else { return }
     guard let (product, quantity) = outcome.purchase else { throw UnknownPurchase() }
-    let account = outcome.account ?? "this device"
+    let (account, key) = (outcome.account ?? "this device", outcome.key.rawValue)
     var pages = self.pages
     var page = pages[account] ?? Page()
-    let coins = outcome.isFulfilled ? CoinShop.products[product, default: 0] * quantity : 0
-    page.coins += coins - (page.credits[outcome.key.rawValue] ?? 0)
-    page.credits[outcome.key.rawValue] = coins
-    if outcome.isFulfilled { page.owned.insert(product) } else { page.owned.remove(product) }
+    let price = Double(CoinShop.products[product, default: 0] * quantity)
+    let coins = Int((price * (1 - (outcome.refundedShare ?? 0))).rounded())
+    page.coins += coins - (page.credits[key] ?? 0)
+    page.credits[key] = coins
+    page.owned[key] = outcome.isFulfilled ? product : nil
     pages[account] = page
     try write(pages)
     self.pages = pages

@@ -158,6 +158,27 @@ import Testing
     }
   }
 
+  @Test func `a refund that the store reverses ends with the coins`() async throws {
+    try await AppLab.run(products: products) { lab in
+      try await lab.phone().launch { app in
+        let shop = try app.coinShop()
+        try await shop.signIn("alice")
+        for product in ["gems.100", "unlock"] { #expect(try await shop.buy(product).isFulfilled) }
+        let charges = try lab.server.snapshot().charges
+        for charge in charges { try await lab.refund(transactionID: charge.transactionID) }
+        try await shop.shop.resume()
+        try await lab.until { await shop.balance() == 0 }
+        try await lab.pass(.seconds(60))
+        #expect(await !shop.wallet.owns("unlock", "alice"))
+        for charge in charges { try await lab.reverseRefund(transactionID: charge.transactionID) }
+        try await shop.shop.resume()
+        try await lab.until { await shop.balance() == 100 }
+        try await lab.pass(.seconds(60))
+        #expect(await shop.wallet.owns("unlock", "alice"))
+      }
+    }
+  }
+
   @Test func `what goes wrong before the payment says that nothing was charged`() async throws {
     try await AppLab.run(products: products) { lab in
       let phone = lab.phone()
