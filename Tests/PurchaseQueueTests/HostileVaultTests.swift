@@ -44,6 +44,10 @@ import Testing
         let all = try queue.allEntries()
         #expect(all.flatMap(\.payloads).allSatisfy { $0.size >= 0 && Payload.isKind($0.kind) })
         #expect(all.allSatisfy { $0.enqueuedAt <= noon })
+        for entry in all {
+          let text = [entry.key.rawValue, entry.lane.rawValue, entry.details].reduce(0) { $0 + $1.utf8.count }
+          #expect(text <= queue.limits.textBytes)
+        }
         _ = try queue.health()
         try queue.maintain(now: noon)
       }

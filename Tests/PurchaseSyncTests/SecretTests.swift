@@ -70,6 +70,37 @@ import Testing
     }
   }
 
+  @Test func `no dump of an engine or a shop shows a token that was refused`() async throws {
+    try await BuyingFixture.with { fixture in
+      let shop = Shop(
+        store: fixture.store, backend: fixture.transport, configuration: try fixture.configuration(),
+        lifecycle: .explicit, credentials: { _ in Self.secret }, fulfil: { _ in })
+      _ = try await shop.purchase("gems", for: "alice")
+      let engine = try await shop.syncEngine()
+      #expect(await engine.refusedTokens["alice"] == Self.secret)
+      for text in texts(of: shop) + texts(of: engine) { #expect(!isShown(text), "\(text)") }
+      await shop.close()
+    }
+  }
+
+  /// A transport of the app's that quotes what it sent.
+  private struct Quoting: BackendTransport {
+    func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+      throw TransportError(reason: "no answer to \(request.headers)")
+    }
+  }
+
+  @Test func `no error and no event shows what a transport quotes`() async throws {
+    try await EngineFixture.with { fixture in
+      let engine = try await fixture.open(transport: Quoting(), credentials: { _ in "abc123" })
+      let error = await #expect(throws: SyncError.self) {
+        try await engine.begin(product: EngineFixture.product, account: "alice")
+      }
+      #expect(!"\(String(describing: error))".contains("abc123"))
+      await engine.shutdown()
+    }
+  }
+
   @Test func `the check sees bytes and texts`() {
     struct Open { var bytes = SecretTests.bytes }
     #expect(texts(of: Open()).allSatisfy(isShown))

@@ -159,6 +159,21 @@ import Testing
     #expect(run.storage.tombstone(key("666")) == nil)
   }
 
+  @Test func `thousands of verdicts about other transactions, or about one, are a few events`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    let foreign = (0..<5_000).map {
+      ClaimVerdict(environment: "Production", transactionID: "other \($0)", verdict: .granted)
+    }
+    let same = (0..<5_000).map {
+      ClaimVerdict(environment: "Production", transactionID: "100", verdict: .granted, reason: "\($0)")
+    }
+    let actions = run.reply(foreign + same)
+    #expect(actions.faults.count == 10)
+    #expect(actions.faults.contains { $0.contains("4992 more") })
+    #expect(actions.delivered.map(\.verdict) == [.granted])
+  }
+
   @Test func `the first of contradicting verdicts counts, and a repeated verdict is no contradiction`() throws
   {
     var run = try MachineRun()

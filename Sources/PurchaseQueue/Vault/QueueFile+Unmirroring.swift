@@ -119,11 +119,6 @@ extension QueueFile {
     }
   }
 
-  /// One item of another module; nil if the vault has none.
-  package func protected(named name: String) throws(VaultError) -> VaultItem? {
-    try vault?.item(named: VaultFileName.short(name))
-  }
-
   /// The items whose name begins with `prefix`: at most `limit`, and none of those that the caller knows.
   package func protected(
     prefix: String, except known: [String] = [], limit: Int = .max

@@ -1,3 +1,5 @@
+import PurchaseQueue
+
 /// Makes the app's transport keep its protocol: a request ends in time, and at once when its task is cancelled.
 ///
 /// A request that hangs would block its lane and its lease for ever, and keep the engine from going to the background.
@@ -23,7 +25,8 @@ struct BoundedTransport: BackendTransport {
       do throws(TransportError) {
         return .success(try await transport.send(request))
       } catch {
-        return .failure(error)
+        // A transport of the app's may quote what it sent.
+        return .failure(TransportError(error.kind, reason: Redaction.line(error.reason)))
       }
     }
     switch result {

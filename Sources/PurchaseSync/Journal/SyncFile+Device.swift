@@ -105,9 +105,7 @@ extension SyncFile {
   }
 
   private func identityInVault() throws(VaultError) -> VaultedIdentity {
-    var items = try queue.protected(prefix: Self.name)
-    // The list of a locked keychain may be empty. Its item refuses to be read.
-    if items.isEmpty { items = try queue.protected(named: Self.name).map { [$0] } ?? [] }
+    let items = try queue.protected(prefix: Self.name)
     let identities = items.lazy.compactMap {
       DeviceIdentity(stored: String(decoding: $0.bytes, as: UTF8.self))
     }

@@ -11,28 +11,39 @@ struct UploadAnswer {
   /// The account whose credential came with the upload, beside the device's.
   let presented: String?
 
-  /// A verdict about a transaction that was not claimed is ignored. The first of two verdicts about one claim counts.
+  /// A verdict about a transaction that was not claimed is ignored. The first of two verdicts about one claim counts. A
+  /// reply may have thousands of both: the faults of one reply stay about as many as its claims.
   init(to sent: [Entry], _ all: [ClaimVerdict], presented: String? = nil) {
     self.sent = sent
     self.presented = presented
     verdicts = Array(repeating: nil, count: sent.count)
-    var answered = 0
+    var (answered, foreign) = (0, 0)
+    var contradicted: Set<Int> = []
     for position in all.indices {
       guard let index = Self.claim(about: all[position], in: sent, near: position) else {
-        faults.append("a verdict about a transaction that was not claimed")
+        foreign += 1
         continue
       }
       if let first = verdicts[index] {
-        if first != all[position] { faults.append("contradicting verdicts about \(sent[index].key)") }
+        if first != all[position] { contradicted.insert(index) }
         continue
       }
       verdicts[index] = all[position]
       answered += 1
     }
+    let reported = min(foreign, Self.mostForeign)
+    faults += Array(repeating: "a verdict about a transaction that was not claimed", count: reported)
+    if foreign > reported {
+      faults.append("\(foreign - reported) more verdicts about transactions that were not claimed")
+    }
+    faults += contradicted.sorted().map { "contradicting verdicts about \(sent[$0].key)" }
     if answered < sent.count {
       faults.append("\(sent.count - answered) of \(sent.count) claims were not answered")
     }
   }
+
+  /// The verdicts about other transactions that are reported one by one.
+  private static var mostForeign: Int { 8 }
 
   /// Whether the claim has a verdict that settles it.
   func isSettled(_ index: Int) -> Bool { verdicts[index]?.verdict.isSettled ?? false }
