@@ -98,7 +98,7 @@ struct OddBackend: BackendTransport {
         """)
     }
     if dice.pick(3) == 0 { verdicts += verdicts }
-    let epoch = dice.one(of: [#""e""#, #""f""#, #""""#, text()])
+    let epoch = dice.one(of: [Self.json("e"), Self.json("f"), Self.json(""), text()])
     return #"{"ledgerEpoch":\#(epoch),"verdicts":[\#(verdicts.joined(separator: ","))]}"#
   }
 
