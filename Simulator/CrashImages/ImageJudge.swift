@@ -96,7 +96,7 @@ struct ImageJudge {
   ) throws -> String? {
     var ledger = ImageLedger(outside)
     for entry in entries.filter({ $0.state == .quarantined }) {
-      guard try file.release(entry.key, until: nil, now: OutsideState.noon) else {
+      guard try file.release(entry.key, nil, now: OutsideState.noon) else {
         return "no capacity to release"
       }
     }

@@ -153,13 +153,14 @@ final class ImageSite {
     case .epoch: try file.keepLedgerEpoch("epoch-\(now.milliseconds)", offeringAgain: true)
     case .release:
       guard let key = try first(.quarantined) else { return }
-      _ = try file.release(key, until: nil, now: now)
+      _ = try file.release(key, nil, now: now)
     default:
       guard let key = try first(.queued) else { return }
       switch kind {
       case .attempt: try file.recordAttempt([key], keeping: RetryState(), now: now)
       case .postpone:
-        try file.postpone(key, until: now.adding(milliseconds: 60_000), reason: "pending", now: now)
+        try file.postpone(
+          key, Wait(.backoff, began: now, milliseconds: 60_000), reason: "pending", now: now)
       default: _ = try file.quarantine(key, reason: "rejected", now: now)
       }
     }

@@ -76,7 +76,7 @@ extension SplitMix64 {
     #expect(drain(&budget, at: next) == 1)
   }
 
-  @Test(arguments: [900_000, 31_536_000_000, Int64.max] as [Int64])
+  @Test(arguments: [900_000, 31_536_000_000, Int64.max / 2] as [Int64])
   func `a clock that goes forward refills what can be saved and no more`(jump: Int64) {
     var budget = RetryBudget()
     _ = drain(&budget, at: noon)
