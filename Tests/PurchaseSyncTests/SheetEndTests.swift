@@ -60,6 +60,17 @@ import Testing
     #expect(reason == "\(error.domain) \(error.code)")
   }
 
+  @Test(arguments: [
+    ("invalidPresentationContext", StoreError.noSheet),
+    ("paymentMethodBindingConfigurationRequired", .paymentMethodNeeded),
+    ("multiSeatPurchaseDisabled", .unsupported(reason: "this subscription sells no seats")),
+    ("somethingOfiOS28", nil), ("unknown", nil),
+  ])
+  func `a member of a newer system's errors is known by its name`(name: String, refusal: StoreError?) {
+    #expect(StoreError(newerMember: name) == refusal)
+    #expect(refusal?.isBeforePayment ?? true)
+  }
+
   @Test func `errors inside one another end`() {
     let deep = Self.wrapped(Self.closed, in: Array(repeating: ("wrapper", 1), count: 1_000))
     guard case .unknown = SheetEnd(.failure(deep), of: "gems") else {

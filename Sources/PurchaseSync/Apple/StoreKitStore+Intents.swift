@@ -10,7 +10,7 @@
         fileprivate let product: Product
         fileprivate let options: Set<Product.PurchaseOption>
 
-        /// The product, for ``Shop/purchase(_:quantity:for:context:sheet:)``.
+        /// The product, for ``Shop/purchase(_:quantity:for:context:isAnother:sheet:)``.
         public var productID: String { product.id }
 
         /// The sheet for that call. It has the offer that the user chose.

@@ -2,7 +2,7 @@
   public import StoreKit
 
   extension StoreKitStore {
-    /// A sheet with more options, for ``Shop/purchase(_:quantity:for:context:sheet:)``: an offer, the user's eligibility
+    /// A sheet with more options, for ``Shop/purchase(_:quantity:for:context:isAnother:sheet:)``: an offer, the user's eligibility
     /// for an introductory offer, or a promotion that your backend signs.
     ///
     /// The payment has the order's account token and quantity in any case: give no token and no quantity of your own.
@@ -34,6 +34,24 @@
       options: Set<Product.PurchaseOption>, showing sheet: Sheet? = nil
     ) -> Shop.Sheet {
       self.sheet(options: { _ in options }, showing: sheet)
+    }
+
+    /// A sheet for an offer code, for ``Shop/redeem(for:sheet:)``.
+    ///
+    /// - Parameter sheet: Shows the sheet, and returns what the code gives:
+    ///   `try await AppStore.presentOfferCodeRedeemSheet(from: controller)`, since iOS 27 and macOS 27. The older forms return
+    ///   nothing: return nil after them in a sheet of your own.
+    public func redeemSheet(
+      _ sheet: @escaping @MainActor @Sendable () async throws -> VerificationResult<StoreKit.Transaction>
+    ) -> Shop.RedeemSheet {
+      {
+        do {
+          return StoreTransaction(try await sheet())
+        } catch {
+          guard case .purchased(let transaction) = try Self.end(of: error, product: "") else { return nil }
+          return transaction
+        }
+      }
     }
   }
 #endif

@@ -1,4 +1,5 @@
 #if canImport(StoreKit)
+  import Foundation
   public import StoreKit
 
   extension StoreKitStore: SellingStore {
@@ -24,15 +25,21 @@
     /// The payment carries the order's account token, which binds the transaction to its order. Pass a
     /// `purchased` transaction to the engine, which finishes it. Do not finish it yourself.
     ///
-    /// - Throws: `StoreError` if there is no such product, or if the system's result is unknown; otherwise
-    ///   StoreKit's error. An error does not prove that nothing was charged: leave the order open.
+    /// - Throws: `StoreError`: before the payment, or of an unknown end. Only the former proves that nothing was charged:
+    ///   leave the order open after the others.
     @MainActor public func purchase(_ order: PurchaseOrder, sheet: Sheet) async throws -> PurchaseResult {
       try await Self.pay(order, for: Self.product(of: order), options: [], sheet: sheet)
     }
 
-    /// The product that StoreKit sells under the order's id.
+    /// The product that StoreKit sells under the order's id. No sheet is shown before, so that no error of it is one of a
+    /// payment.
     static func product(of order: PurchaseOrder) async throws -> Product {
-      let products = try await Product.products(for: [order.productID])
+      let products: [Product]
+      do {
+        products = try await Product.products(for: [order.productID])
+      } catch {
+        throw StoreError.productUnreachable(reason: Self.name(of: error))
+      }
       guard let product = products.first(where: { $0.id == order.productID }) else {
         throw StoreError.productUnavailable(productID: order.productID)
       }
@@ -45,9 +52,62 @@
     ) async throws -> PurchaseResult {
       do {
         return try result(of: try await sheet(product, Self.options(for: order).union(options)))
-      } catch StoreKitError.userCancelled {
-        return .cancelled
+      } catch let error as StoreError {
+        throw error
+      } catch {
+        return try end(of: error, product: order.productID)
       }
+    }
+
+    /// What an error of StoreKit says about the payment: the user closed the sheet, or a `StoreError` is thrown. Only where
+    /// Apple describes a payment that does not begin, it proves that nothing was charged.
+    static func end(of error: any Error, product: String) throws -> PurchaseResult {
+      switch error {
+      case let error as StoreKitError: return try end(of: error, product: product)
+      case let error as Product.PurchaseError: throw refusal(of: error, product: product)
+      case let error where SheetEnd.isCancellation(error): return .cancelled
+      default:
+        throw StoreError(originalAPI: error as NSError, product: product)
+          ?? .sheetFailed(reason: name(of: error))
+      }
+    }
+
+    private static func end(of error: StoreKitError, product: String) throws -> PurchaseResult {
+      switch error {
+      case .userCancelled: return .cancelled
+      case .systemError(let cause) where SheetEnd.isCancellation(cause): return .cancelled
+      case .notAvailableInStorefront: throw StoreError.productUnavailable(productID: product)
+      case .notEntitled: throw StoreError.unsupported(reason: "the app lacks an entitlement")
+      case .unsupported: throw StoreError.unsupported(reason: "StoreKit does not support this")
+      case .networkError(let cause): throw StoreError.sheetFailed(reason: name(of: cause))
+      case .systemError(let cause): throw StoreError.sheetFailed(reason: name(of: cause))
+      case .unknown: throw StoreError.sheetFailed(reason: "an unknown error")
+      @unknown default: throw newer(error) ?? StoreError.sheetFailed(reason: "a newer error")
+      }
+    }
+
+    private static func refusal(of error: Product.PurchaseError, product: String) -> StoreError {
+      switch error {
+      case .productUnavailable: .productUnavailable(productID: product)
+      case .purchaseNotAllowed: .notAllowed
+      case .ineligibleForOffer: .ineligible
+      case .invalidQuantity: .invalidPayment(reason: "its quantity")
+      case .invalidOfferIdentifier: .invalidOffer(reason: "its identifier")
+      case .invalidOfferPrice: .invalidOffer(reason: "its price")
+      case .invalidOfferSignature: .invalidOffer(reason: "its signature")
+      case .missingOfferParameters: .invalidOffer(reason: "a parameter is missing")
+      @unknown default: newer(error) ?? .sheetFailed(reason: "a newer error of the purchase")
+      }
+    }
+
+    /// The members of newer systems, by their names: the package is built with SDKs that lack them, too. Of another name
+    /// nothing is known.
+    private static func newer(_ error: any Error) -> StoreError? { StoreError(newerMember: "\(error)") }
+
+    /// By its domain and number only: its text may quote a signature.
+    private static func name(of error: any Error) -> String {
+      let error = error as NSError
+      return "\(error.domain) \(error.code)"
     }
 
     /// StoreKit's own sheet. visionOS shows one only in a scene that the app names.

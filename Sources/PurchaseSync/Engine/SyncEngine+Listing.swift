@@ -102,14 +102,13 @@ extension SyncEngine {
     } catch {
       return false  // As below.
     }
-    let user = self.user
     var tried = intake
     let actions: [SyncAction]
     do throws(QueueError) {
       actions = try stepTogether { (machine, file, now) throws(QueueError) -> [SyncAction] in
         var actions: [SyncAction] = []
         for transaction in part {
-          actions += try self.take(transaction, of: user, &tried, &machine, file, now)
+          actions += try self.take(transaction, of: self.user(of: transaction), &tried, &machine, file, now)
         }
         return actions
       }

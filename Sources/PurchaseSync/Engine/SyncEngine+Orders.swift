@@ -29,7 +29,7 @@ extension SyncEngine {
   }
 
   /// The least and the most that StoreKit sells at once (`Product.PurchaseOption.quantity`).
-  private static let quantities = 1...10
+  static let quantities = 1...10
 
   private func anOrder(
     for wish: OrderWish, _ context: PurchaseContext?

@@ -64,6 +64,8 @@ public actor SyncEngine {
   var handedOut: [String: Int] = [:]
   /// Transactions without a token that came after the first order: how many orders were handed out by then.
   var takenAfter: [EntryKey: Int] = [:]
+  /// The accounts whose sheets for offer codes are open.
+  var redeeming: [String: String] = [:]
   /// Orders whose state the backend was asked for in this process.
   var askedAbout: Set<String> = []
   /// Notices about orders are being sent; more came up meanwhile.
@@ -127,12 +129,12 @@ public actor SyncEngine {
   }
 
   func receive(
-    _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false
+    _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false, user: AppUser? = nil
   ) throws(SyncError) {
     configuration.checkpoint?(.transactionArrived)
     // This one is newer than the same one of an earlier list.
     if overflow.contains(transaction.key) { held.forget(transaction.key) }
-    let user = self.user
+    let user = user ?? self.user(of: transaction)
     let interval = meter.begin(.receive)
     do throws(SyncError) {
       try noteArrival(of: transaction)

@@ -107,6 +107,17 @@ extension Outcome {
     return told
   }
 
+  /// The outcome as its buyer is told, who may not know the owner. `account` is nil for a guest. `isEarlier`: the store has
+  /// answered a new payment with it.
+  func told(toBuyer account: String?, isEarlier: Bool) -> Outcome {
+    var told = told(to: account)
+    told.isAlreadyOwned = isEarlier
+    guard let owner = lane.account, owner != account else { return told }
+    told.becomeAnothers()
+    (told.lane, told.account, told.orderNumber, told.context) = (.device, nil, nil, nil)
+    return told
+  }
+
   private mutating func becomeAnothers() {
     owner = .another
     if verdict == .granted || verdict == .duplicate { verdict = .otherOwner }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// How a call of ``Shop/purchase(_:quantity:for:context:sheet:)`` ended.
+/// How a call of ``Shop/purchase(_:quantity:for:context:isAnother:sheet:)`` ended.
 @nonexhaustive
 public enum Sale: Sendable, Hashable {
   /// The backend has credited the purchase, and the shop's `fulfil` has returned for it.

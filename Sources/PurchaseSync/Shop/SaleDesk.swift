@@ -1,10 +1,21 @@
 import PurchaseQueue
 
+/// What a sale sells.
+enum SaleKind: Sendable {
+  /// A product, to an account: with an order.
+  case order
+  /// A product, to a guest.
+  case guest
+  /// What an offer code gives, to an account. The product is known afterwards.
+  case redemption
+}
+
 /// Decides when the callers of `purchase` get their answers. Without I/O: the shop tells it what happens.
 struct SaleDesk {
   /// A sale whose caller waits.
   private struct Open {
     var order: PurchaseOrder
+    var kind: SaleKind
     /// What the sheet has returned, or the store has listed for it.
     var answer: StoreTransaction?
     /// Outcomes since the sale began. The store may deliver the transaction before the sheet returns.
@@ -13,20 +24,38 @@ struct SaleDesk {
     var key: EntryKey? { answer?.key }
 
     /// When the order's plan takes the place of the one that runs, if the store has answered with that one.
-    var changesAt: Timestamp? { answer.flatMap { ExistingPayment.change($0, answering: order) } }
+    var changesAt: Timestamp? {
+      guard kind != .redemption else { return nil }
+      return answer.flatMap { ExistingPayment.change($0, answering: order) }
+    }
 
     /// Whether the outcome is the sale's. That of another account's purchase names no order.
     func ends(with outcome: Outcome) -> Bool {
       if let number = outcome.orderNumber, number == order.number { return true }
       guard outcome.key == key else { return false }
       if changesAt != nil { return true }
-      // A sheet can return something else than was asked for.
-      return outcome.orderNumber == nil && outcome.purchase.map { $0.productID == order.productID } ?? true
+      switch kind {
+      case .redemption: return true
+      case .guest: return isProduct(of: outcome)
+      case .order: return outcome.orderNumber == nil && isProduct(of: outcome)
+      }
+    }
+
+    /// A sheet can return something else than was asked for.
+    private func isProduct(of outcome: Outcome) -> Bool {
+      outcome.purchase.map { $0.productID == order.productID } ?? true
     }
 
     func sale(of outcome: Outcome) -> Sale {
-      if outcome.isFulfilled, let change { return change }
-      return Sale(outcome)
+      let told: Outcome
+      switch kind {
+      case .order: told = outcome
+      case .redemption: told = outcome.told(toBuyer: order.account, isEarlier: outcome.isAlreadyOwned)
+      case .guest:
+        told = outcome.told(toBuyer: nil, isEarlier: answer?.accountToken != order.accountToken)
+      }
+      if told.isFulfilled, let change { return change }
+      return Sale(told)
     }
 
     var change: Sale? { changesAt.map { .scheduled(product: order.productID, from: $0.date) } }
@@ -35,7 +64,9 @@ struct SaleDesk {
   /// By the number of the order.
   private var sales: [String: Open] = [:]
 
-  mutating func begin(_ order: PurchaseOrder) { sales[order.number] = Open(order: order) }
+  mutating func begin(_ order: PurchaseOrder, _ kind: SaleKind = .order) {
+    sales[order.number] = Open(order: order, kind: kind)
+  }
 
   mutating func end(_ number: String) { sales[number] = nil }
 
@@ -50,6 +81,9 @@ struct SaleDesk {
     sales[number]?.answer = transaction
     return known(number)
   }
+
+  /// The answer with an outcome from before the sale.
+  func sale(_ number: String, of earlier: Outcome) -> Sale? { sales[number]?.sale(of: earlier) }
 
   /// The change of a plan that the store has answered with, if it did.
   func change(_ number: String) -> Sale? { sales[number]?.change }

@@ -55,6 +55,16 @@ enum SheetEnd {
 }
 
 extension StoreError {
+  /// A member of StoreKit's errors that came with iOS 26.5 to 27, by its name; nil for every other.
+  init?(newerMember name: String) {
+    switch name {
+    case "invalidPresentationContext": self = .noSheet
+    case "paymentMethodBindingConfigurationRequired": self = .paymentMethodNeeded
+    case "multiSeatPurchaseDisabled": self = .unsupported(reason: "this subscription sells no seats")
+    default: return nil
+    }
+  }
+
   static var originalDomain: String { "SKErrorDomain" }
 
   /// The errors of the original API by which the App Store refuses a payment before it begins, by the numbers of

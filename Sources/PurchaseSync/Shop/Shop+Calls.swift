@@ -7,11 +7,19 @@ extension Shop {
   /// This account uses the app now; nil if it has signed out. What waits for its credentials is tried again. Call it at
   /// each launch, and whenever it changes. With `currentAccount` in the configuration it is not needed at launch, but still
   /// after each sign-in.
-  public func signedIn(as account: String?) async throws(SyncError) {
+  ///
+  /// `adoptingGuest`: the account takes over what was bought on this device for no account, by a guest or outside of the app.
+  /// Say so when it is known that this person has bought: the app has asked, or the person signs in to keep the purchase.
+  /// **By default no account gets it**: on a shared device, the next who signs in may be another person. It is durable, and
+  /// sent until the backend has accepted it.
+  public func signedIn(as account: String?, adoptingGuest: Bool = false) async throws(SyncError) {
     current.withLock { $0 = account }
     let engine = try await opened()
     if visit == .resting { try await comeToFront(engine) }
-    if let account { try await engine.wake(.signedIn(account: account)) }
+    if let account {
+      if adoptingGuest { try await engine.adoptDevicePurchases(for: account) }
+      try await engine.wake(.signedIn(account: account))
+    }
     try await tellAgain()
     await closeAgain()
   }

@@ -11,6 +11,7 @@ extension Shop {
   /// One sale, from the wish to the answer. Several callers can wait for it.
   struct Selling {
     var wish: OrderWish
+    var kind: SaleKind
     /// When it began.
     var begin: ContinuousClock.Instant
     /// Nil until the order is made. From then on the sheet is shown.
@@ -58,16 +59,21 @@ extension Shop {
     isAnother: Bool = false, sheet: Sheet? = nil
   ) async throws(SyncError) -> Sale {
     let wish = OrderWish(account: account, product: product, quantity: quantity)
-    let result = await answer(to: wish, context, isAnother: isAnother, sheet)
-    // The app may be in the background, while the bank's app is in front.
-    await closeAgain()
-    return try result.get()
+    return try await answer(to: wish, .order, context, isAnother: isAnother, sheet).get()
   }
 
-  private func answer(
-    to wish: OrderWish, _ context: PurchaseContext?, isAnother: Bool, _ sheet: Sheet?
+  func answer(
+    to wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext? = nil, isAnother: Bool = false,
+    _ sheet: Sheet?
   ) async -> Answer {
-    let name = (isAnother ? nil : underWay(for: wish)) ?? begin(wish, context, sheet)
+    let answer = await waited(
+      for: (isAnother ? nil : underWay(for: wish, kind)) ?? begin(wish, kind, context, sheet))
+    // The app may be in the background, while the bank's app is in front.
+    await closeAgain()
+    return answer
+  }
+
+  private func waited(for name: Int) async -> Answer {
     let (answers, answer) = AsyncStream.makeStream(of: Answer.self, bufferingPolicy: .bufferingOldest(1))
     nextCaller += 1
     let caller = nextCaller
@@ -82,19 +88,22 @@ extension Shop {
   /// How long a second tap joins a sheet. A sheet that never answers must not hold up every later purchase.
   private static var joining: Duration { .seconds(600) }
 
-  private func underWay(for wish: OrderWish) -> Int? {
+  private func underWay(for wish: OrderWish, _ kind: SaleKind) -> Int? {
     let now = configuration.system.uptime()
     return selling.first { _, sale in
-      sale.isOpen && sale.wish.isSame(as: wish) && now < sale.begin.advanced(by: Self.joining)
+      sale.isOpen && sale.kind == kind && sale.wish.isSame(as: wish)
+        && now < sale.begin.advanced(by: Self.joining)
     }?.key
   }
 
-  private func begin(_ wish: OrderWish, _ context: PurchaseContext?, _ sheet: Sheet?) -> Int {
+  private func begin(
+    _ wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?, _ sheet: Sheet?
+  ) -> Int {
     nextSelling += 1
     let (name, store) = (nextSelling, self.store)
-    selling[name] = Selling(wish: wish, begin: configuration.system.uptime())
+    selling[name] = Selling(wish: wish, kind: kind, begin: configuration.system.uptime())
     selling[name]?.work = Task {
-      await self.sell(name, wish, context, sheet ?? { try await store.purchase($0) })
+      await self.sell(name, wish, kind, context, sheet ?? { try await store.purchase($0) })
     }
     return name
   }
@@ -135,23 +144,24 @@ extension Shop {
 
   // MARK: The sale
 
-  private func sell(_ name: Int, _ wish: OrderWish, _ context: PurchaseContext?, _ sheet: Sheet) async {
+  private func sell(
+    _ name: Int, _ wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?, _ sheet: Sheet
+  ) async {
     do throws(SyncError) {
       let engine = try await openedByPerson()
-      let order = try await engine.begin(
-        product: wish.product, quantity: wish.quantity, account: wish.account, context: context)
+      let order = try await engine.order(for: wish, kind, context)
       guard !selling.values.contains(where: { $0.number == order.number }) else {
         throw .backendUnreachable(reason: "it gave order \(order.number) to two purchases at once")
       }
       guard !Task.isCancelled, !isClosed else {
-        await withdraw(order, engine)
+        await withdraw(order, kind, engine)
         return refuse(name, .cancelled)
       }
-      desk.begin(order)
+      desk.begin(order, kind)
       selling[name]?.number = order.number
       // While the sheet is open, the file is needed for nothing.
       await closeAgain()
-      await pay(name, order, engine, sheet)
+      await pay(name, order, kind, engine, sheet)
     } catch {
       refuse(name, Task.isCancelled ? .cancelled : .refused(error))
     }
@@ -165,8 +175,9 @@ extension Shop {
 
   /// The caller has gone away before the sheet, or the store refused the payment. If this fails, the order stays open
   /// until it expires.
-  func withdraw(_ order: PurchaseOrder, _ engine: SyncEngine) async {
+  func withdraw(_ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine) async {
     do throws(SyncError) {
+      guard kind == .order else { return await engine.endRedemption(order.number) }
       try await engine.cancel(order: order.number)
     } catch {
       problem = error
@@ -175,7 +186,9 @@ extension Shop {
   }
 
   /// Shows the sheet, and answers the callers unless the backend has to.
-  private func pay(_ name: Int, _ order: PurchaseOrder, _ engine: SyncEngine, _ sheet: Sheet) async {
+  private func pay(
+    _ name: Int, _ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine, _ sheet: Sheet
+  ) async {
     let result: Result<PurchaseResult, any Error>
     do {
       result = .success(try await sheet(order))
@@ -184,7 +197,7 @@ extension Shop {
     }
     selling[name]?.isOpen = false
     do throws(SyncError) {
-      if let sale = try await answer(to: SheetEnd(result, of: order.productID), order, engine) {
+      if let sale = try await answer(to: SheetEnd(result, of: order.productID), order, kind, engine) {
         tell(name, .success(sale))
       } else {
         waitForBackend(name)
@@ -192,6 +205,7 @@ extension Shop {
     } catch {
       tell(name, .failure(error))
     }
+    if kind == .redemption { await engine.endRedemption(order.number) }
     endIfDone(name)
     changed()
     await closeAgain()

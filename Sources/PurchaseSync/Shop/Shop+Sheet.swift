@@ -7,20 +7,20 @@ extension Shop {
 
   /// What the callers are told, or nil if the backend has to say it.
   func answer(
-    to end: SheetEnd, _ order: PurchaseOrder, _ engine: SyncEngine
+    to end: SheetEnd, _ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine
   ) async throws(SyncError) -> Sale? {
     // The store may have delivered the transaction before the sheet was closed. Then that counts.
     let known = desk.known(order.number)
     switch end {
-    case .paid(let transaction): return try await paid(order, with: transaction, engine)
+    case .paid(let transaction): return try await paid(order, kind, with: transaction, engine)
     case .refused(let refusal):
       if let known { return known }
-      await withdraw(order, engine)
+      await withdraw(order, kind, engine)
       return .refused(.storeRefused(refusal))
     case .pending, .cancelled, .unknown:
       beginAftermath()
       if let known { return known }
-      try await note(end, of: order, engine)
+      if kind == .order { try await note(end, of: order, engine) }
       switch (try await payment(of: order, engine), end) {
       case (.ended(let sale), _): return sale
       case (.isOnItsWay, _): return try await obstacle(order, engine)
@@ -43,17 +43,20 @@ extension Shop {
 
   /// The store's answer is a transaction: the order's own, or an earlier one that counts for it.
   private func paid(
-    _ order: PurchaseOrder, with transaction: StoreTransaction, _ engine: SyncEngine
+    _ order: PurchaseOrder, _ kind: SaleKind, with transaction: StoreTransaction, _ engine: SyncEngine
   ) async throws(SyncError) -> Sale? {
-    if transaction.accountToken != order.accountToken {
+    if kind != .redemption, transaction.accountToken != order.accountToken {
       beginAftermath()
       if ExistingPayment.isOver(transaction, for: order) {
-        return try await answeredOver(order, with: transaction, engine)
+        return try await answeredOver(order, kind, with: transaction, engine)
       }
     }
     let known = desk.answered(order.number, with: transaction)
-    guard await take(transaction, for: order, engine) else { return known ?? .pending(.delivery) }
+    guard await take(transaction, for: order, kind, engine) else { return known ?? .pending(.delivery) }
     if let known { return known }
+    if kind != .order, let earlier = try await engine.earlierOutcome(of: transaction.key, for: order) {
+      return desk.sale(order.number, of: earlier)
+    }
     if let change = desk.change(order.number), try await engine.isOwn(transaction.key, of: order) {
       return change
     }
@@ -63,9 +66,9 @@ extension Shop {
   /// The store has answered with a purchase that gives nothing any more. It is settled like every other one. Whether the
   /// order was paid, the store's list says.
   private func answeredOver(
-    _ order: PurchaseOrder, with transaction: StoreTransaction, _ engine: SyncEngine
+    _ order: PurchaseOrder, _ kind: SaleKind, with transaction: StoreTransaction, _ engine: SyncEngine
   ) async throws(SyncError) -> Sale? {
-    _ = await take(transaction, for: order, engine)
+    _ = await take(transaction, for: order, kind, engine)
     switch try await payment(of: order, engine) {
     case .ended(let sale): return sale
     case .isOnItsWay: return try await obstacle(order, engine)
@@ -75,10 +78,14 @@ extension Shop {
 
   /// False if the transaction could not be stored. It is paid, and the store keeps it: an error would invite to pay again.
   private func take(
-    _ transaction: StoreTransaction, for order: PurchaseOrder, _ engine: SyncEngine
+    _ transaction: StoreTransaction, for order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine
   ) async -> Bool {
     do throws(SyncError) {
-      try await engine.receive(transaction, for: order)
+      switch kind {
+      case .order: try await engine.receive(transaction, for: order)
+      case .guest: try await engine.receive(transaction)
+      case .redemption: try await engine.receive(transaction, redeemedFor: order.account)
+      }
       return true
     } catch {
       problem = error

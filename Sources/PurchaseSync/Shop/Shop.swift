@@ -2,7 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
-/// One call to sell: ``purchase(_:quantity:for:context:sheet:)`` makes the order, shows the payment sheet, hands the
+/// One call to sell: ``purchase(_:quantity:for:context:isAnother:sheet:)`` makes the order, shows the payment sheet, hands the
 /// store's answer to the engine, and waits for the backend.
 ///
 /// Make one at launch and keep it. Making it neither waits nor throws: the file is opened behind it, and an error of the

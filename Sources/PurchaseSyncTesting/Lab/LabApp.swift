@@ -23,7 +23,10 @@ public struct LabApp: Sendable {
   }
 
   /// The store on this phone.
-  public var store: MockStoreClient { MockStoreClient(network: LabNetwork(app: self), device: phone.name) }
+  public var store: MockStoreClient {
+    let phone = self.phone
+    return MockStoreClient(network: LabNetwork(app: self), device: phone.name, lie: { phone.nextLie() })
+  }
 
   /// The way to the backend: the mock backend under `/v1`, and the paths of ``AppLab/serve(_:_:)``.
   public var backend: some BackendTransport { LabNetwork(app: self) }

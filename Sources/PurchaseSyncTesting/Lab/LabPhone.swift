@@ -18,6 +18,17 @@ public final class LabPhone: Sendable {
     public static let afterPayment = Death.after(path: "/store/payments")
   }
 
+  /// What a payment sheet says at its end, whatever has happened.
+  @nonexhaustive
+  public enum SheetEnd: Sendable, Hashable {
+    /// It was closed.
+    case cancelled
+    /// Another person has to agree.
+    case pending
+    /// It failed with this error, such as code 0 of `SKErrorDomain`.
+    case error(domain: String, code: Int)
+  }
+
   /// The name of the phone.
   public let name: String
   let lab: AppLab
@@ -28,6 +39,7 @@ public final class LabPhone: Sendable {
     var folder: String
     var disks = 1
     var deaths: [Death] = []
+    var lies: [SheetEnd] = []
     var isOffline = false
     var clockError: Int64 = 0
     /// The disk could not be copied at the end of a launch.
@@ -64,6 +76,13 @@ public final class LabPhone: Sendable {
 
   /// Kills the app at this moment of its next launch, or of the present one. Several are taken one after another.
   public func dies(_ death: Death) { state.withLock { $0.deaths.append(death) } }
+
+  /// The next payment sheet says this, and the store charges all the same. Several are said one after another.
+  public func sheetSays(_ end: SheetEnd) { state.withLock { $0.lies.append(end) } }
+
+  func nextLie() -> SheetEnd? {
+    state.withLock { $0.lies.isEmpty ? nil : $0.lies.removeFirst() }
+  }
 
   /// Deletes the app with its files. The vault stays, as the keychain does. Not while the app runs.
   public func deleteApp() throws {

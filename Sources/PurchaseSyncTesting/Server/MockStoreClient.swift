@@ -11,6 +11,8 @@ public struct MockStoreClient: SellingStore {
   private let storeAccount: String?
   private let device: String?
   private let launch = UUID().uuidString
+  /// What the next sheet says in place of the truth.
+  private var lie: @Sendable () -> LabPhone.SheetEnd? = { nil }
 
   /// - Parameters:
   ///   - base: The mock's URL.
@@ -33,9 +35,11 @@ public struct MockStoreClient: SellingStore {
     (transport, self.storeAccount, device) = (server.transport, storeAccount, nil)
   }
 
-  /// A client on a device, over another way than HTTP.
-  init(network: some BackendTransport, device: String) {
-    (transport, storeAccount, self.device) = (network, nil, device)
+  /// A client on a device, over another way than HTTP. `lie` is asked when a sheet ends.
+  init(
+    network: some BackendTransport, device: String, lie: @escaping @Sendable () -> LabPhone.SheetEnd?
+  ) {
+    (transport, storeAccount, self.device, self.lie) = (network, nil, device, lie)
   }
 
   private init(base: URL, storeAccount: String?, device: String?) {
@@ -61,8 +65,14 @@ public struct MockStoreClient: SellingStore {
 
   /// Confirms the payment sheet for an order.
   public func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult {
-    try await purchase(
+    let result = try await purchase(
       product: order.productID, quantity: order.quantity, accountToken: order.accountToken)
+    switch lie() {
+    case nil: return result
+    case .cancelled: return .cancelled
+    case .pending: return .pending
+    case .error(let domain, let code): throw NSError(domain: domain, code: code)
+    }
   }
 
   /// Ends at once: a mock device hears of transactions when it lists them.

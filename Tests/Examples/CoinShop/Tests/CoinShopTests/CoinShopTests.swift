@@ -41,6 +41,20 @@ import Testing
   // MARK: end killed after payment
 
   // MARK: begin Ask to Buy
+  @Test func `a payment is credited although its sheet says cancelled`() async throws {
+    try await AppLab.run(products: products) { lab in
+      let phone = lab.phone()
+      phone.sheetSays(.cancelled)
+      try await phone.launch { app in
+        let shop = try app.coinShop()
+        try await shop.signIn("alice")
+        let sale = try await shop.buy("gems.100")
+        #expect(sale.isFulfilled)
+        #expect(await shop.balance() == 100)
+      }
+    }
+  }
+
   @Test func `Ask to Buy that is approved while the app is dead is credited by the next launch`() async throws
   {
     try await AppLab.run(products: products) { lab in

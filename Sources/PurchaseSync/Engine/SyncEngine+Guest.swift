@@ -1,0 +1,81 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseQueue
+
+/// Sales without an order in the journal: to a guest, and of an offer code.
+extension SyncEngine {
+  /// The order of a sale. Only that of an account is stored.
+  func order(
+    for wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?
+  ) async throws(SyncError) -> PurchaseOrder {
+    switch kind {
+    case .order:
+      return try await begin(
+        product: wish.product, quantity: wish.quantity, account: wish.account, context: context)
+    case .guest:
+      try requireCapacity(for: wish)
+      return unstored(wish, "guest-", token: .guest(from: configuration.system.uuid()))
+    case .redemption:
+      try requireCapacity(for: wish)
+      let order = unstored(wish, "code-", token: configuration.system.uuid())
+      redeeming[order.number] = order.account
+      return order
+    }
+  }
+
+  /// Throws if there is no capacity for one more purchase, before there is a payment.
+  private func requireCapacity(for wish: OrderWish) throws(SyncError) {
+    guard Self.quantities.contains(wish.quantity) else {
+      throw .encoding(what: "a purchase of \(wish.quantity) units, of 1 to \(Self.quantities.upperBound),")
+    }
+    let (name, now) = ("trial-" + configuration.system.uuid().uuidString, configuration.now())
+    try withFile { (file) throws(QueueError) in
+      try file.queue.transaction { () throws(QueueError) in
+        try file.queue.reserve(name, until: now.adding(milliseconds: 1_000), displacing: true, now: now)
+        try file.queue.cancelReservation(name)
+      }
+    }
+  }
+
+  private func unstored(_ wish: OrderWish, _ prefix: String, token: UUID) -> PurchaseOrder {
+    PurchaseOrder(
+      number: prefix + configuration.system.uuid().uuidString, accountToken: token, account: wish.account,
+      productID: wish.product, quantity: wish.quantity, state: .open, createdAt: configuration.now())
+  }
+
+  // MARK: Offer codes
+
+  /// The sheet has ended.
+  func endRedemption(_ number: String) { redeeming[number] = nil }
+
+  /// Takes what a code has given to the account that redeemed it.
+  func receive(_ transaction: StoreTransaction, redeemedFor account: String) throws(SyncError) {
+    try receive(
+      transaction, storeAccount: nil, user: AppUser(account: account, policy: .signedInAccount))
+  }
+
+  /// For whom a purchase is that names no owner: of a code, for the account whose sheet is open.
+  func user(of transaction: StoreTransaction) -> AppUser {
+    let user = self.user
+    guard transaction.offerType == .code, transaction.accountToken == nil,
+      // Of two accounts at once neither is certain.
+      redeeming.count == 1, let account = redeeming.values.first,
+      // A sheet that never ends says nothing of the next person.
+      user.account?.utf8.elementsEqual(account.utf8) ?? true
+    else { return user }
+    return AppUser(account: account, policy: .signedInAccount)
+  }
+
+  // MARK: Known before
+
+  /// The outcome of a transaction that is settled, as the buyer is told with whom the store has answered.
+  func earlierOutcome(of key: EntryKey, for order: PurchaseOrder) throws(SyncError) -> Outcome? {
+    let account = order.accountToken.isGuest ? nil : order.account
+    return try withFile { (file) throws(QueueError) in
+      guard try file.queue.entry(key) == nil, let tombstone = try file.queue.tombstone(key) else {
+        return nil
+      }
+      return try file.outcome(tombstone).told(toBuyer: account, isEarlier: true)
+    }
+  }
+}
