@@ -84,6 +84,8 @@ struct DecodeDetails {
     add("signedDate", DecodeReport.utc(transaction.signedDate))
     add("hasAppAccountToken", "\(transaction.appAccountToken != nil)")
     add("isUpgraded", transaction.isUpgraded ? "true" : nil)
+    add("revocationType", transaction.revocationType?.rawValue)
+    add("revocationPercentage", transaction.revocationPercentage.map(DecodeReport.percentage))
   }
 
   private mutating func add(_ renewal: SignedRenewalInfo) {

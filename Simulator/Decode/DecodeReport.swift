@@ -46,6 +46,8 @@ struct DecodeReport {
       "purchaseDate": text(utc(transaction.purchaseDate)),
       "expiresDate": text(utc(transaction.expiresDate)),
       "cancellationDate": text(utc(transaction.cancellationDate)),
+      "revocationType": text(transaction.revocationType?.rawValue),
+      "revocationPercentage": transaction.revocationPercentage.map { .integer($0) } ?? .null,
     ]
   }
 
@@ -77,6 +79,12 @@ struct DecodeReport {
     case .revoked: "revoked"
     case .upgraded: "upgraded"
     }
+  }
+
+  /// Thousandths of a percent as a percentage: "33.333 %".
+  static func percentage(_ share: Int64) -> String {
+    let rest = String(String(share % 1_000 + 1_000).dropFirst())
+    return "\(share / 1_000)" + (share % 1_000 == 0 ? "" : "." + rest) + " %"
   }
 
   /// ISO 8601 in UTC; milliseconds only where there are some.

@@ -34,7 +34,7 @@ struct DecodeText {
             $0.transactionID,
             $0.originalTransactionID == $0.transactionID ? "same" : $0.originalTransactionID,
             $0.productID ?? "-", "\($0.quantity)", date($0.purchaseDate), date($0.expiresDate),
-            date($0.cancellationDate),
+            cancelled($0),
           ]
         })
   }
@@ -59,9 +59,19 @@ struct DecodeText {
   private static func unknown(_ document: StoreDocument) -> [String] {
     document.unknownMembers.map { member in
       let path = TextTable.cell(member.path)
-      return member.home.map { "misplaced, not read: \(path) (the store writes it in \($0))" }
-        ?? "unknown, not read: \(path)"
+      guard let home = member.home else { return "unknown, not read: \(path)" }
+      guard home.hasPrefix("the top") else {
+        return "misplaced, not read: \(path) (the store writes it in \(home))"
+      }
+      let place = member.path.contains(".") ? "" : " at the top"
+      return "misplaced, not read: \(path)\(place) (the store writes it at \(home))"
     }
+  }
+
+  /// The date of a refund, and its share if it is a part of the price.
+  private static func cancelled(_ transaction: ListedTransaction) -> String {
+    guard let share = transaction.revocationPercentage else { return date(transaction.cancellationDate) }
+    return date(transaction.cancellationDate) + " (" + DecodeReport.percentage(share) + " refunded)"
   }
 
   private static func date(_ milliseconds: Int64?) -> String { DecodeReport.utc(milliseconds) ?? "-" }

@@ -20,7 +20,8 @@ public struct ReceiptDecodingError: Error, Hashable, Sendable, CustomStringConve
   /// The place of the failure: a byte offset or a key, as far as known, such as "byte 40, in-app purchase 2,
   /// attribute 1704".
   public var location: String
-  /// What was found there instead, such as "an HTML page"; nil if it is not known. Never a part of the input.
+  /// What was found there instead, such as "an HTML page"; nil if it is not known. Never a part of the input. Where
+  /// the bytes end too early, it says so.
   public var found: String?
   /// The kind of failure.
   public var reason: Reason
@@ -34,7 +35,7 @@ public struct ReceiptDecodingError: Error, Hashable, Sendable, CustomStringConve
     offset: Int? = nil
   ) {
     self.expected = expected
-    self.found = found
+    self.found = found ?? (reason == .truncated ? "the end: the bytes are truncated" : nil)
     self.location = location
     self.reason = reason
     self.offset = offset

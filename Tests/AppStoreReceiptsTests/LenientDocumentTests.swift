@@ -78,15 +78,15 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"transactionId":"7","bundleId":"b","purchaseDate":1,"environment":"Sandbox"}"#, "productId", ["7"]),
-    (#"{"bundleId":"b","environment":"Sandbox","signedDate":1672956154000}"#, "transactionId", []),
+    (#"{"transactionId":"7","bundleId":"b","purchaseDate":1,"environment":"Sandbox"}"#, "productId"),
+    (#"{"bundleId":"b","environment":"Sandbox","signedDate":1672956154000}"#, "transactionId"),
     (
       #"{"transactionId":"7","bundleId":"b","productId":"p","purchaseDate":1,"revocationDate":"?","environment":"Sandbox"}"#,
-      "revocationDate", []
+      "revocationDate"
     ),
   ])
   func `A payload without a required field is shown as far as it goes`(
-    payload: String, field: String, ids: [String]
+    payload: String, field: String
   ) throws {
     let signed = try StoreDocument(decoding: jws(payload: payload))
     let plain = try StoreDocument(decoding: payload)
@@ -94,7 +94,7 @@ import Testing
     for document in [signed, plain] {
       #expect(document.bundleID == "b" && document.environment == .sandbox)
       #expect(document.undecodable.count == 1 && document.undecodable[0].location.hasSuffix(field))
-      #expect(document.transactions.map(\.transactionID) == ids)
+      #expect(document.transactions.isEmpty)
     }
     #expect(decodingFailure { _ = try SignedTransaction(jws: jws(payload: payload)) } != nil)
   }

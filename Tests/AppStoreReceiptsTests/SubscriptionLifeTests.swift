@@ -94,8 +94,8 @@ import Testing
     #expect(before.transactionID == "1000000598475362")
     let after = try only(facts, at: 1_574_929_092_579)
     #expect(after.state == .lapsed(.cancelled) && after.endedAt == 1_574_921_299_000)
-    // Between the first period and the latest. The answer has no others.
-    #expect(try only(facts, at: 1_574_919_800_000).isEntitled)
+    // Between the first period and the latest. The answer has no others, so none is known to be paid.
+    #expect(try only(facts, at: 1_574_919_800_000).state == .lapsed(nil))
     let none = try SubscriptionFacts(Fixture.numericConsumable.response)
     #expect(SubscriptionStatus.all(in: none, at: 0).isEmpty)
     #expect(SubscriptionStatus.groups(in: none, at: 0).isEmpty)

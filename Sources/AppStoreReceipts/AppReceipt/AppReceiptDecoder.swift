@@ -91,7 +91,7 @@ struct AppReceiptDecoder {
   ) throws(ReceiptDecodingError) -> (DERContainer, AttributeTally) {
     reader.position = range.lowerBound
     let header = try reader.header(limit: range.upperBound)
-    guard header.identifier == DERTag.set else { throw reader.failure(name, at: header.start) }
+    guard header.identifier == DERTag.set else { throw reader.failure(name, insteadOf: header) }
     let set = reader.enter(header, limit: range.upperBound)
     let tally = try AttributeTally(set, properties: properties, &reader)
     guard reader.position == range.upperBound else {

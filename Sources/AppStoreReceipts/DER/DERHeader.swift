@@ -46,4 +46,19 @@ enum DERTag {
   static let set: UInt8 = 0x31
   static let context0: UInt8 = 0xA0
   static let constructed: UInt8 = 0x20
+
+  /// What an identifier stands for, in words.
+  static func words(_ identifier: UInt8) -> String {
+    switch identifier {
+    case integer: "an INTEGER"
+    case octetString, constructedOctetString: "an OCTET STRING"
+    case objectIdentifier: "an OBJECT IDENTIFIER"
+    case utf8String, printableString, ia5String: "text"
+    case sequence: "a SEQUENCE"
+    case set: "a SET"
+    case UInt8(ascii: "<"): "XML, as a provisioning profile has it"
+    case UInt8(ascii: "{"): "JSON or a property list"
+    default: "an element of kind " + String(identifier, radix: 16)
+    }
+  }
 }

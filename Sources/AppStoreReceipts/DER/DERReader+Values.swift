@@ -57,7 +57,7 @@ extension DERReader {
         }
         open.append(enter(header, limit: innermost.limit))
       default:
-        throw failure("an OCTET STRING as a piece of the string", at: header.start)
+        throw failure("an OCTET STRING as a piece of the string", insteadOf: header)
       }
     }
     return nil
@@ -101,7 +101,7 @@ extension DERReader {
   /// A value that is an INTEGER.
   mutating func integerValue(_ range: Range<Int>) throws(ReceiptDecodingError) -> Int64 {
     let header = try soleHeader(range, "the INTEGER")
-    guard header.identifier == DERTag.integer else { throw failure("an INTEGER", at: header.start) }
+    guard header.identifier == DERTag.integer else { throw failure("an INTEGER", insteadOf: header) }
     return try integer(of: header, limit: range.upperBound)
   }
 
@@ -134,7 +134,7 @@ extension DERReader {
       let octets = try octets(of: header, limit: range.upperBound, joining: Self.maximumJoined)
       guard position == range.upperBound else { throw failure("nothing after the text", at: position) }
       return octets
-    default: throw failure("text", at: header.start)
+    default: throw failure("text", insteadOf: header)
     }
   }
 }

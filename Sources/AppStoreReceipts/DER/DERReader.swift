@@ -23,11 +23,17 @@ struct DERReader {
 
   /// The error that something expected was not found at an offset.
   func failure(
-    _ expected: String, at offset: Int, _ reason: ReceiptDecodingError.Reason = .malformed
+    _ expected: String, at offset: Int, _ reason: ReceiptDecodingError.Reason = .malformed,
+    found: String? = nil
   ) -> ReceiptDecodingError {
     ReceiptDecodingError(
-      expected: expected, location: part.map { "byte \(offset) of \($0)" } ?? "byte \(offset)",
+      expected: expected, found: found, location: part.map { "byte \(offset) of \($0)" } ?? "byte \(offset)",
       reason: reason, offset: part == nil ? offset : nil)
+  }
+
+  /// The error that an element of another kind is here.
+  func failure(_ expected: String, insteadOf header: DERHeader) -> ReceiptDecodingError {
+    failure(expected, at: header.start, found: DERTag.words(header.identifier))
   }
 
   /// Reads identifier and length. Afterwards the position is at the content.
@@ -124,7 +130,7 @@ struct DERReader {
     in container: DERContainer, _ identifier: UInt8, _ name: @autoclosure () -> String
   ) throws(ReceiptDecodingError) -> DERHeader {
     guard let header = try next(in: container) else { throw failure(name(), at: position, .missing) }
-    guard header.identifier == identifier else { throw failure(name(), at: header.start) }
+    guard header.identifier == identifier else { throw failure(name(), insteadOf: header) }
     return header
   }
 

@@ -27,8 +27,7 @@ struct DocumentContents {
       facts = SubscriptionFacts(response)
     case .transaction(let transaction): add(transaction)
     case .renewalInfo(let renewal): facts = SubscriptionFacts(transactions: [], renewals: [renewal])
-    case .appTransaction, .retentionRequest: break
-    case .incompleteTransaction(let transaction): add(transaction)
+    case .appTransaction, .retentionRequest, .incompleteTransaction: break
     case .notificationV1(let notification):
       add(notification.transactions, environment: notification.storeEnvironment)
       facts = SubscriptionFacts(notification)
@@ -62,18 +61,6 @@ struct DocumentContents {
     transactions.append(ListedTransaction(transaction))
     if let bundleID = transaction.bundleID { bundleIDs.insert(bundleID) }
     facts.merge(SubscriptionFacts(transactions: [transaction]))
-  }
-
-  /// A transaction that only lacks fields is listed; one with an unreadable field is not, because a refund may
-  /// be in it.
-  private mutating func add(_ transaction: IncompleteTransaction) {
-    guard let id = transaction.transactionID, undecodable.allSatisfy({ $0.reason == .missing }) else {
-      return
-    }
-    transactions.append(
-      ListedTransaction(
-        transactionID: id, originalTransactionID: transaction.originalTransactionID ?? id,
-        productID: transaction.productID, quantity: 1, environment: transaction.environment))
   }
 
   private mutating func add(_ renewal: PendingRenewal) {
@@ -117,16 +104,18 @@ struct DocumentContents {
   private mutating func add(
     _ jws: String, at path: String, state: SubscriptionState?, isInNotification: Bool
   ) {
+    let findings = JSONFindings()
     do throws(ReceiptDecodingError) {
-      switch try SignedPayloadKind(jws: jws) {
-      case .transaction: add(try SignedTransaction(jws: jws))
-      case .renewalInfo:
-        let renewal = try SignedRenewalInfo(jws: jws)
+      let content = try JSONDocument(jws: Array(jws.utf8), findings).readSigned().content
+      for error in findings.failures { list(error.inside(path)) }
+      switch content {
+      case .transaction(let transaction): add(transaction)
+      case .renewalInfo(let renewal):
         if let id = renewal.originalTransactionID ?? transactions.last?.originalTransactionID {
           facts.add(SubscriptionRenewal(renewal, state: state), originalTransactionID: id)
         }
-      case .notification where !isInNotification: add(try ServerNotificationV2(jws: jws))
-      case .notification, .appTransaction, .retentionRequest, .unknown: break
+      case .notificationV2(let notification) where !isInNotification: add(notification)
+      default: break
       }
     } catch {
       list(error.inside(path))

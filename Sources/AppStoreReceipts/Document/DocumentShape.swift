@@ -117,9 +117,17 @@ enum DocumentShape {
     let isText = UTF8Check.firstInvalid(in: Array(text.prefix(64).dropLast(3))) == nil
     return ReceiptDecodingError(
       expected: "DER, a property list, a JWS, JSON, or one of these in base64",
-      found: place == text.endIndex
-        ? "base64 that is cut off" : isText ? "text that is none of these" : "bytes that are none of these",
+      found: place < text.endIndex
+        ? ForeignText.words(at: place, in: text)
+          ?? (isText ? "text that is none of these" : "bytes that are none of these")
+        : isPadded(text) ? "base64 that goes on after its padding" : "base64 that is cut off",
       location: "byte \(place)",
       reason: place == text.endIndex ? .truncated : .malformed, offset: place)
+  }
+
+  /// Whether other characters follow a padding.
+  private static func isPadded(_ text: ArraySlice<UInt8>) -> Bool {
+    let end = text.drop { $0 != UInt8(ascii: "=") }
+    return end.contains { $0 != UInt8(ascii: "=") && !isSpace($0) }
   }
 }

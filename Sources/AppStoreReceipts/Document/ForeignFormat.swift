@@ -7,6 +7,7 @@ enum ForeignFormat {
     if let name = binaryFormat(bytes) { return failure(documents, name, 0) }
     guard let first = text.first else { return nil }
     let start = text.startIndex
+    if let words = ForeignText.words(text) { return failure(documents, words, start) }
     switch first {
     case UInt8(ascii: "-") where text.starts(with: "-----BEGIN".utf8):
       return failure(documents, "PEM: remove the lines BEGIN and END, and decode what is between", start)
@@ -16,8 +17,6 @@ enum ForeignFormat {
     case UInt8(ascii: "{"): return objectFailure(text)
     case _ where isScalar(text):
       return failure("a JSON object or another document", "a JSON number, true, false or null", start)
-    case _ where isHex(text):
-      return failure(documents, "hexadecimal digits: convert them to bytes", start)
     default: return partsFailure(text)
     }
   }
@@ -58,8 +57,12 @@ enum ForeignFormat {
     } catch {
       return error
     }
+    let item = text.dropFirst().drop(while: DocumentShape.isSpace).first
+    let isNumbers = item.map { 0x30...0x39 ~= $0 } ?? false
     return failure(
-      "a JSON object or another document", "a JSON array: decode one of its items", text.startIndex)
+      "a JSON object or another document",
+      isNumbers ? "a JSON array of numbers: convert them to bytes" : "a JSON array: decode one of its items",
+      text.startIndex)
   }
 
   /// Objects as Python and JavaScript print them. In a property list, `=` follows the first name.
@@ -80,13 +83,6 @@ enum ForeignFormat {
     guard text.count <= 64 else { return false }
     let word = String(decoding: text, as: UTF8.self)
     return ["true", "false", "null"].contains(word) || JSONReader.isNumber(word)
-  }
-
-  /// DER as hexadecimal digits: a SEQUENCE with a long length. As base64 such text would be no document.
-  private static func isHex(_ text: ArraySlice<UInt8>) -> Bool {
-    (text.starts(with: "3082".utf8) || text.starts(with: "3080".utf8) || text.starts(with: "3083".utf8))
-      && text.count >= 64
-      && text.prefix(256).allSatisfy { HexDigit.value($0) != nil || DocumentShape.isSpace($0) }
   }
 
   /// A JWS with too few or too many parts.

@@ -1,5 +1,6 @@
 /// What can be read of a transaction that lacks a required field, or has an unreadable one. It proves nothing, and
-/// no purchase may be granted or settled by it: ``StoreDocument/undecodable`` says what is wrong.
+/// no purchase may be granted or settled by it: ``StoreDocument/undecodable`` says what is wrong. It is never one of
+/// ``StoreDocument/transactions``, whether it is the document or a part of one.
 public struct IncompleteTransaction: Sendable, Hashable {
   /// `transactionId` or `transaction_id`
   public var transactionID: String?

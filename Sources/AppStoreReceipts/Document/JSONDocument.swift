@@ -16,8 +16,11 @@ struct JSONDocument {
 
   func read() throws(ReceiptDecodingError) -> (StoreDocument.Kind, StoreDocument.Content) {
     guard let kind else {
-      throw .field("start", "the field names of an App Store document", found: "an object without them")
+      throw .field(
+        "start", "the field names of an App Store document",
+        found: fields.has("errorCode") ? "an error of the App Store Server API" : "an object without them")
     }
+    findings.kind = kind
     let content: StoreDocument.Content
     do throws(ReceiptDecodingError) {
       content = try self.content(of: kind)
@@ -30,9 +33,12 @@ struct JSONDocument {
     return (kind, content)
   }
 
-  /// The document inside of a JWS.
-  func readSigned() throws(ReceiptDecodingError) -> (StoreDocument.Kind, StoreDocument.Content) {
-    switch SignedPayloadKind(fields) {
+  /// The document inside of a JWS. It is read by these rules alone, and as a part of another document.
+  func readSigned() throws(ReceiptDecodingError) -> (kind: StoreDocument.Kind, content: StoreDocument.Content)
+  {
+    let kind = SignedPayloadKind(fields)
+    if kind == .notification { findings.kind = .notificationV2 }
+    switch kind {
     case .transaction: return (.signedTransaction, try content(of: .transactionPayload))
     case .renewalInfo: return (.signedRenewalInfo, try content(of: .renewalInfoPayload))
     case .appTransaction: return (.signedAppTransaction, try content(of: .appTransactionPayload))
@@ -97,7 +103,9 @@ struct JSONDocument {
     if fields.has("notification_type") { return .notificationV1 }
     if fields.has("notificationType") { return .notificationV2Payload }
     if fields.has("signedPayload"), !fields.has("sendAttempts") { return .notificationV2 }
-    if has(ServerAPIResponse.names + ServerAPIResponse.lists) { return .serverAPIResponse }
+    if has(ServerAPIResponse.names) || ServerAPIResponse.lists.contains(where: fields.isArray) {
+      return .serverAPIResponse
+    }
     if has(["status", "receipt", "latest_receipt", "latest_receipt_info"]) { return .verifyReceiptResponse }
     if has(["in_app", "receipt_type", "application_version"]) { return .receiptObject }
     if isRenewal || has(Self.transactionNames) { return .transactionObject }

@@ -14,6 +14,10 @@ public struct ListedTransaction: Sendable, Hashable {
   public var expiresDate: Int64?
   /// When the purchase was refunded or revoked.
   public var cancellationDate: Int64?
+  /// How it was refunded or revoked, if the document says.
+  public var revocationType: RevocationType?
+  /// The share of a partial refund in thousandths of a percent, of the whole quantity; nil if the document has none.
+  public var revocationPercentage: Int64?
   /// The store environment, if the document names it.
   public var environment: StoreEnvironment?
   /// The order's account token, unchanged, if the document has one.
@@ -51,7 +55,8 @@ extension ListedTransaction {
       transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
       productID: transaction.productID, quantity: transaction.quantity,
       purchaseDate: transaction.purchaseDate, expiresDate: transaction.expiresDate,
-      cancellationDate: transaction.revocationDate,
+      cancellationDate: transaction.revocationDate, revocationType: transaction.revocationType,
+      revocationPercentage: transaction.revocationPercentage,
       environment: transaction.isEnvironmentStated ? transaction.environment : nil,
       appAccountToken: transaction.appAccountToken)
   }

@@ -22,6 +22,29 @@ extension StoreDocument {
   }
 
   init(decoding input: [UInt8], isInner: Bool) throws(ReceiptDecodingError) {
+    do throws(ReceiptDecodingError) {
+      try self.init(layers: input, isInner: isInner)
+    } catch {
+      throw Self.lostPlus(input, isInner: isInner) ?? error
+    }
+  }
+
+  /// The error that says where `+` is missing, if the bytes are a document with `+` in place of their spaces.
+  private static func lostPlus(_ input: [UInt8], isInner: Bool) -> ReceiptDecodingError? {
+    let text = DocumentShape.base64.trimmed(input)
+    guard let place = ForeignText.firstLostPlus(text) else { return nil }
+    do throws(ReceiptDecodingError) {
+      _ = try Self(layers: text.map { $0 == 0x20 ? UInt8(ascii: "+") : $0 }, isInner: isInner)
+      return ReceiptDecodingError(
+        expected: "base64",
+        found: "spaces in place of +, as the decoder of a form leaves them: send + as %2B",
+        location: "byte \(place)", offset: place)
+    } catch {
+      return nil
+    }
+  }
+
+  private init(layers input: [UInt8], isInner: Bool) throws(ReceiptDecodingError) {
     guard input.count <= Self.maximumByteCount else {
       throw ReceiptDecodingError(
         expected: "at most \(Self.maximumByteCount) bytes, not \(input.count)", location: "start",

@@ -1,18 +1,23 @@
 extension JSONFields {
-  /// Throws, because a value has another form than expected. A lenient reader names it, and returns nil.
-  func refused<Value>(
+  /// Throws, because a value has another form than expected. A lenient reader names it, and returns nil; of the
+  /// ``optional`` fields every reader returns nil.
+  mutating func refused<Value>(
     _ name: String, _ expected: String, _ value: JSONValue
   ) throws(ReceiptDecodingError) -> Value? {
     try refused(name, expected, found: value.found)
   }
 
   /// The same, with words for what was found.
-  func refused<Value>(
+  mutating func refused<Value>(
     _ name: String, _ expected: String, found: String
   ) throws(ReceiptDecodingError) -> Value? {
-    try lenient { () throws(ReceiptDecodingError) -> Value in
-      throw .field(path(of: name), expected, found: found)
+    let error = ReceiptDecodingError.field(path(of: name), expected, found: found)
+    if optional.contains(name) {
+      keep(name)
+      _ = source.findings?.takes(error)
+      return nil
     }
+    return try lenient { () throws(ReceiptDecodingError) -> Value in throw error }
   }
 
   /// Makes a value of one field. A lenient reader names an error in it, and returns nil. It throws if the

@@ -2,6 +2,10 @@ extension JSONFields {
   /// Takes one object, which is read leniently if this one is.
   mutating func object(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
     guard let offset = offset(name) else { return nil }
+    let reader = JSONReader(source.bytes, position: offset)
+    guard reader.isObject else {
+      return try refused(name, "an object", found: reader.found ?? "another value")
+    }
     return try lenient { () throws(ReceiptDecodingError) in
       try JSONFields(source, at: offset, path: path(of: name), isLenient: isLenient)
     }

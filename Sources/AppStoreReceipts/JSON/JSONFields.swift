@@ -25,6 +25,8 @@ struct JSONFields {
     var unescaped: String?
     var value: Int
     var isTaken = false
+    /// Whether its value was unreadable and is kept with the unknown ones.
+    var isKept = false
   }
 
   let source: JSONSource
@@ -32,6 +34,9 @@ struct JSONFields {
   /// Whether an unreadable field is named in the source's findings and counts as absent. Entries of lists are
   /// never read so: without its date of cancellation, a refunded purchase would look paid.
   private(set) var isLenient = false
+  /// The fields that decide nothing about a purchase, such as its price. An unreadable one counts as absent, is kept
+  /// among the unknown fields, and is named in the findings: a genuine purchase is not refused for it.
+  var optional: Set<String> = []
   /// The place of the object, such as "latest_receipt_info[3]"; empty for the outermost object.
   let path: String
 
@@ -94,11 +99,12 @@ struct JSONFields {
     }
   }
 
-  /// The members that were not taken. A lenient reader names them, unless the caller did.
+  /// The members that were not taken, and the unreadable ones of ``optional``. A lenient reader names the former,
+  /// unless the caller did.
   func unknown(areNamed: Bool = false) throws(ReceiptDecodingError) -> [String: JSONValue] {
     if !areNamed { try nameUnknown() }
     var result: [String: JSONValue] = [:]
-    for member in members where !member.isTaken {
+    for member in members where !member.isTaken || member.isKept {
       let name = try JSONReader(source.bytes).text(member.name)
       try source.charge(JSONBudget.member + JSONBudget.container + name.utf8.count, for: path)
       result[name] = try source.value(at: member.value)
@@ -138,6 +144,11 @@ struct JSONFields {
     return source.bytes[offset] == UInt8(ascii: "n") ? nil : offset
   }
 
+  /// Keeps the unreadable value of a field among the unknown ones.
+  mutating func keep(_ name: String) {
+    if let index = index(of: name) { members[index].isKept = true }
+  }
+
   /// Takes the value, unless it is null. An object or array is returned empty.
   mutating func take(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     guard let offset = offset(name) else { return nil }
@@ -159,10 +170,20 @@ extension JSONFields {
     }
   }
 
-  /// Like ``text(_:)``, but an empty text counts as absent: for ids, and names of products.
+  /// Takes an id, or the name of a product: text, or a whole number with all of its digits. Another number has a
+  /// sign, a fraction or an exponent: software that read it as a `Double` wrote it, and digits may be lost. An
+  /// empty text counts as absent.
   mutating func identifier(_ name: String) throws(ReceiptDecodingError) -> String? {
-    guard let text = try text(name), !text.isEmpty else { return nil }
-    return text
+    let expected = "text, or a whole number without a sign"
+    switch try take(name) {
+    case nil, .string(""): return nil
+    case .string(let text): return try charged(text)
+    case .integer(let integer) where integer >= 0: return try charged(String(integer))
+    case .number(let text) where text.utf8.allSatisfy { 0x30...0x39 ~= $0 }: return try charged(text)
+    case .integer, .number:
+      return try refused(name, expected, found: "a number with a sign, a fraction or an exponent")
+    case .some(let other): return try refused(name, expected, other)
+    }
   }
 
   /// Takes a string only, as in signed payloads.
@@ -213,9 +234,27 @@ extension JSONFields {
       {
         return integer
       }
+      return try refused(
+        name, "a whole number of 64 bits", found: "a number with a fraction or an exponent, or beyond 64 bits"
+      )
     default: break
     }
     return try refused(name, "a whole number of 64 bits", value)
+  }
+
+  /// Takes how many units were bought. No purchase has a negative number of them.
+  mutating func quantity(_ name: String) throws(ReceiptDecodingError) -> Int? {
+    guard let count = try count(name) else { return nil }
+    return count >= 0 ? count : try refused(name, "a quantity", found: "a negative number")
+  }
+
+  /// Takes a share of the price in thousandths of a percent.
+  mutating func share(_ name: String) throws(ReceiptDecodingError) -> Int64? {
+    guard let share = try integer(name) else { return nil }
+    guard 0...100_000 ~= share else {
+      return try refused(name, "a share of 0 to 100,000", found: "a number outside of it")
+    }
+    return share
   }
 
   /// Takes a count.

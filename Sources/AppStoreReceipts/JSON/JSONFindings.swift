@@ -9,6 +9,8 @@ final class JSONFindings {
   /// ``StoreDocument/maximumUnknownMembers``.
   private(set) var unknown: [StoreDocument.UnknownMember] = []
   private var known: Set<String> = []
+  /// The kind of the document, once it is recognised.
+  var kind: StoreDocument.Kind?
 
   /// Takes the error of one part. Returns false if the document as a whole has to be refused: it is too large
   /// or too deep.
@@ -21,7 +23,7 @@ final class JSONFindings {
   /// Takes the name of an unknown member of the object at `path`.
   func takeUnknown(_ name: String, in path: String) {
     guard unknown.count < StoreDocument.maximumUnknownMembers else { return }
-    let member = StoreDocument.UnknownMember(name, in: path)
+    let member = StoreDocument.UnknownMember(name, in: path, of: kind)
     if known.insert(member.path).inserted { unknown.append(member) }
   }
 }

@@ -9,8 +9,8 @@ struct JSONReader {
     self.position = position
   }
 
-  /// Checks the whole text against the grammar: one value with white space around it, and nothing else.
-  /// Returns the offset of the value.
+  /// Checks the whole text against the grammar: one value with white space around it, and nothing else. NULs at
+  /// the end do not count: a string of C has one. Returns the offset of the value.
   static func check(_ bytes: [UInt8]) throws(ReceiptDecodingError) -> Int {
     try checkCount(bytes.count)
     if let offset = UTF8Check.firstInvalid(in: bytes) { throw .notJSON("UTF-8", offset: offset) }
@@ -19,8 +19,12 @@ struct JSONReader {
     reader.skipSpace()
     let start = reader.position
     try reader.skip()
-    reader.skipSpace()
-    guard reader.position == bytes.count else { throw reader.failure("the end of the JSON text") }
+    while reader.take("\0") {}
+    guard reader.position == bytes.count else {
+      throw .notJSON(
+        "the end of the JSON text", offset: reader.position,
+        found: reader.isObject ? "another document: decode one at a time" : nil)
+    }
     return start
   }
 

@@ -30,7 +30,7 @@ public enum JSONValue: Sendable, Hashable {
   /// The longest text that every JSON decoder of this module accepts: 16 MiB. The largest known has 170 KB.
   public static let maximumByteCount = 16 << 20
 
-  /// Reads UTF-8 text by RFC 8259, with or without a byte order mark.
+  /// Reads UTF-8 text by RFC 8259, with or without a byte order mark. NULs at its end do not count.
   ///
   /// Throws for any other input: nesting deeper than ``maximumDepth``, bytes that are not UTF-8, half of a
   /// surrogate pair, a control character in a string, text after the value. The error has the offset in bytes

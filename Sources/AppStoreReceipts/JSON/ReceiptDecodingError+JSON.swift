@@ -1,7 +1,9 @@
 extension ReceiptDecodingError {
   /// The text is not JSON. `offset` counts bytes from the start of the text.
-  static func notJSON(_ expected: String, offset: Int, reason: Reason = .malformed) -> Self {
-    Self(expected: expected, location: "byte \(offset)", reason: reason, offset: offset)
+  static func notJSON(
+    _ expected: String, offset: Int, found: String? = nil, reason: Reason = .malformed
+  ) -> Self {
+    Self(expected: expected, found: found, location: "byte \(offset)", reason: reason, offset: offset)
   }
 
   /// A field has an unreadable value, or a required field is absent. The path contains only names that this

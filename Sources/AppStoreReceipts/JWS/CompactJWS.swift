@@ -41,6 +41,17 @@ public struct CompactJWS: Sendable {
     return try decode(parts.payload, "payload")
   }
 
+  /// The same. An error names the member of another document in which the JWS is, if there is one.
+  static func payload(
+    of text: some Collection<UInt8>, in member: String?
+  ) throws(ReceiptDecodingError) -> [UInt8] {
+    do throws(ReceiptDecodingError) {
+      return try payload(of: text)
+    } catch {
+      throw member.map { error.inside($0) } ?? error
+    }
+  }
+
   /// The fields of the payload, of any kind.
   static func payloadFields(
     of text: some Collection<UInt8>, findings: JSONFindings? = nil
@@ -68,7 +79,9 @@ public struct CompactJWS: Sendable {
     }
     let dots = text.count { $0 == UInt8(ascii: ".") }
     guard dots == 2, let first = text.firstIndex(of: UInt8(ascii: ".")) else {
-      throw .field("start", "three parts separated by dots, not \(dots + 1)")
+      throw .field(
+        "start", "three parts separated by dots, not \(dots + 1)",
+        found: text.isEmpty ? "an empty text" : "text that is no JWS")
     }
     let rest = text[text.index(after: first)...]
     guard let second = rest.firstIndex(of: UInt8(ascii: ".")) else {
@@ -80,7 +93,13 @@ public struct CompactJWS: Sendable {
   private static func decode(
     _ part: some Collection<UInt8>, _ name: String
   ) throws(ReceiptDecodingError) -> [UInt8] {
-    guard let octets = Base64Octets.decode(part, .url) else { throw .field(name, "base64url") }
+    guard let octets = Base64Octets.decode(part, .url) else {
+      let isPadded = part.contains(UInt8(ascii: "="))
+      let isPlain = part.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
+      throw .field(
+        name, "base64url",
+        found: isPadded ? "padding: remove it" : isPlain ? "base64 with + or /: write - and _" : nil)
+    }
     return octets
   }
 }

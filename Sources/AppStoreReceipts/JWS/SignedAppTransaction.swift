@@ -67,7 +67,7 @@ public struct SignedAppTransaction: Sendable, Hashable {
     preorderDate = try fields.milliseconds("preorderDate")
     requestDate = try fields.milliseconds("requestDate")
     signedDate = try fields.milliseconds("signedDate")
-    appTransactionID = try fields.text("appTransactionId")
+    appTransactionID = try fields.identifier("appTransactionId")
     originalPlatform = try fields.word("originalPlatform", as: OriginalPlatform.self)
     deviceVerification = try fields.string("deviceVerification")
     deviceVerificationNonce = try fields.string("deviceVerificationNonce")

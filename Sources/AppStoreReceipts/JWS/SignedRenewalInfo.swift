@@ -40,7 +40,7 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   public var recentSubscriptionStartDate: Int64?
   /// `renewalDate`
   public var renewalDate: Int64?
-  /// `renewalPrice`
+  /// `renewalPrice`; nil if it is absent, or no whole number.
   public var renewalPrice: Int64?
   /// `currency`
   public var currency: String?
@@ -54,6 +54,10 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   public var appAccountToken: String?
   /// `appTransactionId`
   public var appTransactionID: String?
+  /// `deviceVerification`, base64. Xcode writes it here too.
+  public var deviceVerification: String?
+  /// `deviceVerificationNonce`, a UUID.
+  public var deviceVerificationNonce: String?
   /// `commitmentInfo`
   public var commitment: Commitment?
   /// `advancedCommerceInfo`, undecoded.
@@ -77,6 +81,7 @@ public struct SignedRenewalInfo: Sendable, Hashable {
 
   init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
+    fields.optional = Self.optional
     originalTransactionID = try fields.string("originalTransactionId")
     productID = try fields.string("productId")
     autoRenewProductID = try fields.string("autoRenewProductId")
@@ -99,6 +104,8 @@ public struct SignedRenewalInfo: Sendable, Hashable {
     environment = try fields.word("environment", as: StoreEnvironment.self)
     appAccountToken = try fields.string("appAccountToken")
     appTransactionID = try fields.string("appTransactionId")
+    deviceVerification = try fields.string("deviceVerification")
+    deviceVerificationNonce = try fields.string("deviceVerificationNonce")
     commitment = try fields.object("commitmentInfo").map(Commitment.init)
     advancedCommerceInfo = try fields.value("advancedCommerceInfo")
     unknownFields = try fields.unknown()
@@ -106,6 +113,13 @@ public struct SignedRenewalInfo: Sendable, Hashable {
 }
 
 extension SignedRenewalInfo {
+  /// What decides neither whether the subscription renews, nor when it ends.
+  private static let optional: Set = [
+    "offerType", "offerIdentifier", "offerDiscountType", "offerPeriod", "renewalPrice", "currency",
+    "renewalBillingPlanType", "appTransactionId", "deviceVerification", "deviceVerificationNonce",
+    "commitmentInfo",
+  ]
+
   /// The renewal after a commitment (StoreFacts c.2, since 2026-04).
   public struct Commitment: Sendable, Hashable {
     /// `commitmentAutoRenewProductId`
@@ -123,6 +137,9 @@ extension SignedRenewalInfo {
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {
       var fields = input
+      fields.optional = [
+        "commitmentRenewalBillingPlanType", "commitmentRenewalDate", "commitmentRenewalPrice",
+      ]
       autoRenewProductID = try fields.string("commitmentAutoRenewProductId")
       autoRenewStatus = try fields.renewStatus("commitmentAutoRenewStatus")
       renewalBillingPlanType = try fields.word(

@@ -72,7 +72,7 @@ public struct SignedTransaction: Sendable, Hashable {
   public var storefront: String?
   /// `storefrontId`
   public var storefrontID: String?
-  /// `price`, thousandths of ``currency``.
+  /// `price`, thousandths of ``currency``; nil if it is absent, or no whole number.
   public var price: Int64?
   /// `currency`: three letters of ISO 4217.
   public var currency: String?
@@ -92,7 +92,9 @@ public struct SignedTransaction: Sendable, Hashable {
   /// Decodes the payload of a JWS.
   ///
   /// Throws if it is no JWS or no JSON object, if `transactionId`, `productId` or `purchaseDate` is absent,
-  /// or if a known field has an invalid value, such as a date beyond 64 bits. The error names the field.
+  /// or if a known field has an invalid value, such as a date beyond 64 bits. The error names the field. A field
+  /// that decides nothing about the purchase, such as ``price``, is nil instead, and its value is in
+  /// ``unknownFields``: a genuine purchase is not refused for it.
   public init(jws: String) throws(ReceiptDecodingError) {
     try self.init(CompactJWS.payloadFields(of: jws))
   }
@@ -104,13 +106,14 @@ public struct SignedTransaction: Sendable, Hashable {
 
   init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
+    fields.optional = Self.optional
     transactionID = try fields.required(fields.string("transactionId"), "transactionId")
     originalTransactionID = try fields.string("originalTransactionId") ?? transactionID
     webOrderLineItemID = try fields.string("webOrderLineItemId")
     bundleID = try fields.string("bundleId")
     productID = try fields.required(fields.string("productId"), "productId")
     subscriptionGroupID = try fields.string("subscriptionGroupIdentifier")
-    quantity = try fields.count("quantity") ?? 1
+    quantity = try fields.quantity("quantity") ?? 1
     kind = try fields.word("type", as: ProductKind.self)
     ownership = try fields.word("inAppOwnershipType", as: OwnershipType.self)
     purchaseDate = try fields.required(fields.milliseconds("purchaseDate"), "purchaseDate")
@@ -120,7 +123,7 @@ public struct SignedTransaction: Sendable, Hashable {
     revocationDate = try fields.milliseconds("revocationDate")
     revocationReason = try fields.code("revocationReason", as: RevocationReason.self)
     revocationType = try fields.word("revocationType", as: RevocationType.self)
-    revocationPercentage = try fields.integer("revocationPercentage")
+    revocationPercentage = try fields.share("revocationPercentage")
     isUpgraded = try fields.flag("isUpgraded") ?? false
     offerType = try fields.code("offerType", as: OfferType.self)
     offerIdentifier = try fields.string("offerIdentifier")
@@ -147,6 +150,13 @@ public struct SignedTransaction: Sendable, Hashable {
 }
 
 extension SignedTransaction {
+  /// What decides neither who bought what, nor whether it is still paid.
+  private static let optional: Set = [
+    "originalPurchaseDate", "revocationReason", "offerType", "offerIdentifier", "offerDiscountType",
+    "offerPeriod", "appTransactionId", "storefront", "storefrontId", "price", "currency", "billingPlanType",
+    "commitmentInfo", "deviceVerification", "deviceVerificationNonce",
+  ]
+
   /// A subscription that is paid in instalments (StoreFacts c.2, since 2026-04).
   public struct Commitment: Sendable, Hashable {
     /// `billingPeriodNumber`
@@ -162,6 +172,9 @@ extension SignedTransaction {
 
     init(_ input: JSONFields) throws(ReceiptDecodingError) {
       var fields = input
+      fields.optional = [
+        "billingPeriodNumber", "totalBillingPeriods", "commitmentExpiresDate", "commitmentPrice",
+      ]
       billingPeriod = try fields.count("billingPeriodNumber")
       billingPeriods = try fields.count("totalBillingPeriods")
       expiresDate = try fields.milliseconds("commitmentExpiresDate")

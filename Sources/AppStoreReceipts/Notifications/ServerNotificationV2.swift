@@ -40,8 +40,9 @@ public struct ServerNotificationV2: Sendable, Hashable {
   /// Takes the fields of the body. They are released before the payload, which is as large, is read.
   init(body: consuming JSONFields) throws(ReceiptDecodingError) {
     let findings = body.source.findings
+    let member = "signedPayload"
     let payload = try CompactJWS.payload(
-      of: body.required(body.string("signedPayload"), "signedPayload").utf8)
+      of: body.required(body.string(member), member).utf8, in: findings == nil ? nil : member)
     try body.nameUnknown()
     try self.init(JSONFields(json: payload, path: "payload", findings: findings))
   }

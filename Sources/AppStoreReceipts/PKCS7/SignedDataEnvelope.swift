@@ -18,7 +18,7 @@ struct SignedDataEnvelope {
     var reader = DERReader(bytes)
     let outermost = try reader.header(limit: bytes.count)
     guard outermost.identifier == DERTag.sequence else {
-      throw reader.failure("a SEQUENCE, as a PKCS #7 message is", at: 0)
+      throw reader.failure("a SEQUENCE, as a PKCS #7 message is", insteadOf: outermost)
     }
     let message = reader.enter(outermost, limit: bytes.count)
     try reader.expect(Self.signedData, in: message, "the identifier of signed data")
@@ -35,7 +35,7 @@ struct SignedDataEnvelope {
       throw reader.failure("the content", at: reader.position, .missing)
     }
     guard string.identifier & ~DERTag.constructed == DERTag.octetString else {
-      throw reader.failure("the content as an OCTET STRING", at: string.start)
+      throw reader.failure("the content as an OCTET STRING", insteadOf: string)
     }
     // Pieces are joined at most once and cannot be longer than the input.
     let octets = try reader.octets(of: string, limit: wrapper.limit, joining: bytes.count)

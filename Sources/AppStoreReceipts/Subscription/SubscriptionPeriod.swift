@@ -117,10 +117,13 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     asOf = transaction.signedDate
   }
 
-  /// Payloads without `offerDiscountType` name the offer but not how it is paid. A price of 0 means a trial.
+  /// Payloads without `offerDiscountType` name the offer but not how it is paid. A price of 0 means a trial. Nothing
+  /// is known if the offer is unreadable.
   private static func isTrial(_ transaction: SignedTransaction) -> Bool? {
     if let discount = transaction.offerDiscountType { return discount == .freeTrial }
-    guard transaction.offerType != nil else { return false }
+    guard transaction.offerType != nil else {
+      return transaction.unknownFields["offerType"] == nil ? false : nil
+    }
     return transaction.price.map { $0 == 0 }
   }
 

@@ -98,7 +98,8 @@ extension SubscriptionStatus {
   ///
   /// A period ends at its date of expiry, or earlier if it was refunded, revoked or replaced by another
   /// product. A moment before the first period counts as its start, because clocks differ and a customer who
-  /// has just paid must have access.
+  /// has just paid must have access. Between two periods the customer has none: pass a right clock, and all
+  /// documents, because a period that is in none of them leaves a gap too.
   public static func all(in facts: SubscriptionFacts, at now: Int64) -> [SubscriptionStatus] {
     let chains = Dictionary(grouping: facts.periods, by: \.originalTransactionID)
     return chains.sorted { $0.key < $1.key }.compactMap { id, periods in

@@ -12,29 +12,40 @@ struct Timeline {
     ends = Self.ends(of: periods)
   }
 
-  /// Nil without periods.
+  /// Nil without periods. Before the first period nothing is known: it counts as begun, because clocks differ. After
+  /// that the latest period that has begun decides: between two periods the customer has none.
   func status(at now: Int64) -> SubscriptionStatus? {
-    guard let last = periods.indices.last else { return nil }
+    guard let latest = periods.indices.last(where: { start($0) <= now }) ?? periods.indices.first else {
+      return nil
+    }
     let live = periods.indices.filter { ends[$0] > now }
-    if let current = live.last(where: { start($0) <= now }) ?? live.first {
-      return status(of: current, .active, now: now, entitledUntil: end(after: current, live))
+    if let current = live.last(where: { start($0) <= now }) ?? (start(latest) > now ? live.first : nil) {
+      return status(of: current, .active, now: now, entitledUntil: end(ends[current], live))
     }
-    let period = periods[last]
+    let period = periods[latest]
     if let revoked = period.revocationDate, revoked <= now {
-      return status(of: last, Self.isFamily(period) ? .revoked : .refunded, now: now)
+      return status(of: latest, Self.isFamily(period) ? .revoked : .refunded, now: now)
     }
-    if period.isUpgraded { return status(of: last, .upgraded, now: now) }
-    if let grace = renewal?.gracePeriodExpiresDate, grace > now {
-      return status(of: last, .gracePeriod, now: now, entitledUntil: grace)
+    if period.isUpgraded { return status(of: latest, .upgraded, now: now) }
+    // A grace period belongs to the last period that ends before it does.
+    if let grace = renewal?.gracePeriodExpiresDate, grace > now,
+      !ends[(latest + 1)...].contains(where: { $0 <= grace })
+    {
+      return status(of: latest, .gracePeriod, now: now, entitledUntil: end(grace, live))
     }
-    if renewal?.isInBillingRetry == true { return status(of: last, .billingRetry, now: now) }
-    return status(of: last, .lapsed(renewal?.expirationIntent), now: now)
+    // The store's statement is about the newest period.
+    guard latest == periods.indices.last else { return status(of: latest, .lapsed(nil), now: now) }
+    if renewal?.isInBillingRetry == true { return status(of: latest, .billingRetry, now: now) }
+    return status(of: latest, .lapsed(renewal?.expirationIntent), now: now)
   }
 
   private func status(
     of index: Int, _ state: SubscriptionStatus.State, now: Int64, entitledUntil: Int64? = nil
   ) -> SubscriptionStatus {
     let period = periods[index]
+    // In a gap the store's statement is about a later period.
+    let isGap = entitledUntil == nil && index != periods.indices.last
+    let renewal = isGap ? nil : renewal
     return SubscriptionStatus(
       originalTransactionID: period.originalTransactionID,
       groupID: period.groupID ?? periods.lazy.compactMap(\.groupID).first,
@@ -51,11 +62,11 @@ struct Timeline {
   /// A period without a purchase date comes first and has always begun.
   private func start(_ index: Int) -> Int64 { periods[index].purchaseDate ?? .min }
 
-  /// The end of the uninterrupted periods from this one on: each begins before the previous one ends, because
-  /// the store charges a renewal up to a day ahead.
-  private func end(after current: Int, _ live: [Int]) -> Int64 {
-    var result = ends[current]
-    for index in live where index > current && start(index) <= result { result = max(result, ends[index]) }
+  /// The end of the access that lasts at least until `end`: a period that begins by then continues it, because the
+  /// store charges a renewal up to a day ahead.
+  private func end(_ end: Int64, _ live: [Int]) -> Int64 {
+    var result = end
+    for index in live where start(index) <= result { result = max(result, ends[index]) }
     return result
   }
 

@@ -40,6 +40,9 @@ struct ByteCursor {
     self.part = part
   }
 
+  /// Whether nothing follows but white space and the NULs that a string of C has.
+  var isAtEnd: Bool { bytes[position...].allSatisfy { $0 == 0 || Base64Octets.isSpace($0) } }
+
   var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   func failure(

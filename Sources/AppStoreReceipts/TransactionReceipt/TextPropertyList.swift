@@ -31,7 +31,7 @@ struct TextPropertyList {
       guard cursor.skip(";") || cursor.current == UInt8(ascii: "}") else { throw cursor.missing(";") }
     }
     try skipSpace()
-    guard cursor.current == nil else { throw cursor.failure("nothing after the property list") }
+    guard cursor.isAtEnd else { throw cursor.failure("nothing after the property list") }
     return fields
   }
 

@@ -27,7 +27,8 @@ struct XMLPropertyList {
       fields.append(ReceiptField(key: key, value: try self.value(value)))
     }
     guard let end = try tag(), end.name == "plist", end.kind == .end else { throw cursor.missing("</plist>") }
-    guard try tag() == nil else { throw cursor.failure("nothing after </plist>") }
+    cursor.skipWhiteSpace()
+    if !cursor.isAtEnd, try tag() != nil { throw cursor.failure("nothing after </plist>") }
     return fields
   }
 
@@ -77,7 +78,7 @@ struct XMLPropertyList {
 
   private mutating func value(_ tag: Tag) throws(ReceiptDecodingError) -> ReceiptField.Value {
     switch tag.name {
-    case "string", "integer", "real", "date":
+    case "string", "integer", "date":
       return .text(tag.isOpening ? try content(of: tag) : "")
     case "true", "false":
       if tag.isOpening { _ = try content(of: tag) }
@@ -87,7 +88,7 @@ struct XMLPropertyList {
       let text = try content(of: tag)
       guard let data = Base64Octets.decode(text.utf8) else { throw cursor.failure("base64", at: tag.start) }
       return .data(data)
-    case "dict", "array":
+    case "dict", "array", "real":
       return .other(try container(tag))
     default: throw cursor.failure("a value", at: tag.start)
     }

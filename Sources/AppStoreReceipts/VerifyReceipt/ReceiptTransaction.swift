@@ -80,11 +80,12 @@ public struct ReceiptTransaction: Sendable, Hashable {
 
   init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
+    fields.optional = Self.optional
     transactionID = try fields.required(fields.identifier("transaction_id"), "transaction_id")
     originalTransactionID = try fields.identifier("original_transaction_id") ?? transactionID
     webOrderLineItemID = try fields.identifier("web_order_line_item_id")
     productID = try fields.required(fields.identifier("product_id"), "product_id")
-    quantity = try fields.count("quantity") ?? 1
+    quantity = try fields.quantity("quantity") ?? 1
     purchaseDate = try fields.date("purchase_date_ms", "purchase_date", "purchase_date_pst")
     originalPurchaseDate = try fields.date(
       "original_purchase_date_ms", "original_purchase_date", "original_purchase_date_pst")
@@ -111,4 +112,12 @@ public struct ReceiptTransaction: Sendable, Hashable {
     oldStyleBox = oldStyle == OldStyle() ? [] : [oldStyle]
     unknownFields = try fields.unknown()
   }
+
+  /// What decides neither who bought what, nor whether it is still paid.
+  private static let optional: Set = [
+    "original_purchase_date_ms", "original_purchase_date", "original_purchase_date_pst",
+    "cancellation_reason",
+    "promotional_offer_id", "offer_code_ref_name", "bvrs", "item_id", "app_item_id",
+    "version_external_identifier", "unique_identifier", "unique_vendor_identifier",
+  ]
 }
