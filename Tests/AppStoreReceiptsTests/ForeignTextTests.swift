@@ -3,7 +3,7 @@ import Foundation
 import PurchaseSyncTesting
 import Testing
 
-/// What an HTTP client, a shell, a log viewer, a database and a debugger make of a document: the error says what it is.
+/// What an HTTP client, a command line, a log viewer, a database and a debugger make of a document: the error says what it is.
 @Suite struct ForeignTextTests {
   /// A receipt whose base64 contains `+`.
   private static let receipt: [UInt8] = {

@@ -1,5 +1,5 @@
-/// Recognises the encodings and frames that programs put around a document: an HTTP client, a shell, a log viewer, a
-/// database, a debugger. The words say what it is, and what to do.
+/// Recognises the encodings and frames that programs put around a document: an HTTP client, a command line, a log
+/// viewer, a database, a debugger. The words say what it is, and what to do.
 enum ForeignText {
   /// What the text is, in words; nil if it is none of these. `text` has no white space around it. Reads a few hundred
   /// bytes.
