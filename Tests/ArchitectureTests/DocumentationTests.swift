@@ -75,6 +75,7 @@ import Testing
   @Test(arguments: [
     ("FirstDelivery", "first delivery", 15), ("CoinShopTests", "reply lost", 30),
     ("CoinShopTests", "killed after payment", 30), ("CoinShopTests", "Ask to Buy", 30),
+    ("CoinShopTests", "sheet that lies", 30),
     ("CoinShopTests", "two hours", 30), ("CompanyTests", "company", 30),
   ])
   func `the tests on the page for app developers are those of the coin shop, and short`(

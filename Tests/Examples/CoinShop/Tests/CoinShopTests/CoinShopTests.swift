@@ -40,7 +40,7 @@ import Testing
   }
   // MARK: end killed after payment
 
-  // MARK: begin Ask to Buy
+  // MARK: begin sheet that lies
   @Test func `a payment is credited although its sheet says cancelled`() async throws {
     try await AppLab.run(products: products) { lab in
       let phone = lab.phone()
@@ -54,7 +54,9 @@ import Testing
       }
     }
   }
+  // MARK: end sheet that lies
 
+  // MARK: begin Ask to Buy
   @Test func `Ask to Buy that is approved while the app is dead is credited by the next launch`() async throws
   {
     try await AppLab.run(products: products) { lab in
