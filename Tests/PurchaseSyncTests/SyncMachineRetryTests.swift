@@ -292,9 +292,27 @@ import Testing
     #expect(all.count == ids.count)
   }
 
+  @Test func `uploads that get no answer shrink, and one answer ends that`() throws {
+    var run = try MachineRun(orders: [], limits: QueueLimits(entries: 200))
+    _ = try run.arrive(bought("first"))
+    for id in 100..<200 { _ = try run.arrive(bought(String(id))) }
+    var sent = run.reply(.device, ["first": .granted]).sent
+    var sizes: [Int] = []
+    for _ in 1...6 {
+      sizes.append(sent.first?.count ?? 0)
+      _ = try run.fail(.device, down)
+      sent = run.letPass(3_600_000).sent
+    }
+    #expect(sizes == [100, 50, 25, 12, 6, 3])
+    #expect(sent == [["100"]])
+    #expect(run.storage.watch(of: key("100")) == PoisonWatch(), "no entry is at fault")
+    let rest = run.reply(.device, ["100": .granted]).sent + run.letPass(60_000).sent
+    #expect(rest.first?.count == 99)
+  }
+
   @Test(arguments: [
     UploadFailure.retry(reason: "no answer", retryAfterMilliseconds: nil),
-    .backendFault(reason: "status 422"),
+    .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: nil), .backendFault(reason: "status 422"),
   ])
   func `one entry that makes uploads fail does not stop a backlog`(_ failure: UploadFailure) throws {
     var run = try MachineRun(orders: [], limits: QueueLimits(entries: 200))

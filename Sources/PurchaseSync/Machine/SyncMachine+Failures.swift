@@ -70,11 +70,34 @@ extension SyncMachine {
       let judged = try judge(head, watch, isRefused: blame == .content, in: lane, reason, now: now)
       if !judged.isEmpty { update(lane) { $0.goesOn(now: now, &$1) } }
       actions += judged
+    } else if blame == .nothing, let head = request.entries.first, request.entries.count == 1 {
+      try takeTurns(head.key, in: lane, reason, now: now)
     }
     let opens = state(of: lane).backoff.opensAt(now: now)
     let until = policy.bounded(max(opens, retryState.pace.opensAt(now: now, policy: policy)), after: now)
     return actions + [.emit(.waiting(lane, reason: reason, until: until)), .wake(at: until)]
   }
+
+  /// An entry that went alone got no answer again and again. It may be why, so the next upload begins with the others. It
+  /// waits no longer than its lane, and a purchase that was never sent does not wait for as long.
+  private mutating func takeTurns(
+    _ key: EntryKey, in lane: Lane, _ reason: String, now: Timestamp
+  ) throws(QueueError) {
+    let backoff = state(of: lane).backoff
+    guard backoff.failures > Self.triesWithoutTurns, let own = backoff.wait, own.asked == 0,
+      let next = try laneStorage.readyEntries(in: lane, now: now, limit: 2).first(where: { $0.key != key }),
+      try laneStorage.entry(key)?.lane == lane
+    else { return }
+    if next.attempts == 0 { update(lane) { $0.goesOn(now: now, &$1) } }
+    var watch = try attemptStorage.watch(of: key)
+    watch.goesAlone()
+    try commitRetry([key: watch], now: now)
+    let wait = Wait(.backoff, began: now, milliseconds: max(own.milliseconds, 1))
+    try laneStorage.postpone(key, wait, reason: reason, now: now)
+  }
+
+  /// After so many failures in a row it is no longer likely that only the network is at fault.
+  private static var triesWithoutTurns: Int { 3 }
 
   private mutating func judge(
     _ key: EntryKey, _ watch: PoisonWatch, isRefused: Bool, in lane: Lane, _ reason: String, now: Timestamp

@@ -153,7 +153,8 @@ package struct SyncMachine<Storage: SyncStorage> {
     let answer = UploadAnswer(to: request.entries, reply.verdicts, presented: account)
     advance(to: now)
     var actions = retry.hear(from: storage)
-    if retry.state.pace.isFailing { lanes.reached(besides: lane, now: now, &delays) }
+    let isBack = retry.state.pace.isFailing
+    if isBack { lanes.reached(besides: lane, now: now, &delays) }
     retry.succeeded(now: now, policy: policy)
     if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
@@ -179,6 +180,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     if hasSettled || updates.mayBeOwed { actions += useFreedCapacity(now: now) }
     if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
     sendNext(lane, into: &actions, now: now)
+    if isBack { actions += sendAll(now: now) }
     actions += askForOverflow()
     return actions
   }
@@ -392,9 +394,6 @@ extension SyncMachine {
 
   /// A quarantined entry got a new proof. False if there is no capacity to release it.
   mutating func releaseProven(_ key: EntryKey, in lane: Lane, now: Timestamp) throws(QueueError) -> Bool {
-    switch try quarantine.newProof(of: key, in: storage, now: now, &delays) {
-    case .noCapacity: return false
-    case .released: return true
-    }
+    try quarantine.newProof(of: key, in: storage, now: now, &delays) == .released
   }
 }

@@ -22,7 +22,7 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
   /// Verdicts `unknownTransaction`, in a row.
   package private(set) var unknownAnswers: Int
   /// The most claims of an upload with this entry: half as many as in the last one that failed, since one of them may be
-  /// what fails, and in the end the entry alone.
+  /// what fails, and in the end the entry alone. Without an answer, the lane has a limit of its own (`LaneState.mostClaims`).
   package private(set) var claimsPerUpload: Int
 
   /// An entry that has not failed.
@@ -45,6 +45,9 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
     claimsPerUpload = max(1, min(claimsPerUpload, claims) / 2)
     begin(now)
   }
+
+  /// An upload that held nothing else got no answer. That is no failure of the entry, but it does not take others with it.
+  package mutating func goesAlone() { claimsPerUpload = 1 }
 
   /// The backend said something about it, `pending` too: it does not fail.
   package mutating func answered() { self = PoisonWatch() }

@@ -31,7 +31,7 @@ extension LaneState {
     switch retry.admission(of: backoff, for: purpose, now: now, policy: policy) {
     case .wait(let until): actions.append(.wake(at: policy.bounded(until, after: now)))
     case .send:
-      let run = try Self.run(headedBy: head, ready, storage)
+      let run = try Self.run(headedBy: head, ready, atMost: mostClaims, storage)
       reserve(run)
       actions.append(.send(lane: lane, entries: run))
     }
@@ -64,13 +64,13 @@ extension LaneState {
   /// The head and the entries behind it that go into one upload. An entry that failed together with others goes with
   /// fewer of them each time, until it goes alone (`PoisonWatch.claimsPerUpload`).
   private static func run(
-    headedBy head: Entry, _ ready: [Entry], _ storage: some AttemptStorage
+    headedBy head: Entry, _ ready: [Entry], atMost limit: Int, _ storage: some AttemptStorage
   ) throws(QueueError) -> [Entry] {
     // References to proofs that are not here compare equal by their size alone, and one that the store does not list
     // would hold up the others.
     guard ready.count > 1, !head.isByReference else { return [head] }
     var load = UploadLoad()
-    var most = UploadRequest.mostClaims
+    var most = limit
     var run: [Entry] = []
     for entry in ready {
       most = min(most, try claimsPerUpload(with: entry, storage))

@@ -53,6 +53,9 @@ struct LaneState: Hashable {
   /// Whether the next upload begins with a postponed entry that is due. The two kinds take turns, so neither waits for
   /// more than one upload of the other, however many there are.
   private(set) var sendsDueFirst = false
+  /// The most claims of the next upload: half of the last one that got no answer, since it may have been too long for the
+  /// network, or one of its claims may be why there was none.
+  private(set) var mostClaims = UploadRequest.mostClaims
   /// Deliveries of entries while they were in flight. The verdicts do not take them into account.
   private(set) var arrivedInFlight: [EntryKey: StoreTransaction] = [:]
 
@@ -143,6 +146,7 @@ struct LaneState: Hashable {
     if !arrivedInFlight.isEmpty { for entry in sent { arrivedInFlight[entry.key] = nil } }
     activity = .idle
     signIn = SignInRetry()
+    mostClaims = UploadRequest.mostClaims
     self.backoff = backoff
   }
 
@@ -162,6 +166,7 @@ struct LaneState: Hashable {
       retry.failed(failure, &backoff, now: now, &delays)
     }
     if isOneOfSeveral { goesOn(now: now, &delays) }
+    if case .retry = failure, request.entries.count > 1 { mostClaims = request.entries.count / 2 }
     if request.wasWoken {
       backoff.woken(
         isTap: purpose == .person, now: now, policy: delays.policy, using: &delays.random)
