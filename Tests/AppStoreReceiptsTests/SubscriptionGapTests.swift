@@ -104,6 +104,21 @@ import Testing
     #expect(try !status(periods, at: 30).isEntitled)
   }
 
+  @Test(arguments: [
+    (nil, OwnershipType.assigned, SubscriptionStatus.State.revoked),
+    (RevocationType(rawValue: "ASSIGNMENT_REVOKE"), .assigned, .revoked),
+    (RevocationType(rawValue: "ASSIGNMENT_REVOKE"), .familyShared, .revoked),
+    (RevocationType(rawValue: "LATER"), .purchased, .refunded), (.fullRefund, .assigned, .refunded),
+    (.familyRevoke, .purchased, .revoked),
+  ])
+  func `Who has not paid is refunded nothing, also by a type of revocation that is new`(
+    type: RevocationType?, ownership: OwnershipType, state: SubscriptionStatus.State
+  ) throws {
+    var seat = period("1", from: 10, to: 20)
+    (seat.revocationDate, seat.revocationType, seat.ownership) = (15, type, ownership)
+    #expect(try status([seat], at: 16).state == state)
+  }
+
   @Test func `A gap in the answer of the store is no access`() throws {
     let item = { (id: String, from: String, to: String) in
       #"{"transaction_id":"\#(id)","original_transaction_id":"1","product_id":"p","purchase_date_ms":"\#(from)","expires_date_ms":"\#(to)"}"#

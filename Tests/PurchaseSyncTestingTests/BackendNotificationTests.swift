@@ -160,6 +160,21 @@ struct BackendNotificationTests {
     #expect(story.backend.model.entitlements(account: "alice", now: Self.later(6)).isEmpty)
   }
 
+  @Test(arguments: [
+    (ServerNotificationV2.Kind.refund, ServerNotificationV2.Subtype.seats), (.refund, nil), (.revoke, nil),
+  ])
+  func `only a signed date of revocation takes a purchase back, not the word of the notification`(
+    kind: ServerNotificationV2.Kind, subtype: ServerNotificationV2.Subtype?
+  ) throws {
+    var story = Story()
+    try story.upload(at: Sample.now)
+    try story.hear(Self.body(kind, subtype, Self.period(0), at: 5), at: Self.later(6))
+    #expect(story.backend.model.reversals.isEmpty)
+    #expect(story.backend.model.entitlements(account: "alice", now: Self.later(7)) == ["monthly": 1])
+    try story.hear(Self.body(kind, nil, Self.period(0, revokedAt: 8), at: 9), at: Self.later(10))
+    #expect(story.backend.model.entitlements(account: "alice", now: Self.later(11)).isEmpty)
+  }
+
   @Test func `another app's, an altered and an unreadable notification are refused`() throws {
     let other = NotificationForge(receipts: ReceiptForge(bundleID: "com.example.other"))
     let foreign = other.version2(.refund, id: "1", about: Self.period(0), signedAt: Sample.now)

@@ -63,6 +63,28 @@ import Testing
       ])
   }
 
+  @Test func `The share of a partial refund stands next to its date, and in the JSON`() throws {
+    let payload =
+      #"{"transactionId":"7","productId":"p","purchaseDate":1,"revocationDate":1767311000000,"revocationType":"REFUND_PRORATED","revocationPercentage":33333}"#
+    let text = try decode(Array(payload.utf8), []).output
+    #expect(text.contains("2026-01-01T23:43:20Z (33.333 % refunded)"))
+    let json = try decode(Array(payload.utf8), ["--json"]).output
+    #expect(json.contains(#""revocationPercentage":33333"#))
+    #expect(json.contains(#""revocationType":"REFUND_PRORATED""#))
+  }
+
+  @Test func `A misplaced member is named with both places`() throws {
+    let lines = try decode(Array(#"{"status":0,"unified_receipt":{},"receipt":{"status":0}}"#.utf8), [])
+      .output
+      .split(separator: "\n")
+    let start = "misplaced, not read: "
+    #expect(
+      lines.suffix(2) == [
+        "\(start)receipt.status (the store writes it at the top)",
+        "\(start)unified_receipt at the top (the store writes it at the top of a notification of version 1)",
+      ])
+  }
+
   @Test(arguments: [
     (BrokenAppReceipt.half.bytes, "byte"), (Array(#"{"status":[]}"#.utf8), "status"), ([], "start"),
     (Array("hello, world".utf8), "byte 5"),

@@ -11,6 +11,8 @@ public struct OwnershipType: RawRepresentable, Hashable, Sendable, Codable {
   public static let purchased = OwnershipType(rawValue: "PURCHASED")
   /// A purchase that a family member shares.
   public static let familyShared = OwnershipType(rawValue: "FAMILY_SHARED")
+  /// A seat of an organisation's or another person's purchase, with that purchase's quantity and price.
+  public static let assigned = OwnershipType(rawValue: "ASSIGNED")
 }
 
 /// The kind of a product (StoreFacts c.2, `type`). An open set.

@@ -31,7 +31,7 @@ extension ServerNotificationV2 {
     public static let metadataUpdate = Kind(rawValue: "METADATA_UPDATE")
     /// Advanced Commerce: the subscription was migrated.
     public static let migration = Kind(rawValue: "MIGRATION")
-    /// Refunded. The transaction's `revocationDate` has the moment.
+    /// Refunded. The transaction's `revocationDate` has the moment; without one it stays valid, see ``Subtype/seats``.
     public static let refund = Kind(rawValue: "REFUND")
     /// A refund was refused.
     public static let refundDeclined = Kind(rawValue: "REFUND_DECLINED")
@@ -95,6 +95,8 @@ extension ServerNotificationV2 {
     public static let summary = Subtype(rawValue: "SUMMARY")
     /// One subscription was not extended.
     public static let failure = Subtype(rawValue: "FAILURE")
+    /// Some seats of a subscription were refunded. The transaction stays valid, and has no `revocationDate`.
+    public static let seats = Subtype(rawValue: "SEATS")
     /// A token was created.
     public static let created = Subtype(rawValue: "CREATED")
     /// A token has not been reported yet.

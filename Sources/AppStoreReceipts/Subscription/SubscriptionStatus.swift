@@ -50,7 +50,7 @@ public struct SubscriptionStatus: Sendable, Hashable {
     case lapsed(ExpirationIntent?)
     /// The last period was refunded. Not entitled.
     case refunded
-    /// A family member's purchase that is no longer shared. Not entitled.
+    /// A family member's purchase that is no longer shared, or a seat that was taken back. Not entitled.
     case revoked
     /// Another plan replaced it, and the facts do not contain that plan. Not entitled by this one.
     case upgraded

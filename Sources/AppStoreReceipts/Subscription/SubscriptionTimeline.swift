@@ -87,8 +87,14 @@ struct Timeline {
       wasAtOnce: previous.isUpgraded || start(index) < previous.expiresDate)
   }
 
+  /// Whether access by another person's purchase ended.
   private static func isFamily(_ period: SubscriptionPeriod) -> Bool {
-    period.revocationType.map { $0 == .familyRevoke } ?? (period.ownership == .familyShared)
+    switch period.revocationType {
+    case .familyRevoke: true
+    case .fullRefund, .proratedRefund: false
+    // Without a known type the owner decides: who has not paid is refunded nothing.
+    default: period.ownership == .familyShared || period.ownership == .assigned
+    }
   }
 
   /// The actual ends: the date of expiry, or an earlier event. One pass from the end finds, for each period,

@@ -87,8 +87,8 @@ struct StoreNotice {
     guard isSigned(jws) else { throw .untrue("signedTransactionInfo: the store did not sign it") }
     let toldAt = notification.signedDate ?? now.milliseconds
     do throws(ReceiptDecodingError) {
-      var told = VerifiedTransaction(try SignedTransaction(jws: jws), askedAt: toldAt)
-      if takesBack, told.revocationDate == nil { told.revocationDate = toldAt }
+      // Only the signed date says that it was taken back: REFUND/SEATS returns some seats, and the purchase stays.
+      let told = VerifiedTransaction(try SignedTransaction(jws: jws), askedAt: toldAt)
       let renewal = try Self.renewal(details, of: told, isSigned: isSigned, toldAt: toldAt)
       lessons = [
         Lesson(
