@@ -104,13 +104,13 @@ import Testing
     #expect(try !status(periods, at: 30).isEntitled)
   }
 
-  @Test(arguments: [
-    (nil, OwnershipType.assigned, SubscriptionStatus.State.revoked),
-    (RevocationType(rawValue: "ASSIGNMENT_REVOKE"), .assigned, .revoked),
-    (RevocationType(rawValue: "ASSIGNMENT_REVOKE"), .familyShared, .revoked),
-    (RevocationType(rawValue: "LATER"), .purchased, .refunded), (.fullRefund, .assigned, .refunded),
-    (.familyRevoke, .purchased, .revoked),
-  ])
+  @Test(
+    arguments: [
+      (nil, .assigned, .revoked), (RevocationType(rawValue: "LATER"), .assigned, .revoked),
+      (RevocationType(rawValue: "LATER"), .familyShared, .revoked),
+      (RevocationType(rawValue: "LATER"), .purchased, .refunded), (.fullRefund, .assigned, .refunded),
+      (.familyRevoke, .purchased, .revoked),
+    ] as [(RevocationType?, OwnershipType, SubscriptionStatus.State)])
   func `Who has not paid is refunded nothing, also by a type of revocation that is new`(
     type: RevocationType?, ownership: OwnershipType, state: SubscriptionStatus.State
   ) throws {

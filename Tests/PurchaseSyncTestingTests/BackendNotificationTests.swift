@@ -160,9 +160,9 @@ struct BackendNotificationTests {
     #expect(story.backend.model.entitlements(account: "alice", now: Self.later(6)).isEmpty)
   }
 
-  @Test(arguments: [
-    (ServerNotificationV2.Kind.refund, ServerNotificationV2.Subtype.seats), (.refund, nil), (.revoke, nil),
-  ])
+  @Test(
+    arguments: [(.refund, .seats), (.refund, nil), (.revoke, nil)]
+      as [(ServerNotificationV2.Kind, ServerNotificationV2.Subtype?)])
   func `only a signed date of revocation takes a purchase back, not the word of the notification`(
     kind: ServerNotificationV2.Kind, subtype: ServerNotificationV2.Subtype?
   ) throws {

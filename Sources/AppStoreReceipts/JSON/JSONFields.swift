@@ -21,8 +21,6 @@ struct JSONFields {
   private struct Member {
     /// The range between its quotation marks.
     var name: Range<Int>
-    /// The unescaped name, if it has escapes and may be a known one.
-    var unescaped: String?
     var value: Int
     var isTaken = false
     /// Whether its value was unreadable and is kept with the unknown ones.
@@ -31,6 +29,8 @@ struct JSONFields {
 
   let source: JSONSource
   private var members: [Member] = []
+  /// The unescaped names that have escapes and may be known ones, by their place. Nearly always empty.
+  private var unescaped: [Int: String] = [:]
   /// Whether an unreadable field is named in the source's findings and counts as absent. Entries of lists are
   /// never read so: without its date of cancellation, a refunded purchase would look paid.
   private(set) var isLenient = false
@@ -78,8 +78,8 @@ struct JSONFields {
         throw .field(
           path.isEmpty ? "start" : path, "at most \(Self.maximumMemberCount) members", reason: .tooLarge)
       }
-      let unescaped = Self.mayBeKnown(name, reader) ? try reader.text(name) : nil
-      members.append(Member(name: name, unescaped: unescaped, value: reader.position))
+      if Self.mayBeKnown(name, reader) { unescaped[members.count] = try reader.text(name) }
+      members.append(Member(name: name, value: reader.position))
       try reader.skip()
     }
   }
@@ -120,12 +120,13 @@ struct JSONFields {
 
   /// Of equal names the last counts, as in Apple's own parser (StoreFacts a.1).
   private func index(of name: String) -> Int? {
-    members.lastIndex { isNamed($0, name) }
+    let (bytes, count) = (source.bytes, name.utf8.count)
+    return members.indices.last { isNamed($0, name, count, bytes) }
   }
 
-  private func isNamed(_ member: Member, _ name: String) -> Bool {
-    if let unescaped = member.unescaped { return unescaped == name }
-    return member.name.count == name.utf8.count && source.bytes[member.name].elementsEqual(name.utf8)
+  private func isNamed(_ index: Int, _ name: String, _ count: Int, _ bytes: [UInt8]) -> Bool {
+    if !unescaped.isEmpty, let text = unescaped[index] { return text == name }
+    return members[index].name.count == count && bytes[members[index].name].elementsEqual(name.utf8)
   }
 
   /// Escapes make a name up to six times as long; no known name has more than 48 letters.
@@ -136,10 +137,13 @@ struct JSONFields {
   /// Marks all members with this name as taken. Returns the offset of the last one's value, unless it is
   /// null.
   mutating func offset(_ name: String) -> Int? {
-    guard let last = index(of: name) else { return nil }
-    for index in 0...last where !members[index].isTaken && isNamed(members[index], name) {
+    let (bytes, count) = (source.bytes, name.utf8.count)
+    var last: Int?
+    for index in members.indices where isNamed(index, name, count, bytes) {
       members[index].isTaken = true
+      last = index
     }
+    guard let last else { return nil }
     let offset = members[last].value
     return source.bytes[offset] == UInt8(ascii: "n") ? nil : offset
   }
