@@ -149,6 +149,37 @@ import Testing
     #expect(tokens.count == 1_000)
   }
 
+  /// A small backend, which gives nothing to the account that happens to be signed in.
+  private struct SmallBackend: PurchaseBackend {
+    let asked: Locked<[Bool]>
+
+    func verify(_ purchase: UploadedPurchase, for owner: BackendCaller) async throws -> BackendVerdict {
+      asked.withLock { $0.append(purchase.isGuest) }
+      return purchase.isGuest ? .pending(reason: "nobody has said whose it is") : .granted
+    }
+  }
+
+  @Test func `a small backend is told that a guest has paid, also while somebody is signed in`() async throws
+  {
+    try await SheetFixture.run { lab in
+      try await lab.phone().launch { app in
+        let (wallet, asked) = (Wallet(), Locked<[Bool]>([]))
+        var configuration = app.configuration
+        configuration.currentAccount = { "bob" }
+        let shop = Shop(
+          store: app.store, backend: SmallBackend(asked: asked), configuration: configuration,
+          credentials: { "token-" + $0.account }, fulfil: { try wallet.take($0) })
+        let sale = try await shop.purchase("gems", for: .guest)
+        #expect(sale == .pending(.delivery))
+        let his = try await shop.purchase("gems", for: "bob")
+        #expect(his.isFulfilled)
+        #expect(asked.value.first == true)
+        #expect(asked.value.contains(false))
+        #expect(wallet.outcomes.map(\.account) == ["bob"])
+      }
+    }
+  }
+
   // MARK: Offer codes
 
   private static func redeem(_ lab: AppLab, _ app: LabApp, _ product: String) async throws

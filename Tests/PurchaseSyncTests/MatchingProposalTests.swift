@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
@@ -131,6 +132,24 @@ import Testing
       $0.add(200, at: -inDays(2))
     }
     #expect(expired.kind == .none && expired.evidence == [.noOpenOrder])
+  }
+
+  @Test func `a guest's payment is the device's under each policy, and says so`() throws {
+    for policy in UnclaimedPolicy.allCases {
+      let user = AppUser(account: "bob", policy: policy)
+      var paid = StoreTransaction(
+        environment: .production, transactionID: "1", originalTransactionID: "1", productID: "gems",
+        quantity: 1,
+        purchasedAt: Timestamp(milliseconds: 0), accountToken: .guest(from: UUID()),
+        proof: Payload(kind: "test", bytes: []))
+      let bought = try OrderMatcher.match(paid, from: OrderBook(), user: user)
+      #expect(bought.lane == .device)
+      #expect(bought.evidence.contains(.guest))
+      paid.reason = .renewal
+      let renewed = try OrderMatcher.match(paid, from: OrderBook(), user: user)
+      #expect(renewed.lane == .device)
+      #expect(renewed.evidence.contains(.guest))
+    }
   }
 
   @Test func `each word of evidence is shown by a test`() throws {

@@ -223,7 +223,9 @@ import Testing
         }
         #expect(!sale.message.contains("Nothing was charged."))
         #expect(sale.isFulfilled)
+        try await lab.pass(.seconds(60))
         #expect(wallet.outcomes.count == 1)
+        #expect(wallet.outcomes.allSatisfy { !$0.isAlreadyOwned })
       }
     }
   }
@@ -243,6 +245,7 @@ import Testing
           return .purchased(paid)
         }
         #expect(!sale.message.contains("Nothing was charged."))
+        try await lab.pass(.seconds(60))
         #expect(wallet.outcomes.allSatisfy { !$0.isAlreadyOwned })
         #expect(wallet.outcomes.count == 1)
       }

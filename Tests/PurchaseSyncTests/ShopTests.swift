@@ -205,6 +205,10 @@ import Testing
 
   @Test(arguments: [
     (StoreError.productUnavailable(productID: "gems"), true), (StoreError.unknownAnswer, false),
+    (.productUnreachable(reason: "NSURLErrorDomain -1009"), true), (.notAllowed, true), (.ineligible, true),
+    (.invalidOffer(reason: "its price"), true), (.invalidPayment(reason: "its quantity"), true),
+    (.paymentMethodNeeded, true), (.unsupported(reason: "no seats"), true),
+    (.sheetFailed(reason: "NSURLErrorDomain -1009"), false),
   ])
   func `only an error that proves it says that nothing was charged`(error: StoreError, isProof: Bool)
     async throws

@@ -11,6 +11,9 @@ import Testing
     .queue(.queueFull(.entries, needed: 65, allowed: 64)), .queue(.damaged(path: path, what: "a page")),
     .backendUnreachable(reason: "HTTP 502"), .backendRefused(status: 422, reason: "an order was not made"),
     .signInNeeded(account: "alice@example.com"), .store(reason: "no answer"), .encoding(what: "an order"),
+    .storeRefused(.notAllowed), .storeRefused(.productUnreachable(reason: "HTTP 502")),
+    .storeRefused(.ineligible),
+    .storeRefused(.paymentMethodNeeded), .storeRefused(.productUnavailable(productID: "alice")),
   ]
 
   @Test(arguments: errors)

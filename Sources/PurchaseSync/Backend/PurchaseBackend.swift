@@ -113,6 +113,9 @@ public struct UploadedPurchase: Sendable {
   public var orderNumber: String?
   /// The order itself, if this device made it.
   public var order: DeviceOrder?
+  /// Whether a person without an account has paid (`Shop.purchase(_:for: .guest)`). The caller's account is then only the one
+  /// that is signed in: **do not give it the purchase** before it has said that it is its own. Until then answer `pending`.
+  public var isGuest: Bool
   /// The device, as a public name.
   public var device: UUID
   /// The kind of `proof`; nil with it.
@@ -130,6 +133,7 @@ public struct UploadedPurchase: Sendable {
     purchasedAt = claim.purchasedAt.date
     orderNumber = claim.orderNumber
     order = claim.order
+    isGuest = claim.evidence?.split(separator: ",").contains { $0 == MatchEvidence.guest.rawValue } ?? false
     device = upload.device
     let proof = upload.proof(of: claim)
     (proofKind, self.proof) = (proof?.kind, proof?.data)

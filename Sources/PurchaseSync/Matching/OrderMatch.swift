@@ -95,6 +95,8 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
   case ownerSignedIn
   /// It names no owner, and by the app's policy its user is to be asked. Until then it is the device's.
   case ownerAsked
+  /// A guest has paid: it is the device's, until an account adopts it.
+  case guest
   /// The list of an earlier version of the app says whose it is, and for which order.
   case imported
 }

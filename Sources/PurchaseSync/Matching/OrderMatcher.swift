@@ -32,7 +32,9 @@ package enum OrderMatcher {
     let classified = Classification(transaction)
     let facts = try MatchFacts(
       of: transaction, named: key ?? transaction.key, classified: classified, from: source, window: window)
-    return decide(transaction, classified: classified, facts, user)
+    var match = decide(transaction, classified: classified, facts, user)
+    if transaction.accountToken?.isGuest == true, match.lane == .device { match.evidence.append(.guest) }
+    return match
   }
 
   /// Sorts a batch for intake: by time of payment, and the first of a chain before its followers. Each owner

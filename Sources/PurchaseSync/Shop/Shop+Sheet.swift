@@ -170,6 +170,7 @@ extension Shop {
     if due <= now {
       aftermath.looked(at: now)
       if !isSuspended { _ = await engine?.list() }
+      await closeAgain()
     }
     lookNext()
   }
