@@ -22,8 +22,8 @@ struct OrderList: MatchSubject {
     transactions[key] = KnownTransaction(lane: lane, orderNumber: number)
   }
 
-  func orderFacts(accountToken: UUID) -> OrderFacts? {
-    orders.first { $0.accountToken == accountToken }?.order
+  func orders(_ query: TokenQuery) -> [OrderFacts] {
+    orders.first { $0.accountToken == query.token }.map { [$0.order] } ?? []
   }
 
   func knownTransaction(_ key: EntryKey) -> KnownTransaction? { transactions[key] }

@@ -132,7 +132,7 @@ final class SinglePurchaseStorage: SyncStorage {
 
 extension SinglePurchaseStorage: MatchSource {
   /// There is one order, and every token is its token.
-  func orderFacts(accountToken: UUID) -> OrderFacts? { order }
+  func orders(_ query: TokenQuery) -> [OrderFacts] { order.map { [$0] } ?? [] }
 
   func knownTransaction(_ key: EntryKey) -> KnownTransaction? { nil }
 

@@ -85,7 +85,7 @@ import Testing
   /// A journal that cannot be read.
   private struct Unreadable: MatchSource {
     static let error = QueueError.busy(path: "q", reason: "locked")
-    func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? { throw Self.error }
+    func orders(_ query: TokenQuery) throws(QueueError) -> [OrderFacts] { throw Self.error }
     func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction? { nil }
     func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] { throw Self.error }
     func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool { throw Self.error }

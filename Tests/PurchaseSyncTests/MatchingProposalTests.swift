@@ -153,7 +153,10 @@ import Testing
   }
 
   @Test func `each word of evidence is shown by a test`() throws {
-    let tests = ["MatchingDecisionTests", "MatchingProposalTests", "ImportTests"]
+    let tests = [
+      "MatchingDecisionTests", "MatchingProposalTests", "MatchingTokenTests", "ImportTests",
+      "TokenOwnerTests",
+    ]
     let directory = URL(filePath: #filePath).deletingLastPathComponent()
     let text = try tests.map {
       try String(contentsOf: directory.appending(path: $0 + ".swift"), encoding: .utf8)

@@ -17,7 +17,8 @@ func orderToken(_ number: UInt8) -> UUID {
   UUID(uuid: (0xA0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, number))
 }
 
-/// A consumable, a first purchase, paid `offset` milliseconds after midday.
+/// A consumable, a first purchase, paid `offset` milliseconds after midday. Without a token it is of the original API, which
+/// can have lost the token.
 func payment(
   _ id: String = "100", token: UUID? = nil, product: String = "gems", quantity: Int = 1, at offset: Int64 = 0,
   original: String? = nil, _ change: (inout StoreTransaction) -> Void = { _ in }
@@ -25,7 +26,9 @@ func payment(
   var transaction = StoreTransaction(
     environment: .production, transactionID: id, originalTransactionID: original ?? id, productID: product,
     quantity: quantity, purchasedAt: midday.adding(milliseconds: offset), accountToken: token,
-    proof: Payload(kind: "signedTransaction", bytes: Array("x.y.z".utf8)))
+    proof: Payload(
+      kind: (token == nil ? ProofKind.transactionReceipt : .signedTransaction).rawValue,
+      bytes: Array("x.y.z".utf8)))
   change(&transaction)
   return transaction
 }
@@ -60,5 +63,12 @@ extension OrderBook {
     let match = try OrderMatcher.match(transaction, from: self)
     try record(match, of: transaction.key)
     return match
+  }
+}
+
+extension MatchSource {
+  /// The first order with this token.
+  func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
+    try orders(TokenQuery(accountToken, limit: 1)).first
   }
 }

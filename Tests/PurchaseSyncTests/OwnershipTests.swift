@@ -337,7 +337,7 @@ import Testing
         default: nil
         }
       let words = claim?.evidence?.split(separator: ",").map(String.init) ?? []
-      #expect(words == ["noOpenOrder"] + (word.map { [$0.rawValue] } ?? []))
+      #expect(words == ["notFromSheet"] + (word.map { [$0.rawValue] } ?? []))
       await engine.shutdown()
     }
   }

@@ -45,11 +45,11 @@ import Testing
       let file = try #require(site.storage as? SyncFile)
       try site.enqueue(bought("100"))
       try site.addOrder(1)
-      let later = try OrderMatcher.match(bought("101"), from: site.storage)
+      let later = try OrderMatcher.match(payment("101"), from: site.storage)
       #expect(later.candidates == ["1"])
       // Not yet settled: the backend is to say whose it is.
       try file.close("1", as: key("100"))
-      #expect(try OrderMatcher.match(bought("101"), from: site.storage).candidates == [])
+      #expect(try OrderMatcher.match(payment("101"), from: site.storage).candidates == [])
     }
   }
 

@@ -57,7 +57,10 @@ final class StorageSite {
     let document = OrderDocument(
       number: String(number), accountToken: orderToken(number), productID: product, quantity: 1, state: .open,
       createdAt: midday.adding(milliseconds: -60_000))
-    if let file { return try file.take([document], account: account) }
+    if let file {
+      try file.take([document], account: account)
+      return
+    }
     let memory = try #require(storage as? MemoryStorage)
     memory.insert(PurchaseOrder(document, account: account))
   }

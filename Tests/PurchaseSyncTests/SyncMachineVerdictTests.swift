@@ -159,26 +159,6 @@ import Testing
     #expect(run.storage.tombstone(key("666")) == nil)
   }
 
-  @Test func `an entry that was not asked about is sent again soon, if others were settled`() throws {
-    var run = try MachineRun()
-    for number in 1...3 { _ = try run.arrive(bought("10\(number)", token: UInt8(number))) }
-    #expect(run.reply(["101": .granted]).sent == [["102", "103"]])
-    _ = run.reply(["102": .granted, "103": .notAsked])
-    #expect(run.letPass(2_000).sent == [["103"]])
-  }
-
-  @Test func `a backend that settles nothing is not asked again soon`() throws {
-    var run = try MachineRun()
-    _ = try run.arrive(bought("100", token: 1))
-    for _ in 0..<12 {
-      _ = run.reply(["100": .notAsked])
-      _ = run.letPass(inDays(1))
-    }
-    _ = run.reply(["100": .notAsked])
-    #expect(run.letPass(2_000).sent == [])
-    #expect(run.entry("100")?.state == .queued)
-  }
-
   @Test func `thousands of verdicts about other transactions, or about one, are a few events`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))

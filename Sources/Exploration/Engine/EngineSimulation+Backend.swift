@@ -145,7 +145,6 @@ extension EngineSimulation {
     told.orderNumber = answer.order.flatMap { isKnown($0) ? number(of: $0) : nil }
     told.verdict = answer.ruling.verdict
     told.owner = answer.owner
-    if case .rejected(let reason) = answer.ruling { told.reason = reason }
     return told
   }
 

@@ -102,7 +102,6 @@ struct StoreAndBackend {
     told.verdict = answer.ruling.verdict
     told.orderNumber = answer.order.map { String($0 + 1) }
     told.owner = answer.owner
-    if case .rejected(let reason) = answer.ruling { told.reason = reason }
     return told
   }
 

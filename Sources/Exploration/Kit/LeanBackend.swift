@@ -51,12 +51,11 @@ struct LeanBackend {
 
   enum Ruling: Equatable {
     case granted, duplicate, otherOwner, lapsed, refunded, pending, unknown
-    case rejected(String)
 
     var isSettled: Bool {
       switch self {
       case .granted, .duplicate, .otherOwner, .lapsed, .refunded: true
-      case .pending, .unknown, .rejected: false
+      case .pending, .unknown: false
       }
     }
 
@@ -70,7 +69,6 @@ struct LeanBackend {
       case .refunded: .refunded
       case .pending: .pending
       case .unknown: .unknownTransaction
-      case .rejected: .rejected
       }
     }
   }
@@ -192,9 +190,7 @@ struct LeanBackend {
 
   /// The owner that a transaction without a credit would have.
   private func heir(of claim: LeanClaim, _ uploader: Owner, _ store: LeanStore) -> Owner {
-    let (owner, _, contradiction) = destination(
-      of: claim, store.sales[claim.sale], tokenIsProven: false, from: uploader, store)
-    return contradiction == nil ? owner : uploader
+    destination(of: claim, store.sales[claim.sale], from: uploader, store).owner
   }
 
   /// The rules for one claim about one genuine transaction, in order of precedence.
@@ -216,9 +212,7 @@ struct LeanBackend {
       return (isUploaders ? .duplicate : .otherOwner, credited.order)
     }
     if let end = sale.expiresAt, end <= now { return (.lapsed, nil) }
-    let (owner, order, contradiction) = destination(
-      of: claim, sale, tokenIsProven: tokenIsTold && isProven, from: uploader, store)
-    if let contradiction { return (.rejected(contradiction), nil) }
+    let (owner, order) = destination(of: claim, sale, from: uploader, store)
     if needsProof, owner != recordedOwner(claim.sale, store) { return (.unknown, nil) }
     credit(claim.sale, to: owner, order: order, from: uploader)
     return (owner == uploader ? .granted : .otherOwner, order)
@@ -249,61 +243,54 @@ struct LeanBackend {
   }
 
   private func destination(
-    of claim: LeanClaim, _ sale: LeanStore.Sale, tokenIsProven: Bool, from uploader: Owner, _ store: LeanStore
-  ) -> (owner: Owner, order: Int?, contradiction: String?) {
+    of claim: LeanClaim, _ sale: LeanStore.Sale, from uploader: Owner, _ store: LeanStore
+  ) -> (owner: Owner, order: Int?) {
     if sale.original != claim.sale {
       if knowsToken[claim.sale], flaw != .inheritsDespiteToken { return later(sale) }
-      return (inherited(claim.sale, store) ?? uploader, nil, nil)
+      return (inherited(claim.sale, store) ?? uploader, nil)
     }
     if knowsToken[claim.sale] {
-      if case .bound(let number) = claim.match, tokenIsProven, number != sale.order {
-        return (0, nil, "the account token names another order than the claim")
-      }
-      if case .proposed(let candidates) = claim.match, tokenIsProven, !candidates.contains(sale.order) {
-        return (0, nil, "the account token names an order that is none of the candidates")
-      }
-      return checked(sale.order, sale)
+      // The account gets what was paid, also if its order is for another product.
+      guard orders[sale.order].product == sale.product else { return (orders[sale.order].account, nil) }
+      return fulfilled(sale.order)
     }
     switch claim.match {
     case .bound(let number):
-      guard orders.indices.contains(number) else { return (0, nil, "there is no such order") }
-      return checked(number, sale)
+      guard orders.indices.contains(number), orders[number].product == sale.product else {
+        return (uploader, nil)
+      }
+      return fulfilled(number)
     case .proposed(let candidates): return proposed(candidates, sale, from: uploader)
-    case .none: return (uploader, nil, nil)
+    case .none: return (uploader, nil)
     }
   }
 
-  private func checked(_ number: Int, _ sale: LeanStore.Sale) -> (Owner, Int?, String?) {
-    guard orders[number].product == sale.product else {
-      return (0, nil, "the order is for another product or quantity")
-    }
-    return (
-      orders[number].account, orders[number].fulfilledBy == nil || forgetsTransactions ? number : nil, nil
-    )
+  private func fulfilled(_ number: Int) -> (Owner, Int?) {
+    (orders[number].account, orders[number].fulfilledBy == nil || forgetsTransactions ? number : nil)
   }
 
   private func proposed(
     _ candidates: [Int], _ sale: LeanStore.Sale, from uploader: Owner
-  ) -> (Owner, Int?, String?) {
+  ) -> (Owner, Int?) {
     let fitting = candidates.filter { number in
       guard orders.indices.contains(number), orders[number].fulfilledBy == nil else { return false }
       let order = orders[number]
       guard order.product == sale.product, uploader < 0 || uploader == order.account else { return false }
       return sale.paidAt >= order.createdAt - order.createdAt % 1_000
     }
-    guard let first = fitting.first else { return (uploader, nil, nil) }
+    guard let first = fitting.first else { return (uploader, nil) }
     guard fitting.allSatisfy({ orders[$0].account == orders[first].account }) else {
-      return (uploader, nil, nil)
+      return (uploader, nil)
     }
-    return (orders[first].account, first, nil)
+    return (orders[first].account, first)
   }
 
   /// A later transaction of a chain belongs to the account of its token's order, and fulfils the order if it was bought.
-  private func later(_ sale: LeanStore.Sale) -> (Owner, Int?, String?) {
+  private func later(_ sale: LeanStore.Sale) -> (Owner, Int?) {
     let order = orders[sale.order]
     let isFree = order.fulfilledBy == nil || forgetsTransactions
     let fulfils = !sale.isRenewal && order.product == sale.product && isFree
-    return (order.account, fulfils ? sale.order : nil, nil)
+    return (order.account, fulfils ? sale.order : nil)
   }
 
   /// The owner whom the store's record names: the account of its token's order, or the owner of its subscription.

@@ -216,7 +216,6 @@ extension MachineSimulation {
     case .refunded: 4
     case .pending: 5
     case .unknown: 6
-    case .rejected: 7
     }
   }
 

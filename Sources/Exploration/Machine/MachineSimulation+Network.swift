@@ -256,7 +256,6 @@ extension MachineSimulation {
     told.orderNumber = answer.order.map { String($0 + 1) }
     told.verdict = answer.ruling.verdict
     told.owner = answer.owner
-    if case .rejected(let reason) = answer.ruling { told.reason = reason }
     return told
   }
 

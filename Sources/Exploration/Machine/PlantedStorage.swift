@@ -227,12 +227,15 @@ final class PlantedStorage: ForwardingStorage {
 
 extension PlantedStorage {
   /// `matchByProduct` returns the newest order of the product.
-  func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
-    let facts = try base.orderFacts(accountToken: accountToken)
-    guard bug == .matchByProduct, let facts else { return facts }
-    guard let newest = disk.newestTokens[facts.productID] else { return facts }
-    if newest != accountToken { disk.deeds.note() }
-    return try base.orderFacts(accountToken: newest) ?? facts
+  func orders(_ query: TokenQuery) throws(QueueError) -> [OrderFacts] {
+    let facts = try base.orders(query)
+    guard bug == .matchByProduct, let first = facts.first else { return facts }
+    guard let newest = disk.newestTokens[first.productID] else { return facts }
+    if newest != query.token { disk.deeds.note() }
+    var other = query
+    other.token = newest
+    let found = try base.orders(other)
+    return found.isEmpty ? facts : found
   }
 }
 

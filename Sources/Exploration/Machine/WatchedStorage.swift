@@ -330,9 +330,7 @@ final class WatchedStorage: ForwardingStorage {
 // MARK: - Matching, without the funnel as well
 
 extension WatchedStorage {
-  func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
-    try base.orderFacts(accountToken: accountToken)
-  }
+  func orders(_ query: TokenQuery) throws(QueueError) -> [OrderFacts] { try base.orders(query) }
   func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction? {
     try base.knownTransaction(key)
   }

@@ -10,4 +10,18 @@ public struct Lane: RawRepresentable, Hashable, Sendable, ExpressibleByStringInt
 
   /// Takes a literal: `let lane: Lane = "events"`.
   public init(stringLiteral name: String) { rawValue = name }
+
+  /// Names are compared as bytes, as the file compares them: two spellings of one text are two lanes.
+  public static func == (left: Lane, right: Lane) -> Bool { left.rawValue.hasSameBytes(as: right.rawValue) }
+
+  /// Two spellings of one text have one hash, which does no harm.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}
+
+extension String {
+  /// Whether the two are one text byte by byte. `==` takes two spellings of a letter for one.
+  package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+  /// Whether the bytes of this text come first.
+  package func hasBytes(before other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

@@ -33,10 +33,12 @@ extension QueueFile {
 
   // MARK: Case files
 
-  /// The key of the entry or tombstone with this order number, if any. Reads every tombstone.
-  package func holder(ofOrder number: String) throws(QueueError) -> EntryKey? {
+  /// The key of another entry or tombstone with this order number, if any. Reads every tombstone.
+  package func holder(ofOrder number: String, besides key: EntryKey) throws(QueueError) -> EntryKey? {
     try read { () throws(SQLiteError) in
-      try statements.entries.ofOrder.first([.text(number)]) { EntryKey(rawValue: $0.text(0)) }
+      try statements.entries.ofOrder.first([.text(number), .text(key.rawValue)]) {
+        EntryKey(rawValue: $0.text(0))
+      }
     }
   }
 

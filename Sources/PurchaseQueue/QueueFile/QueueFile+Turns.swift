@@ -22,6 +22,36 @@ extension QueueFile {
     }
   }
 
+  /// Moves an entry that was never sent to another lane: its receiver is known now. It keeps its place. Nil if there is no
+  /// such entry.
+  package func move(
+    _ key: EntryKey, to lane: Lane, details: String, now: Timestamp
+  ) throws(QueueError) -> Entry? {
+    let moved = try transaction { () throws(QueueError) -> Entry? in
+      guard var entry = try self.entry(key), entry.attempts == 0, entry.state != .damaged else { return nil }
+      var totals = try self.totals()
+      totals.count(entry, -1)
+      (entry.lane, entry.details, entry.readyAt) = (lane, details, Timestamp(milliseconds: 0))
+      entry.history.append("its receiver is known", at: now)
+      totals.count(entry, 1)
+      try self.check(entry)
+      try self.write(entry, totals)
+      return entry
+    }
+    guard let moved else { return nil }
+    afterCommit { [self] in mirror(key, now: now) }
+    return try entry(key) ?? moved
+  }
+
+  private func check(_ entry: Entry) throws(QueueError) {
+    let text =
+      entry.key.rawValue.utf8.count + entry.lane.rawValue.utf8.count + (entry.orderNumber?.utf8.count ?? 0)
+      + entry.details.utf8.count
+    guard text <= limits.textBytes else {
+      throw .queueFull(.textBytes, needed: text, allowed: limits.textBytes)
+    }
+  }
+
   /// Moves an entry that cannot be delivered now to quarantine: the others of its lane pass it. Throws `queueFull` if
   /// the quarantine is full; the entry then stays in its lane.
   package func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) {

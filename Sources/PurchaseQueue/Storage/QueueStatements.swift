@@ -51,8 +51,8 @@ struct EntryStatements {
     ofOrder = PreparedStatement(
       connection,
       """
-      SELECT key FROM entries WHERE order_number=?1 UNION ALL \
-      SELECT key FROM tombstones WHERE order_number=?1 LIMIT 1
+      SELECT key FROM entries WHERE order_number=?1 AND key<>?2 UNION ALL \
+      SELECT key FROM tombstones WHERE order_number=?1 AND key<>?2 LIMIT 1
       """)
   }
 }

@@ -7,10 +7,6 @@ import PurchaseQueue
 /// means: the article *Retries*.
 public struct BackendAdapter: BackendTransport {
   let backend: any PurchaseBackend
-  /// How long an upload asks for one purchase after another, once it has a verdict to deliver.
-  var longestUpload = Duration.seconds(30)
-  /// The monotonic clock.
-  var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
 
   /// - Parameter backend: The backend. With one that makes no orders, set `orderPolicy` to `deviceOnly`.
   public init(_ backend: any PurchaseBackend) { self.backend = backend }
@@ -63,30 +59,25 @@ public struct BackendAdapter: BackendTransport {
   }
 
   /// One claim after another. A refusal is about its own claim, so the others are asked for as well. Any other failure is
-  /// about the moment: the claims behind it are not asked for. If there is a verdict, it counts, and the rest is sent
-  /// again; the pause that the backend asks for goes with the answer. Without any verdict, the failure is the answer. A
-  /// slow backend is not asked for all of them in one request, which would end without the verdicts that it has.
+  /// about the moment: the claims behind it are not asked for. If there is a verdict, it counts, and the rest is pending;
+  /// the pause that the backend asks for goes with the answer. Without any verdict, the failure is the answer.
   private func verify(_ request: BackendRequest, for caller: BackendCaller) async throws -> BackendResponse {
     let upload: UploadRequest = try Self.read(request)
     var verdicts: [ClaimVerdict] = []
     var unanswered: [(claim: Claim, failure: any Error)] = []
-    var rest = upload.claims[...]
-    let began = uptime()
-    while let claim = rest.popFirst() {
+    for (index, claim) in upload.claims.enumerated() {
       do {
         let verdict = try await backend.verify(UploadedPurchase(claim, in: upload), for: caller)
         verdicts.append(ClaimVerdict(verdict, of: claim, for: caller))
       } catch let refusal as BackendFailure where refusal.isAboutOneClaim {
         unanswered.append((claim, refusal))
       } catch {
-        unanswered.append((claim, error))
+        unanswered += upload.claims[index...].map { ($0, error) }
         break
       }
-      guard uptime() - began < longestUpload || !verdicts.contains(where: \.verdict.isSettled) else { break }
     }
     if verdicts.isEmpty, let last = unanswered.last { throw last.failure }
     verdicts += unanswered.map { ClaimVerdict(pending: $0.claim, Self.reason(of: $0.failure), for: caller) }
-    verdicts += rest.map { ClaimVerdict(notAsked: $0) }
     var response = try Self.json(UploadReply(ledgerEpoch: backend.ledgerEpoch, verdicts: verdicts))
     if case .busy(let pause)? = unanswered.last?.failure as? BackendFailure {
       response.retryAfter = Self.retryAfter(pause)
@@ -167,10 +158,6 @@ extension BackendFailure {
 }
 
 extension ClaimVerdict {
-  fileprivate init(notAsked claim: Claim) {
-    self.init(environment: claim.environment, transactionID: claim.transactionID, verdict: .notAsked)
-  }
-
   /// The backend gave no verdict about the claim: it is sent again.
   fileprivate init(pending claim: Claim, _ reason: String, for caller: BackendCaller) {
     self.init(.pending(reason: reason), of: claim, for: caller)
@@ -181,8 +168,10 @@ extension ClaimVerdict {
     owner = caller.account == nil ? .device : .yours
     orderNumber = claim.orderNumber
     switch verdict {
-    case .granted: self.verdict = .granted
-    case .duplicate: self.verdict = .duplicate
+    case .granted, .duplicate:
+      self.verdict = verdict == .granted ? .granted : .duplicate
+      // The backend leaves it to the device which of the account's orders was paid: the most likely one.
+      if caller.isBuyer, orderNumber == nil { orderNumber = claim.candidates?.first }
     case .lapsed: self.verdict = .lapsed
     case .refunded: self.verdict = .refunded
     case .belongsToAnother: (self.verdict, owner) = (.otherOwner, .another)

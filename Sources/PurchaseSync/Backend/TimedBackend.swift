@@ -80,9 +80,7 @@ extension BackendAdapter {
   func timed(_ configuration: SyncConfiguration, _ lateCalls: LateCalls) -> BackendAdapter {
     let limit = TimeLimit(
       milliseconds: configuration.backendTimeLimit.wholeMilliseconds, patience: configuration.system.patience)
-    var adapter = BackendAdapter(
+    return BackendAdapter(
       TimedBackend(backend: backend, limit: limit, lateCalls: lateCalls, now: configuration.now))
-    (adapter.longestUpload, adapter.uptime) = (configuration.backendTimeLimit, configuration.system.uptime)
-    return adapter
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import PurchaseQueue
 
 /// The settings of an engine.
@@ -18,6 +18,11 @@ public struct SyncConfiguration: Sendable {
   /// purchases of the device lane are this account's own; it credits nothing to it. Called on the
   /// engine's thread: return quickly.
   public var currentAccount: (@Sendable () -> String?)?
+  /// Returns the account of an account token that no order here has; nil if the app knows none. For an app that gave the
+  /// store tokens before it made orders, or whose backend has one token for each account. Asked before `unclaimed`, when
+  /// the purchase is durable and before it is sent, at most for `credentialTimeLimit`. If it throws or takes longer, the
+  /// purchase waits, and the app is asked again. Called on any thread.
+  public var accountForToken: (@Sendable (_ token: UUID) async throws -> String?)?
   /// For whom purchases are that name no owner: the device.
   public var unclaimed = UnclaimedPolicy.device
   /// How long a call of the store may take: 60 s. Then it counts as failed.

@@ -17,7 +17,7 @@ extension SyncEngine {
   func credential(of account: String) async -> Credential {
     let credentials = self.credentials
     let limit = limit(configuration.credentialTimeLimit, of: .credentials, about: account)
-    let request = CredentialRequest(account: account, refusedToken: refusedTokens[account])
+    let request = CredentialRequest(account: account, refusedToken: refusedTokens[.account(account)])
     let answer = await limit.answer { () async -> String?? in .some(await credentials(request)) }
     switch answer {
     case .some(.some(let token)): return .authorization(Self.bearer + token)
@@ -73,13 +73,13 @@ extension SyncEngine {
     case .none: return .none
     case .late: return .late
     case .authorization(let authorization):
-      let refused = refusedTokens[account].map { Self.bearer + $0 }
+      let refused = refusedTokens[.account(account)].map { Self.bearer + $0 }
       guard authorization == refused else {
         return .account(PresentAccount(account: account, authorization: authorization))
       }
       // The app has no newer token now. Its own server may be out of reach for a while; an account that is gone must not
       // hold up the device for ever.
-      let since = refusedSince[account] ?? configuration.now()
+      let since = refusedSince[.account(account)] ?? configuration.now()
       return configuration.now().milliseconds(since: since) < Self.patienceWithRefused ? .late : .none
     }
   }
@@ -107,8 +107,10 @@ extension SyncEngine {
   /// Remembers a token that the backend refused, until it takes one of this account.
   func heard(_ end: TokenEnd, _ authorization: String, of account: String?) {
     guard let account, authorization.hasPrefix(Self.bearer) else { return }
-    refusedTokens[account] = end == .refused ? String(authorization.dropFirst(Self.bearer.count)) : nil
-    refusedSince[account] = end == .refused ? refusedSince[account] ?? configuration.now() : nil
+    refusedTokens[.account(account)] =
+      end == .refused ? String(authorization.dropFirst(Self.bearer.count)) : nil
+    refusedSince[.account(account)] =
+      end == .refused ? refusedSince[.account(account)] ?? configuration.now() : nil
   }
 
   func heard(_ response: BackendResponse, _ authorization: String, of account: String) {

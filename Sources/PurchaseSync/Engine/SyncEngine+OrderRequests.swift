@@ -135,7 +135,10 @@ extension SyncEngine {
         guard !isShutDown, !isSuspended, !Task.isCancelled, mayAskBackend else { return }
         guard let document = try await requestOrder(order.number, account: order.account) else { continue }
         guard !isShutDown, opened != nil else { return }
-        try withFile { (file) throws(QueueError) in try file.take([document], account: order.account) }
+        let refused = try withFile { (file) throws(QueueError) in
+          try file.take([document], account: order.account)
+        }
+        for reason in refused { emit(.backendFault(reason: reason)) }
       }
     } catch {
       // Nothing depends on it: a screen stops waiting by itself.

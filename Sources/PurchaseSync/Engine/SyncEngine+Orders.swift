@@ -23,6 +23,9 @@ extension SyncEngine {
       throw .encoding(what: "an order of \(quantity) units, of 1 to \(Self.quantities.upperBound),")
     }
     let wish = OrderWish(account: account, product: product, quantity: quantity)
+    guard try wish.fits(configuration.limits) else {
+      throw .encoding(what: "an order whose account and product have \(wish.bytes) bytes")
+    }
     let order = try await anOrder(for: wish, context)
     handedOut[order.number] = handedOut.count + 1
     return order
@@ -103,6 +106,10 @@ extension SyncEngine {
         release(key, isFinal: true)
         return nil
       }
+      let objection = try withFile { (file) throws(QueueError) in
+        try file.objection(to: document, of: wish.account, isAnswer: true)
+      }
+      if let objection { throw .orderUnusable(reason: objection) }
       return try withFile { (file) throws(QueueError) in
         try file.save(
           document, account: wish.account, context: context, answering: key, now: configuration.now())
@@ -210,7 +217,8 @@ extension SyncEngine {
     let isExisting = try withFile { (file) throws(QueueError) in
       try file.isExisting(transaction, for: number, isTakenBefore: isTakenBefore)
     }
-    try receive(transaction)
+    let isPaid = !isExisting && !ExistingPayment.isOver(transaction, for: order)
+    try receive(transaction, storeAccount: nil, paying: isPaid ? number : nil)
     guard isExisting else { return }
     let outcomes = try withFile { (file) throws(QueueError) in
       try file.close(number, as: transaction.key)
@@ -234,14 +242,11 @@ extension SyncEngine {
     }
   }
 
-  /// Remembers whether a transaction came before an order was handed out. The token of an order says more than that.
+  /// Remembers whether a transaction came before an order was handed out.
   func noteArrival(of transaction: StoreTransaction) throws(SyncError) {
     let key = transaction.key
     guard !handedOut.isEmpty, takenAfter[key] == nil else { return }
     let isNew = try withFile { (file) throws(QueueError) in
-      if let token = transaction.accountToken, try file.journal.row(accountToken: token) != nil {
-        return false
-      }
       guard try file.queue.entry(key) == nil else { return false }
       return try file.queue.tombstone(key) == nil
     }
@@ -264,10 +269,10 @@ extension SyncEngine {
         return .failure(error)
       }
     }
-    let unlisted = try withFile { (file) throws(QueueError) in
-      try file.take(documents, account: account)
-      return try file.unlisted(in: documents, account: account)
+    let (refused, unlisted) = try withFile { (file) throws(QueueError) in
+      (try file.take(documents, account: account), try file.unlisted(in: documents, account: account))
     }
+    for reason in refused { emit(.backendFault(reason: reason)) }
     for number in unlisted {
       let known = try await call { engine in
         do throws(SyncError) {
@@ -277,7 +282,7 @@ extension SyncEngine {
         }
       }
       guard let known else { continue }
-      try withFile { (file) throws(QueueError) in try file.take([known], account: account) }
+      _ = try withFile { (file) throws(QueueError) in try file.take([known], account: account) }
     }
   }
 }
@@ -285,6 +290,9 @@ extension SyncEngine {
 extension SyncError {
   /// Whether the backend has answered an order's request, and the answer will stay the same.
   fileprivate var isFinalRefusal: Bool {
-    if case .backendRefused = self { true } else { false }
+    switch self {
+    case .backendRefused, .orderUnusable: true
+    default: false
+    }
   }
 }

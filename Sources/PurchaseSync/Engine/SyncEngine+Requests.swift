@@ -12,6 +12,9 @@ extension SyncEngine {
   }
 
   private func upload(_ lane: Lane, _ entries: [Entry], _ generation: Int) async {
+    guard await !askOwners(of: entries, in: lane, generation) else {
+      return uploadEnded(lane, .failure(.interrupted), generation)
+    }
     let upload: PreparedUpload
     switch await prepare(entries, in: lane) {
     case .success(let prepared): upload = prepared

@@ -28,7 +28,7 @@ extension SyncEngine {
     guard let answer else { throw .store(reason: "it did not list what its account owns") }
     guard let owned = answer else { return try await refreshReceipt() }
     restoring = owned.map { RestoredTransaction(transaction: $0, isAsked: true) }
-    let failure = takeRestored()
+    let failure = try await takeRestoredAfterListing()
     try wake(.userAsked)
     if let failure { throw failure }
     guard isFetched != nil else { throw .store(reason: "it did not fetch what other devices bought") }
@@ -59,9 +59,20 @@ extension SyncEngine {
     } catch {
       throw .store(reason: "the refreshed receipt is \(error)")
     }
-    let failure = takeRestored()
+    let failure = try await takeRestoredAfterListing()
     try wake(.userAsked)
     if let failure { throw failure }
+  }
+
+  /// A payment that was not taken yet is in the store's list with its token, and in a receipt without. So the list comes
+  /// first: else the payment would be taken for another person's. If the store does not list, what was restored waits for
+  /// the next list, also after a restart.
+  private func takeRestoredAfterListing() async throws(SyncError) -> SyncError? {
+    note(isRestoring: !restoring.isEmpty)
+    let limit = storeLimit(of: "unfinished")
+    let listing = try await call { engine in .success(await limit.answer { await engine.list() }) }
+    guard listing != nil else { throw .store(reason: "it did not list its unfinished transactions") }
+    return takeRestored()
   }
 
   private static func restored(
@@ -149,6 +160,7 @@ extension SyncEngine {
   private func foundAgain(_ found: [RestoredTransaction]) {
     guard !isShutDown, restoring.isEmpty else { return }
     restoring = found
-    if let failure = takeRestored() { report(failure) }
+    // They are taken when the store's list is.
+    listStore()
   }
 }

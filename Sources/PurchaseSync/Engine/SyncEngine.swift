@@ -54,10 +54,10 @@ public actor SyncEngine {
   var held = HeldTransactions()
   /// Transactions of a restored receipt that are not stored yet, for lack of capacity.
   var restoring: [RestoredTransaction] = []
-  /// Of each account: the token that the backend refused last, until it takes one. Never logged.
-  var refusedTokens: [String: String] = [:]
+  /// Of each account's lane: the token that the backend refused last, until it takes one. Never logged.
+  var refusedTokens: [Lane: String] = [:]
   /// When the first of an account's tokens in a row was refused.
-  var refusedSince: [String: Timestamp] = [:]
+  var refusedSince: [Lane: Timestamp] = [:]
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
   /// The orders that this process handed out, counted: their sheets may be open.
@@ -68,6 +68,8 @@ public actor SyncEngine {
   var redeeming: [String: String] = [:]
   /// Orders whose state the backend was asked for in this process.
   var askedAbout: Set<String> = []
+  /// How often the app did not say whose the token of an entry is.
+  var ownerFailures: [EntryKey: Int] = [:]
   /// Notices about orders are being sent; more came up meanwhile.
   var notices: Listing = .idle
 
@@ -129,19 +131,22 @@ public actor SyncEngine {
   }
 
   func receive(
-    _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false, user: AppUser? = nil
+    _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false,
+    paying order: String? = nil, user: AppUser? = nil
   ) throws(SyncError) {
     configuration.checkpoint?(.transactionArrived)
     // This one is newer than the same one of an earlier list.
     if overflow.contains(transaction.key) { held.forget(transaction.key) }
-    let user = user ?? self.user(of: transaction)
+    var user = user ?? self.user(of: transaction)
+    user.paidOrder = order
+    let arrival = user
     let interval = meter.begin(.receive)
     do throws(SyncError) {
       try noteArrival(of: transaction)
       perform(
         try step { (machine, now) throws(QueueError) in
           try machine.transactionArrived(
-            transaction, storeAccount: storeAccount, user: user, isRestored: isRestored, now: now)
+            transaction, storeAccount: storeAccount, user: arrival, isRestored: isRestored, now: now)
         })
       meter.end(interval, reason: "stored")
     } catch {
@@ -160,7 +165,11 @@ public actor SyncEngine {
   }
 
   /// The person who uses the app now, and for whom unclaimed purchases are.
-  var user: AppUser { AppUser(account: configuration.currentAccount?(), policy: configuration.unclaimed) }
+  var user: AppUser {
+    var user = AppUser(account: configuration.currentAccount?(), policy: configuration.unclaimed)
+    user.isAskedAboutTokens = configuration.accountForToken != nil
+    return user
+  }
 
   /// The app has fulfilled, or shown, this outcome: it is not reported again. If it has changed since, such as by a
   /// refund, the later one is still reported.

@@ -6,7 +6,7 @@ import PurchaseSQLite
 ///
 /// | table | holds |
 /// | --- | --- |
-/// | `orders` | the order journal; `bound_to` is the transaction to which an order belongs, permanently |
+/// | `orders` | the order journal; `bound_to` is the transaction to which an order belongs, permanently. Several orders of one account may have one token |
 /// | `order_requests` | keys of order requests whose answer never came |
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
 /// | `waits` | why and since when an entry is postponed (`Wait`). Only a row that ends at the entry's `ready_at` counts |
@@ -26,7 +26,7 @@ package enum JournalSchema {
   static let orders = """
     CREATE TABLE IF NOT EXISTS orders(
       number TEXT PRIMARY KEY,
-      account_token TEXT NOT NULL UNIQUE,
+      account_token TEXT NOT NULL,
       account TEXT NOT NULL,
       product TEXT NOT NULL,
       quantity INTEGER NOT NULL,
@@ -37,6 +37,7 @@ package enum JournalSchema {
       checksum INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS orders_by_time ON orders(product, quantity, created_at, number);
+    CREATE INDEX IF NOT EXISTS orders_by_token ON orders(account_token, product, quantity);
     """
   static let others = """
     CREATE TABLE IF NOT EXISTS order_requests(

@@ -6,8 +6,10 @@ import PurchaseSQLite
 struct OrderJournal {
   let file: QueueFile
   private let insert: PreparedStatement
+  private let dropDamaged: PreparedStatement
   private let byNumber: PreparedStatement
   private let byToken: PreparedStatement
+  private let byTokenAndProduct: PreparedStatement
   private let byTransaction: PreparedStatement
   /// Statements for the orders of one product and quantity in a span of time. Kept compiled, because matching
   /// runs one for every transaction without a token.
@@ -17,10 +19,23 @@ struct OrderJournal {
     self.file = file
     try JournalSchema.prepare(file)
     let select = "SELECT \(JournalRow.columns) FROM orders WHERE "
+    // Only the order of that number is written over. Another one that stands in the way is an error.
     insert = PreparedStatement(
-      file.connection, "INSERT OR REPLACE INTO orders(\(JournalRow.columns)) VALUES(?,?,?,?,?,?,?,?,?,?)")
+      file.connection,
+      """
+      INSERT INTO orders(\(JournalRow.columns)) VALUES(?,?,?,?,?,?,?,?,?,?)
+      ON CONFLICT(number) DO UPDATE SET account_token=excluded.account_token, account=excluded.account,
+        product=excluded.product, quantity=excluded.quantity, state=excluded.state,
+        created_at=excluded.created_at, expires_at=excluded.expires_at, bound_to=excluded.bound_to,
+        checksum=excluded.checksum
+      """)
+    dropDamaged = PreparedStatement(
+      file.connection, "DELETE FROM orders WHERE bound_to=? AND number<>?")
     byNumber = PreparedStatement(file.connection, select + "number=?")
-    byToken = PreparedStatement(file.connection, select + "account_token=?")
+    let sequence = " ORDER BY bound_to IS NOT NULL, created_at DESC, number DESC LIMIT ?"
+    byToken = PreparedStatement(file.connection, select + "account_token=?" + sequence)
+    byTokenAndProduct = PreparedStatement(
+      file.connection, select + "account_token=? AND product=? AND quantity=?" + sequence)
     byTransaction = PreparedStatement(file.connection, select + "bound_to=?")
     var found: [OrderFilter: PreparedStatement] = [:]
     for filter in OrderFilter.all { found[filter] = PreparedStatement(file.connection, select + filter.sql) }
@@ -31,7 +46,16 @@ struct OrderJournal {
 
   func row(number: String) throws(QueueError) -> JournalRow? { try row(byNumber, number) }
 
-  func row(accountToken: UUID) throws(QueueError) -> JournalRow? { try row(byToken, accountToken.uuidString) }
+  func rows(_ query: TokenQuery) throws(QueueError) -> [JournalRow] {
+    let (token, limit) = (SQLValue.text(query.token.uuidString), SQLValue.integer(Int64(query.limit)))
+    guard let product = query.product else { return try rows(byToken, [token, limit]) }
+    return try rows(byTokenAndProduct, [token, .text(product.id), .integer(Int64(product.quantity)), limit])
+  }
+
+  private func rows(_ statement: PreparedStatement, _ values: [SQLValue]) throws(QueueError) -> [JournalRow] {
+    let rows = try wrap { () throws(SQLiteError) in try statement.all(values) { JournalRow($0) } }
+    return rows.compactMap { $0 }.filter(\.isWhole)
+  }
 
   func row(boundTo key: EntryKey) throws(QueueError) -> JournalRow? { try row(byTransaction, key.rawValue) }
 
@@ -53,36 +77,47 @@ struct OrderJournal {
     guard let statement = found[OrderFilter(which: which, isLatestFirst: query.isLatestFirst)] else {
       return []
     }
-    let rows = try wrap { () throws(SQLiteError) in
-      try statement.all([
+    return try rows(
+      statement,
+      [
         .text(query.productID), .integer(Int64(query.quantity)), .integer(query.from.milliseconds),
         .integer(query.through.milliseconds), .integer(Int64(query.limit)),
-      ]) { JournalRow($0) }
-    }
-    return rows.compactMap { $0 }.filter(\.isWhole)
+      ])
   }
 
   // MARK: Writing, inside a transaction of the file
 
   func write(_ row: JournalRow) throws(QueueError) {
-    try wrap { () throws(SQLiteError) in try insert.run(row.values) }
+    try wrap { () throws(SQLiteError) in
+      // `bind` has looked: another row with this transaction is a damaged one, which counts as absent.
+      if let key = row.boundTo { try dropDamaged.run([.text(key.rawValue), .text(row.order.number)]) }
+      try insert.run(row.values)
+    }
   }
 
   /// Binds a transaction to an order permanently. If the order is not in this journal (made on another
-  /// device), the entry alone holds the binding. Throws if either is bound to another; the surrounding
+  /// device, or of an old list), the entry alone holds the binding. Throws if either is bound to another; the surrounding
   /// transaction is then rolled back.
   func bind(_ key: EntryKey, to number: String) throws(QueueError) {
-    if let other = try row(boundTo: key), other.order.number != number {
-      throw .invalid(what: "transaction \(key) is bound to order \(other.order.number), not to \(number)")
-    }
-    guard var row = try row(number: number) else { return }
-    if let other = row.boundTo, other != key {
-      throw .invalid(what: "order \(number) is bound to transaction \(other), not to \(key)")
-    }
-    guard row.boundTo == nil else { return }
+    if let obstacle = try obstacle(to: key, number) { throw .invalid(what: obstacle) }
+    guard var row = try row(number: number), row.boundTo == nil else { return }
     row.boundTo = key
     if row.order.state != .delivered, row.order.state != .refunded { row.order.state = .paid }
     try write(row)
+  }
+
+  /// Why the transaction cannot be bound to the order; nil if it can, or is. Of an order that is not in this journal, only
+  /// the entries and tombstones of its transactions know.
+  func obstacle(to key: EntryKey, _ number: String) throws(QueueError) -> String? {
+    if let other = try row(boundTo: key), other.order.number != number {
+      return "transaction \(key) is bound to order \(other.order.number), not to \(number)"
+    }
+    let holder =
+      if let row = try row(number: number) { row.boundTo } else {
+        try file.holder(ofOrder: number, besides: key)
+      }
+    guard let holder, holder != key else { return nil }
+    return "order \(number) is bound to transaction \(holder), not to \(key)"
   }
 
   func set(_ state: OrderState, of number: String) throws(QueueError) {
@@ -179,28 +214,5 @@ struct OrderJournal {
 
   func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
     try file.read(body)
-  }
-}
-
-/// What a person wants to buy.
-struct OrderWish: Sendable {
-  var account: String
-  var product: String
-  var quantity: Int
-
-  init(account: String, product: String, quantity: Int) {
-    (self.account, self.product, self.quantity) = (account, product, quantity)
-  }
-
-  init(of order: PurchaseOrder) {
-    self.init(account: order.account, product: order.productID, quantity: order.quantity)
-  }
-
-  /// Names are compared by their bytes, as in the file.
-  func isSame(as other: OrderWish) -> Bool { hasProduct(of: other) && quantity == other.quantity }
-
-  /// Whether it is for the same account and product.
-  func hasProduct(of other: OrderWish) -> Bool {
-    account.utf8.elementsEqual(other.account.utf8) && product.utf8.elementsEqual(other.product.utf8)
   }
 }

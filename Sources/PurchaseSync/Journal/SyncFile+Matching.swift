@@ -1,10 +1,9 @@
-package import Foundation
 package import PurchaseQueue
 
 /// Answers matching's questions by queries.
 extension SyncFile: MatchSource {
-  package func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
-    try journal.row(accountToken: accountToken).map(OrderFacts.init)
+  package func orders(_ query: TokenQuery) throws(QueueError) -> [OrderFacts] {
+    try journal.rows(query).map(OrderFacts.init)
   }
 
   /// The binding is stored with the entry, its tombstone, or the order.
@@ -27,7 +26,7 @@ extension SyncFile: MatchSource {
     var all = query
     all.limit = .max
     let counted = try journal.orders(all, .counted)
-    return Set(counted.map(\.order.account)).count > 1
+    return Set(counted.map { Lane.account($0.order.account) }).count > 1
   }
 
   package func binding(by number: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
@@ -35,7 +34,7 @@ extension SyncFile: MatchSource {
     let details = try EntryDetails(of: entry).required()
     let order = try journal.row(number: number).map(OrderFacts.init)
     // If the order was made elsewhere, only entries and tombstones name its transaction.
-    let holder = order == nil ? try queue.holder(ofOrder: number) : nil
+    let holder = order == nil ? try queue.holder(ofOrder: number, besides: key) : nil
     return VerdictBinding(
       verdictOrder: number, of: key, productID: details.productID, quantity: details.quantity,
       known: try knownTransaction(key), order: order, holder: holder)

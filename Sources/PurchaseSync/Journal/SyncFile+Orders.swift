@@ -52,7 +52,8 @@ extension SyncFile {
       try self.queue.cancelReservation(key)
       guard try self.journal.endRequest(key) else { return false }
       try self.reserve(made.number, now: now)
-      try self.merge(made)
+      // The backend may answer with an order that was cancelled here: it is open again.
+      try self.merge(made, isAnswer: true)
       try self.orderNotes.keep(OrderExtras(context: context), of: made.number)
       try self.orderNotes.noteOwn(made.number)
       return true
@@ -103,10 +104,17 @@ extension SyncFile {
   }
 
   /// Takes over orders as the backend knows them: those of another device or install, and states that changed elsewhere.
-  package func take(_ documents: [OrderDocument], account: String) throws(QueueError) {
+  /// Returns why it takes some of them not: what is known here of an order never becomes another account's.
+  @discardableResult
+  package func take(_ documents: [OrderDocument], account: String) throws(QueueError) -> [String] {
+    var refused: [String] = []
     let changed = try queue.transaction { () throws(QueueError) -> [PurchaseOrder] in
       var changed: [PurchaseOrder] = []
       for document in documents {
+        if let objection = try self.objection(to: document, of: account) {
+          refused.append(objection)
+          continue
+        }
         let before = try self.journal.row(number: document.number)?.order.state
         try self.merge(PurchaseOrder(document, account: account))
         guard let before, let order = try self.journal.row(number: document.number)?.order else { continue }
@@ -115,6 +123,30 @@ extension SyncFile {
       return changed
     }
     for order in changed { try mirrorState(of: order) }
+    return refused
+  }
+
+  /// Why an order of the backend cannot be an order of this account; nil if it can. `isAnswer`: it answers a request, and
+  /// is about to be paid.
+  func objection(
+    to document: OrderDocument, of account: String, isAnswer: Bool = false
+  ) throws(QueueError) -> String? {
+    let number = document.number
+    guard (1...VerdictBinding.longestNumber).contains(number.utf8.count) else {
+      return "it gave an order a number of \(number.utf8.count) bytes"
+    }
+    if let known = try journal.row(number: number) {
+      guard known.order.account.hasSameBytes(as: account) else {
+        return "it gave order \(number) to two accounts"
+      }
+      let isSame = known.order.accountToken == document.accountToken && known.order.isFor(document)
+      guard !isAnswer || isSame && known.boundTo == nil else {
+        return "it gave order \(number) twice, with other contents or after its payment"
+      }
+    }
+    let owner = try journal.rows(TokenQuery(document.accountToken, limit: 1)).first?.order.account
+    guard let owner, !owner.hasSameBytes(as: account) else { return nil }
+    return "it gave the account token of order \(number) to two accounts"
   }
 
   /// The unpaid orders of an account that the backend's complete list of open orders lacks: they were paid elsewhere, or
@@ -122,7 +154,8 @@ extension SyncFile {
   func unlisted(in documents: [OrderDocument], account: String) throws(QueueError) -> [String] {
     let listed = Set(documents.map(\.number))
     var numbers: [String] = []
-    for row in try journal.orders() where row.order.account == account && row.boundTo == nil {
+    for row in try journal.orders() where row.boundTo == nil {
+      guard row.order.account.hasSameBytes(as: account) else { continue }
       guard [.open, .deferred].contains(row.order.state), !listed.contains(row.order.number) else { continue }
       if try !orderNotes.owes(noticeOf: row.order.number) { numbers.append(row.order.number) }
     }
@@ -130,14 +163,20 @@ extension SyncFile {
   }
 
   /// Merges an order from the backend. A known order keeps its binding and its account; only its state and
-  /// its expiry may change, and its state only if the backend has heard the device's. An order that the device made has
-  /// the device's time until then.
-  func merge(_ order: PurchaseOrder) throws(QueueError) {
+  /// its expiry may change, and its state only if the backend has heard the device's. A list may be older than that: an
+  /// order goes back to an earlier state only if it answers a request (`isAnswer`). An order that the device made has the
+  /// device's time until the backend has heard of it.
+  func merge(_ order: PurchaseOrder, isAnswer: Bool = false) throws(QueueError) {
     guard var known = try journal.row(number: order.number) else {
       return try journal.write(JournalRow(order, boundTo: nil))
     }
     guard known.boundTo == nil, known.order.state != .alreadyOwned else { return }
-    if try !orderNotes.owes(noticeOf: order.number) { known.order.state = order.state }
+    if isAnswer {
+      try orderNotes.endNotices(of: order.number)
+      known.order.state = order.state
+    } else if order.state.canFollow(known.order.state), try !orderNotes.owes(noticeOf: order.number) {
+      known.order.state = order.state
+    }
     known.order.expiresAt = order.expiresAt
     if try orderNotes.extras(of: order.number).isDeviceMade { known.order.createdAt = order.createdAt }
     try journal.write(known)
@@ -216,5 +255,23 @@ extension SyncFile {
   func deviceOrder(_ number: String) throws(QueueError) -> DeviceOrder? {
     guard try orderNotes.extras(of: number).isDeviceMade else { return nil }
     return try journal.row(number: number)?.order.asDeviceOrder
+  }
+}
+
+extension PurchaseOrder {
+  fileprivate func isFor(_ document: OrderDocument) -> Bool {
+    productID == document.productID && quantity == document.quantity
+  }
+}
+
+extension OrderState {
+  /// Whether an order can come from the known state to this one. Words of a newer protocol can follow each other.
+  fileprivate func canFollow(_ known: OrderState) -> Bool {
+    switch known {
+    case .deferred: self != .open
+    case .cancelled, .alreadyOwned: self != .open && self != .deferred
+    case .paid, .delivered, .refunded: ![.open, .deferred, .cancelled, .expired].contains(self)
+    default: true
+    }
   }
 }

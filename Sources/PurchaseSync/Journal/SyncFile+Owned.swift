@@ -9,10 +9,11 @@ extension SyncFile {
   ) throws(QueueError) -> Bool {
     let key = transaction.key
     guard let row = try journal.row(number: number), row.boundTo != key else { return false }
-    let isSettled = try queue.tombstone(key) != nil
+    let sharing = try journal.rows(TokenQuery(row.order.accountToken, limit: 2))
     return ExistingPayment(
       transaction: transaction, order: row.order, boundTo: try knownTransaction(key)?.orderNumber,
-      isSettledBefore: isTakenBefore && isSettled,
+      isTakenBefore: isTakenBefore, isSettled: try queue.tombstone(key) != nil,
+      isTokenShared: sharing.count > 1,
       isDeviceMade: try orderNotes.extras(of: number).isDeviceMade
     ).isExisting
   }
@@ -89,7 +90,9 @@ extension SyncFile {
   func withdrawQuestion(
     about key: EntryKey, exceptOf account: String? = nil, now: Timestamp
   ) throws(QueueError) {
-    guard let asker = try queue.entry(key)?.lane.asker, asker != account else { return }
+    guard let asker = try queue.entry(key)?.lane.asker, !Optional(asker).isSameAccount(as: account) else {
+      return
+    }
     var end = Settlement(key: key, outcome: "withdrawn", owesFinish: false, isUnseen: false)
     end.keepsTombstone = true
     _ = try queue.acknowledge([end], now: now) { (_, _) throws(QueueError) in }
@@ -117,7 +120,7 @@ extension SyncFile {
   func answered(_ entry: Entry, by asker: String, _ outcome: String, now: Timestamp) throws(QueueError)
     -> Bool
   {
-    for owned in try orderNotes.ownedOrders(by: entry.key) where owned.account == asker {
+    for owned in try orderNotes.ownedOrders(by: entry.key) where owned.account.hasSameBytes(as: asker) {
       try orderNotes.keep(OwnedOrder.Answer(outcome: outcome, settledAt: now), of: owned.number)
     }
     guard let tombstone = try queue.tombstone(entry.key) else { return false }

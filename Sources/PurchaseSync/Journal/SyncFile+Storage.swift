@@ -262,6 +262,9 @@ extension SyncFile: SyncStorage {
       if try !self.questions(about: buried.key).isEmpty { owesUpdates = true }
       guard entry.lane.asker == nil else { return }
       guard let number = buried.orderNumber else { return }
+      let isNamed = claims.contains { $0.key == buried.key && $0.orderNumber == number }
+      // Two entries of one order, of an old list or an old version: the verdicts of the others must not be rolled back.
+      if !isNamed, try journal.obstacle(to: buried.key, number) != nil { return }
       try self.orderNotes.endNotices(of: number)
       try journal.bind(buried.key, to: number)
       let verdict = buried.verdict

@@ -114,8 +114,6 @@ extension SyncMachine {
           continue
         }
         actions += try keep(entry.key, verdict, now: now)
-      // The next upload asks about it. A reply that settles nothing is no reason to be asked again soon.
-      case .notAsked where answer.settlesAny: try postpone(entry.key, afterFailures: 1, verdict, now: now)
       // Pending, and words of a newer protocol.
       default: try keepPending(entry, verdict, now: now)
       }

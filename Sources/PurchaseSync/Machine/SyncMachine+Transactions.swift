@@ -34,6 +34,13 @@ extension SyncMachine {
     }
   }
 
+  /// The owner of an entry that was never sent is known: it is in that lane now.
+  mutating func ownerFound(_ entry: Entry, now: Timestamp) -> [SyncAction] {
+    advance(to: now)
+    wake(entry.lane, for: .person, now: now)
+    return sendNext(entry.lane, now: now)
+  }
+
   // MARK: Transactions that come together
 
   /// Several transactions come together. No lane sends before `sendHeld`: one upload can then carry all of them.

@@ -48,9 +48,6 @@ struct UploadAnswer {
   /// Whether the claim has a verdict that settles it.
   func isSettled(_ index: Int) -> Bool { verdicts[index]?.verdict.isSettled ?? false }
 
-  /// Whether any claim has one.
-  var settlesAny: Bool { verdicts.contains { $0?.verdict.isSettled == true } }
-
   /// The longest wait that it asks for, in milliseconds.
   var longestWait: Int64? { verdicts.compactMap { $0?.waitMilliseconds }.max() }
 

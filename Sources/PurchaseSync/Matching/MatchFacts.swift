@@ -1,5 +1,4 @@
 import AppStoreReceipts
-package import Foundation
 package import PurchaseQueue
 
 /// The properties of an order that matching uses.
@@ -71,8 +70,8 @@ package struct OrderQuery: Sendable, Hashable {
 /// A source of the facts that matching needs. The journal answers by queries; the testing kit's `OrderBook`
 /// answers from memory.
 package protocol MatchSource {
-  /// The order with this account token, in any state.
-  func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts?
+  /// The orders with an account token, in any state: those without a transaction first, then the latest first.
+  func orders(_ query: TokenQuery) throws(QueueError) -> [OrderFacts]
   /// The facts about a transaction: from its entry, its tombstone, or the order that is bound to it.
   func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction?
   /// Orders without a bound transaction that are not cancelled: open, deferred and expired ones.
@@ -90,6 +89,8 @@ package protocol MatchSource {
 package struct MatchWindow: Sendable, Hashable {
   /// How much the two clocks may differ, in milliseconds.
   package var toleranceMilliseconds: Int64 = 60_000
+  /// The same for a payment with a token that only one order has: the token says more than two clocks.
+  package var tokenToleranceMilliseconds: Int64 = 86_400_000
   /// How long an order can be paid after it was made, in milliseconds, unless it expires earlier. Approval
   /// (Ask to Buy) takes a day at most; a payment that the bank interrupted may take some days.
   package var lengthMilliseconds: Int64 = 7 * 86_400_000
@@ -117,8 +118,8 @@ package struct MatchWindow: Sendable, Hashable {
 package struct MatchFacts: Sendable, Hashable {
   /// The facts about the transaction itself, if it arrived before.
   package var known: KnownTransaction?
-  /// The order that its account token names.
-  package var tokenOrder: OrderFacts?
+  /// The orders that its account token names.
+  package var tokenOrders: TokenOrders?
   /// The account that owns its original transaction; nil for a first purchase, and for a transaction that has a token:
   /// the token may name an order of another account that was made on another device.
   package var originalOwner: String?
@@ -136,17 +137,20 @@ package struct MatchFacts: Sendable, Hashable {
   /// Asks a source for the facts that the decision about this transaction needs, and no more.
   package init(
     of transaction: borrowing StoreTransaction, named key: EntryKey, classified: Classification,
-    from source: some MatchSource, window: MatchWindow = MatchWindow()
+    isFromSheet: Bool = false, from source: some MatchSource, window: MatchWindow = MatchWindow()
   ) throws(QueueError) {
     known = try source.knownTransaction(key)
     if known?.orderNumber != nil { return }
-    if let token = transaction.accountToken { tokenOrder = try source.orderFacts(accountToken: token) }
-    if Self.inheritsByOriginal(transaction), let original = transaction.originalKey,
-      let account = try source.knownTransaction(original)?.lane.account
-    {
-      originalOwner = account
+    if let token = transaction.accountToken {
+      tokenOrders = try TokenOrders(of: token, for: transaction, from: source, window)
     }
-    guard transaction.accountToken == nil, classified.isProposed else { return }
+    if Self.inheritsByOriginal(transaction) {
+      // The store may have given the chain another first id since.
+      for original in [transaction.originalKey, transaction.previousOriginalKey] where originalOwner == nil {
+        if let original { originalOwner = try source.knownTransaction(original)?.lane.account }
+      }
+    }
+    guard transaction.accountToken == nil, classified.isProposed(isFromSheet: isFromSheet) else { return }
     try propose(for: transaction, from: source, window: window)
   }
 
@@ -154,7 +158,7 @@ package struct MatchFacts: Sendable, Hashable {
   /// subscription that another account buys again keeps the original's id. The token of a shared purchase is that of the
   /// family member who paid.
   private static func inheritsByOriginal(_ transaction: borrowing StoreTransaction) -> Bool {
-    transaction.transactionID != transaction.originalTransactionID
+    (transaction.transactionID != transaction.originalTransactionID || transaction.previousOriginalKey != nil)
       && (transaction.accountToken == nil || transaction.ownership == .familyShared)
   }
 

@@ -49,7 +49,7 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
 
   /// The transaction was already bound to this order.
   case boundBefore
-  /// The transaction has the account token of the order. The order is unbound and agrees in product and
+  /// The transaction has the account token of the order, or of each candidate. They are unbound and agree in product and
   /// quantity.
   case accountToken
 
@@ -72,14 +72,17 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
 
   /// No known order has the account token.
   case tokenUnknown
-  /// The order of its account token is for another product or quantity.
+  /// The orders of its account token are for another product or quantity: the account gets what was paid, and they stay as
+  /// they are.
   case tokenOrderDiffers
-  /// Another transaction is bound to the order of its account token.
+  /// Other transactions are bound to the orders of its account token, or those were made after the payment.
   case tokenOrderTaken
   /// The order of the account token belongs to another account than the lane in which the transaction waits.
   case tokenOrderOfAnotherAccount
   /// The transaction has no token, and no order for its product and quantity was open at the payment.
   case noOpenOrder
+  /// The store signed it without a token: it was not paid through the sheet of an order.
+  case notFromSheet
   /// A transaction of this class fulfils no order.
   case fulfilsNoOrder
 
@@ -91,6 +94,10 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
   case ownerByOriginal
   /// The transaction already waits in a lane and stays there.
   case ownerBefore
+  /// No order here has its token, and the app is asked whose it is (``SyncConfiguration/accountForToken``).
+  case appIsAsked
+  /// The app named the account of its token.
+  case ownerNamedByApp
   /// It names no owner, and by the app's policy it is the account's that was signed in when it arrived.
   case ownerSignedIn
   /// It names no owner, and by the app's policy its user is to be asked. Until then it is the device's.

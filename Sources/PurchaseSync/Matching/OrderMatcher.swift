@@ -6,11 +6,17 @@ package import PurchaseQueue
 /// nothing. The rules, in this order:
 ///
 /// 1. The transaction was bound before: it keeps its order, whatever the other facts say.
-/// 2. A customer paid, and the transaction has a token: it belongs to the token's order if no other
-///    transaction has that order and product and quantity agree. A cancelled or expired order counts as well.
-///    A transaction with a token is never proposed.
-/// 3. A purchase without a token: candidates are found by the times of orders and payment alone.
+/// 2. A customer paid, and the transaction has a token that is known here: its account owns the transaction, whatever was
+///    bought. Of the token's orders, the one gets it that has no other transaction and agrees in product and quantity. A
+///    cancelled or expired order counts as well. If several agree, because the backend gives each account one token, the
+///    one whose sheet returned the transaction gets it; without a sheet they are proposed, in the account's name.
+/// 3. A purchase without a token, of an interface that can lose it: the order whose sheet returned it, or else candidates
+///    that are found by the times of orders and payment alone.
 /// 4. Everything else fulfils no order, and has an owner if one is known.
+///
+/// **An order that differs.** The token of an order came with a payment for another product or quantity: a bundle, a
+/// seat, a fault of the store. The account gets what the proof holds. The order stays as it is: it waits for a payment
+/// that agrees, and ends as each unpaid order does.
 ///
 /// **One token on two payments.** The transaction that is committed first gets the order. The second gets the
 /// order's account as its owner, because the token proves the account; only the order is taken. The result
@@ -31,7 +37,8 @@ package enum OrderMatcher {
   ) throws(QueueError) -> OrderMatch {
     let classified = Classification(transaction)
     let facts = try MatchFacts(
-      of: transaction, named: key ?? transaction.key, classified: classified, from: source, window: window)
+      of: transaction, named: key ?? transaction.key, classified: classified,
+      isFromSheet: user.paidOrder != nil, from: source, window: window)
     var match = decide(transaction, classified: classified, facts, user)
     if transaction.accountToken?.isGuest == true, match.lane == .device { match.evidence.append(.guest) }
     return match
@@ -63,52 +70,69 @@ package enum OrderMatcher {
     }
     var owner: String?
     if classified.fulfilsTokenOrder, transaction.accountToken != nil {
-      owner = bind(&match, transaction, facts)
-      if match.orderNumber != nil { return match }
-    } else if classified.isProposed {
-      propose(&match, facts)
-      if !match.candidates.isEmpty { return match }
+      owner = bind(&match, facts, user)
+    } else if classified.isProposed(isFromSheet: user.paidOrder != nil) {
+      propose(&match, facts, user)
     } else {
-      match.evidence = [.fulfilsNoOrder]
+      match.evidence = [classified.transactionClass == .purchase ? .notFromSheet : .fulfilsNoOrder]
     }
+    guard match.kind == .none else { return match }
     inherit(&match, owner, classified, facts)
-    let isUnclaimed = match.lane == .device && facts.known == nil && transaction.accountToken == nil
-    if isUnclaimed, classified.origin != .familyShare { assign(&match, to: user) }
+    let isUnclaimed = match.lane == .device && facts.known == nil && facts.tokenOrders == nil
+    // A guest's purchase is the device's, whoever is signed in.
+    let isOthers = classified.origin == .familyShare || transaction.accountToken?.isGuest == true
+    guard isUnclaimed, !isOthers else { return match }
+    if transaction.accountToken != nil, user.isAskedAboutTokens {
+      match.evidence.append(.appIsAsked)
+    } else if let owner = user.ownerByPolicy {
+      match.lane = owner.lane
+      match.evidence.append(owner.evidence)
+    }
     return match
   }
 
-  /// Binds, or records why not. Returns the owner if the token proves one without a binding.
-  private static func bind(
-    _ match: inout OrderMatch, _ transaction: StoreTransaction, _ facts: MatchFacts
-  ) -> String? {
-    guard let order = facts.tokenOrder else {
+  /// Binds or proposes, or records why not. Returns the owner if the token proves one without an order.
+  private static func bind(_ match: inout OrderMatch, _ facts: MatchFacts, _ user: AppUser) -> String? {
+    guard let named = facts.tokenOrders else {
       match.evidence = [.tokenUnknown]
       return nil
     }
-    guard order.agrees(with: transaction) else {
-      match.evidence = [.tokenOrderDiffers]
-      return nil
-    }
-    if let other = order.boundTo, other != transaction.key {
-      match.evidence = [.tokenOrderTaken]
-      return order.account
+    guard let first = named.payable.first else {
+      match.evidence = [named.hasAgreeing ? .tokenOrderTaken : .tokenOrderDiffers]
+      return named.account
     }
     // The transaction may wait in the device lane since before its order was known here. It stays there, and
     // the backend grants it to the order's account. A claim is never uploaded in the name of another account.
-    let lane = facts.known?.lane ?? .account(order.account)
-    guard lane == .device || lane == .account(order.account) else {
+    let lane = facts.known?.lane ?? .account(named.account)
+    guard lane == .device || lane == .account(named.account) else {
       match.evidence = [.tokenOrderOfAnotherAccount]
       return nil
     }
-    match.kind = .bound(orderNumber: order.number)
     match.lane = lane
     match.evidence = [.accountToken]
+    let paid = named.payable.count == 1 ? first : named.payable.first { $0.number == user.paidOrder }
+    if let paid {
+      match.kind = .bound(orderNumber: paid.number)
+    } else {
+      let most = MatchWindow().candidateLimit
+      match.kind = .proposed(candidates: named.payable.prefix(most).map(\.number))
+      match.evidence.append(.positionByTime)
+      if named.payable.count > most { match.evidence.append(.moreCandidates) }
+    }
     return nil
   }
 
-  private static func propose(_ match: inout OrderMatch, _ facts: MatchFacts) {
+  private static func propose(_ match: inout OrderMatch, _ facts: MatchFacts, _ user: AppUser) {
     var candidates = facts.candidates
-    if let account = facts.known?.lane.account { candidates.removeAll { $0.account != account } }
+    if let paid = candidates.first(where: { $0.number == user.paidOrder }), facts.known == nil {
+      match.kind = .proposed(candidates: [paid.number])
+      match.lane = .account(paid.account)
+      match.evidence = [.window, .onlyOpenOrder]
+      return
+    }
+    if let account = facts.known?.lane.account {
+      candidates.removeAll { !$0.account.hasSameBytes(as: account) }
+    }
     guard let first = candidates.first else {
       match.evidence = [.noOpenOrder]
       return
@@ -131,7 +155,7 @@ package enum OrderMatcher {
     if let known = facts.known {
       match.lane = known.lane
       match.evidence.append(.ownerBefore)
-    } else if let account = owner ?? (classified.inheritsByToken ? facts.tokenOrder?.account : nil) {
+    } else if let account = owner ?? (classified.inheritsByToken ? facts.tokenOrders?.account : nil) {
       // Before the original's owner: the token is in the transaction itself, so no other transaction has to
       // arrive first.
       match.lane = .account(account)
@@ -142,15 +166,21 @@ package enum OrderMatcher {
     }
   }
 
-  /// The owner of an unclaimed purchase by the app's policy.
-  private static func assign(_ match: inout OrderMatch, to user: AppUser) {
-    switch user.policy {
-    case .device: break
-    case .ask: match.evidence.append(.ownerAsked)
+}
+
+extension AppUser {
+  /// The owner of an unclaimed purchase by the app's policy, and the evidence for it. Nil: it stays the device's.
+  var ownerByPolicy: (lane: Lane, evidence: MatchEvidence)? {
+    switch policy {
+    case .device: return nil
+    case .ask: return (.device, .ownerAsked)
     case .signedInAccount:
-      guard let account = user.account else { return }
-      match.lane = .account(account)
-      match.evidence.append(.ownerSignedIn)
+      // A name that is too long to be queued would keep the purchase out of the queue for good.
+      guard let account, account.utf8.count <= Self.longestAccount else { return nil }
+      return (.account(account), .ownerSignedIn)
     }
   }
+
+  /// The most bytes of an account's name for which purchases are queued that no order was made for.
+  static var longestAccount: Int { 1_024 }
 }

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import PurchaseQueue
 
 /// The class of a transaction, as far as the store says.
 ///
@@ -11,10 +12,9 @@ import AppStoreReceipts
 /// | `restore` | later in a chain, without a period of its own | none | as for `renewal` |
 /// | `upgrade` | later in a chain, with a period of its own; reason: purchase. Another plan, or the same one bought again after it lapsed | its token's | as for `renewal` |
 /// | `outOfApp` | an offer code, and no token: redeemed in the App Store | none | no account yet |
-/// | `purchase` | none of these | its token's; without a token one is proposed | the order's account |
+/// | `purchase` | none of these | its token's; if the original API has lost the token, one is proposed | the order's account |
 ///
-/// The store does not mark a purchase that was promoted in the App Store. It is a `purchase` without a token
-/// and without an order that was open at the payment.
+/// The store does not mark a purchase that was promoted in the App Store. It is a `purchase` without a token.
 @nonexhaustive
 public enum TransactionClass: String, Sendable, Hashable, Codable, CaseIterable {
   /// A customer bought: the first transaction of its chain.
@@ -70,10 +70,14 @@ package struct Classification: Sendable, Hashable {
   package var origin: TransactionClass
   /// The signs that led to the class.
   package var signs: [ClassSign]
+  /// Whether the store's interface can have dropped an account token: the original API does, after a restart of the app.
+  /// What StoreKit 2 signs has each token that was given to its sheet.
+  private let canLackToken: Bool
 
   /// Classifies a transaction.
   package init(_ transaction: borrowing StoreTransaction) {
     (origin, signs) = Self.origin(of: transaction)
+    canLackToken = transaction.proof.kind != ProofKind.signedTransaction.rawValue
     if transaction.revokedAt != nil {
       transactionClass = .revocation
       signs.insert(.revocationDate, at: 0)
@@ -107,9 +111,12 @@ package struct Classification: Sendable, Hashable {
   /// purchase.
   var fulfilsTokenOrder: Bool { origin == .purchase || origin == .upgrade }
 
-  /// Whether orders are proposed if there is no token. A revoked transaction needs no order, because the
-  /// money was paid back, and it must not take the place of one that does.
-  var isProposed: Bool { transactionClass == .purchase }
+  /// Whether orders are proposed if there is no token. A signed transaction without one was not paid through the sheet of
+  /// an order, unless that sheet has just returned it: the person tapped in the App Store or in a view of StoreKit. A
+  /// revoked transaction needs no order, because the money was paid back, and it must not take the place of one that does.
+  func isProposed(isFromSheet: Bool) -> Bool {
+    transactionClass == .purchase && (canLackToken || isFromSheet)
+  }
 
   /// Whether a token that names an order also names the owner, although the transaction does not fulfil that
   /// order. Not for a family share: its token is that of the family member who paid.

@@ -11,7 +11,7 @@ package enum VerdictBinding: Sendable, Hashable {
   case contradiction(reason: String)
 
   /// The most bytes of an order's number that a verdict may name: it is stored.
-  private static var longestNumber: Int { 256 }
+  static var longestNumber: Int { 256 }
 
   /// Decides by the facts in this file. `order` is the order that the verdict names; nil if the journal does
   /// not have it, for instance because it was made on another device. `holder` is the transaction that

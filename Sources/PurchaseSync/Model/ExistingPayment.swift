@@ -6,22 +6,37 @@ struct ExistingPayment {
   var order: PurchaseOrder
   /// The order that the transaction is bound to; nil if it is bound to none.
   var boundTo: String?
-  /// Whether this process had the transaction settled before it handed out the order.
-  var isSettledBefore: Bool
+  /// Whether the transaction did not come after this process handed out the order.
+  var isTakenBefore: Bool
+  /// Whether the transaction is settled.
+  var isSettled: Bool
+  /// Other orders have the token of the order: it is the account's.
+  var isTokenShared: Bool
   /// A device made the order, so its time may be that of the device's clock.
   var isDeviceMade: Bool
 
   /// What is known counts before what the clocks say.
   var isExisting: Bool {
-    if boundTo == order.number || transaction.accountToken == order.accountToken { return false }
+    if boundTo == order.number { return false }
     // What is over answers no payment: the order's own transaction is still to come, or nothing was charged.
     if Self.isOver(transaction, for: order) { return false }
-    if boundTo != nil || isSettledBefore { return true }
+    if transaction.accountToken == order.accountToken { return hasOrdersToken }
+    if boundTo != nil || isTakenBefore && isSettled { return true }
     // With another token than the order's, a payment after the order is new: an app's own token was in it.
     if transaction.accountToken != nil { return transaction.purchasedAt < order.createdAt }
-    guard !isDeviceMade else { return false }
-    // Without a token only the times tell. The store's clock and the backend's differ by less than a minute.
-    return transaction.purchasedAt.adding(milliseconds: 60_000) < order.createdAt
+    // Without a token only the times tell.
+    return isOlder(by: MatchWindow().toleranceMilliseconds)
+  }
+
+  /// With a token for each account, an earlier purchase of the account has it, too.
+  private var hasOrdersToken: Bool {
+    if isTakenBefore, isSettled || boundTo != nil { return true }
+    let window = MatchWindow()
+    return isOlder(by: isTokenShared ? window.toleranceMilliseconds : window.tokenToleranceMilliseconds)
+  }
+
+  private func isOlder(by tolerance: Int64) -> Bool {
+    !isDeviceMade && transaction.purchasedAt.adding(milliseconds: tolerance) < order.createdAt
   }
 
   /// Whether the store has answered the payment of an order with something that gave nothing any more when the order was

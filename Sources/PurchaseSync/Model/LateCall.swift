@@ -11,6 +11,8 @@ public struct LateCall: Sendable, Hashable {
     case fulfil
     /// The app's credentials: see ``SyncConfiguration/credentialTimeLimit``.
     case credentials
+    /// The app's answer whose an account token is: see ``SyncConfiguration/accountForToken``.
+    case accountForToken
     /// A function of the store: see ``SyncConfiguration/storeTimeLimit``.
     case store
     /// The backend's transport: see ``SyncConfiguration/requestTimeLimit``.

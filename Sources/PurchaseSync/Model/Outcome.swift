@@ -98,7 +98,7 @@ extension Outcome {
   package func told(to account: String?) -> Outcome {
     guard lane == .device, owner == .yours else { return self }
     var told = self
-    guard provenBy != account else {
+    guard !provenBy.isSameAccount(as: account) else {
       told.account = account
       return told
     }

@@ -40,6 +40,6 @@ struct OwnedOrder: Hashable {
     if lane == .account(account) || lane == .question(of: account) { return true }
     if tombstone.outcome == Tombstone.discarded { return true }
     guard tombstone.owner == .yours else { return false }
-    return lane.account != nil || tombstone.provenBy == account
+    return lane.account != nil || tombstone.provenBy.isSameAccount(as: account)
   }
 }

@@ -33,6 +33,8 @@ public struct StoreTransaction: Sendable, Hashable {
   public var webOrderLineItemID: String?
   /// When the first transaction of the chain was charged.
   public var originalPurchasedAt: Timestamp?
+  /// The id of the chain's first transaction before the store gave the chain another one.
+  public var previousOriginalTransactionID: String?
   /// For subscriptions: when the period ends.
   public var expiresAt: Timestamp?
   /// When the store took the purchase back: refunded, or no longer shared.
@@ -88,6 +90,7 @@ public struct StoreTransaction: Sendable, Hashable {
     subscriptionGroupID = signed.subscriptionGroupID
     webOrderLineItemID = signed.webOrderLineItemID
     originalPurchasedAt = signed.originalPurchaseDate.map(Timestamp.init(milliseconds:))
+    previousOriginalTransactionID = signed.previousOriginalTransactionID
     expiresAt = signed.expiresDate.map(Timestamp.init(milliseconds:))
     revokedAt = signed.revocationDate.map(Timestamp.init(milliseconds:))
     revocationReason = signed.revocationReason
@@ -109,6 +112,12 @@ public struct StoreTransaction: Sendable, Hashable {
     if transactionID == originalTransactionID { return key }
     guard environment.reusesTransactionIDs else { return key(id: originalTransactionID, at: purchasedAt) }
     return originalPurchasedAt.map { key(id: originalTransactionID, at: $0) }
+  }
+
+  /// The key of the chain's first transaction under its earlier id; nil if there is none, and where ids restart.
+  package var previousOriginalKey: EntryKey? {
+    guard !environment.reusesTransactionIDs else { return nil }
+    return previousOriginalTransactionID.map { key(id: $0, at: purchasedAt) }
   }
 
   /// Whole seconds, because app receipts have no fractions: a transaction gets one key, whether it comes from

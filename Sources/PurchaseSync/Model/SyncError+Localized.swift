@@ -12,7 +12,7 @@ extension SyncError: LocalizedError {
     case .queue(.queueFull): "Too many purchases wait for their delivery."
     case .queue: "The purchases on this device cannot be read or written now."
     case .backendUnreachable: "The shop cannot be reached."
-    case .backendRefused: "The shop does not offer this purchase now."
+    case .backendRefused, .orderUnusable: "The shop does not offer this purchase now."
     case .signInNeeded: "You are signed out."
     case .store: "The App Store did not say how this ended."
     case .storeRefused(let error): error.text
@@ -24,7 +24,8 @@ extension SyncError: LocalizedError {
   public var failureReason: String? {
     switch self {
     // These come before any payment.
-    case .backendUnreachable, .backendRefused, .signInNeeded, .encoding, .storeRefused: "Nothing was charged."
+    case .backendUnreachable, .backendRefused, .orderUnusable, .signInNeeded, .encoding, .storeRefused:
+      "Nothing was charged."
     case .queue, .store: "What was paid is not lost: the App Store keeps it until it is delivered."
     }
   }
@@ -37,7 +38,7 @@ extension SyncError: LocalizedError {
     case .queue(.queueFull): "Wait until the shop can be reached, and try again."
     case .queue: "Restart this device, and open the app again. If that does not help, contact support."
     case .backendUnreachable: "Check your connection, and try again."
-    case .backendRefused, .encoding: "Try again later, or contact support."
+    case .backendRefused, .orderUnusable, .encoding: "Try again later, or contact support."
     case .signInNeeded: "Sign in, and try again."
     // It may be paid: nothing here may invite to pay once more.
     case .store: "Wait some minutes: what you have paid comes by itself."

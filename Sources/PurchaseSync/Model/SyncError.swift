@@ -9,6 +9,9 @@ public enum SyncError: Error, Hashable, Sendable {
   case backendUnreachable(reason: String)
   /// The backend refused the request, with this status and the title of its problem document.
   case backendRefused(status: Int, reason: String)
+  /// The backend's order cannot be paid: it has the number or the account token of another account's order, or is no new
+  /// one. Nothing was paid. The backend needs a repair.
+  case orderUnusable(reason: String)
   /// There are no credentials for the account.
   case signInNeeded(account: String)
   /// The store failed to do what the engine asked. The engine asks again at the next wake-up.
@@ -26,6 +29,7 @@ extension SyncError: CustomStringConvertible {
     case .queue(let error): error.description
     case .backendUnreachable(let reason): "the backend did not answer: \(reason). Try again"
     case .backendRefused(let status, let reason): "the backend refused with \(status): \(reason)"
+    case .orderUnusable(let reason): "the backend's order cannot be paid: \(reason). Repair the backend"
     case .signInNeeded(let account): "there are no credentials for account \(account). Sign in first"
     case .store(let reason): "the App Store failed: \(reason). The engine asks again at the next wake-up"
     case .storeRefused(let error):

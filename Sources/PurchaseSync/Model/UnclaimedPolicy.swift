@@ -1,5 +1,6 @@
 /// For whom a purchase is that names no owner: an offer code, a purchase on the app's page in the App Store or in a view of
-/// StoreKit, a renewal of one. It has no account token, fits no order, and the owner of its original is not known here.
+/// StoreKit, a renewal of one. It has no account token, or one that neither an order here nor the app knows
+/// (``SyncConfiguration/accountForToken``), and the owner of its original is not known here.
 ///
 /// The claim says which rule was used (`MatchEvidence`). If the backend knows an owner, by an earlier purchase of the
 /// chain, that account gets it under each policy.
@@ -17,12 +18,16 @@ public enum UnclaimedPolicy: String, Sendable, Hashable, CaseIterable {
   case ask
 }
 
-/// The person who uses the app when a transaction arrives.
+/// What the app knows when a transaction arrives.
 package struct AppUser: Sendable, Hashable {
   /// The account that is signed in; nil for none.
   package var account: String?
   /// For whom unclaimed purchases are.
   package var policy: UnclaimedPolicy
+  /// The order whose sheet returned the transaction; nil if none did.
+  package var paidOrder: String?
+  /// The app is to be asked whose a token is that no order here has (``SyncConfiguration/accountForToken``).
+  package var isAskedAboutTokens = false
 
   package init(account: String? = nil, policy: UnclaimedPolicy = .device) {
     (self.account, self.policy) = (account, policy)

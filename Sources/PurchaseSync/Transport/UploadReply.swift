@@ -76,10 +76,6 @@ public struct Verdict: RawRepresentable, Hashable, Sendable, Codable, CustomStri
   /// Forged, malformed, or for another bundle or another product.
   public static let rejected = Verdict(rawValue: "rejected")
 
-  /// Nothing was asked about the claim, because the one before it took too long or failed. Only a ``BackendAdapter`` says
-  /// it, next to verdicts that settle.
-  package static let notAsked = Verdict(rawValue: "notAsked")
-
   /// The word.
   public var description: String { rawValue }
 

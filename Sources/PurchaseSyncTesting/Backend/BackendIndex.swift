@@ -6,7 +6,7 @@ import PurchaseSync
 struct BackendIndex: Sendable, Hashable {
   /// Positions of orders, by number, token, account and key, and account.
   private(set) var orders: [String: Int] = [:]
-  private(set) var tokens: [UUID: Int] = [:]
+  private(set) var tokens: [UUID: [Int]] = [:]
   private(set) var accountOrders: [String: [Int]] = [:]
   private var keys: [AccountKey: Int] = [:]
   /// Positions of credits, by transaction and by owner at the time of the grant.
@@ -38,7 +38,7 @@ struct BackendIndex: Sendable, Hashable {
   mutating func insert(_ order: BackendOrder, at position: Int) -> Bool {
     guard orders[order.number] == nil else { return false }
     orders[order.number] = position
-    tokens[order.accountToken] = position
+    tokens[order.accountToken, default: []].append(position)
     keys[AccountKey(account: order.account, key: order.idempotencyKey)] = position
     accountOrders[order.account, default: []].append(position)
     return true

@@ -109,7 +109,7 @@ extension BackendModel {
     switch later(row.facts) {
     case .order(let order): (owner, fulfilled) = (.account(order.account), order)
     case .owner(let named, _): owner = named
-    case .contradiction, nil: break
+    case nil: break
     }
     make(.credit(credit(for: row.facts, to: owner, order: fulfilled, cause: .renewal, now: now)), into: &log)
     if let fulfilled { make(.order(fulfilled.fulfilled(by: row.facts.grantKey)), into: &log) }

@@ -16,13 +16,13 @@ extension BackendModel {
     now: Timestamp
   ) -> Ruling {
     var ruling: Ruling
-    if let reason = disagreement(of: claim, with: told) {
-      ruling = .rejected(reason)
+    if told.bundleID != bundleID {
+      ruling = .rejected("other bundle: the transaction is of another app")
     } else {
       let facts = purchase(TransactionKey(told))?.facts ?? told
       ruling = decide(
-        claim, facts, provenToken: isProven ? told.appAccountToken : nil,
-        isConsumable: told.isConsumable == true || facts.isConsumable == true, from: uploader, now: now)
+        claim, facts, isConsumable: told.isConsumable == true || facts.isConsumable == true, from: uploader,
+        now: now)
       if !isProven { ruling = withoutProof(ruling, about: facts) }
     }
     // A row of table C does not get the device of a claim that could be a guess.
@@ -39,7 +39,7 @@ extension BackendModel {
   }
 
   private func decide(
-    _ claim: Claim, _ facts: VerifiedTransaction, provenToken: String?, isConsumable: Bool,
+    _ claim: Claim, _ facts: VerifiedTransaction, isConsumable: Bool,
     from uploader: Uploader, now: Timestamp
   ) -> Ruling {
     let credited = credits(for: facts.grantKey).first
@@ -50,8 +50,7 @@ extension BackendModel {
       return Ruling(isUploaders ? .duplicate : .otherOwner, orderNumber: credited.orderNumber)
     }
     if isOver(facts, at: now) { return Ruling(.lapsed) }
-    switch destination(of: claim, facts, isTokenProven: provenToken != nil, from: uploader) {
-    case .contradiction(let reason): return .rejected(reason)
+    switch destination(of: claim, facts, from: uploader) {
     case .owner(let owner, let reason):
       return grant(facts, to: owner, order: nil, uploader: uploader, reason: reason, now: now)
     case .order(let order):
@@ -81,12 +80,5 @@ extension BackendModel {
     if let order { writes.append(.order(order.fulfilled(by: facts.grantKey))) }
     return Ruling(
       isUploaders ? .granted : .otherOwner, orderNumber: order?.number, reason: reason, writes: writes)
-  }
-
-  private func disagreement(of claim: Claim, with facts: VerifiedTransaction) -> String? {
-    if facts.bundleID != bundleID { return "other bundle: the transaction is of another app" }
-    if facts.productID != claim.productID { return "other product: the transaction is of another product" }
-    if facts.quantity != claim.quantity { return "other quantity: the transaction is of another quantity" }
-    return nil
   }
 }

@@ -4,26 +4,19 @@ import PurchaseQueue
 import PurchaseSync
 
 extension BackendModel {
-  /// The target of a grant.
+  /// The target of a grant. A genuine payment always has one.
   enum Destination {
     case order(BackendOrder)
     /// No order; the reason is for logs.
     case owner(Uploader, reason: String?)
-    case contradiction(String)
   }
 
   /// Finds the order or the owner. The token in the verified transaction wins over what the claim says.
-  ///
-  /// `isTokenProven` is whether the proof contains the token, so that the app can know it.
-  func destination(
-    of claim: Claim, _ facts: VerifiedTransaction, isTokenProven: Bool, from uploader: Uploader
-  ) -> Destination {
+  func destination(of claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {
     if facts.originalTransactionID != facts.transactionID {
       return later(facts) ?? .owner(inheritedOwner(facts) ?? uploader, reason: nil)
     }
-    if let token = facts.appAccountToken {
-      return named(by: token, claim, facts, isProven: isTokenProven, from: uploader)
-    }
+    if let token = facts.appAccountToken { return named(by: token, claim, facts, from: uploader) }
     switch claim.match {
     case .bound: return bound(claim, facts, from: uploader)
     case .proposed: return proposed(claim, facts, from: uploader)
@@ -31,57 +24,51 @@ extension BackendModel {
     }
   }
 
-  /// The destination by the account token, without guessing: the token names an order of this backend, or none.
+  /// The destination by the account token: its account gets what the proof holds, whatever the claim says. A token of
+  /// another backend, or of an earlier version of the app, says nothing: then no order of this backend was paid.
   private func named(
-    by token: String, _ claim: Claim, _ facts: VerifiedTransaction, isProven: Bool, from uploader: Uploader
+    by token: String, _ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader
   ) -> Destination {
-    guard let order = UUID(uuidString: token).flatMap({ order(accountToken: $0) }) else {
-      // The payment belongs to no order of this backend, so the uploader gets the grant. A claim for an order
-      // contradicts: that order has another token.
-      guard claim.match == .bound else { return .owner(uploader, reason: nil) }
-      if isLost(claim, from: uploader) { return .owner(uploader, reason: Self.lost) }
-      return .contradiction("the account token names none of our orders, the claim one")
+    let orders = UUID(uuidString: token).map { self.orders(accountToken: $0) } ?? []
+    guard let first = orders.first else {
+      return .owner(uploader, reason: claim.match == .bound ? "the account token names no order" : nil)
     }
-    // The binding may come from an earlier verdict without knowledge of the token; the token also wins then.
-    if claim.match == .bound, isProven, claim.orderNumber != order.number {
-      return .contradiction("the account token names another order than the claim")
-    }
-    // If only the backend knows the token, the app's proposal was a guess, and the token is right.
-    if claim.match == .proposed, isProven, claim.candidates?.contains(order.number) != true {
-      return .contradiction("the account token names an order that is none of the candidates")
-    }
-    return checked(order, facts)
+    let account = Uploader.account(first.account)
+    if let order = payable(orders, claim, facts) { return .order(order) }
+    return .owner(
+      account, reason: orders.contains { agrees($0, with: facts) } ? Self.fulfilled : Self.differs)
   }
 
-  /// Whether an account claims an order that this backend does not have: it was lost with a restored backup, or pruned.
-  /// The payment is real, and no one else has a claim to it, so the account gets it without the order.
-  private func isLost(_ claim: Claim, from uploader: Uploader) -> Bool {
-    uploader.account != nil && claim.order == nil
-      && claim.orderNumber.map { order(number: $0) == nil } ?? false
-  }
-
-  private static let lost = "the order is not known here"
-
-  private func bound(_ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {
-    guard let number = claim.orderNumber, let order = order(number: number) else {
-      return isLost(claim, from: uploader)
-        ? .owner(uploader, reason: Self.lost) : .contradiction("there is no such order")
+  /// The order of a token that the transaction pays for: without a transaction, of its product and quantity. If several
+  /// have the token, the one that the claim names, or else the latest that was made before the payment.
+  private func payable(
+    _ orders: [BackendOrder], _ claim: Claim?, _ facts: VerifiedTransaction
+  ) -> BackendOrder? {
+    let free = orders.filter { $0.fulfilledBy == nil && agrees($0, with: facts) }
+    guard orders.count > 1 else { return free.first }
+    let names = [claim?.orderNumber].compactMap { $0 } + (claim?.candidates ?? [])
+    for name in names {
+      if let order = free.first(where: { $0.number == name }) { return order }
     }
-    return checked(order, facts)
+    return free.last { isMade($0, before: facts) && $0.state != .cancelled }
+      ?? free.last { isMade($0, before: facts) }
   }
 
-  /// An order takes one transaction, of its product and quantity.
+  private static let fulfilled = "another transaction had fulfilled the order"
+  private static let differs = "the order is for another product or quantity"
+
+  /// The order of a claim without a token: the device's word is all there is.
   ///
-  /// A second payment for a fulfilled order is real money, perhaps paid on two devices at once. A rejection would leave
-  /// it stuck for ever, and a binding would fulfil the order twice. So the order's owner gets it without an order,
-  /// which keeps the binding one to one.
-  private func checked(_ order: BackendOrder, _ facts: VerifiedTransaction) -> Destination {
-    guard agrees(order, with: facts) else {
-      return .contradiction("the order is for another product or quantity")
+  /// An order that this backend does not have was lost with a restored backup, or pruned; one that differs was not paid.
+  /// The payment is real, and no one else has a claim to it, so the uploader gets it without the order. A second payment
+  /// for a fulfilled order is real money, too, perhaps paid on two devices at once: the order's owner gets it without an
+  /// order, which keeps the binding one to one.
+  private func bound(_ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {
+    guard let order = claim.orderNumber.flatMap({ order(number: $0) }) else {
+      return .owner(uploader, reason: "the order is not known here")
     }
-    guard order.fulfilledBy == nil else {
-      return .owner(.account(order.account), reason: "another transaction had fulfilled the order")
-    }
+    guard agrees(order, with: facts) else { return .owner(uploader, reason: Self.differs) }
+    guard order.fulfilledBy == nil else { return .owner(.account(order.account), reason: Self.fulfilled) }
     return .order(order)
   }
 
@@ -109,10 +96,13 @@ extension BackendModel {
     guard order.fulfilledBy == nil, waiting.contains(order.state), agrees(order, with: facts) else {
       return false
     }
-    // Receipts have whole seconds (StoreFacts b.4), so the order may seem to be up to one younger.
-    let made = order.createdAt.milliseconds - order.createdAt.milliseconds % 1_000
-    guard facts.purchaseDate >= made else { return false }
+    guard isMade(order, before: facts) else { return false }
     return order.expiresAt.map { facts.purchaseDate < $0.milliseconds } ?? true
+  }
+
+  /// Receipts have whole seconds (StoreFacts b.4), so an order may seem to be up to one younger.
+  private func isMade(_ order: BackendOrder, before facts: VerifiedTransaction) -> Bool {
+    facts.purchaseDate >= order.createdAt.milliseconds - order.createdAt.milliseconds % 1_000
   }
 
   func agrees(_ order: BackendOrder, with facts: VerifiedTransaction) -> Bool {
@@ -125,18 +115,25 @@ extension BackendModel {
   /// transaction id, and has a token of its own. A renewal repeats the token of the purchase that it renews, so it
   /// belongs to the account of that order, and fulfils none.
   func later(_ facts: VerifiedTransaction) -> Destination? {
-    guard let order = tokenOrder(of: facts) else { return nil }
+    let orders = tokenOrders(of: facts)
+    guard let first = orders.first else { return nil }
     let isBought = facts.reason == .purchase && facts.expiresDate != nil
-    guard isBought, order.fulfilledBy == nil, agrees(order, with: facts) else {
-      return .owner(.account(order.account), reason: nil)
+    guard isBought, let order = payable(orders, nil, facts) else {
+      return .owner(.account(first.account), reason: nil)
     }
     return .order(order)
   }
 
-  /// The order that the account token names. The token of a shared purchase is that of the family member who paid.
+  /// The order that the account token names: the one that the transaction pays for, if there are several. The token of a
+  /// shared purchase is that of the family member who paid.
   func tokenOrder(of facts: VerifiedTransaction) -> BackendOrder? {
-    guard facts.ownership != .familyShared else { return nil }
-    return facts.appAccountToken.flatMap { UUID(uuidString: $0) }.flatMap { order(accountToken: $0) }
+    let orders = tokenOrders(of: facts)
+    return payable(orders, nil, facts) ?? orders.first
+  }
+
+  private func tokenOrders(of facts: VerifiedTransaction) -> [BackendOrder] {
+    guard facts.ownership != .familyShared else { return [] }
+    return facts.appAccountToken.flatMap { UUID(uuidString: $0) }.map { orders(accountToken: $0) } ?? []
   }
 
   /// The owner of a later transaction of a chain: the account of its token's order. Without such a token, the owner of
@@ -149,11 +146,15 @@ extension BackendModel {
     if let nearest = granted.last(where: { $0.place < place }) {
       return presentOwner(of: nearest.transaction)
     }
-    var original = TransactionKey(facts)
-    original.transactionID = facts.originalTransactionID
-    if let owner = presentOwner(of: original) { return owner }
+    // The store may have given the chain another first id since.
+    for id in [facts.originalTransactionID, facts.previousOriginalTransactionID] {
+      var original = TransactionKey(facts)
+      guard let id else { continue }
+      original.transactionID = id
+      if let owner = presentOwner(of: original) { return owner }
+    }
     if let token = facts.appAccountToken.flatMap({ UUID(uuidString: $0) }),
-      let order = order(accountToken: token)
+      let order = orders(accountToken: token).first
     {
       return .account(order.account)
     }

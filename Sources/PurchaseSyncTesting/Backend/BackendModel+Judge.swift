@@ -67,7 +67,8 @@ extension BackendModel {
         if let report = answer.report { touched.formUnion(absorb(report, into: &log, now: now)) }
         if let proof { used.append((proof, claim, answer)) }
       }
-      let refusal = register(claim, from: uploader, into: &log, now: now)
+      var claim = claim
+      let refusal = register(&claim, from: uploader, into: &log, now: now)
       let isProven = proof.map { !$0.isTooLongForStore } ?? false
       var ruling = rule(on: claim, answer, isProven: isProven, from: uploader, refusal, now: now)
       for write in ruling.writes { make(write, into: &log) }
@@ -90,12 +91,16 @@ extension BackendModel {
     return Judgement(verdicts: verdicts, writes: log.writes)
   }
 
-  /// Registers the order that a claim brings along. Returns the ruling on the claim if that is not possible.
+  /// Registers the order that a claim brings along. If that is not possible, the claim is one without an order: the payment
+  /// is real, whatever is wrong with the order. Returns the ruling on the claim if it has to wait.
   private mutating func register(
-    _ claim: Claim, from uploader: Uploader, into log: inout WriteLog, now: Timestamp
+    _ claim: inout Claim, from uploader: Uploader, into log: inout WriteLog, now: Timestamp
   ) -> Ruling? {
     guard let order = claim.order else { return nil }
-    guard claim.orderNumber == order.number else { return .rejected("the claim is for another order") }
+    guard claim.orderNumber == order.number else {
+      claim.forgetOrder()
+      return nil
+    }
     guard case .account(let account) = uploader else {
       // Only its account may register an order. Its device does that as soon as the account is signed in.
       return self.order(number: order.number) == nil
@@ -105,7 +110,8 @@ extension BackendModel {
       for write in try register(order, from: account, now: now).writes { log.append(write) }
       return nil
     } catch {
-      return .rejected("order: \(error.description)")
+      claim.forgetOrder()
+      return nil
     }
   }
 
@@ -178,4 +184,9 @@ extension ProofDocument {
   /// Whether `/verifyReceipt` refuses a request with it: "The body limit is 3,145,728 bytes" (StoreFacts a.1), less a
   /// little for the JSON around it.
   var isTooLongForStore: Bool { kind != .signedTransaction && data.utf8.count > 3_145_728 - 1_024 }
+}
+
+extension Claim {
+  /// Makes it a claim that names no order.
+  fileprivate mutating func forgetOrder() { (match, orderNumber, candidates, order) = (.none, nil, nil, nil) }
 }

@@ -54,7 +54,7 @@ extension BackendModel {
     guard DeviceOrder.isNumber(order.number) else { throw .invalidOrderNumber }
     guard order.productID.contains(where: { !$0.isWhitespace }) else { throw .blankProduct }
     guard order.quantity >= 1 else { throw .invalidQuantity(order.quantity) }
-    if let known = self.order(number: order.number) ?? self.order(accountToken: order.accountToken) {
+    if let known = self.order(number: order.number) ?? orders(accountToken: order.accountToken).first {
       guard known.isSame(as: order) else { throw .orderConflict }
       let writes = move(order: known.number, on: order.state)
       return OrderOutcome(order: self.order(number: known.number) ?? known, isNew: false, writes: writes)

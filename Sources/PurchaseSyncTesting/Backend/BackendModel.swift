@@ -129,7 +129,10 @@ package struct BackendModel: Sendable, Hashable {
 
   package func order(number: String) -> BackendOrder? { index.orders[number].map { orders[$0] } }
 
-  package func order(accountToken: UUID) -> BackendOrder? { index.tokens[accountToken].map { orders[$0] } }
+  /// The orders with this token, oldest first: one, or those of an account.
+  package func orders(accountToken: UUID) -> [BackendOrder] {
+    (index.tokens[accountToken] ?? []).map { orders[$0] }
+  }
 
   /// The order that this account made under this idempotency key, or nil.
   package func order(account: String, idempotencyKey: String) -> BackendOrder? {

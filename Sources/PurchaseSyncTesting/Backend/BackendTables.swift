@@ -100,7 +100,7 @@ enum BackendTables {
     ],
     [
       Column("number", \.number, "UNIQUE"), Column("account", \.account),
-      Column("idempotency_key", \.idempotencyKey), Column("account_token", \.accountToken, "UNIQUE"),
+      Column("idempotency_key", \.idempotencyKey), Column("account_token", \.accountToken),
       Column("product_id", \.productID), Column("quantity", \.quantity), Column("state", \.state),
       Column("created_at", \.createdAt), Column("expires_at", \.expiresAt),
     ] + fulfilment)

@@ -5,6 +5,9 @@ package struct VerifiedTransaction: Sendable, Hashable {
   package var transactionID: String
   /// The first transaction of its chain; its own id for a first purchase.
   package var originalTransactionID: String
+  /// The id of the chain's first transaction before the store gave the chain another one. Needed when a proof is judged;
+  /// table C does not keep it.
+  package var previousOriginalTransactionID: String?
   package var environment: StoreEnvironment
   /// The app; nil where the store does not say.
   package var bundleID: String?
@@ -53,6 +56,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
   package init(_ signed: SignedTransaction, askedAt: Int64) {
     transactionID = signed.transactionID
     originalTransactionID = signed.originalTransactionID
+    previousOriginalTransactionID = signed.previousOriginalTransactionID
     environment = signed.environment
     bundleID = signed.bundleID
     productID = signed.productID
@@ -126,6 +130,8 @@ package struct VerifiedTransaction: Sendable, Hashable {
     result.isUpgraded = newer.isUpgraded || older.isUpgraded
     result.bundleID = newer.bundleID ?? older.bundleID
     result.originalPurchaseDate = newer.originalPurchaseDate ?? older.originalPurchaseDate
+    result.previousOriginalTransactionID =
+      newer.previousOriginalTransactionID ?? older.previousOriginalTransactionID
     result.isTrial = newer.isTrial ?? older.isTrial
     result.isInIntroductoryOffer = newer.isInIntroductoryOffer ?? older.isInIntroductoryOffer
     result.ownership = newer.ownership ?? older.ownership

@@ -21,11 +21,20 @@ package struct OrderBook: MatchSource, Sendable {
     var byAccount: [String: OrderTimeline] = [:]
   }
 
+  private struct TokenShelf: Hashable {
+    var token: UUID
+    var product: Product?
+  }
+
   private var orders: [OrderFacts] = []
+  private var tokens: [UUID] = []
   /// The shelf of each order, by the order's slot.
   private var shelfOfOrder: [Int] = []
   private var slotByNumber: [String: Int] = [:]
+  /// The first order of each token.
   private var slotByToken: [UUID: Int] = [:]
+  /// Of a token that several orders have: all of its orders, and those of each product.
+  private var shared: [TokenShelf: [OrderTimeline]] = [:]
   private var shelves: [Shelf] = []
   private var shelfByProduct: [Product: Int] = [:]
   private var transactions: [EntryKey: KnownTransaction] = [:]
@@ -38,7 +47,8 @@ package struct OrderBook: MatchSource, Sendable {
 
   /// Adds an order, or takes over the newer state of a known one. A binding never changes.
   ///
-  /// A number or a token names one order permanently, so product and account of a known order never change.
+  /// A number names one order permanently, so product and account of a known order never change. A token names one order,
+  /// or the orders of one account.
   package mutating func insert(_ order: OrderFacts, accountToken: UUID) {
     if let slot = slotByNumber[order.number] {
       update(slot) { known in
@@ -50,8 +60,14 @@ package struct OrderBook: MatchSource, Sendable {
     }
     let slot = orders.count
     orders.append(order)
+    tokens.append(accountToken)
     slotByNumber[order.number] = slot
-    slotByToken[accountToken] = slot
+    if let first = slotByToken[accountToken] {
+      if shared[TokenShelf(token: accountToken)] == nil { share(first) }
+      share(slot)
+    } else {
+      slotByToken[accountToken] = slot
+    }
     let product = Product(productID: order.productID, quantity: order.quantity)
     let shelf = shelfByProduct[product] ?? shelves.count
     if shelf == shelves.count {
@@ -71,17 +87,38 @@ package struct OrderBook: MatchSource, Sendable {
     update(slot) { $0.state = state }
   }
 
+  private mutating func share(_ slot: Int) {
+    let (shelves, mark, place) = (tokenShelves(of: slot), mark(of: slot), orders[slot].boundTo == nil ? 0 : 1)
+    for shelf in shelves { shared[shelf, default: [OrderTimeline(), OrderTimeline()]][place].insert(mark) }
+  }
+
+  private func tokenShelves(of slot: Int) -> [TokenShelf] {
+    let product = Product(productID: orders[slot].productID, quantity: orders[slot].quantity)
+    return [TokenShelf(token: tokens[slot]), TokenShelf(token: tokens[slot], product: product)]
+  }
+
+  private func mark(of slot: Int) -> OrderTimeline.Mark {
+    OrderTimeline.Mark(createdAt: orders[slot].createdAt, number: orders[slot].number, slot: slot)
+  }
+
   private mutating func update(_ slot: Int, _ change: (inout OrderFacts) -> Void) {
     let (wasUnbound, wasCounted) = (orders[slot].canBeProposed, orders[slot].isCounted)
+    let wasFree = orders[slot].boundTo == nil
     change(&orders[slot])
+    if wasFree, orders[slot].boundTo != nil, !shared.isEmpty {
+      let (shelves, mark) = (tokenShelves(of: slot), mark(of: slot))
+      for shelf in shelves where shared[shelf] != nil {
+        shared[shelf]?[0].remove(mark)
+        shared[shelf]?[1].insert(mark)
+      }
+    }
     arrange(slot, wasUnbound: wasUnbound, wasCounted: wasCounted)
   }
 
   /// Moves an order to its place on its shelf.
   private mutating func arrange(_ slot: Int, wasUnbound: Bool, wasCounted: Bool) {
     let (isUnbound, isCounted) = (orders[slot].canBeProposed, orders[slot].isCounted)
-    let mark = OrderTimeline.Mark(
-      createdAt: orders[slot].createdAt, number: orders[slot].number, slot: slot)
+    let mark = mark(of: slot)
     let shelf = shelfOfOrder[slot]
     if isUnbound, !wasUnbound { shelves[shelf].unbound.insert(mark) }
     if wasUnbound, !isUnbound { shelves[shelf].unbound.remove(mark) }
@@ -157,7 +194,25 @@ package struct OrderBook: MatchSource, Sendable {
 
   // MARK: MatchSource
 
-  package func orderFacts(accountToken: UUID) -> OrderFacts? { slotByToken[accountToken].map { orders[$0] } }
+  package func orders(_ query: TokenQuery) -> [OrderFacts] {
+    guard let first = slotByToken[query.token], query.limit > 0 else { return [] }
+    let product = query.product.map { Product(productID: $0.id, quantity: $0.quantity) }
+    guard shared[TokenShelf(token: query.token)] != nil else {
+      let isMeant = product.map { tokenShelves(of: first).last?.product == $0 } ?? true
+      return isMeant ? [orders[first]] : []
+    }
+    var found: [OrderFacts] = []
+    for timeline in shared[TokenShelf(token: query.token, product: product)] ?? [] {
+      timeline.forEach(
+        from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max), isLatestFirst: true
+      ) { slot in
+        guard found.count < query.limit else { return false }
+        found.append(orders[slot])
+        return found.count < query.limit
+      }
+    }
+    return found
+  }
 
   package func knownTransaction(_ key: EntryKey) -> KnownTransaction? { transactions[key] }
 

@@ -1,9 +1,8 @@
-package import Foundation
 package import PurchaseQueue
 package import PurchaseSync
 
 extension MemoryStorage: MatchSource {
-  package func orderFacts(accountToken: UUID) -> OrderFacts? { book.orderFacts(accountToken: accountToken) }
+  package func orders(_ query: TokenQuery) -> [OrderFacts] { book.orders(query) }
   package func knownTransaction(_ key: EntryKey) -> KnownTransaction? { book.knownTransaction(key) }
   package func unboundOrders(_ query: OrderQuery) -> [OrderFacts] { book.unboundOrders(query) }
   package func hasSeveralAccounts(_ query: OrderQuery) -> Bool { book.hasSeveralAccounts(query) }

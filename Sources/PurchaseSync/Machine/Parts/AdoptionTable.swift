@@ -6,12 +6,13 @@ import PurchaseQueue
 /// They are sent in the order of the requests: the backend gives an account everything that no account has adopted
 /// before, so a later request must not pass an earlier one.
 struct AdoptionTable: Hashable {
-  private var adoptions: [String: Adoption] = [:]
+  /// By the lanes of the accounts, which are compared as bytes.
+  private var adoptions: [Lane: Adoption] = [:]
   /// The accounts, the first request first.
   private var order: [String] = []
 
   /// The adoption of this account; nil if none is owed.
-  func state(of account: String) -> Adoption? { adoptions[account] }
+  func state(of account: String) -> Adoption? { adoptions[.account(account)] }
 
   var isEmpty: Bool { adoptions.isEmpty }
 
@@ -23,18 +24,18 @@ struct AdoptionTable: Hashable {
 
   /// A repeated request keeps its place.
   private mutating func put(_ adoption: Adoption, of account: String) {
-    if adoptions[account] == nil { order.append(account) }
-    adoptions[account] = adoption
+    if adoptions[.account(account)] == nil { order.append(account) }
+    adoptions[.account(account)] = adoption
   }
 
   private mutating func remove(_ account: String) {
-    order.removeAll { $0 == account }
-    adoptions[account] = nil
+    order.removeAll { $0.hasSameBytes(as: account) }
+    adoptions[.account(account)] = nil
   }
 
   /// The account takes its request back. False if there is none, or if this process has sent it.
   mutating func withdraw(_ account: String, in storage: some AdoptionStorage) throws(QueueError) -> Bool {
-    guard let adoption = adoptions[account], !adoption.wasSent else { return false }
+    guard let adoption = adoptions[.account(account)], !adoption.wasSent else { return false }
     try storage.endAdoption(of: account, throughPlace: .max)
     remove(account)
     return true
@@ -44,15 +45,15 @@ struct AdoptionTable: Hashable {
   mutating func request(by account: String, in storage: some AdoptionStorage) throws(QueueError) {
     let stored = try storage.keepAdoption(of: account)
     var adoption = Adoption(throughPlace: stored.throughPlace, for: .person)
-    adoption.replaces(adoptions[account])
+    adoption.replaces(adoptions[.account(account)])
     put(adoption, of: account)
   }
 
   mutating func woken(_ reason: WakeReason, now: Timestamp, _ delays: inout Delays) {
     // In a fixed order: waking draws random numbers.
     for account in order where reason.concerns(account) {
-      adoptions[account]?.wake(for: reason.purpose, now: now, &delays)
-      if case .signedIn = reason { adoptions[account]?.signedIn() }
+      adoptions[.account(account)]?.wake(for: reason.purpose, now: now, &delays)
+      if case .signedIn = reason { adoptions[.account(account)]?.signedIn() }
     }
   }
 
@@ -60,17 +61,20 @@ struct AdoptionTable: Hashable {
   mutating func taken(
     by account: String, in storage: some AdoptionStorage
   ) throws(QueueError) -> Bool {
-    guard let end = adoptions[account]?.taken(), let place = adoptions[account]?.throughPlace else {
+    guard let end = adoptions[.account(account)]?.taken(),
+      let place = adoptions[.account(account)]?.throughPlace
+    else {
       preconditionFailure("no adoption was in flight for that account")
     }
     guard end == .ended else { return true }
     try storage.endAdoption(of: account, throughPlace: place)
     // Another process of this installation may have requested a wider one since.
-    guard let wider = try storage.deviceAdoptions().first(where: { $0.account == account }) else {
+    guard let wider = try storage.deviceAdoptions().first(where: { $0.account.hasSameBytes(as: account) })
+    else {
       remove(account)
       return !adoptions.isEmpty
     }
-    adoptions[account] = Adoption(throughPlace: wider.throughPlace)
+    adoptions[.account(account)] = Adoption(throughPlace: wider.throughPlace)
     return true
   }
 
@@ -79,7 +83,7 @@ struct AdoptionTable: Hashable {
     _ account: String, _ failure: UploadFailure, _ storage: some AttemptStorage, _ retry: inout RetryLedger,
     _ actions: inout [SyncAction], now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) -> Bool {
-    guard let end = adoptions[account]?.failed(failure, &retry, now: now, &delays) else {
+    guard let end = adoptions[.account(account)]?.failed(failure, &retry, now: now, &delays) else {
       preconditionFailure("no adoption was in flight for that account")
     }
     switch end {
@@ -109,7 +113,7 @@ struct AdoptionTable: Hashable {
         try send(for: account, from: storage, &retry, after: lanes, now: now, policy: policy)
       }
       // The others wait until the backend has taken this one for what it holds already.
-      guard adoptions[account]?.isTaken == true else { break }
+      guard adoptions[.account(account)]?.isTaken == true else { break }
     }
     return actions
   }
@@ -118,12 +122,12 @@ struct AdoptionTable: Hashable {
     for account: String, from storage: some AdoptionStorage & AttemptStorage, _ retry: inout RetryLedger,
     after lanes: LaneTable, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> [SyncAction] {
-    if let waiting = adoptions[account], waiting.activity == .signInNeeded {
+    if let waiting = adoptions[.account(account)], waiting.activity == .signInNeeded {
       guard let due = waiting.signIn.due.map({ policy.bounded($0, after: now) }) else { return [] }
       if due > now { return [.wake(at: due)] }
-      adoptions[account]?.endSignInWait()
+      adoptions[.account(account)]?.endSignInWait()
     }
-    guard let adoption = adoptions[account], adoption.activity == .idle else { return [] }
+    guard let adoption = adoptions[.account(account)], adoption.activity == .idle else { return [] }
     // Checked now and not when the answer arrives: a grant in between may come after the backend accepted the adoption.
     let isLast = try !storage.deviceLaneHolds(throughPlace: adoption.throughPlace)
     if adoption.isTaken, !isLast { return [] }
@@ -136,16 +140,16 @@ struct AdoptionTable: Hashable {
         return [.wake(at: policy.bounded(now.adding(milliseconds: policy.paceMilliseconds), after: now))]
       }
       try retry.spend(admitted, in: storage, now: now)
-      adoptions[account]?.sent(isLast: isLast)
+      adoptions[.account(account)]?.sent(isLast: isLast)
       return [.adopt(account: account)]
     }
   }
 
   mutating func forgetWaits(overBy moment: Timestamp) {
-    for account in adoptions.keys { adoptions[account]?.forgetWaits(overBy: moment) }
+    for lane in adoptions.keys { adoptions[lane]?.forgetWaits(overBy: moment) }
   }
 
   mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    for account in adoptions.keys { adoptions[account]?.clamp(now: now, policy: policy) }
+    for lane in adoptions.keys { adoptions[lane]?.clamp(now: now, policy: policy) }
   }
 }

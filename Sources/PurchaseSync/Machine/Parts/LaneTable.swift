@@ -12,7 +12,7 @@ struct LaneTable {
   }
 
   /// In a fixed order: waking a lane draws a random number, and a seed has to give the same run each time.
-  private var names: [Lane] { states.keys.sorted { $0.rawValue < $1.rawValue } }
+  private var names: [Lane] { states.keys.sorted { $0.rawValue.hasBytes(before: $1.rawValue) } }
 
   var hasInFlight: Bool { states.values.contains { $0.inFlight != nil } }
 

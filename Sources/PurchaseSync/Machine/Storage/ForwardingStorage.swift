@@ -1,4 +1,3 @@
-package import Foundation
 package import PurchaseQueue
 
 /// A storage that passes every call on to another one: the base of storages that fail, watch or lie.
@@ -23,8 +22,8 @@ extension ForwardingStorage {
 // MARK: - Reads
 
 extension ForwardingStorage {
-  package func orderFacts(accountToken: UUID) throws(QueueError) -> OrderFacts? {
-    try read { () throws(QueueError) in try base.orderFacts(accountToken: accountToken) }
+  package func orders(_ query: TokenQuery) throws(QueueError) -> [OrderFacts] {
+    try read { () throws(QueueError) in try base.orders(query) }
   }
 
   package func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction? {

@@ -25,12 +25,17 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck(
-      "order-unique", "each order has a number and a token of its own", made, needs: [.product]
+      "order-unique", "each order has a number of its own, and no token of another account", made,
+      needs: [.product]
     ) { lab in
       let first = try await lab.order()
       let second = try await lab.order()
-      try expect(first.number != second.number, "another number")
-      try expect(first.token.lowercased() != second.token.lowercased(), "another accountToken")
+      let bobs = try await lab.order(as: .bob)
+      try expect(Set([first, second, bobs].map(\.number)).count == 3, "another number")
+      try expect(
+        first.token.lowercased() != bobs.token.lowercased(), "another accountToken for another account")
+      try expect(
+        second.token.lowercased() != bobs.token.lowercased(), "another accountToken for another account")
     },
     ConformanceCheck(
       "order-idempotent", "a repeated idempotency key returns the same order", again, needs: [.product]
