@@ -23,7 +23,7 @@ struct FleetAdvisor {
       "\(Counted.text(advice.devices, "device")), \(advice.capacity) requests/s",
       "",
       "RetryPolicy.ceiling = .seconds(\(advice.ceiling))",
-      "  by the rule at least 2N/C = \(advice.ceilingByRule) s; \(run)",
+      "  by the rule at least 5N/4C = \(advice.ceilingByRule) s; \(run)",
     ]
     if let capacity = advice.capacityForCalm {
       lines.append(

@@ -49,10 +49,10 @@ import Testing
   }
 
   @Test func `the rule gives another ceiling`() {
-    #expect(FleetAdvice.ceilingByRule(devices: 1_000_000, capacity: 2_000) == 1_000)
+    #expect(FleetAdvice.ceilingByRule(devices: 1_000_000, capacity: 2_000) == 625)
     #expect(FleetAdvice.ceilingByRule(devices: 1, capacity: 3) == 1)
     let advice = FleetAdvice(FleetSimulationTests.small { $0.capacity = 1 })
-    #expect(advice.ceiling == 3_600 && advice.ceilingByRule == 800)
+    #expect(advice.ceiling == 1_200 && advice.ceilingByRule == 500)
     #expect(advice.newServed.count == FleetAdvice.tried.count)
     #expect(advice.newServed.contains { $0.retryAfter == advice.retryAfter })
   }

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [(1, true), (2, false), (3, false)])
-  func `only a claim that was refused alone waits for half of the ceiling`(claims: Int, waitsLong: Bool) {
+  func `only a claim that was refused alone waits at the pace of the ceiling`(claims: Int, waitsLong: Bool) {
     for seed in 1...20 as ClosedRange<UInt64> {
       var (lane, retry, delays) = (LaneState(), RetryLedger(), Delays(Self.policy, seed: seed))
       let request = InFlight((0..<claims).map { Entry(bought(String($0))) })

@@ -12,6 +12,7 @@ import Testing
     func any() -> Int64 { numbers[Int(random.below(Int64(numbers.count)))] }
     var policy = RetryPolicy()
     policy.baseMilliseconds = any()
+    policy.growth = any()
     policy.ceilingMilliseconds = any()
     policy.horizonMilliseconds = any()
     policy.retryAfterJitterPercent = any()
@@ -28,13 +29,14 @@ import Testing
       let horizon = max(policy.horizonMilliseconds, 0)
       for failures in [Int.min, 0, 1, 2, 30, 62, 63, 64, Int.max] {
         #expect((0...most).contains(policy.ceiling(afterFailures: failures)))
+        #expect((0...most).contains(policy.delayMilliseconds(afterEarlyFailures: failures, using: &random)))
         for asked in asked {
           let delay = policy.delayMilliseconds(
             afterFailures: failures, retryAfterMilliseconds: asked, using: &random)
           #expect((0...horizon).contains(delay) && delay >= min(asked ?? 0, horizon))
         }
       }
-      #expect((most / 2...most).contains(policy.ceilingPaceMilliseconds(using: &random)))
+      #expect((most - most / 4...most).contains(policy.ceilingPaceMilliseconds(using: &random)))
       #expect((0...horizon).contains(policy.wakeDelayMilliseconds(using: &random)))
     }
   }
@@ -45,13 +47,13 @@ import Testing
     #expect(Set(floors) == Set(100...120))
   }
 
-  @Test func `a wake-up uses all of its five seconds, a refusal the upper half of the hour`() {
+  @Test func `a wake-up uses all of its five seconds, a refusal the last quarter of the ceiling`() {
     var random = SplitMix64(seed: 3)
     let wakes = (0..<2_000).map { _ in RetryPolicy().wakeDelayMilliseconds(using: &random) }
     #expect((wakes.min() ?? 9_999) < 50 && (wakes.max() ?? 0) > 4_950)
     let paces = (0..<2_000).map { _ in RetryPolicy().ceilingPaceMilliseconds(using: &random) }
-    #expect(paces.allSatisfy { (1_800_000...3_600_000).contains($0) })
-    #expect((paces.min() ?? 0) < 1_820_000 && (paces.max() ?? 0) > 3_580_000)
+    #expect(paces.allSatisfy { (900_000...1_200_000).contains($0) })
+    #expect((paces.min() ?? 0) < 903_000 && (paces.max() ?? 0) > 1_197_000)
   }
 
   @Test(arguments: [1, 2, 10, 1_000] as [Int64]) func `a scaled policy keeps its ratios`(divisor: Int64) {
@@ -74,7 +76,7 @@ import Testing
   @Test func `every time of the policy is scaled`() {
     // A time that is missing in `scaled(by:)` changes this number.
     let names = Mirror(reflecting: RetryPolicy()).children.compactMap(\.label)
-    #expect(names.count(where: { $0.hasSuffix("Milliseconds") }) == 9 && names.count == 15)
+    #expect(names.count(where: { $0.hasSuffix("Milliseconds") }) == 9 && names.count == 16)
   }
 
   @Test func `scaling changes no time to zero, and no zero to a time`() {

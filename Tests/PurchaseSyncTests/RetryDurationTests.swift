@@ -30,7 +30,7 @@ import Testing
 
   @Test func `the documented times`() {
     let policy = RetryPolicy()
-    #expect(policy.base == .seconds(2) && policy.ceiling == .seconds(3_600))
+    #expect(policy.base == .seconds(2) && policy.ceiling == .seconds(1_200))
     #expect(policy.horizon == .seconds(86_400) && policy.wakeJitter == .seconds(5))
     #expect(policy.budgetWindow == .seconds(3_600) && policy.pace == .seconds(1))
     #expect(policy.unknownFor == .seconds(600) && policy.quarantineAfter == .seconds(86_400))

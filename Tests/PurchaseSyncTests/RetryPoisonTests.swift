@@ -31,7 +31,7 @@ import Testing
 
   private func isPostponed(_ judgement: PoisonWatch.Judgement, at now: Timestamp) -> Bool {
     guard case .postponed(let wait) = judgement, wait.cause == .poison else { return false }
-    return (1_800_000...3_600_000).contains(wait.ends.milliseconds(since: now))
+    return (900_000...1_200_000).contains(wait.ends.milliseconds(since: now))
   }
 
   @Test func `an entry is postponed for longer after the eighth failed round`() {
@@ -155,7 +155,7 @@ import Testing
       let judgement = watch.judge(
         hasOthers: any() > 0, backend: backend, now: now, policy: policy, using: &random)
       if case .postponed(let wait) = judgement {
-        #expect(wait.ends <= now.adding(milliseconds: 3_600_000))
+        #expect(wait.ends <= now.adding(milliseconds: 1_200_000))
       }
       watch.failed(among: Int(any()), now: now)
       _ = watch.wasUnknown(now: now, policy: policy)

@@ -4,16 +4,22 @@ import Testing
 
 @Suite struct RetryPolicyTests {
   @Test(
-    arguments: [(1, 2_000), (2, 4_000), (5, 32_000), (12, 3_600_000), (10_000, 3_600_000)] as [(Int, Int64)])
-  func `the widest delay doubles up to the ceiling`(failures: Int, expected: Int64) {
+    arguments: [(1, 2_000), (2, 6_000), (5, 162_000), (6, 486_000), (7, 1_200_000), (10_000, 1_200_000)]
+      as [(Int, Int64)])
+  func `the widest delay triples up to the ceiling`(failures: Int, expected: Int64) {
     #expect(RetryPolicy().ceiling(afterFailures: failures) == expected)
   }
 
-  @Test func `a delay lies between zero and the ceiling, and uses the whole range`() {
+  @Test(arguments: [(3, 0, 18_000), (6, 0, 486_000), (7, 900_000, 1_200_000), (50, 900_000, 1_200_000)])
+  func `a delay leaves its range, or does not use the whole of it`(failures: Int, least: Int64, most: Int64) {
     var random = SplitMix64(seed: 5)
-    let delays = (0..<2_000).map { _ in RetryPolicy().delayMilliseconds(afterFailures: 3, using: &random) }
-    #expect(delays.allSatisfy { (0...8_000).contains($0) })
-    #expect((delays.min() ?? 9_999) < 400 && (delays.max() ?? 0) > 7_600)
+    let delays = (0..<2_000).map { _ in
+      RetryPolicy().delayMilliseconds(afterFailures: failures, using: &random)
+    }
+    let margin = (most - least) / 20
+    #expect(delays.allSatisfy { (least...most).contains($0) })
+    #expect(delays.contains { $0 < least + margin })
+    #expect(delays.contains { $0 > most - margin })
   }
 
   @Test(

@@ -90,11 +90,11 @@ import Testing
     #expect(lane.wait?.asked == 0)
   }
 
-  @Test func `the first refusal already waits for half of the ceiling or longer`() {
+  @Test func `the first refusal already waits at the pace of the ceiling`() {
     var random = SplitMix64(seed: 6)
     var lane = LaneBackoff()
     lane.refused(now: noon, policy: policy, using: &random)
-    #expect((later(1_800_000)...later(3_600_000)).contains(lane.opensAt(now: noon)))
+    #expect((later(900_000)...later(1_200_000)).contains(lane.opensAt(now: noon)))
   }
 
   @Test func `a lane whose head was sent before a kill continues like a lane that has failed`() {

@@ -18,12 +18,12 @@ import Testing
     #expect(waits(afterRefusals: 1, RetryPolicy()).allSatisfy { $0 == nil })
   }
 
-  @Test(arguments: 2...9) func `each later wait is twice as long, an hour to two at first, a day at most`(
+  @Test(arguments: 2...9) func `each later wait is twice as long, 20 to 40 minutes at first, a day at most`(
     refusals: Int
   ) {
-    let hour: Int64 = 3_600_000
-    let least = min(hour << (refusals - 2), 24 * hour)
-    let widest = min(2 * least, 24 * hour)
+    let day: Int64 = 86_400_000
+    let least = min(1_200_000 << (refusals - 2), day)
+    let widest = min(2 * least, day)
     let waits = waits(afterRefusals: refusals, RetryPolicy())
     #expect(waits.allSatisfy { (least...widest).contains($0 ?? -1) })
     let middle = least + (widest - least) / 2

@@ -48,7 +48,7 @@ import Testing
       _ = run.letPass(inDays(1))
       rounds += 1
     }
-    // 48 hours at half an hour each, and some at the beginning.
+    // 48 hours at 15 to 20 minutes each, and some at the beginning.
     #expect((40...200).contains(rounds), "\(rounds) uploads in two days")
     #expect(run.entry("100")?.state == .queued, "pending is never quarantined")
   }

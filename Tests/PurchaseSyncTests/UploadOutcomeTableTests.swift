@@ -93,11 +93,11 @@ import Testing
 
   @Test func `the policy's numbers in the page are its defaults`() {
     let policy = RetryPolicy()
-    #expect(policy.baseMilliseconds == 2_000 && policy.ceilingMilliseconds == 3_600_000)
+    #expect(policy.baseMilliseconds == 2_000 && policy.growth == 3 && policy.ceilingMilliseconds == 1_200_000)
     #expect(policy.horizonMilliseconds == 86_400_000 && policy.retryAfterJitterPercent == 20)
     #expect(policy.wakeJitterMilliseconds == 5_000)
     #expect(policy.budgetPerWindow == 80 && policy.budgetBurst == 20)
-    #expect(policy.wakeBound == .seconds(51) && policy.deliveryBound == .seconds(3_645))
+    #expect(policy.wakeBound == .seconds(51) && policy.deliveryBound == .seconds(1_245))
     #expect(policy.budgetWindowMilliseconds == 3_600_000)
     #expect(policy.paceMilliseconds == 1_000 && policy.pacedSends == 60)
     #expect(policy.poisonRounds == 8)

@@ -11,30 +11,25 @@ package struct EnginePolicy: FleetPolicy {
   package var fresh: EngineState { EngineState() }
 
   package func purchased(_ state: inout EngineState, now: Int64, using random: inout RandomSource) -> Int64 {
-    state.isForPerson = true
-    return woken(&state, isTap: true, now: now, using: &random)
+    wake(&state, isTap: true, now, &random)
   }
 
   package func opened(
     _ state: inout EngineState, due: Int64?, now: Int64, using random: inout RandomSource
-  ) -> Int64? {
-    woken(&state, isTap: false, now: now, using: &random)
-  }
+  ) -> Int64? { wake(&state, isTap: false, now, &random) }
 
   package func tapped(
     _ state: inout EngineState, due: Int64?, now: Int64, using random: inout RandomSource
-  ) -> Int64? {
-    state.isForPerson = true
-    return woken(&state, isTap: true, now: now, using: &random)
-  }
+  ) -> Int64? { wake(&state, isTap: true, now, &random) }
 
-  private func woken(
-    _ state: inout EngineState, isTap: Bool, now: Int64, using random: inout RandomSource
+  private func wake(
+    _ state: inout EngineState, isTap: Bool, _ now: Int64, _ random: inout RandomSource
   ) -> Int64 {
     let moment = EngineState.timestamp(now)
     var lane = state.lane
     lane.woken(isTap: isTap, now: moment, policy: policy, using: &random)
     state.keep(lane)
+    if isTap { state.isForPerson = true }
     return next(state, moment)
   }
 

@@ -22,13 +22,15 @@ package struct EngineState: BitwiseCopyable, Sendable {
   private var failures: UInt16 = 0
   private var pacedSendsLeft: UInt16 = 0
   private var isFailing = false
+  private var isEarly = false
   /// Whether the next request is one of a person, which may use the reserve of the budget.
   package var isForPerson = false
 
   package init() {}
 
   package var lane: LaneBackoff {
-    LaneBackoff(failures: Int(failures), wait: Self.wait(.backoff, began, length, asked: asked))
+    LaneBackoff(
+      failures: Int(failures), wait: Self.wait(.backoff, began, length, asked: asked), isEarly: isEarly)
   }
 
   package var retry: RetryState {
@@ -42,6 +44,7 @@ package struct EngineState: BitwiseCopyable, Sendable {
 
   package mutating func keep(_ lane: LaneBackoff) {
     failures = UInt16(clamping: lane.failures)
+    isEarly = lane.isEarly
     began = Self.packed(lane.wait?.began)
     length = UInt32(clamping: lane.wait?.milliseconds ?? 0)
     asked = UInt32(clamping: lane.wait?.asked ?? 0)

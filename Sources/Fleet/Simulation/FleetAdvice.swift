@@ -4,7 +4,7 @@ import PurchaseSync
 package struct FleetAdvice: Sendable, Encodable, Equatable {
   package var devices: Int
   package var capacity: Int
-  /// 2N / C: then the steady load of all devices' retries is what the backend can serve.
+  /// 5N / 4C: then the steady load of all devices' retries is what the backend can serve.
   package var ceilingByRule: Int
   /// The engine's default where that is enough; in seconds.
   package var ceiling: Int
@@ -33,9 +33,9 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
   /// The runs have at most so many devices; the capacity shrinks with them.
   static let mostDevices = 100_000
 
-  /// The rule: a device at its ceiling sends twice per ceiling.
+  /// The rule: a device at its ceiling sends once in seven eighths of it, and a tenth of the capacity is left for others.
   package static func ceilingByRule(devices: Int, capacity: Int) -> Int {
-    (2 * devices + capacity - 1) / capacity
+    (5 * devices + 4 * capacity - 1) / (4 * capacity)
   }
 
   package init(_ scenario: FleetScenario) {
@@ -67,11 +67,14 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
 
   /// Twice the attempts of the first hour of an outage in the mean, and what wakes may use at once.
   package static func budget(ceiling: Int) -> Int {
-    var (sent, passed, delay) = (0, 0.0, 1.0)
-    while passed < 3_600 {
+    var policy = RetryPolicy()
+    policy.ceiling = .seconds(ceiling)
+    let pace = policy.ceilingMilliseconds - policy.ceilingMilliseconds / 8
+    var (sent, passed) = (0, Int64(0))
+    while passed < 3_600_000 {
       sent += 1
-      passed += delay
-      delay = min(delay * 2, Double(ceiling) / 2)
+      let widest = policy.ceiling(afterFailures: sent)
+      passed += widest < policy.ceilingMilliseconds ? widest / 2 : pace
     }
     return 2 * sent + RetryPolicy().budgetBurst
   }
@@ -83,7 +86,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
       scenario.capacity = max(1, scenario.capacity * mostDevices / scenario.devices)
       scenario.devices = mostDevices
     }
-    // Long enough for two attempts at the ceiling.
+    // Long enough for three attempts at the ceiling.
     scenario.horizon = max(scenario.horizon, scenario.outage + 3 * ceiling)
     var policy = RetryPolicy()
     policy.ceiling = .seconds(ceiling)

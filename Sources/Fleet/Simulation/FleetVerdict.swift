@@ -20,6 +20,8 @@ package struct FleetVerdict: Sendable, Equatable {
 
   package static let calmPeak = 1.5
   package static let calmAmplification = 1.2
+  /// The most that 99 % may take, as a multiple of what the capacity allows.
+  package static let promptTime = 2.5
   /// The part of user requests that Netflix reports as served under prioritised load shedding.
   package static let servedNew = 0.994
 

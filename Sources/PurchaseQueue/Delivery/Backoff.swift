@@ -22,12 +22,17 @@ public struct Backoff: Hashable, Sendable {
     return .milliseconds(Self.uniform(0...widest, using: &random))
   }
 
-  /// The widest delay after this many failures in a row, in milliseconds.
-  package static func widest(base: Int64, ceiling: Int64, afterFailures failures: Int) -> Int64 {
+  /// The widest delay after this many failures in a row, in milliseconds. A growth below 2 counts as 2.
+  package static func widest(
+    base: Int64, growth: Int64 = 2, ceiling: Int64, afterFailures failures: Int
+  ) -> Int64 {
     let most = max(ceiling, 0)
-    let doublings = min(max(failures, 1) - 1, 62)
-    let (product, overflow) = max(base, 0).multipliedReportingOverflow(by: 1 << doublings)
-    return overflow ? most : min(most, product)
+    var widest = min(max(base, 0), most)
+    for _ in 0..<min(max(failures, 1) - 1, 62) where widest < most {
+      let (product, overflow) = widest.multipliedReportingOverflow(by: max(growth, 2))
+      widest = overflow ? most : min(most, product)
+    }
+    return widest
   }
 
   /// One draw. The range is never negative, so its width fits in 64 bits without a sign.

@@ -2,22 +2,24 @@ package import PurchaseQueue
 
 /// When one lane tries again.
 package struct LaneBackoff: Hashable, Sendable, Codable {
-  /// Failures in a row.
+  /// Failures in a row, without those of requests that a wake brought forward.
   package private(set) var failures: Int
   /// How often in a row nothing could be sent since the last failure. It costs none of the budget.
   package private(set) var unsent = 0
   /// Until it is time again; nil: at once.
   package private(set) var wait: Wait?
-  /// Whether a wake brought forward what the lane sends next: then the request costs some of the budget.
-  package private(set) var isEarly = false
+  /// Whether a wake, a tap or a new purchase brought forward what the lane sends next. Such a request costs some of the
+  /// budget, and if it fails, the lane waits no longer for the next one than it did.
+  package private(set) var isEarly: Bool
 
   /// A lane that has not failed.
   package init() { self.init(failures: 0, wait: nil) }
 
   /// As it was kept.
-  package init(failures: Int, wait: Wait?) {
+  package init(failures: Int, wait: Wait?, isEarly: Bool = false) {
     self.failures = failures
     self.wait = wait
+    self.isEarly = isEarly
   }
 
   /// A lane after a restart. `attempts` is how often its head was sent without being settled; the lane goes on with that
@@ -37,6 +39,7 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     let ends = now.adding(milliseconds: isFailing ? jitter : min(jitter, max(policy.paceMilliseconds, 0)))
     let began = min(attemptedAt ?? now, now)
     wait = Wait(.backoff, began: began, milliseconds: ends.milliseconds(since: began))
+    isEarly = true
   }
 
   /// When this lane may send, as far as it alone decides: `now`, or later.
@@ -47,8 +50,14 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     retryAfterMilliseconds: Int64? = nil, now: Timestamp, policy: RetryPolicy,
     using random: inout some RandomNumberGenerator
   ) {
-    countFailure()
-    let delay = policy.delayMilliseconds(afterFailures: failures, using: &random)
+    let delay: Int64
+    if isEarly, failures > 0 {
+      (isEarly, unsent) = (false, 0)
+      delay = policy.delayMilliseconds(afterEarlyFailures: failures, using: &random)
+    } else {
+      countFailure()
+      delay = policy.delayMilliseconds(afterFailures: failures, using: &random)
+    }
     let asked = retryAfterMilliseconds.map {
       $0 > 0 ? policy.floorMilliseconds(asked: $0, using: &random) : 0
     }
@@ -64,8 +73,8 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     wait = .backoff(delay, keeping: wait, now: now)
   }
 
-  /// The backend refused a request that it will refuse again: the lane waits for half of the ceiling or longer from the
-  /// first failure on.
+  /// The backend refused a request that it will refuse again: the lane waits at the pace of the ceiling from the first
+  /// failure on.
   package mutating func refused(
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
@@ -92,9 +101,10 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
   package mutating func woken(
     isTap: Bool = false, now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {
-    guard wait != nil else { return }
+    guard let planned = wait?.milliseconds else { return }
     let jitter = isTap ? 0 : policy.wakeDelayMilliseconds(using: &random)
     wait?.shorten(to: now.adding(milliseconds: jitter), pace: policy.paceMilliseconds)
+    if wait?.milliseconds != planned { isEarly = true }
   }
 
   /// A wake ended waits of the lane's entries. Devices that are woken together do not send together.
@@ -114,6 +124,6 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
 
   private mutating func countFailure() {
     failures = failures < .max ? failures + 1 : failures
-    unsent = 0
+    (isEarly, unsent) = (false, 0)
   }
 }

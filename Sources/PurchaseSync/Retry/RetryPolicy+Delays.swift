@@ -5,16 +5,20 @@ extension RetryPolicy {
   /// The widest delay after this many failures in a row.
   package func ceiling(afterFailures failures: Int) -> Int64 {
     Backoff.widest(
-      base: baseMilliseconds, ceiling: min(ceilingMilliseconds, horizonMilliseconds), afterFailures: failures)
+      base: baseMilliseconds, growth: growth, ceiling: min(ceilingMilliseconds, horizonMilliseconds),
+      afterFailures: failures)
   }
 
-  /// The delay after this many failures in a row, at least the backend's Retry-After with its jitter. At most the
+  /// The delay after this many failures in a row: the pace of the ceiling where it is reached. At least the backend's Retry-After with its jitter. At most the
   /// horizon.
   package func delayMilliseconds(
     afterFailures failures: Int, retryAfterMilliseconds: Int64? = nil,
     using random: inout some RandomNumberGenerator
   ) -> Int64 {
-    let delay = Backoff.uniform(0...ceiling(afterFailures: failures), using: &random)
+    let widest = ceiling(afterFailures: failures)
+    let isAtCeiling = widest >= min(ceilingMilliseconds, horizonMilliseconds)
+    let delay =
+      isAtCeiling ? ceilingPaceMilliseconds(using: &random) : Backoff.uniform(0...widest, using: &random)
     guard let asked = retryAfterMilliseconds else { return delay }
     return max(delay, floorMilliseconds(asked: asked, using: &random))
   }
@@ -30,10 +34,16 @@ extension RetryPolicy {
     return overflow ? horizon : min(sum, horizon)
   }
 
-  /// Between half of the ceiling and the ceiling: for a request that will most likely fail again.
+  /// The delay after a request that was sent before its time: any part of the widest. The devices that a push message woke
+  /// together do not come together again.
+  package func delayMilliseconds(
+    afterEarlyFailures failures: Int, using random: inout some RandomNumberGenerator
+  ) -> Int64 { Backoff.uniform(0...ceiling(afterFailures: failures), using: &random) }
+
+  /// Between three quarters of the ceiling and the ceiling: for a request that will most likely fail again.
   package func ceilingPaceMilliseconds(using random: inout some RandomNumberGenerator) -> Int64 {
     let most = min(max(ceilingMilliseconds, 0), max(horizonMilliseconds, 0))
-    return Backoff.uniform(most / 2...most, using: &random)
+    return Backoff.uniform(most - most / 4...most, using: &random)
   }
 
   /// How long a lane that is woken early still waits.

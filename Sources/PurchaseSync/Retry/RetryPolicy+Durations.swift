@@ -8,7 +8,7 @@ extension RetryPolicy {
     set { baseMilliseconds = newValue.wholeMilliseconds }
   }
 
-  /// The widest delay of all: an hour.
+  /// The widest delay of all: 20 minutes. A million devices that wait for it send 950 requests a second.
   public var ceiling: Duration {
     get { .milliseconds(ceilingMilliseconds) }
     set { ceilingMilliseconds = newValue.wholeMilliseconds }
@@ -63,7 +63,7 @@ extension RetryPolicy {
   /// request. A person who taps waits for no jitter and no budget.
   public var wakeBound: Duration { .milliseconds(wakeBoundMilliseconds) }
 
-  /// The same without a wake, from the moment at which the backend would take it: 1 hour and 45 s. An entry in quarantine
+  /// The same without a wake, from the moment at which the backend would take it: 20 minutes and 45 s. An entry in quarantine
   /// waits for `quarantineRetry`.
   public var deliveryBound: Duration { .milliseconds(deliveryBoundMilliseconds) }
 }

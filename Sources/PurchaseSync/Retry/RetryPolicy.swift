@@ -1,12 +1,17 @@
 /// When to try again: a value, the same in apps and in simulations. Every number can be changed. Times are kept in whole
 /// milliseconds; a longer one than 292 million years becomes that.
 ///
-/// Full jitter: the delay after the n-th failure is uniform in 0…min(ceiling, base · 2^(n-1)). It spreads devices that
-/// failed together. The long ceiling keeps the sum of all devices' retries within the capacity of a weak backend.
+/// The delay after the n-th failure is uniform in 0…base · growth^(n-1): full jitter spreads devices that failed together.
+/// Where that reaches the ceiling, the delay lies between three quarters of the ceiling and all of it. The ceiling keeps the
+/// sum of all devices' retries within the capacity of a weak backend, and most of it is certain, because a fleet whose
+/// devices come at even distances is served soonest with the same load (`purchase-simulator fleet`).
 public struct RetryPolicy: Sendable, Hashable {
   // Integers inside: the clock of the queue is one, and comparing them costs nothing.
   package var baseMilliseconds: Int64 = 2_000
-  package var ceilingMilliseconds: Int64 = 3_600_000
+  /// How many times as wide each delay is as the one before: 3. A fleet's devices climb with so few attempts that those who
+  /// bought in the last hour of an outage do not overload the backend that comes back.
+  public var growth: Int64 = 3
+  package var ceilingMilliseconds: Int64 = 1_200_000
   package var horizonMilliseconds: Int64 = 86_400_000
   /// How many percent of a Retry-After are added to it at most: 20. In 0…100.
   public var retryAfterJitterPercent: Int64 = 20

@@ -4,7 +4,7 @@ import PurchaseQueue
 ///
 /// ```
 ///          refused                refused                    due, or a wake-up
-///   known ────────▶ asked anew ────────────▶ waits: 1 h, 2 h … ──────────────────▶ asked anew
+///   known ────────▶ asked anew ────────────▶ waits: 20 min, 40 ──────────────────▶ asked anew
 ///     ▲               │ at once                 1 day                                │
 ///     └───────────────┴─────────────────── answered ◀────────────────────────────────┘
 /// ```

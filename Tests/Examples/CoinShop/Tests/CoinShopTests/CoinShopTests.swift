@@ -93,8 +93,8 @@ import Testing
         #expect(await shop.balance() == 0)
         lab.server.setFaults(.none)
         try await lab.until { await shop.balance() == 100 }
-        // The longest wait of the back-off is an hour.
-        #expect(app.now.timeIntervalSince(before) <= 7_200 + 3_600)
+        // The longest wait of the back-off is 20 minutes.
+        #expect(app.now.timeIntervalSince(before) <= 7_200 + 1_200)
       }
     }
   }
