@@ -14,6 +14,8 @@ package final class VirtualQueue: Sendable {
     case timeIsOver
     /// A task asks again and again, and never waits.
     case spinning
+    /// A task has held the thread for a minute of the system's time.
+    case blocked
   }
 
   /// This runtime has no hook for its jobs.
@@ -32,6 +34,9 @@ package final class VirtualQueue: Sendable {
     var fail: (@Sendable (Stuck) -> Void)?
     /// Set at the end of the run.
     var last: (@Sendable () -> Void)?
+    /// How many jobs have begun, and whether one runs: a job that does not return blocks the run.
+    var begun = 0
+    var isRunning = false
     /// Cancelled before they began.
     var cancelled: Set<Int> = []
     var processes: [Int: Process] = [:]
@@ -47,8 +52,17 @@ package final class VirtualQueue: Sendable {
   private let state: Locked<State>
   private let thread = DispatchQueue(label: "virtual-time")
 
-  /// - Parameter longest: How many milliseconds of virtual time a run may take.
-  package init(longest: Int64) { state = Locked(State(schedule: Schedule(end: longest))) }
+  /// How many seconds of the system's time one job may hold the thread.
+  private let patience: Double
+
+  /// - Parameters:
+  ///   - longest: How many milliseconds of virtual time a run may take.
+  ///   - patience: How many seconds of the system's time one job may hold the thread. Then the run fails, and its thread
+  ///     is left behind.
+  package init(longest: Int64, patience: Double = 60) {
+    state = Locked(State(schedule: Schedule(end: longest)))
+    self.patience = patience
+  }
 
   /// Milliseconds since the run began.
   package var now: Int64 { state.withLock { $0.schedule.now } }
@@ -72,6 +86,21 @@ package final class VirtualQueue: Sendable {
         }
       }
       wake()
+      watch(after: 0)
+    }
+  }
+
+  /// Looks twice in the time of the patience whether the job that runs is still the same one.
+  private func watch(after seen: Int) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + patience / 2) { [weak self] in
+      guard let self else { return }
+      let (begun, isOver, fail) = state.withLock { state in
+        let isBlocked = state.isRunning && state.begun == seen && state.schedule.outside == 0
+        defer { if isBlocked { state.fail = nil } }
+        return (state.isRunning ? state.begun : 0, state.fail == nil, isBlocked ? state.fail : nil)
+      }
+      if let fail { return fail(Stuck(standstill: .blocked)) }
+      if !isOver { watch(after: begun) }
     }
   }
 
@@ -122,7 +151,11 @@ package final class VirtualQueue: Sendable {
   }
 
   private func run(_ ready: Schedule.Ready) {
-    state.withLock { $0.schedule.owner = ready.owner }
+    state.withLock { state in
+      state.schedule.owner = ready.owner
+      state.begun += 1
+      state.isRunning = true
+    }
     ConcurrencyHook.leading(to: self) {
       switch ready.work {
       case .job(let job): unsafe job.runSynchronously(on: ConcurrencyHook.anywhere)
@@ -130,7 +163,10 @@ package final class VirtualQueue: Sendable {
       case .call(let call): call()
       }
     }
-    state.withLock { $0.schedule.owner = 0 }
+    state.withLock { state in
+      state.schedule.owner = 0
+      state.isRunning = false
+    }
   }
 
   // MARK: Waiting

@@ -73,6 +73,14 @@ import Testing
     }
   }
 
+  @Test func `a call of the server inside withStore ends the test with the reason`() async throws {
+    await #expect(throws: AppLabError.blocked) {
+      try await AppLab.run(products: Self.products, patience: .milliseconds(200)) { lab in
+        lab.server.withStore { _ in lab.setAskToBuy(true) }
+      }
+    }
+  }
+
   @Test func `an error of the test is passed on, and its folder is removed`() async throws {
     struct Wrong: Error {}
     let folder = Locked("")

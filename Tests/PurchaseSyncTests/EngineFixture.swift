@@ -92,22 +92,36 @@ struct EngineFixture: Sendable {
   }
 }
 
-/// Waits for a state of the fixture. The suite's time limit ends it.
-func until(_ isSo: () async throws -> Bool) async throws {
-  while !(try await isSo()) {
-    try Task.checkCancellation()
-    await Task.yield()
+/// A state that a test waits for has not come.
+struct NeverCame: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Waits for a state of the fixture. It looks once in a millisecond, and gives up after so many looks: on a busy machine
+/// they take longer.
+func until(
+  looks: Int = 120_000, _ caller: String = #function, at location: SourceLocation = #_sourceLocation,
+  _ isSo: () async throws -> Bool
+) async throws {
+  for _ in 0..<looks {
+    if try await isSo() { return }
+    try await Task.sleep(for: .milliseconds(1))
   }
+  throw NeverCame(description: "\(caller), line \(location.line): not so after \(looks) looks")
 }
 
 /// The first snapshot that matches. The next snapshot may differ already.
-func snapshot(of engine: SyncEngine, where isSo: (SyncSnapshot) -> Bool) async throws -> SyncSnapshot {
-  while true {
+func snapshot(
+  of engine: SyncEngine, _ caller: String = #function, at location: SourceLocation = #_sourceLocation,
+  where isSo: (SyncSnapshot) -> Bool
+) async throws -> SyncSnapshot {
+  var found: SyncSnapshot?
+  try await until(caller, at: location) {
     let snapshot = try await engine.snapshot()
-    if isSo(snapshot) { return snapshot }
-    try Task.checkCancellation()
-    await Task.yield()
+    if isSo(snapshot) { found = snapshot }
+    return found != nil
   }
+  return try #require(found)
 }
 
 /// The events up to the first one that matches.

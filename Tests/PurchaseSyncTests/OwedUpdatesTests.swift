@@ -26,7 +26,7 @@ import Testing
     updates.start(epoch: here)
     _ = try updates.queue(in: storage, now: midday, policy: RetryPolicy())
     #expect(!updates.mayBeOwed)
-    let actions = try updates.epochArrived(new, in: storage)
+    let actions = try updates.epochArrived(new, in: storage, now: midday)
     #expect(actions == (isTold ? [.emit(.ledgerChanged)] : []))
     #expect(updates.mayBeOwed == isOwed)
     #expect(storage.ledgerEpoch() == new)
@@ -37,7 +37,7 @@ import Testing
     var updates = OwedUpdates()
     let endless = String(repeating: "e\u{301}", count: 1_000_000)
     for (epoch, isTold) in [("1" + endless, false), ("1" + endless, false), ("2" + endless, true)] {
-      #expect(try updates.epochArrived(epoch, in: storage).isEmpty != isTold)
+      #expect(try updates.epochArrived(epoch, in: storage, now: midday).isEmpty != isTold)
       #expect(try #require(storage.ledgerEpoch()).utf8.count == 256, "as much as may be stored")
     }
   }
@@ -65,5 +65,42 @@ import Testing
     #expect(queued.isEmpty)
     #expect(retryAt == midday.adding(milliseconds: RetryPolicy().ceilingMilliseconds))
     #expect(updates.mayBeOwed)
+  }
+
+  @Test func `two servers with an epoch each are offered everything at the pace, and a kill loses no offer`()
+    throws
+  {
+    let storage = MemoryStorage()
+    var (updates, now, offers) = (OwedUpdates(), midday, 0)
+    updates.start(epoch: nil)
+    for turn in 0..<7_200 {
+      let actions = try updates.epochArrived("server \(turn % 2)", in: storage, now: now)
+      if actions == [.emit(.ledgerChanged)] { offers += 1 }
+      now = now.adding(milliseconds: 1_000)
+    }
+    #expect(offers <= CallPace.ledgerOffers.most(within: 7_200_000))
+    // The next process knows the earlier epoch: the first reply is a change.
+    let stored = try #require(storage.ledgerEpoch())
+    var next = OwedUpdates()
+    next.start(epoch: stored)
+    let other = stored == "server 0" ? "server 1" : "server 0"
+    #expect(try next.epochArrived(other, in: storage, now: now) == [.emit(.ledgerChanged)])
+  }
+
+  @Test func `an offer that the pace holds back is made at its moment, to the epoch of the last reply`()
+    throws
+  {
+    let storage = MemoryStorage()
+    var updates = OwedUpdates()
+    updates.start(epoch: nil)
+    for epoch in ["1", "2", "3", "4", "5", "6"] {
+      _ = try updates.epochArrived(epoch, in: storage, now: midday)
+    }
+    #expect(storage.ledgerEpoch() == "4")
+    let wait = try #require(try updates.queue(in: storage, now: midday, policy: RetryPolicy()).retryAt)
+    #expect(wait > midday)
+    _ = try updates.queue(in: storage, now: wait, policy: RetryPolicy())
+    #expect(storage.ledgerEpoch() == "6")
+    #expect(!updates.mayBeOwed)
   }
 }

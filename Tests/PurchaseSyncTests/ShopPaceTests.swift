@@ -98,4 +98,137 @@ import Testing
       await shop.close()
     }
   }
+
+  // MARK: Backends and stores that never say the same twice
+
+  /// Changes the replies of uploads, and counts them.
+  private struct Changing: BackendTransport {
+    let inner: any BackendTransport
+    let count = Locked(0)
+    let change: @Sendable (inout UploadReply, Int) -> Void
+
+    func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+      var response = try await inner.send(request)
+      guard request.path == "v1/receipts", response.status == 200 else { return response }
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      do {
+        var reply = try JSONDecoder().decode(UploadReply.self, from: response.body)
+        change(&reply, number)
+        response.body = try JSONEncoder().encode(reply)
+      } catch { throw TransportError(reason: "\(error)") }
+      return response
+    }
+  }
+
+  @Test func `a ledger epoch that changes with each answer does not make a device send without end`()
+    async throws
+  {
+    try await ShopLab.launch { lab, app in
+      let backend = Changing(inner: app.backend) { reply, number in reply.ledgerEpoch = "server \(number % 2)"
+      }
+      let shop = app.shop(backend: backend) { _ in }
+      for _ in 1...2 { #expect(try await shop.purchase(ShopLab.gems, for: "alice").isFulfilled) }
+      try await lab.pass(.seconds(60))
+      #expect(backend.count.value <= 2 + 2 * CallPace.ledgerOffers.most(within: 60_000))
+      await shop.close()
+    }
+  }
+
+  @Test func `a receipt that is signed at each reading does not make a device send without end`() async throws
+  {
+    try await ShopLab.launch { lab, app in
+      let backend = Changing(inner: app.backend) { reply, _ in
+        for index in reply.verdicts.indices {
+          reply.verdicts[index].verdict = .unknownTransaction
+          (reply.verdicts[index].owner, reply.verdicts[index].orderNumber) = (nil, nil)
+        }
+      }
+      let shop = app.shop(
+        store: SigningStore(inner: app.store), backend: backend, waiting: .zero
+      ) { _ in }
+      _ = try await shop.purchase(ShopLab.gems, for: "alice")
+      try await lab.pass(.seconds(900))
+      // Ten such answers are the quarantine.
+      #expect(backend.count.value <= 15)
+      await shop.close()
+    }
+  }
+
+  /// Its receipt is another one each time, and holds everything.
+  private struct SigningStore: SellingStore {
+    let inner: MockStoreClient
+    var updates: AsyncStream<StoreTransaction> { inner.updates }
+    func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult { try await inner.purchase(order) }
+    func unfinished() async throws -> StoreListing { try await inner.unfinished() }
+    func receipt() async throws -> [UInt8]? { try await inner.receipt() }
+    func refreshReceipt() async throws -> [UInt8]? { try await inner.refreshReceipt() }
+    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+      try await inner.finish(transactionIDs: transactionIDs)
+    }
+  }
+
+  /// The app's session tells the shop of each new token. The backend refuses the account.
+  @Test(arguments: Call.allCases)
+  private func `credentials that call the shop do not make it send without end`(call: Call) async throws {
+    try await ShopLab.launch { lab, app in
+      let (uploads, asked, holder) = (Locked(0), Locked(0), Locked<Shop?>(nil))
+      let backend = RecordingTransport(app.backend) { request in
+        guard request.path == "v1/receipts" else { return nil }
+        uploads.withLock { $0 += 1 }
+        return BackendResponse(status: 401, body: Data())
+      }
+      let shop = app.shop(
+        backend: backend, waiting: .zero,
+        credentials: { request in
+          asked.withLock { $0 += 1 }
+          do {
+            try await app.sleep(50)
+            guard request.isRefused, let shop = holder.value else { return "token-" + request.account }
+            switch call {
+            case .signedIn: try await shop.signedIn(as: request.account)
+            case .retryNow: try await shop.retryNow()
+            case .resume: try await shop.resume()
+            }
+          } catch { return nil }
+          return "token-" + request.account
+        }, fulfil: { _ in })
+      holder.withLock { $0 = shop }
+      for account in ["alice", "bob"] { _ = try await shop.purchase(ShopLab.gems, for: account) }
+      try await lab.pass(.seconds(60))
+      let most = call == .signedIn ? CallPace.signIns : CallPace.wakes
+      #expect(uploads.value <= 2 * (3 + 2 * most.most(within: 60_000)))
+      #expect(asked.value <= 3 * uploads.value + 10)
+      await shop.close()
+    }
+  }
+
+  @Test func `a thousand taps list the store at its pace`() async throws {
+    try await ShopLab.launch { lab, app in
+      let store = CountingStore(inner: app.store)
+      let shop = app.shop(store: store) { _ in }
+      for _ in 0..<1_000 {
+        try await shop.retryNow()
+        try await lab.pass(.milliseconds(60))
+      }
+      #expect(store.lists.value <= CallPace.listings.most(within: 60_000) + 1)
+      await shop.close()
+    }
+  }
+
+  private struct CountingStore: SellingStore {
+    let inner: MockStoreClient
+    let lists = Locked(0)
+    var updates: AsyncStream<StoreTransaction> { inner.updates }
+    func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult { try await inner.purchase(order) }
+    func unfinished() async throws -> StoreListing {
+      lists.withLock { $0 += 1 }
+      return try await inner.unfinished()
+    }
+    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+      try await inner.finish(transactionIDs: transactionIDs)
+    }
+  }
 }

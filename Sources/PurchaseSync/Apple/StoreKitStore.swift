@@ -8,23 +8,30 @@
   public struct StoreKitStore: StoreClient {
     /// How long one finish may take, in milliseconds.
     private let finishLimit: Int64 = 5_000
+    /// A list that yields nothing for so many milliseconds has ended without saying so.
+    private let quietLimit: Int64 = 5_000
 
     /// Creates the store of this app.
     public init() {}
 
     /// Reads `Transaction.unfinished`, and nothing that may show the sign-in dialog of the store: the account's name is
     /// signed into each transaction. Transactions that StoreKit could not verify are included, with a flag.
+    ///
+    /// The sequence may yield its transactions and never end: what came counts.
     @concurrent public func unfinished() async throws -> StoreListing {
       var transactions: [StoreTransaction] = []
       var account: String?
-      for await result in StoreKit.Transaction.unfinished {
+      let (results, isComplete) = await EndlessSequence.elements(
+        of: StoreKit.Transaction.unfinished, quietMilliseconds: quietLimit)
+      for result in results {
         let values = StoreKitTransaction(result)
         transactions.append(StoreTransaction(values))
         account = account ?? values.storeAccount
       }
-      // A cancelled sequence ends early. A partial list must not be taken for a complete one.
+      // A cancelled reading is not worth taking.
       try Task.checkCancellation()
-      return StoreListing(account: account, transactions: transactions.oldestFirst)
+      return StoreListing(
+        account: account, transactions: transactions.oldestFirst, isComplete: isComplete)
     }
 
     /// Reads the receipt's file.
@@ -36,26 +43,27 @@
       return try await receipt()
     }
 
-    /// Finishes transactions through one reading of `Transaction.unfinished`, the only source of the objects to finish.
+    /// Finishes transactions of one reading of `Transaction.unfinished`, the only source of the objects to finish. The
+    /// reading is over before the first of them is finished.
     ///
     /// `Transaction.finish()` may never return. Each call has a time limit of its own, and its id then has no result.
     @concurrent public func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
       var results: [String: FinishResult] = [:]
       var wanted = Set(transactionIDs)
-      for await result in StoreKit.Transaction.unfinished {
+      let (listed, isComplete) = await EndlessSequence.elements(
+        of: StoreKit.Transaction.unfinished, quietMilliseconds: quietLimit)
+      for result in listed where !Task.isCancelled {
         let transaction = result.signedValue
         let id = String(transaction.id)
-        guard wanted.contains(id) else { continue }
-        wanted.remove(id)
+        guard wanted.remove(id) != nil else { continue }
         let isDone = await TimeLimit.answer(withinMilliseconds: finishLimit) {
           await transaction.finish()
           return true
         }
         if isDone == true { results[id] = .finished }
-        if wanted.isEmpty { return results }
       }
-      // A cancelled sequence ends early: what was not reached is not known.
-      guard !Task.isCancelled else { return results }
+      // What was not reached is not known.
+      guard isComplete, !Task.isCancelled else { return results }
       for id in wanted { results[id] = .notListed }
       return results
     }

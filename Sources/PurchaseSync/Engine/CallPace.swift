@@ -41,8 +41,12 @@ extension CallPace {
   package static var fulfilmentRetries: CallPace { CallPace(burst: 10, interval: 10_000) }
   /// Lists of the store's unfinished transactions.
   package static var listings: CallPace { CallPace(burst: 10, interval: 5_000) }
-  /// Uploads of one lane after its token was refused, or missing, and the app said that there is another one.
-  package static var newCredentials: CallPace { CallPace(burst: 5, interval: 10_000) }
+  /// Wakes of the engine, for all reasons together. The return from the background is none of them.
+  package static var wakes: CallPace { CallPace(burst: 10, interval: 2_000) }
+  /// Wakes because one account has new credentials.
+  package static var signIns: CallPace { CallPace(burst: 3, interval: 15_000) }
+  /// Proofs of one transaction that end its wait at once.
+  package static var newProofs: CallPace { CallPace(burst: 2, interval: 3_600_000) }
   /// Offers of everything that is settled to a backend that names another ledger epoch.
-  package static var ledgerOffers: CallPace { CallPace(burst: 1, interval: 3_600_000) }
+  package static var ledgerOffers: CallPace { CallPace(burst: 3, interval: 3_600_000) }
 }

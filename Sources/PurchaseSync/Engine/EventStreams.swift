@@ -1,13 +1,16 @@
 import PurchaseQueue
+import PurchaseSQLite
 
 /// Sends each event to every sequence that is being listened to. Each sequence is bounded: what an app must not miss, its
-/// outcomes, is in the file and told again.
+/// outcomes, is in the file. Those that a slow reader made the buffer drop are published again as soon as it has read half
+/// of what waits for it.
 ///
-/// An outcome is told once to each sequence, and once more if it changes. The engine may be suspended and go on meanwhile.
+/// An outcome is published once to each sequence, and once more if it changes. The engine may be suspended in between.
 struct EventStreams {
   /// One sequence, and the outcomes that it was told of.
   private struct Listener {
     var continuation: AsyncStream<SyncEvent>.Continuation
+    let flow: EventFlow
     var told: [Outcome.Name: Outcome.Mark] = [:]
 
     func knows(_ outcome: Outcome) -> Bool { told[outcome.name] == outcome.mark }
@@ -27,9 +30,10 @@ struct EventStreams {
   private(set) var dropped = 0
 
   /// A new sequence. It begins with `missed`, and the first one also with the events from before. `onEnd` gets the
-  /// number of the sequence.
+  /// number of the sequence, and `onRoom` too when outcomes were dropped and there is room for them again.
   mutating func open(
-    replaying missed: [Outcome], onEnd: @escaping @Sendable (Int) -> Void
+    replaying missed: [Outcome], onEnd: @escaping @Sendable (Int) -> Void,
+    onRoom: @escaping @Sendable (Int) -> Void
   ) -> AsyncStream<SyncEvent> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: SyncEvent.self,
@@ -40,12 +44,18 @@ struct EventStreams {
     continuation.onTermination = { _ in onEnd(number) }
     for event in unheard { continuation.yield(event) }
     for outcome in missed { continuation.yield(SyncEvent(telling: outcome)) }
+    let flow = EventFlow(waiting: unheard.count + missed.count)
     listeners[number] = Listener(
-      continuation: continuation,
+      continuation: continuation, flow: flow,
       told: Dictionary(missed.map { ($0.name, $0.mark) }) { _, later in later })
     unheard = []
     isHeard = true
-    return stream
+    return AsyncStream {
+      var events = stream.makeAsyncIterator()
+      let event = await events.next()
+      if flow.took() { onRoom(number) }
+      return event
+    }
   }
 
   /// Sends an event. False if it is an outcome that each listener knows.
@@ -74,6 +84,15 @@ struct EventStreams {
     return outcomes.filter { outcome in listeners.values.contains { !$0.knows(outcome) } }
   }
 
+  /// Those of them that one listener does not know, as many as there is room for.
+  func untold(_ outcomes: [Outcome], to number: Int) -> [Outcome] {
+    guard let listener = listeners[number] else { return [] }
+    let unknown = outcomes.filter { !listener.knows($0) }
+    let room = max(0, Self.capacity - listener.flow.waiting)
+    if unknown.count > room { listener.flow.fellBehind() }
+    return Array(unknown.prefix(room))
+  }
+
   /// Remembers nothing of an outcome any more. If it is not confirmed, it is told again.
   mutating func forget(_ outcome: Outcome) {
     for number in listeners.keys { listeners[number]?.told[outcome.name] = nil }
@@ -81,10 +100,12 @@ struct EventStreams {
 
   /// An outcome that is dropped is told again by the next announcement.
   private mutating func yield(_ event: SyncEvent, to number: Int) {
-    guard case .dropped(let lost)? = listeners[number]?.continuation.yield(event) else { return }
+    guard let listener = listeners[number] else { return }
+    guard case .dropped(let lost) = listener.continuation.yield(event) else { return listener.flow.sent() }
     dropped += 1
-    guard let outcome = lost.outcome, listeners[number]?.knows(outcome) == true else { return }
+    guard let outcome = lost.outcome, listener.knows(outcome) else { return }
     listeners[number]?.told[outcome.name] = nil
+    listener.flow.fellBehind()
   }
 
   /// Outcomes are left out: they are in the file until they are confirmed.
@@ -99,5 +120,29 @@ struct EventStreams {
   mutating func finish() {
     for number in listeners.keys.sorted() { listeners[number]?.continuation.finish() }
     listeners = [:]
+  }
+}
+
+/// How many events wait for one reader, and whether it has missed outcomes. The engine and the reader change it.
+final class EventFlow: Sendable {
+  private let state: Locked<(waiting: Int, isBehind: Bool)>
+
+  init(waiting: Int) { state = Locked((waiting, false)) }
+
+  var waiting: Int { state.value.waiting }
+
+  func sent() { state.withLock { $0.waiting += 1 } }
+
+  /// Outcomes were dropped.
+  func fellBehind() { state.withLock { $0.isBehind = true } }
+
+  /// The reader took an event. True if there is room for the outcomes that it has missed.
+  func took() -> Bool {
+    state.withLock { state in
+      state.waiting = max(0, state.waiting - 1)
+      guard state.isBehind, state.waiting <= EventStreams.capacity / 2 else { return false }
+      state.isBehind = false
+      return true
+    }
   }
 }

@@ -257,6 +257,10 @@ extension SyncEngine {
     timer?.cancel()
     timer = nil
     timerFires = nil
+    wakeTimer?.cancel()
+    wakeTimer = nil
+    wakes.forgetPending()
+    endListingWait()
   }
 
   private func timerFired() {
@@ -264,6 +268,8 @@ extension SyncEngine {
     guard !isShutDown else { return }
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in machine.timerFired(now: now) })
+      // Another process of this installation may have settled what this one waited for.
+      announceOutcomes()
     } catch {
       report(error)
       lookAgain()

@@ -4,28 +4,83 @@ import PurchaseQueue
 extension SyncEngine {
   /// Waiting lanes are looked at before their time, and the store is asked again. Call it with `.foreground` each time
   /// the app becomes active, and with `.signedIn` whenever an account has credentials, new or again.
+  ///
+  /// Ten wakes in a row have effect at once, and then one in two seconds; of one account's `.signedIn` three, and then one
+  /// in 15 seconds. One that comes sooner has its effect at that moment.
   public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
+    let isBack = reason == .foreground && isSuspended
     if reason == .foreground {
       isSuspended = false
       foregrounds += 1
     }
+    guard wakes.takes(reason, at: uptime) || isBack || isShutDown else { return wakeLater() }
+    try wakeNow(reason)
+  }
+
+  private func wakeNow(_ reason: WakeReason) throws(SyncError) {
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
-    switch reason {
-    case .foreground, .signedIn: announceOutcomes()
-    case .networkBack, .userAsked: break
-    }
+    announceOutcomes()
     listStore()
     sendNotices()
+  }
+
+  /// Milliseconds of the monotonic clock since the engine was made.
+  var uptime: Int64 { beginning.duration(to: configuration.system.uptime()).wholeMilliseconds }
+
+  private func wakeLater() {
+    guard wakeTimer == nil, !isShutDown, !isSuspended, let wait = wakes.wait(at: uptime) else { return }
+    let sleep = configuration.system.sleep
+    wakeTimer = Task { [weak self] in
+      do {
+        try await sleep(max(1, wait))
+      } catch {
+        return  // Suspended, or shut down: the foreground, or the next start, is a wake.
+      }
+      await self?.wakePending()
+    }
+  }
+
+  private func wakePending() {
+    wakeTimer = nil
+    guard !isShutDown, !isSuspended else { return }
+    for reason in wakes.due(at: uptime) {
+      do throws(SyncError) {
+        try wakeNow(reason)
+      } catch {
+        report(error)
+      }
+    }
+    wakeLater()
+  }
+
+  /// A reader has read most of its events. It gets the outcomes that were dropped, as many as it has room for.
+  func announceDropped(to number: Int) {
+    // When the file is open again, all outcomes are announced.
+    guard !isShutDown, opened != nil else { return }
+    do throws(SyncError) {
+      for outcome in events.untold(try unconfirmedOutcomes(), to: number) {
+        emit(SyncEvent(telling: outcome))
+      }
+    } catch {
+      report(error)
+    }
   }
 
   /// Tells the app of outcomes that it does not know: another process of this installation brought them, or another
   /// account is signed in.
   func announceOutcomes() {
     do throws(SyncError) {
-      for outcome in events.untold(try unconfirmedOutcomes()) { emit(SyncEvent(telling: outcome)) }
+      let untold = events.untold(try unconfirmedOutcomes())
+      for outcome in untold.prefix(EventStreams.capacity) { emit(SyncEvent(telling: outcome)) }
     } catch {
       report(error)
     }
+  }
+
+  /// Publishes what another process has brought. Nothing is sent for it.
+  func lookForOutcomes() {
+    guard !isShutDown, !isSuspended, opened != nil else { return }
+    announceOutcomes()
   }
 
   /// The outcomes that the app has not confirmed, as they are told to the account that is signed in.

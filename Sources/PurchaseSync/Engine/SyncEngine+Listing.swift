@@ -10,11 +10,14 @@ extension SyncEngine {
   /// too early.
   func listStore() {
     switch listing {
-    case .idle: listing = .running
+    case .idle: break
     case .running, .runningAndWanted:
       listing = .runningAndWanted
       return
+    case .waiting: return
     }
+    guard listings.takes(at: uptime) || isShutDown else { return listLater() }
+    listing = .running
     guard !isShutDown else { return listed.end() }
     listed.begin()
     let (store, limit) = (self.store, storeLimit(of: "unfinished"))
@@ -25,6 +28,36 @@ extension SyncEngine {
       meter.end(interval, reason: listed == nil ? "failed" : "answered")
       await engine.took(listed)
     }
+  }
+
+  /// The store is not listed faster than the pace, whoever asks.
+  private func listLater() {
+    listing = .waiting
+    let (sleep, wait) = (configuration.system.sleep, listings.wait(at: uptime))
+    listingTimer = Task { [weak self] in
+      do {
+        try await sleep(max(1, wait))
+      } catch {
+        return  // As below.
+      }
+      await self?.listWaiting()
+    }
+  }
+
+  private func listWaiting() {
+    guard case .waiting = listing else { return }
+    listing = .idle
+    listStore()
+  }
+
+  /// The engine is suspended or shut down, and a listing waits for its moment. The foreground asks for one.
+  func endListingWait() {
+    listingTimer?.cancel()
+    listingTimer = nil
+    guard case .waiting = listing else { return }
+    listing = .idle
+    listed.begin()
+    listed.end(nil)
   }
 
   /// Lists the store, and returns when what it lists is stored. Nil if the store did not answer.
@@ -56,6 +89,10 @@ extension SyncEngine {
     held = HeldTransactions(intake.left, account: listed.account)
     takeRestored()
     overflow.formIntersection(keys.union(restoring.map(\.transaction.key)))
+    guard listed.isComplete else {
+      report(.store(reason: "its list of unfinished transactions did not end"))
+      return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
+    }
     feed(generation) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: listed.account, now: now)
     }
@@ -63,7 +100,9 @@ extension SyncEngine {
 
   /// The machine asks for what the store keeps: what its last list had comes first. False if the store is to be asked.
   func takeHeld() -> Bool {
-    guard case .idle = listing, !held.isEmpty, opened != nil else { return false }
+    if case .running = listing { return false }
+    if case .runningAndWanted = listing { return false }
+    guard !held.isEmpty, opened != nil else { return false }
     var intake = Intake(account: held.account, isHeld: true)
     let transactions = held.transactions
     held = HeldTransactions()

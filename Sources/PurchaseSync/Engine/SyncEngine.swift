@@ -37,6 +37,14 @@ public actor SyncEngine {
   var calls: [Int: Call] = [:]
   var nextWork = 0
   var isShutDown = false
+  /// When the engine was made, for the paces.
+  let beginning: ContinuousClock.Instant
+  var wakes = WakePace()
+  /// Waits for the moment of the wakes that came too fast.
+  var wakeTimer: Task<Void, Never>?
+  var listings = CallPace.listings
+  /// Waits for the moment of a listing that was asked for too soon.
+  var listingTimer: Task<Void, Never>?
   /// The app is in the background: a machine that is made meanwhile sends nothing either.
   var isSuspended = false
   /// How often the app came to the foreground.
@@ -80,7 +88,7 @@ public actor SyncEngine {
   }
 
   /// Whether the store is being listed, or notices are being sent.
-  enum Listing { case idle, running, runningAndWanted }
+  enum Listing { case idle, waiting, running, runningAndWanted }
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, transport: any BackendTransport,
@@ -89,6 +97,7 @@ public actor SyncEngine {
     self.configuration = configuration
     self.store = store
     meter = Meter(configuration)
+    beginning = configuration.system.uptime()
     var setup = configuration.queueSetup
     setup.changes = meter.changes
     session = QueueSession(setup, now: configuration.now)
@@ -216,6 +225,8 @@ public actor SyncEngine {
   public func eventStream() throws(SyncError) -> AsyncStream<SyncEvent> {
     events.open(replaying: try unconfirmedOutcomes()) { [weak self] number in
       Task { await self?.closeStream(number) }
+    } onRoom: { [weak self] number in
+      Task { await self?.announceDropped(to: number) }
     }
   }
 }

@@ -18,7 +18,7 @@ public struct SyncSnapshot: Sendable, Hashable {
   /// Whether the store keeps purchases for lack of capacity. It is asked for them when there is capacity.
   public var isStoreHoldingMore: Bool
   /// Events that were dropped since the engine was opened, because a listener did not take them. Outcomes among them are
-  /// told again at the next foreground.
+  /// published again as soon as it has taken half of its events, and at the next foreground.
   public var droppedEvents = 0
   /// Calls of the credentials, the store and the backend that have not returned within their time limits, oldest first.
   public var lateCalls: [LateCall] = []

@@ -145,9 +145,18 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
     guard let entry = try transactionStorage.entry(key) else { return [] }
-    let waitsForProof = try attemptStorage.watch(of: key).unknownAnswers > 0
+    let watch = try attemptStorage.watch(of: key)
+    let waitsForProof = watch.unknownAnswers > 0
     try transactionStorage.attach(proof, to: key, now: now)
-    guard try transactionStorage.entry(key)?.payloads != entry.payloads else { return [] }
+    let isNew = try transactionStorage.entry(key)?.payloads != entry.payloads
+    // A receipt that is the same, or signed each time it is read, is no news: the answers to the earlier ones still count.
+    if waitsForProof, entry.state != .quarantined,
+      !isNew || !proofPaces[key, default: .newProofs].takes(at: now.milliseconds)
+    {
+      try commitRetry([key: watch], now: now)
+      return []
+    }
+    guard isNew else { return [] }
     switch entry.state {
     case .quarantined: guard try releaseProven(key, in: entry.lane, now: now) else { return [] }
     case .queued, .damaged:

@@ -40,6 +40,8 @@ package struct SyncMachine<Storage: SyncStorage> {
   private var updates = OwedUpdates()
   var adoptions = AdoptionTable()
   var storeSide = StoreSide()
+  /// New proofs of entries that wait for one.
+  var proofPaces: [EntryKey: CallPace] = [:]
 
   package init(storage: Storage, policy: RetryPolicy, appVersion: String = "", seed: UInt64) {
     self.storage = storage
@@ -164,10 +166,10 @@ package struct SyncMachine<Storage: SyncStorage> {
     var hasSettled = false
     do throws(QueueError) {
       // Before settling: transactions that are settled under an unknown epoch would not be offered again.
-      actions += try updates.epochArrived(reply.ledgerEpoch, in: storage)
+      actions += try updates.epochArrived(reply.ledgerEpoch, in: storage, now: now)
       hasSettled = try settle(answer, request, arrived: lanes[lane].arrivedInFlight, &actions, now: now)
       // And after: another process may have heard of a new epoch in between, and have offered everything settled by then.
-      if hasSettled { actions += try updates.epochArrived(reply.ledgerEpoch, in: storage) }
+      if hasSettled { actions += try updates.epochArrived(reply.ledgerEpoch, in: storage, now: now) }
       try keepUnsettled(of: answer, request, in: lane, &actions, now: now)
       if reply.pauseMilliseconds != nil { try retry.commit(in: storage, now: now) }
     } catch {
@@ -379,7 +381,10 @@ extension SyncMachine {
     storeSide.finishes.begin(tombstone, into: &actions)
   }
 
-  mutating func forgetProofReleases(of key: EntryKey) { quarantine.settled(key) }
+  mutating func forgetProofReleases(of key: EntryKey) {
+    quarantine.settled(key)
+    if !proofPaces.isEmpty { proofPaces[key] = nil }
+  }
 
   /// Moves an entry to quarantine, or postpones it for as long if the quarantine is full. `asked`: when the backend wants
   /// it again at the earliest.

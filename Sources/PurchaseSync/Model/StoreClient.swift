@@ -59,11 +59,14 @@ public struct StoreListing: Sendable, Hashable {
   public var account: String?
   /// The unfinished transactions, oldest first.
   public var transactions: [StoreTransaction]
+  /// False if the store gave these and then did not answer any more: they count, and nothing follows from what is missing.
+  public var isComplete: Bool
 
   /// Creates a listing.
-  public init(account: String? = nil, transactions: [StoreTransaction]) {
+  public init(account: String? = nil, transactions: [StoreTransaction], isComplete: Bool = true) {
     self.account = account
     self.transactions = transactions
+    self.isComplete = isComplete
   }
 }
 

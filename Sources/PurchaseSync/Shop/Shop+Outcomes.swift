@@ -9,6 +9,7 @@ extension Shop {
     }
     answer(desk.heard(event))
     changed()
+    peekAgain()
     // A transaction that the store delivers in the background opens the file.
     if !isFulfilling { await closeAgain() }
   }

@@ -31,6 +31,29 @@ extension Shop {
     return statuses
   }
 
+  /// Looks for outcomes that another process of this installation has brought, such as an extension: ten seconds after the
+  /// last event in front, and then after pauses that double up to an hour.
+  func peekAgain(after pause: Duration = .seconds(10)) {
+    peeking?.cancel()
+    guard !isClosed, visit != .background, visit != .resting else { return }
+    let sleep = configuration.system.sleep
+    peeking = Task { [weak self] in
+      do {
+        try await sleep(pause.wholeMilliseconds)
+      } catch {
+        return  // An event came, or the app left.
+      }
+      guard let self else { return }
+      await self.peek(after: pause)
+    }
+  }
+
+  private func peek(after pause: Duration) async {
+    guard !isClosed, let engine else { return }
+    await engine.lookForOutcomes()
+    peekAgain(after: min(pause * 2, .seconds(3_600)))
+  }
+
   private func unwatch(_ number: Int) { watchers[number] = nil }
 
   /// Looks at the engine, if a reader wants to know. Many changes in a row are one look.

@@ -68,6 +68,8 @@ public actor Shop {
   var givings = 0
   /// Waits for the next attempt of what has failed.
   var retry: Task<Void, Never>?
+  /// Waits for the next look for outcomes of other processes.
+  var peeking: Task<Void, Never>?
   /// Calls of `drain` and `suspend` under way: they may use the file in the background, and close it.
   var drains = 0
   var suspensions = 0
@@ -142,6 +144,7 @@ public actor Shop {
   deinit {
     retry?.cancel()
     looking?.cancel()
+    peeking?.cancel()
     for task in tasks.values { task.cancel() }
     for watcher in watchers.values { watcher.finish() }
   }
@@ -211,6 +214,7 @@ public actor Shop {
       if visit == .foreground { await networkIsBack(.foreground) }
       await closeAgain()
       changed()
+      peekAgain()
       return .success(engine)
     } catch {
       problem = error
@@ -249,6 +253,7 @@ public actor Shop {
     if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
     retry?.cancel()
     looking?.cancel()
+    peeking?.cancel()
     for task in tasks.values { task.cancel() }
     await engine?.shutdown()
     for watcher in watchers.values { watcher.finish() }

@@ -41,19 +41,21 @@ public final class AppLab: Sendable {
   ///   - seed: The seed of the random numbers: the jitter of retries, tokens and ids.
   ///   - beginning: The wall clock at the start.
   ///   - longest: How much virtual time the run may take.
+  ///   - patience: How much of the system's time one task may hold the lab.
   ///   - body: The test. `#expect` works in it.
   /// - Returns: The result of `body`.
   /// - Throws: What `body` throws; ``AppLabError`` if it can never return.
   public static func run<R: Sendable>(
     products: [StoreProduct], seed: UInt64 = 0,
     beginning: Date = Date(timeIntervalSince1970: 1_767_225_600), longest: Duration = .seconds(400 * 86_400),
-    _ body: @escaping @Sendable (AppLab) async throws -> R
+    patience: Duration = .seconds(60), _ body: @escaping @Sendable (AppLab) async throws -> R
   ) async throws -> R {
     let folder = FileManager.default.temporaryDirectory.path + "/AppLab-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let result: Result<R, any Error>
+    let queue = VirtualQueue(longest: longest.inMilliseconds, patience: patience / .seconds(1))
     do {
-      let lab = try AppLab(products, seed, beginning, VirtualQueue(longest: longest.inMilliseconds), folder)
+      let lab = try AppLab(products, seed, beginning, queue, folder)
       result = .success(try await lab.queue.run { try await body(lab) })
     } catch {
       result = .failure(AppLabError(error) ?? error)

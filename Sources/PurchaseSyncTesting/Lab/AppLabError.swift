@@ -10,6 +10,8 @@ public enum AppLabError: Error, Sendable, Hashable {
   case timeIsOver
   /// A task asks again and again, and never waits.
   case spinning
+  /// A task has held the lab for a minute of the system's time: it waits for a lock.
+  case blocked
   /// This Swift runtime has no hook for its jobs.
   case unsupported
 
@@ -21,6 +23,7 @@ public enum AppLabError: Error, Sendable, Hashable {
         case .nothingLeft: .nothingLeft
         case .timeIsOver: .timeIsOver
         case .spinning: .spinning
+        case .blocked: .blocked
         }
     case is VirtualQueue.NoHook: self = .unsupported
     default: return nil
@@ -38,6 +41,9 @@ extension AppLabError: CustomStringConvertible, LocalizedError {
     case .timeIsOver:
       "the test still waits after the longest virtual time. If it waits for other threads, use AppLab.outside"
     case .spinning: "a task asks again and again without waiting: use AppLab.until"
+    case .blocked:
+      "a task of the lab has not returned for a minute. In withStore, use only the store that it passes: every other call "
+        + "of the server or the lab waits for it"
     case .unsupported: "this Swift runtime has no hook for its jobs, so time cannot be virtual"
     }
   }

@@ -10,11 +10,19 @@ import PurchaseQueue
 /// ```
 ///
 /// The updates themselves are stored. The state only avoids a query at each event.
+///
+/// Servers that name different epochs in turn do not make a device offer everything each time: after an offer, the next one
+/// waits for the pace. Until then the stored epoch stays the earlier one, so that a kill loses no offer.
 struct OwedUpdates: Hashable {
   /// The epoch that this process heard or read last; nil before the first reply.
   private var epoch: String?
   /// Whether the storage may hold owed updates.
   private(set) var mayBeOwed = false
+  /// The epoch of the last reply.
+  private var latest: String?
+  /// Everything is to be offered once the pace allows.
+  private var isPaced = false
+  private var offers = CallPace.ledgerOffers
 
   /// The bytes of an epoch that count.
   private static var longestEpoch: Int { 256 }
@@ -31,21 +39,37 @@ struct OwedUpdates: Hashable {
   ///
   /// Another epoch means that the backend was restored from a backup: everything settled is offered to it again.
   mutating func epochArrived(
-    _ heard: String, in storage: some OwedUpdateStorage
+    _ heard: String, in storage: some OwedUpdateStorage, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     // It is stored, and the backend may send any length.
     let new = heard.prefix(bytes: Self.longestEpoch)
     let known = try storage.ledgerEpoch()
+    latest = new
     guard new != known else {
       if new != epoch { (epoch, mayBeOwed) = (new, true) }
       return []
     }
-    let isRestored = known != nil
-    try storage.keepLedgerEpoch(new, offeringAgain: isRestored)
-    epoch = new
-    guard isRestored else { return [] }
+    guard known != nil else {
+      try storage.keepLedgerEpoch(new, offeringAgain: false)
+      epoch = new
+      return []
+    }
     mayBeOwed = true
+    let wait = offers.wait(at: now.milliseconds)
+    guard wait == 0 else {
+      isPaced = true
+      return [.wake(at: now.adding(milliseconds: wait))]
+    }
+    try offer(new, in: storage, now: now)
     return [.emit(.ledgerChanged)]
+  }
+
+  private mutating func offer(
+    _ new: String, in storage: some OwedUpdateStorage, now: Timestamp
+  ) throws(QueueError) {
+    try storage.keepLedgerEpoch(new, offeringAgain: true)
+    _ = offers.takes(at: now.milliseconds)
+    (epoch, isPaced) = (new, false)
   }
 
   /// Queues as many updates as there is capacity for. Returns their keys, and when to try again if some are left:
@@ -53,9 +77,12 @@ struct OwedUpdates: Hashable {
   mutating func queue(
     in storage: some OwedUpdateStorage, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> (queued: [EntryKey], retryAt: Timestamp?) {
+    let wait = offers.wait(at: now.milliseconds)
+    if isPaced, wait == 0, let latest { try offer(latest, in: storage, now: now) }
     let result = try storage.queueOwedUpdates(now: now)
-    mayBeOwed = result.areWaiting
-    return (result.queued, result.areWaiting ? Self.retryAt(now: now, policy: policy) : nil)
+    mayBeOwed = result.areWaiting || isPaced
+    if result.areWaiting { return (result.queued, Self.retryAt(now: now, policy: policy)) }
+    return (result.queued, isPaced ? policy.bounded(now.adding(milliseconds: wait), after: now) : nil)
   }
 
   /// When updates that wait for capacity are tried again.

@@ -1,0 +1,155 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// Many outcomes, slow readers, kills and other processes: each outcome reaches the app.
+@Suite struct OutcomeBacklogTests {
+  private static func fill(_ app: LabApp, _ count: Int) async throws {
+    for _ in 0..<count { _ = try await app.store.pay(product: ShopLab.gems, quantity: 1, accountToken: nil) }
+  }
+
+  /// `fulfil` takes a second each, and the app is killed in between.
+  @Test func `each of 700 outcomes is given to fulfil at least once, though the app is killed`() async throws
+  {
+    try await ShopLab.run { lab in
+      let (phone, count, keys) = (lab.phone(), 700, Locked<Set<EntryKey>>([]))
+      try await phone.launch { app in try await Self.fill(app, count) }
+      for launch in 0..<2 {
+        try await phone.launch { app in
+          let shop = app.shop { outcome in
+            try await app.sleep(1_000)
+            keys.withLock { _ = $0.insert(outcome.key) }
+          }
+          let engine = try await shop.syncEngine()
+          guard launch > 0 else { return try await lab.pass(.seconds(350)) }
+          try await lab.pass(.seconds(3_600))
+          let rest = try await engine.snapshot()
+          #expect(rest.outcomes.isEmpty)
+          #expect(rest.purchases.isEmpty)
+          #expect(rest.outcomesForgotten == 0)
+        }
+      }
+      #expect(keys.value.count == count)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a reader that fell behind gets what its buffer dropped`(confirms: Bool) async throws {
+    try await ShopLab.launch { lab, app in
+      let count = EventStreams.capacity + 200
+      try await Self.fill(app, count)
+      let engine = try await SyncEngine.open(
+        app.configuration, store: app.store, transport: app.backend, credentials: { "token-" + $0.account })
+      let stream = try await engine.eventStream()
+      try await lab.pass(.seconds(120))
+      let state = try await engine.snapshot()
+      #expect(state.outcomes.count == count)
+      #expect(state.droppedEvents > 0)
+      var keys: Set<EntryKey> = []
+      for await event in stream {
+        guard let outcome = event.outcome else { continue }
+        keys.insert(outcome.key)
+        if confirms { try await engine.confirm(outcome) }
+        if keys.count == count { break }
+      }
+      #expect(keys.count == count)
+      await engine.shutdown()
+    }
+  }
+
+  /// The extension has a network. It queues and sends; the app's `fulfil` is the app's.
+  @Test(arguments: [false, true])
+  func `the app in front gets what its extension has delivered`(hasQueued: Bool) async throws {
+    try await ShopLab.launch { lab, app in
+      let (book, isDown) = (OutcomeBook(), Locked(false))
+      let backend = RecordingTransport(app.backend) { request in
+        isDown.value && request.path == "v1/receipts" ? BackendResponse(status: 503, body: Data()) : nil
+      }
+      let shop = app.shop(backend: backend) { book.take($0) }
+      try await shop.resume()
+      if hasQueued {
+        isDown.withLock { $0 = true }
+        #expect(try await shop.purchase(ShopLab.gems, for: "alice") == .pending(.delivery))
+      } else {
+        try await lab.pass(.seconds(3_600))
+        try await Self.fill(app, 1)
+      }
+      let other = try await SyncEngine.open(
+        app.configuration, store: app.store, transport: app.backend, credentials: { "token-" + $0.account })
+      try await lab.until { try lab.server.snapshot().credits.count == 1 }
+      try await lab.pass(.seconds(10))
+      await other.shutdown()
+      isDown.withLock { $0 = false }
+      try await lab.pass(.seconds(hasQueued ? 120 : 7_200))
+      #expect(book.products == [ShopLab.gems])
+      await shop.close()
+    }
+  }
+
+  // MARK: Lists that never end
+
+  /// Yields its numbers, and then nothing and no end.
+  private struct Endless: AsyncSequence, Sendable {
+    var count: Int
+    var hangs = true
+    func makeAsyncIterator() -> Iterator { Iterator(left: count, hangs: hangs) }
+    struct Iterator: AsyncIteratorProtocol {
+      var left: Int
+      let hangs: Bool
+      mutating func next() async -> Int? {
+        guard left == 0 else {
+          left -= 1
+          return left
+        }
+        // As a call that ignores its cancellation.
+        if hangs { await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+        return nil
+      }
+    }
+  }
+
+  @Test(arguments: [0, 1, 100], [false, true])
+  func `of a list that yields and never ends, what came counts`(count: Int, hangs: Bool) async {
+    let (elements, isComplete) = await EndlessSequence.elements(
+      of: Endless(count: count, hangs: hangs), quietMilliseconds: hangs ? 50 : 60_000)
+    #expect(elements.count == count)
+    #expect(isComplete == !hangs)
+  }
+
+  /// Its list has what was paid, and is not complete.
+  private struct PartialStore: SellingStore {
+    let inner: MockStoreClient
+    var updates: AsyncStream<StoreTransaction> { inner.updates }
+    func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult { try await inner.purchase(order) }
+    func unfinished() async throws -> StoreListing {
+      var listing = try await inner.unfinished()
+      listing.isComplete = false
+      return listing
+    }
+    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+      try await inner.finish(transactionIDs: transactionIDs)
+    }
+  }
+
+  @Test func `what an incomplete list has is delivered, and what it lacks is not called done`() async throws {
+    try await ShopLab.run { lab in
+      let (phone, book) = (lab.phone(), OutcomeBook())
+      phone.dies(.afterPayment)
+      try await phone.launch { app in
+        _ = try await app.shop { _ in }.purchase(ShopLab.gems, for: "alice")
+      }
+      try await phone.launch { app in
+        let shop = app.shop(store: PartialStore(inner: app.store)) { book.take($0) }
+        try await shop.signedIn(as: "alice")
+        try await lab.pass(.seconds(60))
+        #expect(book.products == [ShopLab.gems])
+        #expect(try lab.server.snapshot().charges.allSatisfy(\.isFinished))
+        await shop.close()
+      }
+    }
+  }
+}
