@@ -53,4 +53,20 @@ import Testing
       }
     }
   }
+
+  @Test func `an item that cannot be read is reported at each opening, and stays`() async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = DirectoryVault(directory: directory + "/vault")
+      try vault.store(VaultItem(name: "entry.bad", bytes: Array("secret".utf8)))
+      let reports = Locked<[Diagnostic]>([])
+      for _ in 0..<2 {
+        var setup = QueueSetup(path: directory + "/q", vault: vault)
+        setup.diagnostics = { report in reports.withLock { $0.append(report) } }
+        _ = try QueueFile(setup, now: noon)
+      }
+      #expect(reports.value.map(\.subject) == ["entry.bad", "entry.bad"])
+      #expect(!reports.value.contains { $0.description.contains("secret") })
+      #expect(try vault.list() == ["entry.bad"])
+    }
+  }
 }

@@ -10,7 +10,8 @@ import Testing
 /// A backend that answers anything for a while, and two shops on one file. Nothing that it said settles a purchase, so
 /// that all of them are delivered once it is well again.
 @Suite struct ReplyWalkTests {
-  @Test(arguments: 0..<UInt64(LongTests.number("SEEDS") ?? LongTests.count(short: 6, long: 150)))
+  @Test(
+    arguments: 0..<UInt64(LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 6, long: 150)))
   func `after any answers every purchase is delivered`(seed: UInt64) async throws {
     try await AppLab.run(
       products: [StoreProduct(id: "gems", kind: .consumable), StoreProduct(id: "coins", kind: .consumable)],

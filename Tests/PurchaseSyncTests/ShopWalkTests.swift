@@ -10,7 +10,8 @@ import Testing
 /// Random calls of a shop, in an order that nobody would write down. At the end all is well again, and every purchase is
 /// credited once, fulfilled and finished.
 @Suite struct ShopWalkTests {
-  @Test(arguments: 0..<UInt64(LongTests.number("SEEDS") ?? LongTests.count(short: 6, long: 150)))
+  @Test(
+    arguments: 0..<UInt64(LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 6, long: 150)))
   func `after any calls every purchase is fulfilled, and the file is closed in the background`(seed: UInt64)
     async throws
   {

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSyncTesting
 import Testing
 
@@ -104,6 +105,25 @@ import Testing
     for wrong in ["", identity.id.uuidString, identity.id.uuidString + ":", "no:secret", "a device"] {
       #expect(DeviceIdentity(stored: wrong) == nil)
     }
+  }
+
+  @Test func `an order that cannot be read is reported, and the others are restored`() throws {
+    let directory = try TemporaryDirectory()
+    let vault = MoodyVault()
+    let request = try open(directory.path + "/q", vault)
+    let asked = try request.request(
+      account: "alice", product: "gems", quantity: 1, proposing: "key", waiting: [], now: midday)
+    let document = OrderDocument(
+      number: "7", accountToken: UUID(), productID: "gems", quantity: 1, state: .open, createdAt: midday)
+    _ = try request.save(document, account: "alice", answering: asked, now: midday)
+    vault.items["order.bad"] = VaultItem(name: "order.bad", bytes: Array("secret".utf8))
+    let reports = Locked<[Diagnostic]>([])
+    var setup = QueueSetup(path: directory.path + "/fresh", vault: vault)
+    setup.diagnostics = { report in reports.withLock { $0.append(report) } }
+    let fresh = try SyncFile(queue: QueueFile(setup, now: midday))
+    #expect(try fresh.journal.orders().map(\.order.number) == ["7"])
+    #expect(reports.value.map(\.subject) == ["order.bad"])
+    #expect(!reports.value.contains { $0.description.contains("secret") })
   }
 
   // MARK: Cancelled orders in the vault

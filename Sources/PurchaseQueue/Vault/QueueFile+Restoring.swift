@@ -173,8 +173,14 @@ extension QueueFile {
   private func mirrors(_ names: [String], in vault: any QueueVault) throws(QueueError) -> [VaultMirror] {
     var mirrors: [VaultMirror] = []
     for name in names {
-      let item = try asking { () throws(VaultError) in try vault.item(named: name) }
-      if let mirror = item.flatMap(VaultMirror.init) { mirrors.append(mirror) }
+      guard let item = try asking({ () throws(VaultError) in try vault.item(named: name) }) else { continue }
+      if let mirror = VaultMirror(item) {
+        mirrors.append(mirror)
+      } else {
+        // It stays in the vault: a later version may read it.
+        let error = VaultError.failed(reason: "\(item.bytes.count) bytes that are no entry")
+        diagnostics?(Diagnostic(.vaultRead, name, error))
+      }
     }
     return mirrors
   }

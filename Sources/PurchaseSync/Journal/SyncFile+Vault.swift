@@ -60,7 +60,12 @@ extension SyncFile {
       return
     }
     for item in items {
-      guard let mirrored = Self.decode(item) else { continue }
+      guard let mirrored = Self.decode(item) else {
+        // It stays in the vault: a later version may read it.
+        let error = VaultError.failed(reason: "\(item.bytes.count) bytes that are no order")
+        queue.diagnostics?(Diagnostic(.vaultRead, item.name, error))
+        continue
+      }
       let order = PurchaseOrder(mirrored.document, account: mirrored.account)
       guard try journal.row(number: order.number) == nil else { continue }
       let extras = OrderExtras(context: mirrored.context, isDeviceMade: mirrored.isDeviceMade == true)
