@@ -37,7 +37,7 @@ extension MachineWalk {
       if chance(2, in: 3) { token = UInt8(orderCount) }
     }
     saleCount += 1
-    let ordered = token.flatMap { memory.book.orderFacts(accountToken: orderToken($0)) }
+    let ordered = token.flatMap { memory.book.orders(TokenQuery(orderToken($0), limit: 1)).first }
     let product = ordered?.productID ?? pick(["gems", "coins"])
     let transaction = payment(
       "\(saleCount)", token: token.map(orderToken), product: product, at: Int64(saleCount)
