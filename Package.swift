@@ -65,6 +65,7 @@ let package = Package(
       name: "Exploration",
       dependencies: [
         "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection", "Fleet",
+        "VirtualTime",
       ],
       swiftSettings: settings),
     .target(name: "Fleet", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),

@@ -112,7 +112,7 @@ extension Fault {
         status: status, retryAfter: retryAfter, body: body)
     }
     switch self {
-    case .dropRequest: return rule(.dropBeforeCommit)
+    case .dropRequest, .offline: return rule(.dropBeforeCommit)
     case .loseReply: return rule(.dropAfterCommit)
     case .duplicate: return rule(.deliverTwice)
     case .delay: return rule(.delay, milliseconds: 100)

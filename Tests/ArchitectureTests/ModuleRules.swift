@@ -34,7 +34,7 @@ struct ModuleRules: Sendable {
       project: ["PurchaseSQLite", "PurchaseQueue", "CPurchaseSQLite"], toolchain: system.union(["Foundation"])
     ),
     "Sources/Exploration": ModuleRules(
-      project: storage.union(["PurchaseSync", "FaultInjection", "Fleet"]),
+      project: storage.union(["PurchaseSync", "FaultInjection", "Fleet", "VirtualTime"]),
       toolchain: system.union(["Foundation"])),
     "Sources/Fleet": ModuleRules(
       project: ["PurchaseSync", "PurchaseQueue"], toolchain: system),

@@ -10,6 +10,9 @@ package enum EngineBug: String, PlantedBug {
   case leaseFreedEarly, leaseKept
   // MARK: The app around the engine
   case wrongAccountAfterAwait, finishInADefer, outcomeToldEarly, confirmedForTheApp, streamNeverEnds
+  case wakeForgotten, ceilingOfAShift
+  // MARK: Paces
+  case retriesAtOnce, probesWithoutEnd, listsWithoutEnd, asksForTokens, tellsUntilConfirmed
   // MARK: The vault
   case vaultMovesAlong
   // MARK: The backend
@@ -29,6 +32,15 @@ package enum EngineBug: String, PlantedBug {
     case .userNotNamed: "the uploads of the device do not name the account that uses the phone"
     case .restoredForAnyone:
       "all that a new phone restores is told to be the account's that is signed in there"
+    case .wakeForgotten: "the app does not say that the network is back, or that it comes to the front"
+    case .ceilingOfAShift: "the longest wait between two attempts is eight hours"
+    case .retriesAtOnce: "a wrapper of the transport repeats a failed upload at once"
+    case .probesWithoutEnd:
+      "a wrapper of the transport asks the backend ten times a second whether it is well"
+    case .listsWithoutEnd: "a wrapper of the store lists it until the list is empty"
+    case .asksForTokens:
+      "a wrapper of the transport asks for a newer token before each attempt, until there is one"
+    case .tellsUntilConfirmed: "the app is given an outcome again and again until it has confirmed it"
     case .vaultMovesAlong: "a backup takes the vault, with the device's name, to the next phone"
     case .finishBeforeTheReply: "the transaction is finished during its upload, before the reply"
     case .leaseFreedEarly: "a lane's lock is removed when its upload is sent, before the reply"

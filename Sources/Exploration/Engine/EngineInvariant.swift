@@ -26,6 +26,9 @@ package enum EngineInvariant: String, Invariant {
   case eachOrderEnds = "36"
   case neverBlocked = "37"
   case idAlone = "39"
+  case promptAfterWake = "40"
+  case promptAlone = "41"
+  case paced = "42"
   case shutdownReturns = "S1"
   case nothingAfterShutdown = "S2"
   case streamsEnd = "S3"
@@ -50,6 +53,8 @@ package enum EngineInvariant: String, Invariant {
       "an entry leaves only by a settling verdict that the engine received, or by a recorded discard"
     case .finished:
       "a settled entry is finished, and its outcome is delivered once it is durable, also after a crash"
+    case .paced:
+      "uploads, requests, calls of the store and of the app have a pace, whatever backend and app do"
     case .quiet: "when no work is left, no timer is set, nothing is sent, and no job runs without end"
     case .shutdownReturns: "shutdown returns as soon as the running calls have ended"
     case .nothingAfterShutdown: "after shutdown the engine sends, calls and times nothing, and holds no lease"
@@ -71,6 +76,8 @@ package enum EngineInvariant: String, Invariant {
     case .eachOrderEnds, .neverBlocked, .idAlone: 5
     case .ownerTold: 100
     case .retryAfter: 50
+    case .promptAlone: 5
+    case .promptAfterWake: 100
     case .prefix, .refunds, .suspensionHolds, .cancelReturns: 60
     default: 500
     }
@@ -92,7 +99,7 @@ package enum EngineMark: Int, Mark {
   case restoredOnNewPhone, receiptRestored, restoredAsOwn, restoredAsAnothers, restoredAgain
   case startedFromCopy, copiedWithEntries, boughtOnCopy, adoptedOnCopy
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
-  case idGuessed
+  case idGuessed, cameOnline, twoServers, calledBack
 
   package var sentence: String {
     switch self {
@@ -150,6 +157,9 @@ package enum EngineMark: Int, Mark {
     case .pendingSignedOut: "an account signed out while its payment waited"
     case .neverConfirmed: "an app confirmed no outcome"
     case .deviceMadeOrder: "the device made an order"
+    case .cameOnline: "the network came back after ten minutes or more with a purchase"
+    case .twoServers: "two servers with a ledger each answered in turn"
+    case .calledBack: "the app called the engine back while it was asked for a token"
     case .idGuessed: "a stranger named the id of a purchase, without a proof"
     case .beginTwice: "the app asked for two orders at once"
     }

@@ -47,6 +47,8 @@ struct EngineKnobs {
       acts.append((act, random.between(1, act.most)))
     }
     makesOrders = random.chance(300)
+    // A lift takes its time.
+    if acts.contains(where: { $0.act == .lift }) { length = 6 * 3_600_000 }
     if acts.contains(where: { $0.act == .restore }) { products = 4 }
     // Entries in a copy may wait for ever for an account that is not on that phone. They fill a small queue.
     if acts.contains(where: { $0.act == .clone }) { entries = 64 }
@@ -104,6 +106,7 @@ enum EngineAct: CaseIterable, Sendable {
   case dismissSheets, chargeCancelled, buyOwned, pendingSignOut, neverConfirm
   case heardElsewhere, resubscribe, offerCode
   case restore, clone
+  case lift, twoServers, callsBack
 
   var permille: Int {
     switch self {
@@ -114,7 +117,7 @@ enum EngineAct: CaseIterable, Sendable {
 
   var most: Int {
     switch self {
-    case .secondEngine, .clone: 1
+    case .secondEngine, .clone, .lift, .twoServers, .callsBack: 1
     case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice: 2
     default: 3
     }
@@ -126,6 +129,8 @@ enum EngineAct: CaseIterable, Sendable {
     case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice, .replaceFile: [.crash]
     case .secondEngine: [.crash, .accounts]
     case .suspend, .suspendTwice, .wake: [.network, .crash]
+    case .lift, .twoServers: [.network]
+    case .callsBack: [.accounts]
     case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut, .heardElsewhere, .offerCode, .clone:
       [.accounts]
     case .restore: [.accounts, .subscriptions]

@@ -33,6 +33,8 @@ final class EngineProcess: @unchecked Sendable {
   /// The Retry-After of replies, by their tag. They count once the engine has logged them.
   var asked: [Int: Int64] = [:]
   var floor: Int64 = 0
+  /// The same with the longest jitter.
+  var latestFloor: Int64 = 0
   /// Calls of `begin`, by their number.
   var begins: [Int: Task<Void, Never>] = [:]
   var begun = 0

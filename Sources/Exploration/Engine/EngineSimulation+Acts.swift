@@ -64,6 +64,8 @@ extension EngineSimulation {
     case .replaceFile: replaceFile()
     case .restore: restoreOnNewPhone()
     case .clone: startFromCopy()
+    case .lift: loseNetwork()
+    case .twoServers, .callsBack: tempt(act)
     default: start(process) { await self.ask(act, process, engine) }
     }
   }
@@ -185,7 +187,8 @@ extension EngineSimulation {
     if queue.count(.timer, of: process.number) > 0 { checker.mark(.timerRacedWake) }
     tell(process, "wakes: \(reason)")
     do {
-      try await engine.wake(reason)
+      if bug != .wakeForgotten { try await engine.wake(reason) }
+      noteWake(of: process, reason)
     } catch {
       if process.isAlive { tell(process, "cannot wake: \(error)") }
     }
@@ -226,6 +229,7 @@ extension EngineSimulation {
   private func replaceFile() {
     let running = processes.filter { !$0.hasEnded }
     guard running.count == 1, running[0].isRunning, let watch else { return }
+    restartDeadlines()
     let isOut = inFlight.values.contains { !$0.isEmpty }
     do {
       try watch.gather()

@@ -163,6 +163,8 @@ extension EngineSimulation {
           start(process) { await self.confirmOwned(outcome, process, engine) }
           continue
         }
+        countOutcome(process)
+        if bug == .tellsUntilConfirmed { tellAgain(process, outcome.key.rawValue) }
         tell(outcome.key.rawValue, process, outcome.verdict)
         checkOwner(outcome)
         if bug == .confirmedForTheApp { try await engine.confirm(outcome) }
@@ -192,6 +194,15 @@ extension EngineSimulation {
     checker.expect(
       .finished, watch?.content.stones[key] != nil,
       "the app received the outcome of \(key), which is not settled in the file")
+  }
+
+  /// A planted bug.
+  private func tellAgain(_ process: EngineProcess, _ key: String, left: Int = 400) {
+    later(100) { [self] in
+      guard process.isAlive, left > 0, watch?.content.stones[key]?.isUnseen == true else { return }
+      countOutcome(process)
+      tellAgain(process, key, left: left - 1)
+    }
   }
 
   private func confirm(_ outcome: Outcome, _ process: EngineProcess, _ engine: SyncEngine) async {

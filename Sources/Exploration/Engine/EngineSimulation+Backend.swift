@@ -11,7 +11,9 @@ extension EngineSimulation {
     // An account that signs out on the first phone stays signed in on another one.
     let signedOut = process.phone == nil ? signedOut : []
     let device = device(of: request, process)
-    if let account, signedOut.contains(account) { return BackendResponse(status: 401, body: Data()) }
+    if let account, signedOut.contains(account) || isTempted(by: .callsBack) && process.phone == nil {
+      return BackendResponse(status: 401, body: Data())
+    }
     switch (request.method, request.path) {
     case ("POST", "v1/orders"): return try makeOrder(request, for: account ?? "")
     case ("PUT", _): return try register(request, account ?? "")
@@ -99,7 +101,7 @@ extension EngineSimulation {
     }
     checkBuyers()
     watchAnswer(verdicts)
-    return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts)))
+    return json(200, try JSONEncoder().encode(UploadReply(ledgerEpoch: epochOfReply, verdicts: verdicts)))
   }
 
   /// A receipt shows no account token.

@@ -27,9 +27,11 @@ extension EngineSimulation {
       checker.expect(
         .noGhosts, store.sales.indices.contains(sale), "an entry that no purchase made: \(key)")
       guard store.sales.indices.contains(sale) else { return }
+      if old.rows[key] == nil { arrivals[key] = queue.now }
       check(key, sale, row, was: old.rows[key], old.stones[key] ?? new.stones[key])
     }
     for key in old.rows.keys.sorted() where new.rows[key] == nil {
+      if let row = old.rows[key], old.stones[key] == nil { checkDeadline(of: key, row) }
       left(key, Names.transaction(EntryKey(rawValue: key)), new.stones[key])
     }
     for key in old.stones.keys.sorted() {
@@ -199,6 +201,7 @@ extension EngineSimulation {
       if record.text.contains("another process") { checker.mark(.laneContended) }
       for (tag, seconds) in process.asked where record.text.contains("tag \(tag).") {
         process.floor = max(process.floor, queue.now + seconds * 1_000)
+        process.latestFloor = max(process.latestFloor, queue.now + seconds * 1_200)
       }
     default: break
     }

@@ -9,6 +9,8 @@ extension EngineSimulation {
 
   func heal() throws {
     isHealed = true
+    isOffline = false
+    temptations = []
     boundariesLeft = nil
     queue.stalls = 0
     tell(nil, "the faults end")

@@ -47,6 +47,7 @@ extension EngineSimulation {
         if process.phone == nil {
           neverOpened = nil
           if watch == nil { beginWatch() }
+          noteWake(of: process)
         }
         start(process) { await self.listen(process) }
         return
@@ -68,6 +69,7 @@ extension EngineSimulation {
       path: process.path, vault: vault(of: process),
       limits: QueueLimits(entries: knobs.entries, payloadBytes: knobs.isByReference ? 4 : 1 << 20),
       now: { [unowned self] in now })
+    if bug == .ceilingOfAShift { configuration.retry.ceiling = .seconds(8 * 3_600) }
     if knobs.makesOrders { configuration.orderPolicy = .backendFirst(timeLimit: .milliseconds(1_500)) }
     configuration.currentAccount = { [unowned self] in user(of: process) }
     configuration.requestTimeLimit = .milliseconds(Self.requestTime)

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import VirtualTime
 
 /// The engine's simulation: a store, a backend and apps around the real engine, on one run queue and in virtual time. One
 /// seed gives one run.
@@ -107,6 +108,22 @@ final class EngineSimulation: @unchecked Sendable {
   var returned: Set<Int> = []
   /// Requests with claims, of all processes.
   var uploads = 0
+  /// By when what each lane holds has to be delivered, and the earliest moment at which anything can be late.
+  var deadlines = [DeliveryDeadline](repeating: DeliveryDeadline(), count: Names.lanes.count)
+  var firstDue = Int64.max
+  /// When each entry of the first phone was queued.
+  var arrivals: [String: Int64] = [:]
+  /// When a reply last left a purchase in the queue.
+  var leftOpen: [Int: Int64] = [:]
+  /// Requests in flight that a fault strikes, and calls that hang, of the first phone.
+  var struckRequests = 0
+  var hangingCalls = 0
+  /// The first phone has no network.
+  var isOffline = false
+  /// What tempts the engine to work without end.
+  var temptations: Set<EngineAct> = []
+  /// How often the first phone did something in a minute.
+  var meter = PaceMeter()
   /// For the planted bugs of the lease.
   var lanesSeen: Set<String> = []
   var forgotten: [ForgottenLock] = []
@@ -211,6 +228,8 @@ final class EngineSimulation: @unchecked Sendable {
   private func afterStep() throws {
     if boundariesLeft == -1 { try dieAtBoundary() }
     look()
+    checkDeadlines()
+    observeDeadlines()
     if !queue.hasReady { settleObligations() }
   }
 

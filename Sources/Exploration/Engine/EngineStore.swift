@@ -6,7 +6,16 @@ struct EngineStore: StoreClient {
   let simulation: EngineSimulation
   let process: EngineProcess
 
-  func unfinished() async throws -> StoreListing { try await simulation.list(process) }
+  func unfinished() async throws -> StoreListing {
+    if simulation.bug == .listsWithoutEnd {
+      for _ in 0..<400 where process.isAlive {
+        await simulation.queue.pause(50)
+        simulation.countStoreCall(process)
+      }
+    }
+    return try await simulation.list(process)
+  }
+
   func receipt() async throws -> [UInt8]? {
     try await simulation.wait(simulation.shopWay(), process)
     return process.phone?.receipt ?? [0]
@@ -34,6 +43,8 @@ extension EngineSimulation {
 
   /// A call that never returns by itself. A deaf one ignores its cancellation as well.
   func hang(_ isDeaf: Bool, _ process: EngineProcess) async throws {
+    if process.phone == nil { hangingCalls += 1 }
+    defer { if process.phone == nil { hangingCalls -= 1 } }
     if isDeaf { await queue.pause(3_600_000) } else { try await queue.sleep(3_600_000, .simulation) }
     throw Gone()
   }
@@ -41,6 +52,7 @@ extension EngineSimulation {
   func list(_ process: EngineProcess) async throws -> StoreListing {
     guard process.isAlive else { throw Gone() }
     checkCalls(process, "lists the store")
+    countStoreCall(process)
     process.listings += 1
     defer { process.listings -= 1 }
     if process.listings > 1 { checker.mark(.listedWhileListing) }
@@ -74,6 +86,7 @@ extension EngineSimulation {
   func finish(_ ids: [String], _ process: EngineProcess) async throws -> [String: FinishResult] {
     guard process.isAlive else { throw Gone() }
     checkCalls(process, "finishes \(ids)")
+    countStoreCall(process)
     if ids.count > 1 { checker.mark(.finishedTogether) }
     var results: [String: FinishResult] = [:]
     for id in ids {
@@ -122,9 +135,14 @@ extension EngineSimulation {
 
   func credentials(of account: String, _ process: EngineProcess) async -> String? {
     guard process.isAlive else { return nil }
+    countQuestion(process)
+    tell(process, "is asked for a token of \(account)")
+    callBack(account, process)
     if !isHealed, people.chance(knobs.credentials) {
       if people.chance(400) {
         checker.mark(.credentialsHung)
+        if process.phone == nil { hangingCalls += 1 }
+        defer { if process.phone == nil { hangingCalls -= 1 } }
         if people.chance(knobs.deaf) {
           await queue.pause(3_600_000)
         } else {

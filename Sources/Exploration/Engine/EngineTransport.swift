@@ -30,6 +30,7 @@ extension EngineSimulation {
     checkCalls(process, "sends \(request.path)")
     let lane = request.path == "v1/receipts" ? lane(of: request, process) : ""
     sendCount += 1
+    countRequest(process, isUpload: request.path == "v1/receipts")
     let send = sendCount
     if request.path == "v1/receipts" { checkUpload(request, process) }
     if !lane.isEmpty { begins(send, lane, process) }
@@ -91,10 +92,16 @@ extension EngineSimulation {
   private func answer(
     to request: BackendRequest, _ send: Int, _ process: EngineProcess
   ) async -> Result<BackendResponse, TransportError> {
+    if isOffline, process.phone == nil {
+      tell(process, "cannot send \(request.path): no network")
+      return .failure(TransportError(.noAnswer, reason: "no network"))
+    }
     let isStruck = !isHealed && network.chance(knobs.network)
     let fate = isStruck ? network.pick(Fate.allCases) : nil
     tell(process, "sends \(request.path)" + (fate.map { ", \($0)" } ?? ""))
     let (way, back) = (Int64(network.below(knobs.latency + 1)), Int64(network.below(knobs.latency + 1)))
+    if fate != nil, process.phone == nil { struckRequests += 1 }
+    defer { if fate != nil, process.phone == nil { struckRequests -= 1 } }
     do {
       return .success(try await carry(request, send, fate, way, back, process))
     } catch is CancellationError {
@@ -181,6 +188,9 @@ extension EngineSimulation {
     do {
       for verdict in try JSONDecoder().decode(UploadReply.self, from: response.body).verdicts {
         if process.phone == nil { given[Names.order(verdict.transactionID)].insert(verdict.verdict.rawValue) }
+        if process.phone == nil, !verdict.verdict.isSettled {
+          leftOpen[Names.order(verdict.transactionID)] = queue.now
+        }
         if verdict.verdict == .refunded { checker.mark(.refundedVerdict) }
         if verdict.verdict == .duplicate { checker.mark(.duplicateVerdict) }
         tell(process, "  \(verdict.transactionID) is \(verdict.verdict.rawValue)")

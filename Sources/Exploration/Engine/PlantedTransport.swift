@@ -13,6 +13,18 @@ struct PlantedTransport: BackendTransport {
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     guard request.path == "v1/receipts" else { return try await inner.send(about(request)) }
     switch bug {
+    case .retriesAtOnce: return try await repeated(request)
+    case .probesWithoutEnd:
+      for _ in 0..<400 {
+        await inner.simulation.queue.pause(100)
+        inner.simulation.countRequest(process, isUpload: false)
+      }
+      return try await inner.send(request)
+    case .asksForTokens:
+      for _ in 0..<400 where process.isAlive {
+        _ = await inner.simulation.credentials(of: Names.accounts[0], process)
+      }
+      return try await inner.send(request)
     case .deviceOrderNotSent: return try await inner.send(withoutOrders(request))
     case .userNotNamed:
       var request = request
@@ -47,6 +59,19 @@ struct PlantedTransport: BackendTransport {
       return response
     default: return try await inner.send(request)
     }
+  }
+
+  private func repeated(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    for _ in 0..<400 {
+      do throws(TransportError) {
+        let response = try await inner.send(request)
+        if response.status < 500 { return response }
+      } catch {
+        if error.kind == .cancelled || !process.isAlive { throw error }
+      }
+      await inner.simulation.queue.pause(10)
+    }
+    return try await inner.send(request)
   }
 
   /// A request about orders, with a planted bug.

@@ -169,6 +169,9 @@ struct LeanStore {
   static let signedMark = UInt8(ascii: "s")
   static let receiptMark = UInt8(ascii: "r")
 
+  /// The next receipt of the Apple ID is another one, with the same content.
+  mutating func signAnew(receiptOf storeAccount: Int) { isStale[storeAccount] = true }
+
   /// Signs the transaction anew, as the store does when it delivers it again. A few times only: each new one is an update
   /// for a device that has settled the transaction, and a store without a limit would feed itself.
   mutating func resign(_ sale: Int) {

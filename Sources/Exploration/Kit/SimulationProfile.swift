@@ -27,8 +27,21 @@ package enum Fault: UInt8, CaseIterable, Sendable {
   case finishFails, finishLost, listingFails, listingTwice, receiptLacks
   // MARK: The vault
   case vaultFails
+  // MARK: Those that tempt an app to send without end
+  /// Two servers with a ledger each answer in turn.
+  case twoServers
+  /// The backend does not find a transaction in its receipt, and the store signs each receipt anew.
+  case freshReceipts
+  /// The backend refuses tokens, and the app reports a sign-in after each refusal.
+  case signsInAgain
+  /// The phone has no network: a request fails at once.
+  case offline
 
-  var ofNetwork: Bool { rawValue <= Fault.unauthorized.rawValue }
+  var ofNetwork: Bool { rawValue <= Fault.unauthorized.rawValue || self == .offline || self == .signsInAgain }
+  /// Whether it lasts for minutes only: each one makes as many requests as the engine allows.
+  var isTempting: Bool { rawValue >= Fault.twoServers.rawValue && rawValue <= Fault.signsInAgain.rawValue }
+  /// How often it then strikes at most, in permille.
+  static let temptation = 200
   var ofAnswer: Bool {
     rawValue >= Fault.storeUnavailable.rawValue && rawValue <= Fault.wrongOrder.rawValue
   }

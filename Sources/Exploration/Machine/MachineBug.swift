@@ -4,15 +4,16 @@ import PurchaseSync
 /// A bug planted where an engineer would write it: in the policy, the transport, the driver, the storage or the backend.
 package enum MachineBug: String, PlantedBug {
   // MARK: The policy's numbers
-  case jitterWithoutCeiling, noBudget, horizonForgotten, poisonBlocksForEver
+  case jitterWithoutCeiling, noBudget, horizonForgotten, poisonBlocksForEver, ceilingOfAShift
   // MARK: The transport
   case wrongAccountAfterSwitch, retryAfterIgnored, captivePageIsGranted, anyErrorIsFinal,
     unknownVerdictIsGranted
   case verdictsByPosition, pendingIsSettled, refundedIsPending, rejectedIsSettled, otherOwnerIsRejected
-  case epochIgnored
+  case epochIgnored, failureIsCancelled
   // MARK: The driver
   case leaseIgnored, doubleSend, timerLost, timerForEver, outcomeNotTold, logsProof, ghostRow
   case finishBeforeAcknowledgement, finishFailedEnqueue, finishCalledOnce
+  case wakeForgotten, listsWithoutEnd
   // MARK: The storage
   case limitIgnored, tombstonesUnbounded, evictsOldest, enqueueNotDurable, attemptNotStored,
     attemptsResetAtLaunch
@@ -33,6 +34,10 @@ package enum MachineBug: String, PlantedBug {
     case .jitterWithoutCeiling: "full jitter without a ceiling"
     case .noBudget: "the hourly budget is too large to limit anything"
     case .horizonForgotten: "a Retry-After of years is obeyed"
+    case .ceilingOfAShift: "the longest wait between two attempts is eight hours"
+    case .failureIsCancelled: "a request without an answer counts as one that the app cancelled"
+    case .wakeForgotten: "the app does not say that the network is back, or that it comes to the front"
+    case .listsWithoutEnd: "each list of the store is followed by another one"
     case .poisonBlocksForEver: "an entry that always fails is never postponed"
     case .wrongAccountAfterSwitch: "a request uses the account that is signed in now"
     case .retryAfterIgnored: "the transport drops Retry-After"
@@ -124,6 +129,7 @@ package enum MachineBug: String, PlantedBug {
       policy.budgetPerWindow = 2_000
       policy.budgetBurst = 2_000
       policy.ceilingMilliseconds = 20_000
+    case .ceilingOfAShift: policy.ceilingMilliseconds = 8 * 3_600_000
     case .horizonForgotten: policy.horizonMilliseconds = 400 * 86_400_000
     case .poisonBlocksForEver:
       policy.poisonRounds = .max
@@ -183,6 +189,7 @@ package enum MachineBug: String, PlantedBug {
 
   /// The failure as the device then sees it.
   func heard(_ failure: UploadFailure) -> UploadFailure {
+    if self == .failureIsCancelled, case .retry = failure { return .interrupted }
     guard self == .retryAfterIgnored else { return failure }
     return switch failure {
     case .retry(let reason, _): .retry(reason: reason, retryAfterMilliseconds: nil)

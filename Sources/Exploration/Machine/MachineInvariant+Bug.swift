@@ -34,6 +34,9 @@ extension MachineInvariant {
     case .neverBlocked: .reservationsBlock
     case .refusal: .refusedForEver
     case .idAlone: .idsBelieved
+    case .promptAfterWake: .wakeForgotten
+    case .promptAlone: .ceilingOfAShift
+    case .paced: .listsWithoutEnd
     }
   }
 }

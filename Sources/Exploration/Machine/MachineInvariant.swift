@@ -11,12 +11,13 @@ package enum MachineInvariant: Int, Invariant {
   case neverBlocked = 37
   case refusal
   case idAlone = 39
+  case promptAfterWake, promptAlone, paced
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
   package var place: Int {
     switch self {
     case .newerProof, .ownerTold, .othersUnnamed: rawValue - 5
-    case .neverBlocked, .refusal, .idAlone: rawValue - 8
+    case .neverBlocked, .refusal, .idAlone, .promptAfterWake, .promptAlone, .paced: rawValue - 8
     default: rawValue - 1
     }
   }
@@ -54,6 +55,9 @@ package enum MachineInvariant: Int, Invariant {
     case .othersUnnamed: "what a person is told about another account's purchase names no order"
     case .refusal: "after a refused token, its lane is tried again by itself, within a day"
     case .idAlone: "a claim without a proof credits only the owner whom the store's record names"
+    case .promptAfterWake: "what can be delivered is delivered within a minute of a wake"
+    case .promptAlone: "what can be delivered is delivered within the policy's bound, without a wake"
+    case .paced: "uploads, requests and calls of the store have a pace, whatever backend and app do"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
@@ -91,5 +95,6 @@ package enum MachineMark: Int, Mark {
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
   case severalProofs, smallerUpload, refusedTwice, otherProtocol
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
+  case tapped, cameOnline, clockJumpedOffline, twoServers, receiptsAnew, signedInAgain
   case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed, finishedByBackend
 }

@@ -96,13 +96,14 @@ package struct MachineKnobs: Sendable {
       let isOn =
         switch profile {
         case .calm: false
-        case .network: (fault.ofNetwork || fault.ofAnswer) && random.chance(600)
+        case .network: (fault.ofNetwork || fault.ofAnswer || fault == .twoServers) && random.chance(600)
         case .crash:
           (fault == .loseReply || fault == .vaultFails || fault == .dropRequest) && random.chance(500)
         case .accounts:
-          (fault == .unauthorized || fault == .delay || fault == .dropRequest) && random.chance(500)
+          (fault == .unauthorized || fault == .signsInAgain || fault == .delay || fault == .dropRequest)
+            && random.chance(500)
         case .subscriptions: (fault == .loseReply || fault == .storeUnavailable) && random.chance(500)
-        case .store: fault.ofStore && random.chance(600)
+        case .store: (fault.ofStore || fault == .freshReceipts) && random.chance(600)
         case .swarm: random.chance(300)
         }
       guard isOn else { continue }
@@ -110,8 +111,9 @@ package struct MachineKnobs: Sendable {
       let share = random.pick([40, 200, 1_000, 3_000])
       faults.append(
         (
-          fault, random.between(1, 4), max(1_000, length / 10_000 * Int64(share)),
-          random.pick([1_000, 500, 200])
+          fault, random.between(1, 4),
+          fault.isTempting ? 300_000 : max(1_000, length / 10_000 * Int64(share)),
+          min(random.pick([1_000, 500, 200]), fault.isTempting ? Fault.temptation : 1_000)
         ))
     }
   }

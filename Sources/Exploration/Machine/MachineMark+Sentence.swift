@@ -59,6 +59,13 @@ extension MachineMark {
     case .sheetsDismissed: "payment sheets were closed without a payment"
     case .chargedAfterCancel: "a purchase was charged after its sheet had said cancelled"
     case .neverConfirmed: "an app confirmed no outcome"
+    case .tapped: "a person asked again and again"
+    case .cameOnline: "the network came back after ten minutes or more with a purchase"
+    case .clockJumpedOffline: "the clock jumped ahead and back while a phone had no network"
+    case .twoServers: "two servers with a ledger each answered in turn"
+    case .receiptsAnew:
+      "the backend did not find a transaction in its receipt, and the next receipt was a new one"
+    case .signedInAgain: "the app reported a sign-in after a refused token"
     case .restored: "a person restored purchases"
     case .boughtAgain: "another order paid for a subscription that was bought before"
     case .heardElsewhere: "an owner was told of a purchase by a device that knew no order of it"

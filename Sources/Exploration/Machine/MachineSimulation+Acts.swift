@@ -1,6 +1,7 @@
 import AppStoreReceipts
 import PurchaseQueue
 import PurchaseSync
+import VirtualTime
 
 /// Performs the acts of the schedule.
 extension MachineSimulation {
@@ -72,6 +73,9 @@ extension MachineSimulation {
     guard let index = faults.firstIndex(where: { $0.number == number }) else { return }
     if faults[index].fault == .vaultFails { setVaults(fail: false, faults[index].phone) }
     tell("\(faults[index].fault) ends")
+    if faults[index].fault == .offline, faults[index].phone >= 0 {
+      phones[faults[index].phone].cameOnlineAt = now
+    }
     if behaviours != nil { for phone in phones { note(.faultEnds, on: phone) } }
     faults.remove(at: index)
     faultBits = faults.reduce(0) { $0 | 1 << $1.fault.rawValue }
@@ -233,6 +237,8 @@ extension MachineSimulation {
       phone.leftAppleID[phone.storeAccount] = now
     }
     phone.storeAccount = storeAccount
+    // The store lists something else from now on.
+    phone.taking.observe(.unlisted, at: now)
     tell("phone \(phone.number + 1): \(Names.storeAccounts[storeAccount]) is signed in to the store")
     if processes[phone.number].isAlive { list(processes[phone.number]) }
   }
@@ -249,6 +255,10 @@ extension MachineSimulation {
 
   private func wakeUp(_ process: Process, _ reason: Int) {
     guard process.isAlive else { return }
+    if reason == 2 { checker.mark(.tapped) }
+    if reason == 1, process.phone.cameOnlineAt == now - 1, process.phone.shadow.queued > 0 {
+      checker.mark(.cameOnline)
+    }
     wake(process, [.foreground, .networkBack, .userAsked][reason])
     list(process)
   }
@@ -262,6 +272,8 @@ extension MachineSimulation {
     case .signedIn(let account): process.waitingLanes &= ~(2 << Names.account(account))
     case .networkBack: break
     }
+    noteWake(of: process, reason)
+    if bug == .wakeForgotten { return deeds.note() }
     feed(process) { (machine, now) throws(QueueError) in machine.woken(reason, now: now) }
   }
 
@@ -285,16 +297,20 @@ extension MachineSimulation {
 
   private func setClock(_ phone: Phone, by distance: Int64) {
     checker.mark(distance < 0 ? .clockBack : .clockForward)
+    if distance < 0, faults.contains(where: { $0.fault == .offline && $0.phone == phone.number }) {
+      checker.mark(.clockJumpedOffline)
+    }
     tell("phone \(phone.number + 1): the clock is set by \(distance / 3_600_000) h")
     let before = deviceNow(phone).milliseconds
+    restartWaits(of: phone, goesBack: distance < 0)
     phone.clock += distance
     let latest = deviceNow(phone).milliseconds + policy.horizonMilliseconds
-    // An expired floor stays expired. The others last a day at most, also after the clock went back.
+    // An expired floor stays expired. Of the others the rest is left after a clock that went back: a wait is a length.
     phone.floors.removeAll { $0.until <= before }
-    for index in phone.floors.indices { phone.floors[index].until = min(phone.floors[index].until, latest) }
+    func clamped(_ floor: Int64) -> Int64 { floor <= before ? 0 : min(floor + min(distance, 0), latest) }
+    for index in phone.floors.indices { phone.floors[index].until = clamped(phone.floors[index].until) }
     phone.spent = []
     for process in processes where process.phone === phone {
-      func clamped(_ floor: Int64) -> Int64 { floor <= before ? 0 : min(floor, latest) }
       process.floorOfAll = clamped(process.floorOfAll)
       for lane in process.floorOfLane.indices {
         let floor = process.floorOfLane[lane]

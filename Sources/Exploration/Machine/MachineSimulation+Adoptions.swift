@@ -5,6 +5,7 @@ import PurchaseSync
 extension MachineSimulation {
   func sendAdoption(_ account: Int, _ process: Process) {
     checkAdoption(account, process)
+    countRequest(process)
     process.adopting |= 1 << account
     note(.adoptionSent, on: process.phone)
     tell("phone \(process.phone.number + 1): the adoption of \(Names.accounts[account]) is sent")

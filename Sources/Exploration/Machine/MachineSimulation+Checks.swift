@@ -124,6 +124,7 @@ extension MachineSimulation {
       guard upload.claims.contains(where: { $0.sale == sale }) else { continue }
       if shadow.given.contains(where: { $0.sale == sale }) { continue }
       shadow.given.append((sale, verdict.verdict))
+      if !verdict.verdict.isSettled { process.phone.leftOpen[sale] = now }
       guard !verdict.verdict.isSettled, let seconds = verdict.retryAfter, seconds > 0 else { continue }
       pendingFloors.append(
         (sale, deviceNow(process.phone).milliseconds + min(Int64(min(seconds, 1e9)) * 1_000, Self.day)))
@@ -147,6 +148,7 @@ extension MachineSimulation {
       }
     }
     for floor in pendingFloors {
+      phone.asked[.purchase(floor.sale)] = AskedWait(floor.until - deviceNow(phone).milliseconds, at: now)
       if wasKept, shadow.row(floor.sale).state != .none { phone.floors.append((floor.sale, floor.until)) }
       // If the entry could not store it, the lane may obey it in memory.
       if !wasKept { process.floorAsSaid = max(process.floorAsSaid, floor.until) }
@@ -163,10 +165,15 @@ extension MachineSimulation {
       process.isFailing = true
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = asked.map { now + min(max($0, 0), Self.day) } ?? 0
+      process.phone.asked[.lane(lane)] = asked.map { AskedWait($0, at: self.now) }
+      for claim in upload.claims {
+        process.phone.asked[.purchase(claim.sale)] = asked.map { AskedWait($0, at: self.now) }
+      }
     case .backendBusy(_, let asked):
       process.isFailing = true
       process.failingLanes |= 1 << lane
       if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
+      if let asked { process.phone.asked[.everything] = AskedWait(asked, at: self.now) }
     case .backendFault, .otherProtocol:
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = 0
@@ -204,6 +211,7 @@ extension MachineSimulation {
       process.isFailing = true
       let now = deviceNow(process.phone).milliseconds
       if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
+      if let asked { process.phone.asked[.everything] = AskedWait(asked, at: self.now) }
     default: break
     }
   }

@@ -44,6 +44,7 @@ extension MachineSimulation {
     }
     note(.launches, process.role, on: phone)
     if process.isAlive { list(process) }
+    noteWake(of: process, .foreground)
   }
 
   /// The stored floor of the former launch.

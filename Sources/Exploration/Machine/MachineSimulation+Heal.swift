@@ -107,7 +107,7 @@ extension MachineSimulation {
   }
 
   /// Why a lane does not send, as the machine reports it.
-  private func why(_ process: Process, _ lane: Lane) -> String {
+  func why(_ process: Process, _ lane: Lane) -> String {
     let deviceNow = deviceNow(process.phone)
     let timer = process.timerAt.map { "in \(($0 - now) / 1_000) s" } ?? "never"
     do throws(QueueError) {

@@ -42,6 +42,7 @@ extension MachineSimulation {
     phone.leases[lane] = process.number
     guard isSignedIn else { return end(number, .signInNeeded, after: 1) }
     watchSend(number)
+    countRequest(process, isUpload: true)
     dispatch(number)
     noteClaims(of: number, .isSent, uploads[number].fate.map { 1 + Int($0.rawValue) } ?? 0)
     redeliverElsewhere(number)
@@ -172,6 +173,8 @@ extension MachineSimulation {
     case .captivePortal:
       checker.mark(.captive)
       return .retry(reason: "HTTP 200, a page", retryAfterMilliseconds: nil)
+    case .offline: return .retry(reason: "no connection", retryAfterMilliseconds: nil)
+    case .signsInAgain: return .tokenRefused
     case .busy:
       checker.mark(.busy)
       let asked: Int64 = network.pick([1_000, 30_000, 600_000, 7_200_000, .max])
@@ -220,7 +223,12 @@ extension MachineSimulation {
       note(verdicts, insteadOf: uploads[number].truth ?? [])
     }
     let epoch = bug == .epochIgnored && backend.epoch > 0 ? deeds.done(0) : backend.epoch
-    uploads[number].reply = UploadReply(ledgerEpoch: Self.epochs[min(epoch, 9)], verdicts: verdicts)
+    var ledger = Self.epochs[min(epoch, 9)]
+    if number.isMultiple(of: 2), strikes(.twoServers, phone, &answers) {
+      checker.mark(.twoServers)
+      ledger = "epoch of the other server"
+    }
+    uploads[number].reply = UploadReply(ledgerEpoch: ledger, verdicts: verdicts)
   }
 
   private static let epochs = (0..<10).map { "epoch-\($0)" }
@@ -248,7 +256,7 @@ extension MachineSimulation {
       case .receipt(let receipt): store.holds(receipt: receipt, claim.sale)
       case .signed(let sale): sale == claim.sale
       }
-    guard isProven else {
+    guard isProven, !isLost(proof, upload) else {
       told.verdict = .unknownTransaction
       return told
     }
@@ -257,6 +265,15 @@ extension MachineSimulation {
     told.verdict = answer.ruling.verdict
     told.owner = answer.owner
     return told
+  }
+
+  /// Whether the backend does not find a transaction in a receipt that holds it. The next receipt is a new one.
+  private func isLost(_ proof: SentProof, _ upload: Upload) -> Bool {
+    let phone = phones[upload.phone]
+    guard proof.isReceipt, strikes(.freshReceipts, phone, &answers) else { return false }
+    checker.mark(.receiptsAnew)
+    store.signAnew(receiptOf: phone.storeAccount)
+    return true
   }
 
   private func answer(
@@ -358,5 +375,9 @@ extension MachineSimulation {
     if !process.storage.hasStruck, process.isAlive { keepFloors(said, upload, process) }
     shareFloor(of: process)
     if case .interrupted = failure, process.isAlive, !process.isSuspended { wake(process, .foreground) }
+    if upload.fate == .signsInAgain, upload.lane > 0, process.isAlive {
+      checker.mark(.signedInAgain)
+      wake(process, .signedIn(account: Names.accounts[upload.lane - 1]))
+    }
   }
 }

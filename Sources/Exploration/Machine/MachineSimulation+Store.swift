@@ -53,6 +53,7 @@ extension MachineSimulation {
     switch error {
     case .queueFull, .invalid: return process.isAlive
     default:
+      noteNotTaken(by: process)
       if process.isAlive { setTimer(process, 8_000) }
       return false
     }
@@ -65,6 +66,8 @@ extension MachineSimulation {
     guard process.isAlive else { return }
     guard !process.isListing else { return process.wantsListing = true }
     process.isListing = true
+    countStoreCall(process)
+    noteListing(by: process)
     plan(.listed, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch)
   }
 
@@ -75,6 +78,10 @@ extension MachineSimulation {
         process.wantsListing = false
         list(process)
       }
+    }
+    if bug == .listsWithoutEnd {
+      deeds.note()
+      process.wantsListing = true
     }
     if strikes(.listingFails, process.phone, &shop) { return }
     let account = process.phone.storeAccount
@@ -115,6 +122,7 @@ extension MachineSimulation {
     note(.isAsked, of: sale)
     watch?.take(.finishes(sale, by: process.phone.number))
     process.finishing.append(Int32(sale))
+    countStoreCall(process)
     tell("phone \(process.phone.number + 1): \(Names.id(sale)) is to be finished")
     plan(
       .finishEnds, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch, sale)

@@ -55,6 +55,8 @@ package final class MachineSimulation {
   var finishedOnce: Set<Int> = []
   /// The Retry-After of entries in the present reply.
   var pendingFloors: [(sale: Int, until: Int64)] = []
+  /// The earliest moment at which anything can be late.
+  var firstDue = Int64.max
   /// The faults have ended.
   var isCalm = false
   /// Poison entries are repaired.
@@ -188,6 +190,7 @@ package final class MachineSimulation {
   /// Runs to the end, to the first violation, or to an event.
   package func run(stopAt last: Int = .max) {
     while !isOver, checker.violation == nil, event < last, let next = heap.next() {
+      if next.at > firstDue { checkDeadlines(at: next.at) }
       now = max(now, next.at)
       event += 1
       if let drawLog { drawLog.begin(event: event, at: now) }
@@ -196,6 +199,7 @@ package final class MachineSimulation {
       hash.add(Int64(next.a) << 32 ^ Int64(next.c))
       if trace != nil { latest = next }
       happen(next)
+      observeObstacles()
       checkBurst()
       if event & (planted == nil ? 255 : 15) == 0 { checkAll() }
     }

@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import VirtualTime
 
 /// A phone: its disk, its clock, who is signed in, and the processes that run on it.
 final class Phone {
@@ -25,6 +26,18 @@ final class Phone {
   /// When its processes sent requests after a failure, by the phone's clock.
   var spent: [Int64] = []
   var machineSeeds: RandomStream
+  /// By when what a lane holds has to be delivered.
+  var deadlines = [DeliveryDeadline](repeating: DeliveryDeadline(), count: Names.lanes.count)
+  /// By when the app has to take what the store lists.
+  var taking = DeliveryDeadline()
+  /// The longest waits that the backend may have caused: of a purchase by its number, of a lane, and of all.
+  var asked: [AskedBy: AskedWait] = [:]
+  /// When the backend last gave a verdict about a purchase that leaves it in the queue.
+  var leftOpen: [Int: Int64] = [:]
+  /// When its network came back last.
+  var cameOnlineAt: Int64 = -1
+  /// How often its processes did something in a minute.
+  var meter = PaceMeter()
   /// Whether its app confirms outcomes.
   var confirms = true
   /// Whether the next opening finds a fresh install or a restored backup.
@@ -45,6 +58,26 @@ final class Phone {
   var present: Int { user >= 0 && isSignedIn(user) ? user : -1 }
 
   func isSignedIn(_ account: Int) -> Bool { signedIn & 1 << account != 0 }
+}
+
+/// What the backend asked to wait with.
+enum AskedBy: Hashable {
+  case purchase(Int)
+  case lane(Int)
+  case everything
+}
+
+/// A wait that the backend asked for, with its longest jitter.
+struct AskedWait {
+  /// Its end, in the simulation's time.
+  var until: Int64
+  var length: Int64
+
+  init(_ asked: Int64, at now: Int64) {
+    let day: Int64 = 86_400_000
+    length = min(min(max(asked, 0), day) * 6 / 5, day)
+    until = now + length
+  }
 }
 
 /// The app or its extension on one phone, launch after launch.

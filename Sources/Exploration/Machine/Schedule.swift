@@ -26,11 +26,13 @@ package struct Schedule: Sendable {
     addImpatience(knobs, &taps)
     var owners = RandomStream(seed: knobs.seed, "owners", log: log)
     addOwnership(knobs, &owners)
+    var lifts = RandomStream(seed: knobs.seed, "lifts", log: log)
+    addLift(knobs, &lifts)
     // A stable sort: acts of one moment keep their order.
     let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
     acts = order.map { acts[$0] }
     nameTargets(knobs)
-    draws = random.count + fate.count + taps.count + owners.count
+    draws = random.count + fate.count + taps.count + owners.count + lifts.count
   }
 
   private mutating func add(_ act: Act, _ knobs: MachineKnobs, _ random: inout RandomStream) {
@@ -50,6 +52,31 @@ package struct Schedule: Sendable {
     acts.append(PlannedAct(at: start, act: .buy(Self.buying(phone, knobs, &random))))
     for tap in 0..<taps {
       acts.append(PlannedAct(at: start + Int64(tap) * pause, act: .wake(phone: phone, reason: 2)))
+    }
+  }
+
+  /// A person buys, and has no network for ten minutes or more. Then it is back, and some tap. In some of these outages the
+  /// clock jumps ahead and back. With draws of their own.
+  private mutating func addLift(_ knobs: MachineKnobs, _ random: inout RandomStream) {
+    guard [.swarm, .network].contains(knobs.profile), random.chance(400) else { return }
+    let phone = random.below(knobs.phones)
+    let length = Int64(random.pick([11, 15, 40, 300])) * 60_000
+    guard length + 120_000 < knobs.length else { return }
+    let start = Int64(random.below(Int(knobs.length - length - 120_000)))
+    let jump = random.pick([0, 0, 1, 365]) * 86_400_000
+    acts.append(
+      PlannedAct(at: start, act: .fault(.offline, phone: phone, milliseconds: length, permille: 1_000)))
+    acts.append(
+      PlannedAct(at: start + Int64(random.below(Int(length))), act: .buy(Self.buying(phone, knobs, &random))))
+    if jump > 0 {
+      acts.append(PlannedAct(at: start + length / 4, act: .clock(phone: phone, by: Int64(jump))))
+      acts.append(PlannedAct(at: start + length / 2, act: .clock(phone: phone, by: -Int64(jump))))
+    }
+    let end = start + length + 1
+    if random.chance(800) { acts.append(PlannedAct(at: end, act: .wake(phone: phone, reason: 1))) }
+    let pause = Int64(random.pick([50, 1_000, 5_000]))
+    for tap in 0..<random.pick([0, 1, 10]) {
+      acts.append(PlannedAct(at: end + Int64(tap) * pause, act: .wake(phone: phone, reason: 2)))
     }
   }
 

@@ -9,6 +9,8 @@ final class Shadow {
 
     var state = State.none
     var place: Int64 = 0
+    /// When it was queued, or released from quarantine, in the simulation's time.
+    var queuedAt: Int64 = 0
     var lane = 0
     var attempts = 0
     var readyAt: Int64 = 0
@@ -31,6 +33,8 @@ final class Shadow {
     var hasFailed = false
     /// It was postponed or quarantined since it was queued.
     var wasPostponed = false
+    /// It waits in its lane as in quarantine: that had no capacity for it, or the backend asked to wait before.
+    var isAside = false
   }
 
   let checker: MachineChecker
@@ -99,6 +103,7 @@ final class Shadow {
     let lane = Names.lane(entry.lane)
     rows[sale].state = .queued
     rows[sale].place = entry.place
+    rows[sale].queuedAt = checker.moment().at
     rows[sale].lane = lane
     rows[sale].attempts = entry.attempts
     rows[sale].readyAt = entry.readyAt.milliseconds
@@ -106,6 +111,7 @@ final class Shadow {
     rows[sale].isUpdate = isUpdate
     rows[sale].hasFailed = false
     rows[sale].wasPostponed = false
+    rows[sale].isAside = false
     rows[sale].receipt = -1
     rows[sale].isSigned = false
     rows[sale].version = -1

@@ -33,6 +33,9 @@ final class WatchedStorage: ForwardingStorage {
 
   func disarm() { (fault, effectsLeft) = (nil, nil) }
 
+  /// Whether writes will fail, or the process is about to die.
+  var isDisturbed: Bool { fault != nil || effectsLeft != nil || isDead || hasStruck }
+
   /// Counts an effect; returns whether the process is dead.
   func passEffect() -> Bool {
     guard let left = effectsLeft else { return isDead }
@@ -148,7 +151,13 @@ final class WatchedStorage: ForwardingStorage {
   func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) throws(QueueError) {
     try write(
       { () throws(QueueError) in try base.postpone(key, wait, reason: reason, now: now) },
-      { _ in shadow.change(Names.transaction(key)) { $0.readyAt = wait.ends.milliseconds } })
+      { _ in
+        shadow.change(Names.transaction(key)) { row in
+          row.readyAt = wait.ends.milliseconds
+          row.isAside =
+            wait.cause == .poison && wait.milliseconds >= RetryPolicy().quarantineRetryMilliseconds
+        }
+      })
   }
 
   func wait(of key: EntryKey) throws(QueueError) -> Wait? { try base.wait(of: key) }
@@ -212,7 +221,11 @@ final class WatchedStorage: ForwardingStorage {
         guard copy isFree, shadow.row(sale).state == .quarantined else { return }
         shadow.checker.mark(.released)
         shadow.set(.queued, of: sale)
-        shadow.change(sale) { $0.readyAt = wait?.ends.milliseconds ?? 0 }
+        shadow.change(sale) { row in
+          row.readyAt = wait?.ends.milliseconds ?? 0
+          row.queuedAt = shadow.checker.moment().at
+          row.isAside = wait.map { $0.asked > 0 } ?? false
+        }
       })
   }
 

@@ -1,0 +1,28 @@
+import VirtualTime
+
+/// Invariant 42: nothing runs without a pace.
+extension MachineSimulation {
+  /// The most in a minute.
+  static func limit(of kind: PaceMeter.Kind) -> Int {
+    switch kind {
+    case .upload: 120
+    case .request, .store: 160
+    case .fulfil, .credentials: 120
+    }
+  }
+
+  /// A request leaves the phone.
+  func countRequest(_ process: Process, isUpload: Bool = false) {
+    if isUpload { paced(.upload, process) }
+    paced(.request, process)
+  }
+
+  func countStoreCall(_ process: Process) { paced(.store, process) }
+
+  private func paced(_ kind: PaceMeter.Kind, _ process: Process) {
+    let count = process.phone.meter.count(kind, at: now)
+    checker.expect(
+      .paced, count <= Self.limit(of: kind),
+      "phone \(process.phone.number + 1): \(count) \(kind.words) in a minute")
+  }
+}

@@ -1,0 +1,51 @@
+/// How often something happens in a minute. Times are milliseconds of a clock that nobody sets.
+package struct PaceMeter: Sendable {
+  /// What a meter counts.
+  package enum Kind: Int, CaseIterable, Sendable {
+    /// Uploads of purchases.
+    case upload
+    /// Calls of the store: lists, receipts, finishes.
+    case store
+    /// Requests to the backend, uploads included.
+    case request
+    /// Calls of the app's `fulfil`.
+    case fulfil
+    /// Questions for the app's credentials.
+    case credentials
+
+    /// In the plural.
+    package var words: String {
+      switch self {
+      case .upload: "uploads"
+      case .store: "calls of the store"
+      case .request: "requests"
+      case .fulfil: "calls of fulfil"
+      case .credentials: "questions for credentials"
+      }
+    }
+  }
+
+  private static let window: Int64 = 60_000
+
+  /// The moments of the last minute, by kind, oldest first.
+  private var moments: [[Int64]] = Array(repeating: [], count: Kind.allCases.count)
+  /// The most of any minute, by kind.
+  package private(set) var most = [Int](repeating: 0, count: Kind.allCases.count)
+
+  package init() {}
+
+  /// Counts one. Returns how many there were in the minute that ends now.
+  @discardableResult
+  package mutating func count(_ kind: Kind, at now: Int64) -> Int {
+    let place = kind.rawValue
+    moments[place].append(now)
+    if let first = moments[place].first, now - first >= Self.window {
+      moments[place].removeAll { now - $0 >= Self.window }
+    }
+    most[place] = max(most[place], moments[place].count)
+    return moments[place].count
+  }
+
+  /// The most in any minute.
+  package func most(of kind: Kind) -> Int { most[kind.rawValue] }
+}
