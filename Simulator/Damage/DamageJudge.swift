@@ -31,6 +31,8 @@ struct DamageJudge {
     var isTold = false
     var salvages: [SalvageReport] = []
     var known: [EntryKey: DamageSubject.Known] = [:]
+    /// The keys that count as settled.
+    var tombstones: Set<EntryKey> = []
     var problem: String?
   }
 
@@ -99,6 +101,7 @@ struct DamageJudge {
       if !check.pages.isEmpty { throw QueueError.damaged(path: DamageSubject.path, what: check.pages[0]) }
     }
     life.known = try DamageSubject.known(in: queue)
+    life.tombstones = Set(try queue.newestTombstones(100).map(\.key))
     guard try DamageSubject.schema(of: queue).isSubset(of: subject.schema) else {
       throw QueueError.storage(path: DamageSubject.path, reason: "the schema has text that is not ours")
     }
@@ -153,6 +156,7 @@ struct DamageJudge {
       let isMarked =
         now.map { $0.entry.state == .damaged || $0.entry.payloads.contains(where: \.isByReference) } ?? false
       if !isSame, !isMarked { hasLoss = true }
+      if !isEarlier, verdict.problem == nil { verdict.problem = wrong(key, known, now, life) }
       guard !isTouched, !isEarlier else { continue }
       verdict.untouched += 1
       if isSame {
@@ -175,6 +179,20 @@ struct DamageJudge {
       verdict.isSilentLoss = true
       verdict.problem = verdict.problem ?? "a loss was not told"
     }
+  }
+
+  /// What no entry may be after any damage, touched or not; nil for nothing. A payload is whole, or it is not sent; and an
+  /// entry leaves the queue only by being settled (invariant 11).
+  private func wrong(
+    _ key: EntryKey, _ known: DamageSubject.Known, _ now: DamageSubject.Known?, _ life: Life
+  ) -> String? {
+    guard let now else {
+      return life.tombstones.contains(key) ? "\(key) counts as settled, and was not" : nil
+    }
+    // A damaged entry is not sent.
+    guard now.entry.state != .damaged else { return nil }
+    let isWhole = now.payloads.allSatisfy { $0 == nil || known.payloads.contains($0) }
+    return isWhole ? nil : "a payload of \(key) is not whole, and would be sent"
   }
 
   private func isDamaged(_ key: EntryKey, _ life: Life) -> Bool {

@@ -45,9 +45,9 @@ import Testing
     let one = try find(plant, ["--profile", "swarm", "--seeds", "1", "--from", "15"])
     #expect(one.status == 0 && one.row.seeds == 1)
     // The runs of the earlier profiles count as well.
-    let elsewhere = try find("newestFirst", ["--seeds", "2"])
+    let elsewhere = try find("enqueueNotDurable", ["--seeds", "2", "--from", "12"])
     #expect(elsewhere.status == 0 && elsewhere.row.seeds == 3)
-    #expect(elsewhere.row.replay?.contains("replay --seed 1 --profile crash ") == true)
+    #expect(elsewhere.row.replay?.contains("replay --seed 12 --profile crash ") == true)
   }
 
   @Test(.enabled(if: LongTests.areOn))
