@@ -92,6 +92,10 @@ extension SyncMachine {
     return claim
   }
 
+  mutating func finish(_ tombstone: Tombstone, into actions: inout [SyncAction]) {
+    storeSide.finishes.begin(tombstone, into: &actions)
+  }
+
   // MARK: Not settled
 
   /// Claims without a settling verdict, or without any: the entries stay, and the lane goes on without them.

@@ -157,8 +157,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     var actions = retry.hear(from: storage)
     let isBack = retry.state.pace.isFailing
     if isBack { lanes.reached(besides: lane, now: now, &delays) }
-    retry.succeeded(now: now, policy: policy)
-    if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
+    retry.succeeded(pausing: reply.pauseMilliseconds, now: now, &delays)
     var backoff = LaneBackoff()
     // Each claim adds a finish and an outcome, and the next upload may follow.
     actions.reserveCapacity(2 * answer.sent.count + 3)
@@ -376,10 +375,6 @@ extension SyncMachine {
 
   /// Draws a delay.
   mutating func draw<R>(_ body: (inout Delays) -> R) -> R { body(&delays) }
-
-  mutating func finish(_ tombstone: Tombstone, into actions: inout [SyncAction]) {
-    storeSide.finishes.begin(tombstone, into: &actions)
-  }
 
   mutating func forgetProofReleases(of key: EntryKey) {
     quarantine.settled(key)
