@@ -157,7 +157,8 @@ package struct SyncMachine<Storage: SyncStorage> {
     var actions = retry.hear(from: storage)
     let isBack = retry.state.pace.isFailing
     if isBack { lanes.reached(besides: lane, now: now, &delays) }
-    retry.succeeded(pausing: reply.pauseMilliseconds, now: now, &delays)
+    retry.succeeded(now: now, policy: policy)
+    if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
     // Each claim adds a finish and an outcome, and the next upload may follow.
     actions.reserveCapacity(2 * answer.sent.count + 3)

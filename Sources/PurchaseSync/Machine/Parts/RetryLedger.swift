@@ -102,10 +102,13 @@ struct RetryLedger: Hashable {
     }
   }
 
-  /// Verdicts came, and perhaps the backend asks for a pause, which takes effect with `commit`.
-  mutating func succeeded(pausing milliseconds: Int64?, now: Timestamp, _ delays: inout Delays) {
-    state.pace.succeeded(now: now, policy: delays.policy)
-    guard let milliseconds else { return }
+  /// Verdicts came.
+  mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
+    state.pace.succeeded(now: now, policy: policy)
+  }
+
+  /// Verdicts came, and the backend asks for a pause. It takes effect with `commit`.
+  mutating func paused(milliseconds: Int64, now: Timestamp, _ delays: inout Delays) {
     state.pace.paused(milliseconds: milliseconds, now: now, policy: delays.policy, using: &delays.random)
   }
 
