@@ -119,8 +119,8 @@ package struct SyncMachine<Storage: SyncStorage> {
   }
 
   private mutating func clampMoments(now: Timestamp) -> [SyncAction] {
-    lanes.clamp(now: now, policy: policy)
-    adoptions.clamp(now: now, policy: policy)
+    lanes.clamp(now: now)
+    adoptions.clamp(now: now)
     storeSide.finishes.clamp(now: now)
     return .attempting { () throws(QueueError) in
       try retry.read(from: storage)

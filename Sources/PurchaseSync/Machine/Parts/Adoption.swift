@@ -131,8 +131,8 @@ struct Adoption: Hashable {
     signIn.forget(overBy: moment)
   }
 
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+  mutating func clamp(now: Timestamp) {
     backoff.clamp(now: now)
-    signIn.clamp(now: now, policy: policy)
+    signIn.clamp(now: now)
   }
 }

@@ -123,7 +123,7 @@ struct AdoptionTable: Hashable {
     after lanes: LaneTable, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> [SyncAction] {
     if let waiting = adoptions[.account(account)], waiting.activity == .signInNeeded {
-      guard let due = waiting.signIn.due.map({ policy.bounded($0, after: now) }) else { return [] }
+      guard let due = waiting.signIn.opensAt(now: now) else { return [] }
       if due > now { return [.wake(at: due)] }
       adoptions[.account(account)]?.endSignInWait()
     }
@@ -149,7 +149,7 @@ struct AdoptionTable: Hashable {
     for lane in adoptions.keys { adoptions[lane]?.forgetWaits(overBy: moment) }
   }
 
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    for lane in adoptions.keys { adoptions[lane]?.clamp(now: now, policy: policy) }
+  mutating func clamp(now: Timestamp) {
+    for lane in adoptions.keys { adoptions[lane]?.clamp(now: now) }
   }
 }

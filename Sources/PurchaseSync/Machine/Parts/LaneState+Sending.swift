@@ -9,7 +9,7 @@ extension LaneState {
     policy: RetryPolicy, into actions: inout [SyncAction]
   ) throws(QueueError) {
     if activity == .signInNeeded {
-      guard let due = signIn.due.map({ policy.bounded($0, after: now) }) else { return }
+      guard let due = signIn.opensAt(now: now) else { return }
       guard due <= now else {
         // Postponed entries count too: after the clock went back, they may have no timer of their own any more.
         guard try !storage.readyEntries(in: lane, now: .distantFuture, limit: 1).isEmpty else { return }

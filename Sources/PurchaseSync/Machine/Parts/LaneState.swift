@@ -196,8 +196,8 @@ struct LaneState: Hashable {
     signIn.forget(overBy: moment)
   }
 
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+  mutating func clamp(now: Timestamp) {
     backoff.clamp(now: now)
-    signIn.clamp(now: now, policy: policy)
+    signIn.clamp(now: now)
   }
 }

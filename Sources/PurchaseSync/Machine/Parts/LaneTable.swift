@@ -90,7 +90,7 @@ struct LaneTable {
     for lane in states.keys { states[lane]?.forgetWaits(overBy: moment) }
   }
 
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    for lane in states.keys { states[lane]?.clamp(now: now, policy: policy) }
+  mutating func clamp(now: Timestamp) {
+    for lane in states.keys { states[lane]?.clamp(now: now) }
   }
 }

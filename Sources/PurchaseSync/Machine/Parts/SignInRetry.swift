@@ -11,8 +11,14 @@ import PurchaseQueue
 struct SignInRetry: Hashable {
   /// Refusals in a row.
   private(set) var refusals = 0
+  /// Until the credentials are asked for again; nil while nothing waits.
+  private var wait: Wait?
+
   /// When the credentials are asked for again; nil while nothing waits.
-  private(set) var due: Timestamp?
+  var due: Timestamp? { wait?.ends }
+
+  /// The same, seen at this moment: no later than after the length of the wait.
+  func opensAt(now: Timestamp) -> Timestamp? { wait?.opensAt(now: now) }
 
   /// The backend refused a token. True if a new one is to be asked for at once. Else it is asked for later, and later
   /// each time.
@@ -23,21 +29,21 @@ struct SignInRetry: Hashable {
     var least = min(max(0, delays.policy.ceilingMilliseconds), most)
     for _ in 2..<refusals where least < most { least = least > most / 2 ? most : least * 2 }
     let widest = least > most / 2 ? most : least * 2
-    due = now.adding(milliseconds: Backoff.uniform(least...widest, using: &delays.random))
+    wait = Wait(
+      .backoff, began: now, milliseconds: Backoff.uniform(least...widest, using: &delays.random))
     return false
   }
 
   /// A wake-up, or the moment has come: the next request may go out.
-  mutating func ended() { due = nil }
+  mutating func ended() { wait = nil }
 
   /// The clock went back behind this moment: a wait that was over by then stays over.
   mutating func forget(overBy moment: Timestamp) {
-    guard let due, due <= moment else { return }
+    guard let wait, wait.isOver(by: moment) else { return }
     // Due since: any moment of the past.
-    self.due = Timestamp(milliseconds: 0)
+    self.wait = Wait(.backoff, began: Timestamp(milliseconds: .min), milliseconds: 0)
   }
 
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
-    due = due.map { policy.bounded($0, after: now) }
-  }
+  /// The clock may have jumped.
+  mutating func clamp(now: Timestamp) { wait?.clockIsAt(now) }
 }
