@@ -93,6 +93,49 @@ import Testing
     }
   }
 
+  /// What happens between the kill at a lying sheet and the next launch.
+  enum Interlude: CaseIterable {
+    case reinstall, clockAhead, clockBack, otherPhone, otherAccount
+
+    func happens(to phone: LabPhone) throws {
+      switch self {
+      case .reinstall: try phone.deleteApp()
+      case .clockAhead: phone.setClockError(.seconds(366 * 86_400))
+      case .clockBack: phone.setClockError(.seconds(-366 * 86_400))
+      case .otherPhone, .otherAccount: break
+      }
+    }
+  }
+
+  @Test(arguments: Interlude.allCases, [true, false])
+  func `a payment of a lying sheet is hers, whatever happens before the next launch`(
+    interlude: Interlude, makesOrders: Bool
+  ) async throws {
+    try await SheetFixture.run { lab in
+      let (wallet, phone) = (Wallet(), lab.phone())
+      phone.sheetSays(.cancelled)
+      phone.dies(.after(path: "/store/payments"))
+      try await phone.launch { app in
+        _ = try await app.till(wallet, makesOrders: makesOrders).purchase("gems", for: "alice")
+      }
+      #expect(wallet.outcomes.isEmpty)
+      try interlude.happens(to: phone)
+      let next = interlude == .otherPhone ? lab.phone("pad") : phone
+      let user = interlude == .otherAccount ? "bob" : "alice"
+      try await next.launch { app in
+        let shop = app.till(wallet, user: Locked(user), makesOrders: makesOrders)
+        try await shop.signedIn(as: user)
+        try await lab.until { wallet.outcomes.count == 1 }
+        try await lab.pass(.seconds(60))
+      }
+      // A pad knows no order that a phone made and has not registered. Then it is the device's, and no other account's.
+      let owners = try lab.server.snapshot().creditOwners
+      #expect(owners.count == 1)
+      #expect(!owners.contains(.account("bob")))
+      if interlude != .otherPhone || makesOrders { #expect(owners == [.account("alice")]) }
+    }
+  }
+
   @Test func `a caller that goes away at an open sheet does not keep its payment from her`() async throws {
     try await SheetFixture.run { lab in
       try await lab.phone().launch { app in
