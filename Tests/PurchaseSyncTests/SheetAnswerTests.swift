@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
@@ -198,6 +199,68 @@ import Testing
           // The next payment of the plan is hers.
           #expect(try await shop.purchase("gold", for: "alice").isFulfilled)
         }
+      }
+    }
+  }
+
+  // MARK: One token for each account
+
+  /// A backend whose orders of one account have one token.
+  private struct TokenBackend: PurchaseBackend {
+    let made = Locked(0)
+    let token = UUID()
+    var makesOrders: Bool { true }
+
+    func verify(_ purchase: UploadedPurchase, for owner: BackendCaller) async throws -> BackendVerdict {
+      guard let proof = purchase.proof, let end = try SignedTransaction(jws: proof).expiresDate else {
+        return .granted
+      }
+      return end < 1_768_000_000_000 ? .lapsed : .granted
+    }
+    func makeOrder(
+      _ wish: OrderRequest, idempotencyKey: String, for account: BackendCaller
+    ) async throws -> OrderDocument {
+      let number = made.withLock { count in
+        count += 1
+        return count
+      }
+      // The lab begins on 2026-01-01.
+      let moment = Int64(1_767_225_600_000) + (number > 1 ? 40 * 86_400_000 : 0)
+      return OrderDocument(
+        number: "T-\(number)", accountToken: token, productID: wish.productID, quantity: wish.quantity,
+        state: .open, createdAt: Timestamp(milliseconds: moment))
+    }
+  }
+
+  @Test func `an expired transaction with the account's token does not take the place of a payment`()
+    async throws
+  {
+    try await SheetFixture.run { lab in
+      try await lab.phone().launch { app in
+        let (wallet, store, old) = (Wallet(), app.store, Locked<StoreTransaction?>(nil))
+        var configuration = app.configuration
+        configuration.currentAccount = { "alice" }
+        let shop = Shop(
+          store: store, backend: TokenBackend(), configuration: configuration,
+          credentials: { "token-" + $0.account }, fulfil: { try wallet.take($0) })
+        _ = try await shop.purchase("gold", for: "alice") { order in
+          let result = try await store.purchase(order)
+          if case .purchased(let paid) = result { old.withLock { $0 = paid } }
+          return result
+        }
+        let moment = lab.server.moment
+        try lab.server.withStore { (store) throws(StoreModelError) in
+          _ = try store.setRenewal(on: false, transactionID: old.value?.transactionID ?? "", now: moment)
+        }
+        try await lab.pass(.seconds(40 * 86_400))
+        let sale = try await shop.purchase("gold", for: "alice") { order in
+          _ = try await store.purchase(order)
+          return .purchased(try #require(old.value))
+        }
+        #expect(sale.isFulfilled)
+        #expect(!sale.message.contains("Nothing was charged."))
+        #expect(wallet.outcomes.last?.orderNumber == "T-2")
+        #expect(try lab.server.snapshot().charges.count == 2)
       }
     }
   }

@@ -42,14 +42,27 @@ struct ExistingPayment {
   /// Whether the store has answered the payment of an order with something that gave nothing any more when the order was
   /// made: a period that was over, a refund, or a plan that was replaced. Some systems do (purchases-ios#6374).
   static func isOver(_ transaction: StoreTransaction, for order: PurchaseOrder) -> Bool {
+    // A guest's token is of one payment, whatever the device's clock says.
+    if order.accountToken.isGuest, transaction.accountToken == order.accountToken { return false }
     if transaction.revokedAt != nil || transaction.isUpgraded == true { return true }
     return transaction.expiresAt.map { $0 <= order.createdAt } ?? false
+  }
+
+  /// Whether a listed transaction is the payment of the order: it has the order's token. That may be its account's, so an
+  /// earlier purchase does not count. A guest's token is of one payment.
+  static func isNew(_ transaction: StoreTransaction, of order: PurchaseOrder) -> Bool {
+    guard transaction.accountToken == order.accountToken else { return false }
+    if order.accountToken.isGuest { return true }
+    let paid = transaction.purchasedAt.adding(milliseconds: MatchWindow().toleranceMilliseconds)
+    return transaction.productID == order.productID && transaction.quantity == order.quantity
+      && paid >= order.createdAt && !isOver(transaction, for: order)
   }
 
   /// When the order's plan begins, if the store has answered its payment with another plan of the group that runs until
   /// then: nothing was charged, and the next renewal is of the order's plan. Nil for every other answer.
   static func change(_ transaction: StoreTransaction, answering order: PurchaseOrder) -> Timestamp? {
-    guard transaction.productID != order.productID, transaction.accountToken != order.accountToken,
+    guard transaction.productID != order.productID,
+      transaction.accountToken != order.accountToken || transaction.purchasedAt < order.createdAt,
       transaction.subscriptionGroupID != nil, !isOver(transaction, for: order)
     else { return nil }
     return transaction.expiresAt

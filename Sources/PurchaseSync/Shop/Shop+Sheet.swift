@@ -45,11 +45,11 @@ extension Shop {
   private func paid(
     _ order: PurchaseOrder, _ kind: SaleKind, with transaction: StoreTransaction, _ engine: SyncEngine
   ) async throws(SyncError) -> Sale? {
-    if kind != .redemption, transaction.accountToken != order.accountToken {
-      beginAftermath()
-      if ExistingPayment.isOver(transaction, for: order) {
-        return try await answeredOver(order, kind, with: transaction, engine)
-      }
+    if kind != .redemption {
+      // With one token for each account, an earlier purchase of the account has the order's token, too.
+      let isOver = ExistingPayment.isOver(transaction, for: order)
+      if isOver || transaction.accountToken != order.accountToken { beginAftermath() }
+      if isOver { return try await answeredOver(order, kind, with: transaction, engine) }
     }
     let known = desk.answered(order.number, with: transaction)
     guard await take(transaction, for: order, kind, engine) else { return known ?? .pending(.delivery) }
@@ -105,7 +105,7 @@ extension Shop {
   /// Looks at the store's list for the payment of an order.
   private func payment(of order: PurchaseOrder, _ engine: SyncEngine) async throws(SyncError) -> Payment {
     let listed = await look(engine)
-    let own = listed?.transactions.first { $0.accountToken == order.accountToken }
+    let own = listed?.transactions.first { ExistingPayment.isNew($0, of: order) }
     if let sale = own.map({ desk.answered(order.number, with: $0) }) ?? desk.known(order.number) {
       return .ended(sale)
     }
