@@ -12,7 +12,9 @@ enum EndlessSequence {
         for try await element in sequence { event.yield(element) }
         // A cancelled sequence ends early.
         if !Task.isCancelled { event.yield(nil) }
-      } catch {}  // Not complete: the next reading has the rest.
+      } catch {
+        return event.finish()  // Not complete: the next reading has the rest.
+      }
       event.finish()
     }
     defer { reading.cancel() }

@@ -30,7 +30,7 @@ struct EventStreams {
   private(set) var dropped = 0
 
   /// A new sequence. It begins with `missed`, and the first one also with the events from before. `onEnd` gets the
-  /// number of the sequence, and `onRoom` too when outcomes were dropped and there is room for them again.
+  /// number of the sequence, and `onRoom` too when outcomes were dropped and there is capacity for them again.
   mutating func open(
     replaying missed: [Outcome], onEnd: @escaping @Sendable (Int) -> Void,
     onRoom: @escaping @Sendable (Int) -> Void
@@ -84,7 +84,7 @@ struct EventStreams {
     return outcomes.filter { outcome in listeners.values.contains { !$0.knows(outcome) } }
   }
 
-  /// Those of them that one listener does not know, as many as there is room for.
+  /// Those of them that one listener does not know, as many as there is capacity for.
   func untold(_ outcomes: [Outcome], to number: Int) -> [Outcome] {
     guard let listener = listeners[number] else { return [] }
     let unknown = outcomes.filter { !listener.knows($0) }
@@ -136,7 +136,7 @@ final class EventFlow: Sendable {
   /// Outcomes were dropped.
   func fellBehind() { state.withLock { $0.isBehind = true } }
 
-  /// The reader took an event. True if there is room for the outcomes that it has missed.
+  /// The reader took an event. True if there is capacity for the outcomes that it has missed.
   func took() -> Bool {
     state.withLock { state in
       state.waiting = max(0, state.waiting - 1)

@@ -53,7 +53,7 @@ extension SyncEngine {
     wakeLater()
   }
 
-  /// A reader has read most of its events. It gets the outcomes that were dropped, as many as it has room for.
+  /// A reader has read most of its events. It gets the outcomes that were dropped, as many as it has capacity for.
   func announceDropped(to number: Int) {
     // When the file is open again, all outcomes are announced.
     guard !isShutDown, opened != nil else { return }

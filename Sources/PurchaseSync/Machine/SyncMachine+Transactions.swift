@@ -151,7 +151,7 @@ extension SyncMachine {
     let isNew = try transactionStorage.entry(key)?.payloads != entry.payloads
     // A receipt that is the same, or signed each time it is read, is no news: the answers to the earlier ones still count.
     if waitsForProof, entry.state != .quarantined,
-      !isNew || !proofPaces[key, default: .newProofs].takes(at: now.milliseconds)
+      !isNew || !quarantine.takesProof(of: key, now: now)
     {
       try commitRetry([key: watch], now: now)
       return []

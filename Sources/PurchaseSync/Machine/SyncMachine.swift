@@ -36,12 +36,10 @@ package struct SyncMachine<Storage: SyncStorage> {
   private var isSuspended = false
   var lanes = LaneTable()
   private var retry = RetryLedger()
-  private var quarantine: QuarantineTrial
+  var quarantine: QuarantineTrial
   private var updates = OwedUpdates()
   var adoptions = AdoptionTable()
   var storeSide = StoreSide()
-  /// New proofs of entries that wait for one.
-  var proofPaces: [EntryKey: CallPace] = [:]
 
   package init(storage: Storage, policy: RetryPolicy, appVersion: String = "", seed: UInt64) {
     self.storage = storage
@@ -377,10 +375,7 @@ extension SyncMachine {
   /// Draws a delay.
   mutating func draw<R>(_ body: (inout Delays) -> R) -> R { body(&delays) }
 
-  mutating func forgetProofReleases(of key: EntryKey) {
-    quarantine.settled(key)
-    if !proofPaces.isEmpty { proofPaces[key] = nil }
-  }
+  mutating func forgetProofReleases(of key: EntryKey) { quarantine.settled(key) }
 
   /// Moves an entry to quarantine, or postpones it for as long if the quarantine is full. `asked`: when the backend wants
   /// it again at the earliest.

@@ -89,8 +89,11 @@ extension Shop {
     } else if problem == nil {
       return nil
     }
-    (next.problem, next.fulfilmentProblem) = (problem ?? confirmationProblem, fulfilments.problem)
-    next.lateCalls = lateFulfilments() + next.lateCalls.filter { $0.callback != .fulfil }
+    let late = lateFulfilments()
+    next.problem = problem ?? confirmationProblem
+    next.fulfilmentProblem =
+      fulfilments.problem ?? late.first.map { "fulfil has not returned for \($0.subject)" }
+    next.lateCalls = late + next.lateCalls.filter { $0.callback != .fulfil }
     await closeAgain()
     return next
   }

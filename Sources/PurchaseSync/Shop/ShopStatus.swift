@@ -8,8 +8,8 @@ public struct ShopStatus: Sendable, Hashable {
   public var purchases: [Item]
   /// Why the shop cannot work; nil if it works. Each call tries again.
   public var problem: SyncError?
-  /// The error of `fulfil` for the oldest outcome that is not fulfilled, as domain and code, for logs; nil if none has
-  /// failed. The shop calls it again by itself.
+  /// The error of `fulfil` for the oldest outcome that is not fulfilled, as domain and code, for logs; or that a call of
+  /// `fulfil` is late. Nil if none has failed. The shop calls it again by itself.
   public var fulfilmentProblem: String?
   /// Calls of `fulfil`, the credentials, the store and the backend that have not returned within their time limits, oldest
   /// first. Everything else goes on without them. For logs and support.

@@ -21,6 +21,8 @@ struct QuarantineTrial: Hashable {
   private(set) var waitsUntil: Timestamp?
   /// How often a new proof released an entry.
   private(set) var proofReleases: [EntryKey: Int] = [:]
+  /// New proofs of entries that wait for one in their lanes.
+  private var proofPaces: [EntryKey: CallPace] = [:]
 
   init(appVersion: String) { self.appVersion = appVersion }
 
@@ -145,6 +147,12 @@ struct QuarantineTrial: Hashable {
   /// The entry is settled: its releases do not count any more.
   mutating func settled(_ key: EntryKey) {
     if !proofReleases.isEmpty { proofReleases[key] = nil }
+    if !proofPaces.isEmpty { proofPaces[key] = nil }
+  }
+
+  /// Whether a new proof ends the wait of an entry in its lane.
+  mutating func takesProof(of key: EntryKey, now: Timestamp) -> Bool {
+    proofPaces[key, default: .newProofs].takes(at: now.milliseconds)
   }
 
   // MARK: The stored record
