@@ -24,6 +24,7 @@ import Testing
       #expect(book.products == [ShopLab.coins, ShopLab.coins])
       let late = await shop.status().lateCalls
       #expect(late.count == hanging)
+      #expect(await shop.status().fulfilmentProblem != nil)
       #expect(late.allSatisfy { $0.callback == .fulfil && $0.since <= app.now })
       await shop.close()
     }

@@ -120,6 +120,45 @@ import Testing
     #expect(isComplete == !hangs)
   }
 
+  /// Its list never comes, and a call that finds nothing to finish never returns.
+  private struct EndlessStore: SellingStore {
+    let inner: MockStoreClient
+    let hang: @Sendable () async throws -> Void
+    var updates: AsyncStream<StoreTransaction> { inner.updates }
+    func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult { try await inner.purchase(order) }
+    func unfinished() async throws -> StoreListing {
+      try await hang()
+      return try await inner.unfinished()
+    }
+    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+      let results = try await inner.finish(transactionIDs: transactionIDs)
+      if results.values.contains(.notListed) { try await hang() }
+      return results
+    }
+  }
+
+  @Test func `what was paid before a kill is delivered, though the store's list never comes`() async throws {
+    try await ShopLab.run { lab in
+      let (phone, book) = (lab.phone(), OutcomeBook())
+      phone.dies(.afterPayment)
+      try await phone.launch { app in
+        _ = try await app.shop { _ in }.purchase(ShopLab.gems, for: "alice")
+      }
+      try await phone.launch { app in
+        let store = EndlessStore(inner: app.store, hang: { try await app.sleep(300 * 86_400_000) })
+        let shop = app.shop(store: store) { book.take($0) }
+        try await shop.signedIn(as: "alice")
+        for _ in 0..<5 {
+          try await lab.pass(.seconds(86_400))
+          try await shop.retryNow()
+        }
+        #expect(book.products == [ShopLab.gems])
+        #expect(await shop.status().lateCalls.map(\.subject).contains("unfinished"))
+        await shop.close()
+      }
+    }
+  }
+
   /// Its list has what was paid, and is not complete.
   private struct PartialStore: SellingStore {
     let inner: MockStoreClient

@@ -11,6 +11,7 @@ public struct MockStoreClient: SellingStore {
   private let storeAccount: String?
   private let device: String?
   private let launch = UUID().uuidString
+  private var hasUpdates = false
   /// What the next sheet says in place of the truth.
   private var lie: @Sendable () -> LabPhone.SheetEnd? = { nil }
 
@@ -40,6 +41,7 @@ public struct MockStoreClient: SellingStore {
     network: some BackendTransport, device: String, lie: @escaping @Sendable () -> LabPhone.SheetEnd?
   ) {
     (transport, storeAccount, self.device, self.lie) = (network, nil, device, lie)
+    hasUpdates = true
   }
 
   private init(base: URL, storeAccount: String?, device: String?) {
@@ -75,8 +77,21 @@ public struct MockStoreClient: SellingStore {
     }
   }
 
-  /// Ends at once: a mock device hears of transactions when it lists them.
-  public var updates: AsyncStream<StoreTransaction> { AsyncStream { $0.finish() } }
+  /// In a lab: the unfinished transactions once, as StoreKit's updates have them at each launch. Elsewhere it ends at once.
+  public var updates: AsyncStream<StoreTransaction> {
+    AsyncStream { updates in
+      guard hasUpdates else { return updates.finish() }
+      let reading = Task {
+        do {
+          for transaction in try await unfinished().transactions { updates.yield(transaction) }
+        } catch {
+          return updates.finish()  // The engine lists them, too.
+        }
+        updates.finish()
+      }
+      updates.onTermination = { _ in reading.cancel() }
+    }
+  }
 
   /// Confirms the payment sheet. The result is *pending* with Ask to Buy, and *cancelled* if the store interrupts the
   /// purchase, which may complete later.
