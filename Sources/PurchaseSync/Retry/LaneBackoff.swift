@@ -9,7 +9,7 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
   /// Until it is time again; nil: at once.
   package private(set) var wait: Wait?
   /// Whether a wake, a tap or a new purchase brought forward what the lane sends next. Such a request costs some of the
-  /// budget, and if it fails, the lane waits no longer for the next one than it did.
+  /// budget, and its failure makes no later wait wider.
   package private(set) var isEarly: Bool
 
   /// A lane that has not failed.
