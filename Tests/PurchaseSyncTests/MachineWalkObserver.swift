@@ -139,16 +139,17 @@ struct MachineWalkObserver {
     }
   }
 
-  /// No floor is more than a day away, even after the clock went back.
+  /// No floor is further away than before, even after the clock went back.
   mutating func jumped(from before: Timestamp, to now: Timestamp) {
-    let latest = now.adding(milliseconds: Self.day)
-    // A floor that has passed does not apply again.
+    // A floor that has passed does not apply again. Of the others, what is left counts from the new time on: a wait is a
+    // length.
+    let back = min(now.milliseconds(since: before), 0)
     if floor.all <= before { floor.all = Timestamp(milliseconds: .min) }
     floor.byKey = floor.byKey.filter { $0.value > before }
     floor.byLane = floor.byLane.filter { $0.value > before }
-    floor.all = min(floor.all, latest)
-    floor.byKey = floor.byKey.mapValues { min($0, latest) }
-    floor.byLane = floor.byLane.mapValues { min($0, latest) }
+    floor.all = floor.all.adding(milliseconds: back)
+    floor.byKey = floor.byKey.mapValues { $0.adding(milliseconds: back) }
+    floor.byLane = floor.byLane.mapValues { $0.adding(milliseconds: back) }
     spent = []
   }
 

@@ -144,7 +144,7 @@ import Testing
   @Test(arguments: StorageKind.allCases)
   func `a newer receipt is attached, and the answers to the old one are forgotten`(kind: StorageKind) throws {
     try StorageSite.with(kind) { site in
-      try site.enqueue(bought("100"))
+      try site.enqueue(bought("100", proof: "jws"))
       let watch = PoisonWatch(failedRounds: 3, failingSince: midday, unknownAnswers: 4)
       try site.storage.keep(RetryState(), [key("100"): watch], now: midday)
       try site.storage.attach(Payload(kind: "appReceipt", bytes: [1]), to: key("100"), now: later)
@@ -160,7 +160,7 @@ import Testing
   /// The storage in memory has no limit for one payload.
   @Test func `a newer receipt that is too long for the queue is attached without an error`() throws {
     try StorageSite.with(.file, limits: QueueLimits(payloadBytes: 50)) { site in
-      try site.enqueue(bought("100"))
+      try site.enqueue(bought("100", proof: "jws"))
       let long = Payload(kind: "appReceipt", bytes: [UInt8](repeating: 1, count: 51))
       try site.storage.attach(long, to: key("100"), now: later)
       let held = try #require(try site.storage.entry(key("100")))
