@@ -144,7 +144,7 @@ extension Scenario {
             .boughtOutside(product: gems, storeAccount: storeAccount, count: 60),
           ], does: [.use(milliseconds: 600)], granted: 59),
         Launch(before: [.noFaults]),
-      ], expects: .init(paid: 60), timeScale: 20_000),
+      ], expects: .init(paid: 60), timeScale: 5_000),
     Scenario(
       name: "backend-of-other-version", summary: "the backend speaks another version of the protocol",
       description: """

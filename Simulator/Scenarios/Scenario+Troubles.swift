@@ -17,7 +17,7 @@ extension Scenario {
               bodyContains: "\"transactionID\":\"2000000000000001\"")
           ], does: [buyGems, buyCoins, buyCoins, .use(milliseconds: 600)], granted: 2),
         Launch(before: [.noFaults]),
-      ], expects: .init(paid: 3), timeScale: 20_000),
+      ], expects: .init(paid: 3), timeScale: 5_000),
     Scenario(
       name: "queue-full", summary: "more purchases than the queue can hold, in an outage",
       description: "Five purchases, space for two. The rest stays with the store until there is space.",
@@ -38,10 +38,10 @@ extension Scenario {
           before: [
             .faults([
               .init(
-                path: uploads, count: 3, fault: .respond, status: 200,
+                path: uploads, count: 2, fault: .respond, status: 200,
                 body: "<html>Welcome. Please sign in.</html>"),
               .init(
-                path: uploads, count: 6, fault: .respond, status: 403,
+                path: uploads, count: 3, fault: .respond, status: 403,
                 body: "<html>Welcome. Please sign in.</html>"),
             ])
           ], does: [buyGems])

@@ -99,7 +99,7 @@ struct Scenario: Hashable {
 
   static let all: [Scenario] =
     crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
-    + buying + ownership + system
+    + buying + ownership + system + waiting
 }
 
 /// When the app is killed, in terms that fit every client.
