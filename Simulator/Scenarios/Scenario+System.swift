@@ -127,7 +127,7 @@ extension Scenario {
             .boughtOutside(product: gems, storeAccount: storeAccount, count: 60),
           ], does: [.use(milliseconds: 600)], granted: 59),
         Launch(before: [.noFaults]),
-      ], expects: .init(paid: 60), timeScale: 20_000),
+      ], expects: .init(paid: 60), timeScale: 5_000),
     Scenario(
       name: "backlog-with-refusal", summary: "sixty purchases; the backend refuses uploads with one of them",
       description: """

@@ -32,6 +32,8 @@ struct SmallDevice {
   var listsAgain = false
   /// For a planted bug: an earlier process left an entry, and the store has not answered since the launch.
   var wasLeft = false
+  /// For the same bug: a request has had no answer. Nothing stored says so, for it is no fault of the entry.
+  var wasUnanswered = false
 
   /// The process is gone.
   mutating func die(leaving disk: any BranchingStorage) {
@@ -50,7 +52,7 @@ struct SmallDevice {
     text.add(value: isAlive)
     text.add(value: [installation, user, finishing, arriving, telling])
     text.add(value: waits)
-    text.add(value: [isListing, listsAgain, wasLeft])
+    text.add(value: [isListing, listsAgain, wasLeft, wasUnanswered])
     if let timerAt { text.add(moment: timerAt) }
     if isAlive { text.add(value: machine) }
     text.add(known ?? diskText)

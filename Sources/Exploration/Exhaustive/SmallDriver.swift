@@ -179,9 +179,8 @@ final class SmallDriver {
 
   /// The planted bug: what an earlier process left, after a failure, and the store does not list any more.
   private func dropUnlisted(_ keys: Set<EntryKey>) {
-    for entry in storage.content.allEntries where !keys.contains(entry.key) {
+    for entry in storage.content.allEntries where !keys.contains(entry.key) && device.wasUnanswered {
       do throws(QueueError) {
-        guard try storage.content.watch(of: entry.key).failedRounds > 0 else { continue }
         try storage.remove(entry.key, now: Timestamp(milliseconds: device.now))
       } catch {
         outside = outside ?? "\(error)"
@@ -211,6 +210,7 @@ final class SmallDriver {
           lane: Names.lanes[lane], UploadReply(ledgerEpoch: "epoch-0", verdicts: verdicts), now: now)
       }
     }
+    if bug == .dropsUnlisted { device.wasUnanswered = true }
     feed { (machine, now) throws(QueueError) in
       try machine.uploadFailed(
         lane: Names.lanes[lane], .retry(reason: "no answer", retryAfterMilliseconds: nil), now: now)
