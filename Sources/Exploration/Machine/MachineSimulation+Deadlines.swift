@@ -93,8 +93,21 @@ extension MachineSimulation {
   func restartWaits(of phone: Phone, goesBack: Bool) {
     guard phone.asked.values.contains(where: { $0.until > now }) else { return }
     for (what, wait) in phone.asked where wait.until > now && goesBack {
-      phone.asked[what]?.until = now + wait.length
+      // A machine begins it once more at its next event, which comes at the end of the wait at the latest, or at a launch.
+      phone.asked[what]?.until = wait.until + wait.length
+      phone.restarting.insert(what)
     }
+    for lane in phone.deadlines.indices { phone.deadlines[lane].observe(.askedToWait, at: now) }
+  }
+
+  /// A machine starts. After the clock went back it cannot know how much of a stored wait is over.
+  func restartWaitsAtLaunch(of phone: Phone) {
+    for what in phone.restarting {
+      guard let wait = phone.asked[what] else { continue }
+      phone.asked[what]?.until = max(wait.until, now + wait.length)
+    }
+    guard !phone.restarting.isEmpty else { return }
+    phone.restarting = []
     for lane in phone.deadlines.indices { phone.deadlines[lane].observe(.askedToWait, at: now) }
   }
 

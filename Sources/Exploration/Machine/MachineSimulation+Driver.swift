@@ -31,6 +31,7 @@ extension MachineSimulation {
       storage: process.storage, policy: policy, appVersion: "1", seed: phone.machineSeeds.next())
     hash.add(Int64(process.number))
     process.isAlive = true
+    restartWaitsAtLaunch(of: phone)
     process.isFailing = phone.shadow.retry.pace.isFailing
     (process.floorOfAll, process.floorAsSaid) = (0, 0)
     process.raiseFloor(to: storedFloor(phone))
