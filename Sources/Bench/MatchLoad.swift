@@ -49,7 +49,9 @@ struct MatchLoad {
           purchasedAt: placed.order.createdAt.adding(
             milliseconds: Int64.random(in: 1_000...90_000, using: &random)),
           accountToken: keepsToken ? placed.accountToken : nil,
-          proof: Payload(kind: "signedTransaction", bytes: [])))
+          // Only the original API drops a token: a signed transaction without one is proposed for no order.
+          proof: Payload(
+            kind: (keepsToken ? ProofKind.signedTransaction : .transactionReceipt).rawValue, bytes: [])))
     }
   }
 }

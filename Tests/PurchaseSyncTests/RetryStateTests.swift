@@ -212,6 +212,42 @@ import Testing
     #expect(state.budget.spent(now: later(61_000), policy: policy) == 0)
   }
 
+  @Test func `after an outage no lane that failed in it waits for the budget`() {
+    var random = SplitMix64(seed: 11)
+    var state = RetryState()
+    var lane = LaneBackoff()
+    lane.failed(now: noon, policy: policy, using: &random)
+    lane.woken(isTap: true, now: noon, policy: policy, using: &random)
+    state.pace.failed(now: noon, policy: policy, using: &random)
+    let back = later(policy.budgetIntervalMilliseconds * 3)
+    while state.budget.spend(.retry, now: back, policy: policy) {}
+    state.pace.succeeded(now: back, policy: policy)
+    // One request a second, as many as are paced; then each costs.
+    for number in 1...policy.pacedSends {
+      admit(
+        &state, lane, .retry, at: back.adding(milliseconds: Int64(number) * policy.paceMilliseconds), .send)
+    }
+    #expect(!state.pace.isRecovering)
+    let last = back.adding(milliseconds: 61_000)
+    let spent = state.budget.spent(now: last, policy: policy)
+    admit(&state, lane, .retry, at: last, .send)
+    #expect(state.budget.spent(now: last, policy: policy) == spent + 1)
+  }
+
+  @Test func `a lane that fails after an outage ends what is free`() {
+    var random = SplitMix64(seed: 12)
+    var state = RetryState()
+    var lane = LaneBackoff()
+    lane.failed(now: noon, policy: policy, using: &random)
+    lane.woken(isTap: true, now: noon, policy: policy, using: &random)
+    state.pace.failed(now: noon, policy: policy, using: &random)
+    state.pace.succeeded(now: noon, policy: policy)
+    admit(&state, lane, .retry, at: later(1_000), .send)
+    state.pace.failed(now: later(1_000), policy: policy, using: &random)
+    admit(&state, lane, .retry, at: later(2_000), .send)
+    #expect(state.budget.spent(now: later(2_000), policy: policy) == 1)
+  }
+
   @Test func `while the backend fails, a new lane costs budget as well`() {
     var random = SplitMix64(seed: 11)
     var state = RetryState()

@@ -41,7 +41,11 @@ extension MachineSimulation {
     let isForPerson = process.personLanes & 1 << lane != 0
     process.personLanes &= ~(1 << lane)
     guard !isForPerson, process.isFailing || process.failingLanes & 1 << lane != 0 else { return }
-    spend(process, now)
+    if !process.isFailing, process.recoveringSends > 0 {
+      process.recoveringSends -= 1
+    } else {
+      spend(process, now)
+    }
   }
 
   private func stored(_ key: EntryKey, _ process: Process) -> Entry? {
@@ -111,6 +115,7 @@ extension MachineSimulation {
   // MARK: Answers
 
   func noteReply(_ reply: UploadReply, _ upload: Upload, _ process: Process) {
+    process.recoveringSends = process.isFailing ? policy.pacedSends : max(0, process.recoveringSends - 1)
     process.isFailing = false
     process.failingLanes &= ~(1 << upload.lane)
     process.floorOfLane[upload.lane] = 0

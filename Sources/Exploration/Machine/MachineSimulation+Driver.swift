@@ -33,6 +33,7 @@ extension MachineSimulation {
     process.isAlive = true
     restartWaitsAtLaunch(of: phone)
     process.isFailing = phone.shadow.retry.pace.isFailing
+    process.recoveringSends = phone.shadow.retry.pace.pacedSendsLeft
     (process.floorOfAll, process.floorAsSaid) = (0, 0)
     process.raiseFloor(to: storedFloor(phone))
     tell("phone \(phone.number + 1): \(process.role == 0 ? "the app" : "the extension") is launched")

@@ -106,6 +106,8 @@ final class Process {
 
   // What an observer of the process can know.
   var isFailing = false
+  /// After an outage: how many requests that follow a failure cost none of the budget.
+  var recoveringSends = 0
   var failingLanes = 0
   var waitingLanes = 0
   /// Lanes, and adoptions, whose next request follows an act of a person: it costs none of the budget.

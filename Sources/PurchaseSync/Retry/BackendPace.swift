@@ -49,6 +49,15 @@ package struct BackendPace: Hashable, Sendable, Codable {
     return opens
   }
 
+  /// Whether an outage has just ended.
+  package var isRecovering: Bool { !isFailing && pacedSendsLeft > 0 }
+
+  /// A request after a failure goes out without a cost. A lane that fails all the same does not prolong the recovery.
+  package mutating func triedInRecovery() {
+    pacedSendsLeft -= 1
+    if pacedSendsLeft == 0 { pacedAt = nil }
+  }
+
   /// A request goes out. It was allowed (`opensAt`).
   package mutating func sent(now: Timestamp) {
     asked = nil

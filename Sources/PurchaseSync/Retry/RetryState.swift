@@ -27,14 +27,18 @@ package struct RetryState: Hashable, Sendable, Codable {
   }
 
   /// Decides about one request of a lane. After a failure, of this lane or of the last upload of all, and if a wake brought
-  /// it forward, it costs some of the budget; after a success it is free.
+  /// it forward, it costs some of the budget; after a success it is free. After an outage only the pace limits the lanes
+  /// that failed in it: one after another would wait for a request of the budget to come back.
   package mutating func admit(
     _ lane: LaneBackoff, for purpose: RetryBudget.Purpose, now: Timestamp, policy: RetryPolicy
   ) -> Admission {
     pace.clamp(now: now)
     let opens = max(lane.opensAt(now: now), pace.opensAt(now: now, policy: policy))
     guard opens <= now else { return .wait(until: opens) }
-    if lane.failures > 0 || lane.isEarly || pace.isFailing {
+    let follows = lane.failures > 0 || lane.isEarly
+    if follows, pace.isRecovering {
+      pace.triedInRecovery()
+    } else if follows || pace.isFailing {
       guard budget.spend(purpose, now: now, policy: policy) else {
         return .wait(until: budget.nextAllowed(purpose, now: now, policy: policy))
       }
