@@ -80,8 +80,11 @@ package struct PoisonWatch: Hashable, Sendable, Codable {
     if failedRounds >= policy.poisonRounds {
       // Failed rounds count as well as time: after a clock jump, a day has passed that never was.
       if othersSucceed, hasFailed(for: policy.quarantineAfterMilliseconds, now) { return .quarantine }
-      let isWell = backend.unwellAt.map { $0 < failingSince } ?? true
-      if isRefused || othersSucceed || !hasOthers && isWell {
+      // Only lately: it may have been unwell once while the entry went on failing.
+      let isWell = backend.unwellAt.map { unwellAt in
+        unwellAt < failingSince || now.milliseconds(since: unwellAt) >= policy.ceilingMilliseconds
+      }
+      if isRefused || othersSucceed || !hasOthers && isWell ?? true {
         let wait = policy.ceilingPaceMilliseconds(using: &random)
         return .postponed(Wait(.poison, began: now, milliseconds: wait))
       }
