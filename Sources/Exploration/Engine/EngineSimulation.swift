@@ -102,8 +102,8 @@ final class EngineSimulation: @unchecked Sendable {
   var guessed: Set<Int> = []
   /// How many requests for an order had no capacity.
   var refusedOrders = 0
-  /// How often each order was handed out.
-  var ordersHandedOut: [String: Int] = [:]
+  /// Which process has handed out each order last, and when.
+  var ordersHandedOut: [String: (process: Int, at: Timestamp)] = [:]
   /// The purchases with which the store answered the payment of a later order.
   var returned: Set<Int> = []
   /// Requests with claims, of all processes.
