@@ -93,7 +93,8 @@ extension EngineSimulation {
       protocolWatch?.take(.arrives(sale, at: process.device))
       try await engine.receive(transaction(sale), for: order)
     }
-    if process.isAlive { owned[order.number] = sale }
+    // What was taken back before is not owned, and answers no payment.
+    if process.isAlive, transaction(sale).revokedAt == nil { owned[order.number] = sale }
   }
 
   /// Invariant 36, when everything is delivered.

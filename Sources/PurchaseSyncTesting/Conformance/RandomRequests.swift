@@ -39,7 +39,11 @@ package struct RandomRequests {
       path: String(chosen.path.dropFirst()), caller: caller(), headers: [:], body: Data())
     if request.path.contains("{") {
       let prefix = request.path.prefix { $0 != "{" }
-      request.path = prefix + (word().addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "x")
+      let word = word()
+      // A client sends no segment of two dots.
+      request.path =
+        prefix
+        + (word == ".." ? "..." : word.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "x")
     }
     for parameter in chosen.operation["parameters"]?.array ?? [] where !chance(10) {
       guard let name = parameter["name"]?.string else { continue }

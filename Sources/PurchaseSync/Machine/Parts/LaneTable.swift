@@ -33,7 +33,8 @@ struct LaneTable {
     }
   }
 
-  /// Ends the waits of lanes and entries, as far as the backend did not ask for them.
+  /// Ends the waits of lanes and entries, as far as the backend did not ask for them. If those of entries cannot be read or
+  /// written, the lanes are woken all the same, and it throws at the end.
   mutating func woken(
     _ reason: WakeReason, in storage: some LaneStorage, now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) {
@@ -42,13 +43,20 @@ struct LaneTable {
     // Credentials do not come with a network.
     if reason == .networkBack { lanes = lanes.filter { self[$0].activity != .signInNeeded } }
     let isAboutAll = if case .signedIn = reason { false } else { true }
-    let shortened = try storage.shortenWaits(
-      in: isAboutAll ? nil : Array(lanes), now: now, policy: delays.policy)
+    let result: Result<Set<Lane>, QueueError>
+    do throws(QueueError) {
+      result = .success(
+        try storage.shortenWaits(in: isAboutAll ? nil : Array(lanes), now: now, policy: delays.policy))
+    } catch {
+      result = .failure(error)
+    }
+    let shortened = if case .success(let lanes) = result { lanes } else { Set<Lane>() }
     for lane in lanes.union(shortened).sorted(by: { $0.rawValue < $1.rawValue }) {
       self[lane].wake(
         for: reason.purpose, hasShortened: shortened.contains(lane), now: now, &delays)
       if case .signedIn = reason { self[lane].signedIn() }
     }
+    _ = try result.get()
   }
 
   /// The backend answers again: what waited for that in other lanes is sent soon.
