@@ -62,7 +62,7 @@ extension EngineSimulation {
   /// Whether one account uses the phone during the whole run, and its token always comes.
   private var isUserConstant: Bool {
     knobs.credentials == 0
-      && !knobs.acts.contains { [.signOut, .pendingSignOut, .claim].contains($0.act) }
+      && !knobs.acts.contains { [.signOut, .pendingSignOut, .claim, .callsBack].contains($0.act) }
   }
 
   /// Invariant 32: a device that says who uses it is told which purchases are that account's.
