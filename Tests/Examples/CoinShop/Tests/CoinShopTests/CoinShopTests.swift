@@ -180,6 +180,8 @@ import Testing
         let shop = try app.coinShop()
         try await shop.signIn("alice")
         for product in ["gems.100", "unlock"] { #expect(try await shop.buy(product).isFulfilled) }
+        // Both are finished.
+        try await lab.pass(.seconds(60))
         let charges = try lab.server.snapshot().charges
         for charge in charges { try await lab.refund(transactionID: charge.transactionID) }
         try await shop.shop.resume()
