@@ -28,12 +28,15 @@ import Testing
     let found: [EngineBug: Set<String>] = [
       .timerNeverRings: ["24"], .sleepIgnoresCancellation: ["S2"], .workIsLost: ["S1"],
       .sentTwice: ["14", "4", "8"],
-      .retryAfterSwallowed: ["17"], .answeredFromCache: ["24"], .finishBeforeTheReply: ["3"],
+      .retryAfterSwallowed: ["17"], .answeredFromCache: ["24", "40"], .finishBeforeTheReply: ["3"],
       .leaseFreedEarly: ["14"], .leaseKept: ["S2", "S5", "24"], .wrongAccountAfterAwait: ["6"],
       .finishInADefer: ["3", "13"], .outcomeToldEarly: ["23"], .confirmedForTheApp: ["23"],
       .streamNeverEnds: ["S3"], .ownedWithoutOrder: ["36"], .cancelledIsUnpaid: ["3"], .oneKeyForAll: ["9"],
       .deviceOrderNotSent: ["24"], .ownerDropped: ["32"], .userNotNamed: ["32"],
       .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"], .idsBelieved: ["39"],
+      .wakeForgotten: ["24", "40"], .ceilingOfAShift: ["24", "41"], .retriesAtOnce: ["8", "42"],
+      .probesWithoutEnd: ["42"], .listsWithoutEnd: ["42"], .asksForTokens: ["42"],
+      .tellsUntilConfirmed: ["42"],
     ]
     let result = try CommandResult(of: ["explore", "--engine", "--plant", "all", "--seeds", "400"])
     #expect(result.status == 0, "\(result.output)\(result.errors)")
