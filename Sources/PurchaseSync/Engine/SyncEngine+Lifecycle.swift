@@ -99,7 +99,7 @@ extension SyncEngine {
   @discardableResult public func work(
     forSeconds seconds: Double, grace: Double = 2
   ) async throws(SyncError) -> Bool {
-    guard isSuspended || foregrounds == 0 else { return work.isEmpty }
+    guard isSuspended || foregrounds == 0 else { return isAtRest }
     let system = configuration.system
     let deadline = system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
     let visit = foregrounds
@@ -109,7 +109,7 @@ extension SyncEngine {
     listStore()
     var isDone = false
     while visit == foregrounds, !isSuspended, !isShutDown, system.uptime() < deadline {
-      isDone = work.isEmpty && (timerFires.map { $0 > deadline } ?? true)
+      isDone = isAtRest && (timerFires.map { $0 > deadline } ?? true)
       if isDone { break }
       do {
         try await system.sleep(10)
@@ -155,7 +155,8 @@ extension SyncEngine {
   }
 
   /// Whether no request, listing or finish is under way. Timers may be set.
-  var isAtRest: Bool { work.isEmpty }
+  /// A wake that came too fast is still to have its effect.
+  var isAtRest: Bool { work.isEmpty && wakes.wait(at: uptime) == nil }
 
   /// Oldest first: one run is to follow from one seed.
   private var underWay: [Task<Void, Never>] { work.keys.sorted().compactMap { work[$0] } }

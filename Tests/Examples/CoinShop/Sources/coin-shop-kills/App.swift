@@ -89,5 +89,6 @@ struct App {
 struct SavedPage: Codable {
   var coins: Int
   var credits: [String: Int]
-  var owned: Set<String>
+  /// The product that each purchase gives now.
+  var owned: [String: String]
 }
