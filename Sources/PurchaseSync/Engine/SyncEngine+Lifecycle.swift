@@ -99,9 +99,9 @@ extension SyncEngine {
   @discardableResult public func work(
     forSeconds seconds: Double, grace: Double = 2
   ) async throws(SyncError) -> Bool {
-    guard isSuspended || foregrounds == 0 else { return isAtRest }
     let system = configuration.system
     let deadline = system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
+    guard isSuspended || foregrounds == 0 else { return await hasWoken(before: deadline) }
     let visit = foregrounds
     isSuspended = false
     perform(try step { (machine, now) throws(QueueError) in machine.woken(.foreground, now: now) })
@@ -120,6 +120,19 @@ extension SyncEngine {
     guard visit == foregrounds, !isSuspended, !isShutDown else { return isDone }
     await suspend(within: isDone ? 0 : grace)
     return isDone
+  }
+
+  /// In the foreground: waits for wakes that came too fast. True if nothing is under way then.
+  private func hasWoken(before deadline: ContinuousClock.Instant) async -> Bool {
+    let system = configuration.system
+    while wakes.wait(at: uptime) != nil, !isSuspended, !isShutDown, system.uptime() < deadline {
+      do {
+        try await system.sleep(10)
+      } catch {
+        break  // Cancelled.
+      }
+    }
+    return isAtRest
   }
 
   /// The app goes to the background. Nothing new is sent. Requests in flight get this many seconds for their answers and
@@ -154,8 +167,7 @@ extension SyncEngine {
     if isSuspended, visit == foregrounds, !isShutDown { closeFile() }
   }
 
-  /// Whether no request, listing or finish is under way. Timers may be set.
-  /// A wake that came too fast is still to have its effect.
+  /// Whether no request, listing or finish is under way, and no wake that came too fast is pending. Timers may be set.
   var isAtRest: Bool { work.isEmpty && wakes.wait(at: uptime) == nil }
 
   /// Oldest first: one run is to follow from one seed.
