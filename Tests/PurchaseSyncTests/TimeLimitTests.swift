@@ -60,6 +60,37 @@ import Testing
     #expect(isCancelled.withLock { $0 })
   }
 
+  // MARK: The row of a late call
+
+  @Test(arguments: [false, true])
+  func `a late call has a row until it returns, and no longer`(isCancelled: Bool) async {
+    let calls = LateCalls()
+    let (held, answer) = AsyncStream.makeStream(of: Int.self)
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    var limit = TimeLimit(milliseconds: 0)
+    limit.watch = LateCallWatch(calls: calls, callback: .store, subject: "receipt", now: { .distantFuture })
+    let late: Int? = await limit.answer {
+      defer { end.finish() }
+      let number = await Task.detached { () -> Int? in
+        for await number in held { return number }
+        return nil
+      }.value
+      if isCancelled { try Task.checkCancellation() }
+      return number
+    }
+    #expect(late == nil)
+    #expect(calls.rows.map(\.subject) == ["receipt"])
+    answer.yield(7)
+    for await _ in ended {}
+    // A call that throws because it was left behind has not returned.
+    if !isCancelled { await Self.yield { calls.rows.isEmpty } }
+    #expect(calls.rows.isEmpty == !isCancelled)
+  }
+
+  private static func yield(_ isSo: () -> Bool) async {
+    for _ in 0..<1_000_000 where !isSo() { await Task.yield() }
+  }
+
   // MARK: A transport
 
   /// The behaviour of an app's own transport.

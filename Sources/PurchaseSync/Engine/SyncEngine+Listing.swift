@@ -5,18 +5,20 @@ extension SyncEngine {
   /// The most transactions of one commit: other processes of this installation wait for it.
   private static var mostPerCommit: Int { UploadRequest.mostClaims }
 
-  /// Takes over the unfinished transactions of the store. A listing that fails is repeated at the app's next
-  /// `wake(_:)`, or at the next start. A listing that is asked for while one runs follows it: the first may have begun
-  /// too early.
+  /// Takes over the unfinished transactions of the store. A listing that is asked for while one runs follows it: the first
+  /// may have begun too early. One that fails is repeated by itself, after the pauses of the policy's backoff.
   func listStore() {
     switch listing {
     case .idle: break
+    case .failed: endListingTimer()
     case .running, .runningAndWanted:
       listing = .runningAndWanted
       return
     case .waiting: return
     }
-    guard listings.takes(at: uptime) || isShutDown else { return listLater() }
+    guard listings.takes(at: uptime) || isShutDown else {
+      return listLater(.waiting, after: listings.wait(at: uptime))
+    }
     listing = .running
     guard !isShutDown else { return listed.end() }
     listed.begin()
@@ -30,10 +32,9 @@ extension SyncEngine {
     }
   }
 
-  /// The store is not listed faster than the pace, whoever asks.
-  private func listLater() {
-    listing = .waiting
-    let (sleep, wait) = (configuration.system.sleep, listings.wait(at: uptime))
+  private func listLater(_ state: Listing, after wait: Int64) {
+    listing = state
+    let sleep = configuration.system.sleep
     listingTimer = Task { [weak self] in
       do {
         try await sleep(max(1, wait))
@@ -45,16 +46,20 @@ extension SyncEngine {
   }
 
   private func listWaiting() {
-    guard case .waiting = listing else { return }
+    guard listing == .waiting || listing == .failed else { return }
     listing = .idle
     listStore()
   }
 
-  /// The engine is suspended or shut down, and a listing waits for its moment. The foreground asks for one.
-  func endListingWait() {
+  private func endListingTimer() {
     listingTimer?.cancel()
     listingTimer = nil
-    guard case .waiting = listing else { return }
+  }
+
+  /// The engine is suspended or shut down, and a listing waits for its moment. The foreground asks for one.
+  func endListingWait() {
+    endListingTimer()
+    guard listing == .waiting || listing == .failed else { return }
     listing = .idle
     listed.begin()
     listed.end(nil)
@@ -79,7 +84,10 @@ extension SyncEngine {
     guard !isShutDown else { return }
     guard let listed else {
       // On the way to the background the engine itself ended the call. The foreground asks again.
-      if !isSuspended { report(.store(reason: "the unfinished transactions could not be read")) }
+      if !isSuspended {
+        report(.store(reason: "the unfinished transactions could not be read"))
+        listAgain(unless: isWanted)
+      }
       return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
     held = HeldTransactions()
@@ -91,11 +99,19 @@ extension SyncEngine {
     overflow.formIntersection(keys.union(restoring.map(\.transaction.key)))
     guard listed.isComplete else {
       report(.store(reason: "its list of unfinished transactions did not end"))
+      if !isSuspended { listAgain(unless: isWanted) }
       return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
+    failedListings = 0
     feed(generation) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: listed.account, now: now)
     }
+  }
+
+  private func listAgain(unless isWanted: Bool) {
+    failedListings += 1
+    guard !isWanted else { return }
+    listLater(.failed, after: configuration.retry.ceiling(afterFailures: failedListings))
   }
 
   /// The machine asks for what the store keeps: what its last list had comes first. False if the store is to be asked.

@@ -43,7 +43,9 @@ public actor SyncEngine {
   /// Waits for the moment of the wakes that came too fast.
   var wakeTimer: Task<Void, Never>?
   var listings = CallPace.listings
-  /// Waits for the moment of a listing that was asked for too soon.
+  /// How many listings in a row have failed.
+  var failedListings = 0
+  /// Waits for the moment of a listing that was asked for too soon, or that repeats one that failed.
   var listingTimer: Task<Void, Never>?
   /// The app is in the background: a machine that is made meanwhile sends nothing either.
   var isSuspended = false
@@ -87,8 +89,8 @@ public actor SyncEngine {
     var machine: SyncMachine<SyncFile>
   }
 
-  /// Whether the store is being listed, or notices are being sent.
-  enum Listing { case idle, waiting, running, runningAndWanted }
+  /// Whether the store is being listed, waits for the pace, or is listed again after a failure. Of notices, likewise.
+  enum Listing { case idle, waiting, failed, running, runningAndWanted }
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, transport: any BackendTransport,

@@ -1,3 +1,5 @@
+import PurchaseSQLite
+
 /// Limits the time for an answer that may never come: calls of the store fail and hang.
 package struct TimeLimit: Sendable {
   /// How long it may take.
@@ -36,6 +38,8 @@ package struct TimeLimit: Sendable {
     let watch = self.watch
     let began = watch?.now()
     let (answers, first) = AsyncStream.makeStream(of: Answer?.self, bufferingPolicy: .bufferingOldest(1))
+    // The row of a late call is written before the call ends, or not at all.
+    let hasEnded = Locked(false)
     let working = Task {
       // The caller may have been cancelled before this began: then ask nothing, least of all after `shutdown`.
       guard !Task.isCancelled else { return first.finish() }
@@ -45,7 +49,11 @@ package struct TimeLimit: Sendable {
       } catch {
         answer = nil
       }
-      if !Task.isCancelled { watch?.returned() }
+      hasEnded.withLock {
+        $0 = true
+        // What throws because it is cancelled has not returned.
+        if answer != nil || !Task.isCancelled { watch?.returned() }
+      }
       first.yield(answer)
     }
     let timer = Task {
@@ -54,7 +62,7 @@ package struct TimeLimit: Sendable {
       } catch {
         return  // The answer came first, or the caller was cancelled.
       }
-      if let began { watch?.isLate(since: began) }
+      hasEnded.withLock { if !$0, let began { watch?.isLate(since: began) } }
       first.yield(nil)
     }
     defer {

@@ -1,8 +1,8 @@
 public import Foundation
 
 /// A call of the app's own code, of the store, or of the backend that did not return within its time limit. It is left
-/// behind, and holds up nothing else. The row stays until a call of the same kind returns in time; one of `fulfil` until it
-/// returns.
+/// behind, and holds up nothing else. The row stays until the call returns, or until another of its kind does; one of
+/// `fulfil` until it returns.
 public struct LateCall: Sendable, Hashable {
   /// What was called.
   @nonexhaustive
