@@ -1,8 +1,9 @@
 import Foundation
 import PurchaseQueue
-import PurchaseSync
 import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSync
 
 /// The loop that passes the store's updates to the engine, tested with a sequence in place of StoreKit's.
 @Suite struct StoreUpdatesTests {
@@ -45,6 +46,21 @@ import Testing
         jws: "unreadable", isVerified: true, id: id, originalID: id, productID: "gems", quantity: 1,
         purchaseDate: Date(timeIntervalSince1970: 1_780_000_000), accountToken: nil, environment: "Production"
       ))
+  }
+
+  @Test func `an update in the background leaves the file closed, also one that says nothing new`()
+    async throws
+  {
+    try await withEngine { engine in
+      for _ in 1...2 {
+        await engine.suspend()
+        let (updates, store) = AsyncStream.makeStream(of: StoreTransaction.self)
+        store.yield(transaction(1))
+        store.finish()
+        await engine.receive(updates: updates)
+        #expect(await !engine.isFileOpen)
+      }
+    }
   }
 
   @Test func `every update is durable, and a repeated one stays one entry`() async throws {

@@ -233,9 +233,10 @@ extension SyncEngine {
   // MARK: Timer
 
   /// The earliest timer counts, by the monotonic clock: after a jump of the wall clock, the moment of an earlier timer
-  /// says nothing about when it fires.
+  /// says nothing about when it fires. In the background there is none: it would open the file, and the foreground looks
+  /// at everything.
   private func setTimer(_ due: Timestamp) {
-    guard !isShutDown else { return }
+    guard !isShutDown, !isSuspended else { return }
     let horizon = max(0, configuration.retry.horizonMilliseconds)
     let delay = min(max(0, due.milliseconds(since: configuration.now())), horizon)
     let fires = configuration.system.uptime().advanced(by: .milliseconds(delay))

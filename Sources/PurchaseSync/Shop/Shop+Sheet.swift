@@ -144,6 +144,8 @@ extension Shop {
       let pause = system.uptime().duration(to: due).wholeMilliseconds
       if pause > 0 { try await system.sleep(pause) }
     }
+    // The app may have left meanwhile.
+    guard !isSuspended, !isClosed else { return nil }
     aftermath.looked(at: system.uptime())
     return await engine.list()
   }
