@@ -33,6 +33,8 @@ struct LeanStore {
     var phone: Int
     /// The store delivers it until it is finished, and again after a change.
     var isListed = true
+    /// When the store began to list it: at the payment, or at a change after it was finished.
+    var listedAt: Int64 = 0
     /// It was finished once: the next receipt then no longer holds a consumable.
     var wasFinished = false
   }
@@ -63,6 +65,7 @@ struct LeanStore {
 
   mutating func charge(_ sale: Sale) -> Int {
     sales.append(sale)
+    sales[sales.count - 1].listedAt = sale.paidAt
     listed[sale.buyer].append(Int32(sales.count - 1))
     isStale[sale.buyer] = true
     return sales.count - 1
@@ -82,7 +85,7 @@ struct LeanStore {
     next.poison = .none
     if isUpgrade {
       sales[sale].isUpgraded = true
-      announce(sale)
+      announce(sale, at: now)
     }
     return charge(next)
   }
@@ -101,25 +104,25 @@ struct LeanStore {
     guard sales[sale].revokedAt == nil else { return false }
     sales[sale].revokedAt = now
     sales[sale].wasRefunded = true
-    announce(sale)
+    announce(sale, at: now)
     return true
   }
 
-  mutating func reverseRefund(_ sale: Int) -> Bool {
+  mutating func reverseRefund(_ sale: Int, at now: Int64) -> Bool {
     guard sales[sale].revokedAt != nil else { return false }
     sales[sale].revokedAt = nil
-    announce(sale)
+    announce(sale, at: now)
     return true
   }
 
-  /// Delivers a changed transaction again.
-  private mutating func announce(_ sale: Int) {
+  /// Lists a changed transaction again. The caller delivers it.
+  private mutating func announce(_ sale: Int, at now: Int64) {
     sales[sale].version += 1
     isStale[sales[sale].buyer] = true
     // The old interface and the receipt cannot express the change.
     guard !sales[sale].isListed, sales[sale].proofs != .receipt else { return }
     if sales[sale].proofs == .both { sales[sale].proofs = .signed }
-    sales[sale].isListed = true
+    (sales[sale].isListed, sales[sale].listedAt) = (true, now)
     listed[sales[sale].buyer].append(Int32(sale))
   }
 

@@ -45,10 +45,11 @@ extension MachineSimulation {
     case .refund(let purchase): refund(saleOfAct[purchase])
     case .reverseRefund(let purchase):
       let sale = saleOfAct[purchase]
-      guard sale >= 0, store.reverseRefund(sale) else { return }
+      guard sale >= 0, store.reverseRefund(sale, at: storeNow) else { return }
       watch?.take(.refunded(sale, false))
       checker.mark(.refundUndone)
       tell("the refund of \(Names.id(sale)) is undone")
+      plan(.delivery, at: now + Int64(knobs.latency), sale)
     case .renew(let purchase, let isUpgrade): renew(saleOfAct[purchase], isUpgrade: isUpgrade)
     case .restore(let number): restore(processes[number])
     case .resubscribe(let purchase, let number): resubscribe(saleOfAct[purchase], phones[number])
@@ -212,7 +213,10 @@ extension MachineSimulation {
     watchCharge(next)
     figures.purchases += 1
     tell("\(Names.id(sale)) is \(isUpgrade ? "upgraded" : "renewed") by \(Names.id(next))")
-    plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), next)
+    let arrival = now + Int64(1 + shop.below(knobs.latency))
+    // The store delivers what changed, too: it lists that again.
+    if isUpgrade { plan(.delivery, at: arrival, sale) }
+    plan(.delivery, at: arrival, next)
   }
 
   // MARK: People

@@ -28,7 +28,7 @@ extension MachineSimulation {
       let isFull =
         phone.shadow.queued >= knobs.entries || phone.shadow.unseen >= phone.shadow.limits.unseenOutcomes
       phone.taking.observe(isFull ? shared.union(.capacity) : shared, at: now)
-      guard phone.taking.wokenAt != nil, !store.listed[phone.storeAccount].isEmpty else { continue }
+      guard !store.listed[phone.storeAccount].isEmpty else { continue }
       firstDue = min(firstDue, phone.taking.earliest(bounds) ?? .max)
     }
   }
@@ -157,17 +157,18 @@ extension MachineSimulation {
     return row.isSigned || store.sales[sale].isListed
   }
 
-  /// What the store lists is in the queue, or settled, soon after a wake.
+  /// What the store lists is in the queue, or settled, soon after it came or after a wake.
   private func checkTaking(_ phone: Phone, at moment: Int64) {
-    guard phone.taking.wokenAt != nil, let due = phone.taking.due(bounds), moment > due.at else { return }
+    guard let first = phone.taking.earliest(bounds), moment > first else { return }
     for number in store.listed[phone.storeAccount] {
       let sale = Int(number)
+      guard store.lists(sale, to: phone.number, as: phone.storeAccount),
+        let due = phone.taking.due(bounds, arrival: store.sales[sale].listedAt - Self.epoch)
+      else { continue }
       let row = phone.shadow.row(sale)
-      guard store.lists(sale, to: phone.number, as: phone.storeAccount) else { continue }
       checker.expect(
-        .promptAfterWake,
-        row.state != .none || row.isBuried || store.sales[sale].wasRefunded
-          || store.sales[sale].paidAt - Self.epoch > due.since,
+        due.isWoken ? .promptAfterWake : .promptAlone,
+        moment <= due.at || row.state != .none || row.isBuried,
         "phone \(phone.number + 1): the store lists \(Names.id(sale)), and it is not queued")
     }
   }
