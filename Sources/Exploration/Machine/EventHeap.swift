@@ -17,6 +17,8 @@ struct Happening: Sendable {
     case adoptionEnds
     /// `a` process, `b` its launch.
     case listed
+    /// A list that failed is asked for again: `a` process, `b` its launch, `c` which of them in a row.
+    case listAgain
     /// `a` process, `b` its launch, `c` transaction.
     case receiptRead
     /// The store delivers a transaction to the running processes: `a` its number.

@@ -277,6 +277,7 @@ extension MachineSimulation {
     case .networkBack: break
     }
     noteWake(of: process, reason)
+    defer { if reason == .foreground { listAgain(process) } }
     if bug == .wakeForgotten { return deeds.note() }
     feed(process) { (machine, now) throws(QueueError) in machine.woken(reason, now: now) }
   }

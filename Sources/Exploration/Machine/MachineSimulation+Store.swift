@@ -54,7 +54,9 @@ extension MachineSimulation {
     case .queueFull, .invalid: return process.isAlive
     default:
       noteNotTaken(by: process)
-      if process.isAlive { setTimer(process, 8_000) }
+      guard process.isAlive else { return false }
+      process.machine.storeKeepsMore()
+      setTimer(process, 8_000)
       return false
     }
   }
@@ -83,7 +85,7 @@ extension MachineSimulation {
       deeds.note()
       process.wantsListing = true
     }
-    if strikes(.listingFails, process.phone, &shop) { return }
+    if strikes(.listingFails, process.phone, &shop) { return listingFailed(process) }
     let account = process.phone.storeAccount
     let name = Names.storeAccounts[account]
     var keys: Set<EntryKey> = []
@@ -96,9 +98,25 @@ extension MachineSimulation {
         guard arrive(Int(sale), process, listedFor: name) else { return }
       }
     }
+    process.failedListings = 0
     feed(process) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: name, now: now)
     }
+  }
+
+  /// It is repeated after a backoff, or in the foreground.
+  private func listingFailed(_ process: Process) {
+    if bug == .listingGivenUp { return deeds.note() }
+    process.failedListings += 1
+    feed(process) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
+    guard process.isAlive else { return }
+    let pause = policy.ceiling(afterFailures: process.failedListings)
+    plan(.listAgain, at: now + pause, process.number, process.launch, process.failedListings)
+  }
+
+  func listAgain(_ process: Process) {
+    guard process.failedListings > 0, !process.isListing, !process.isSuspended else { return }
+    list(process)
   }
 
   func receiptRead(_ process: Process, _ sale: Int) {

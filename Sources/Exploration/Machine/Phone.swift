@@ -103,6 +103,8 @@ final class Process {
   var adopting = 0
   var isListing = false
   var wantsListing = false
+  /// How many lists of the store in a row have failed.
+  var failedListings = 0
 
   // What an observer of the process can know.
   var isFailing = false
@@ -150,7 +152,7 @@ final class Process {
     }
     finishing.removeAll(keepingCapacity: true)
     paid.removeAll(keepingCapacity: true)
-    (adopting, isListing, wantsListing) = (0, false, false)
+    (adopting, isListing, wantsListing, failedListings) = (0, false, false, 0)
     (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)
     for lane in phone.leases.indices where phone.leases[lane] == number { phone.leases[lane] = -1 }
   }

@@ -10,6 +10,7 @@ extension Happening.Kind {
     case .finishEnds: "a finish at the store ends"
     case .adoptionEnds: "an adoption ends"
     case .listed: "the store lists its unfinished transactions"
+    case .listAgain: "a list of the store that failed is asked for again"
     case .receiptRead: "the receipt is read"
     case .delivery: "the store delivers a transaction"
     case .notification: "the store notifies the backend"
