@@ -126,11 +126,11 @@ import Testing
     var failing = try Run()
     _ = failing.send()
     _ = try failing.fail(.backendFault(reason: "HTTP 400"))
-    failing.table.forgetWaits(overBy: midday.adding(milliseconds: inDays(1)))
+    failing.table.follow(ClockJump(from: midday.adding(milliseconds: inDays(1)), to: yesterday))
     #expect(failing.send(at: yesterday) == [.adopt(account: "alice")])
     var refused = try Run()
     let due = try refused.refuseTwice()
-    refused.table.forgetWaits(overBy: due)
+    refused.table.follow(ClockJump(from: due, to: yesterday))
     #expect(refused.send(at: yesterday) == [.adopt(account: "alice")])
   }
 

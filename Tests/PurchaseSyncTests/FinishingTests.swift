@@ -122,7 +122,7 @@ import Testing
     let due = try #require(
       try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays).wakes.first)
     let earlier = midday.adding(milliseconds: -inDays(1))
-    finishes.forgetWaits(overBy: due, now: earlier)
+    finishes.follow(ClockJump(from: due, to: earlier))
     #expect(finishes.goOn(in: storage, now: earlier, policy: policy) == [.finish(tombstone)])
   }
 }

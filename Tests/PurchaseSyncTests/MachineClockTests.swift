@@ -6,7 +6,7 @@ import Testing
 @Suite struct MachineClockTests {
   private func started() -> MachineClock {
     var clock = MachineClock()
-    clock.start(at: midday)
+    clock.start(at: midday, uptime: 0)
     return clock
   }
 
@@ -21,8 +21,17 @@ import Testing
   func `a clock that goes on needs no clamping`(milliseconds: Int64) {
     var clock = started()
     clock.clamped()
-    #expect(clock.advance(to: midday.adding(milliseconds: milliseconds)) == nil)
+    #expect(clock.advance(to: midday.adding(milliseconds: milliseconds), uptime: milliseconds) == nil)
     #expect(!clock.needsClamping)
+  }
+
+  @Test(arguments: [(999, false), (1_000, true), (1_200_000, true)])
+  func `a clock that goes on by less than the uptime went back`(milliseconds: Int64, isBack: Bool) {
+    var clock = started()
+    clock.clamped()
+    let expected = ClockJump(from: midday.adding(milliseconds: milliseconds), to: midday)
+    #expect(clock.advance(to: midday, uptime: milliseconds) == (isBack ? expected : nil))
+    #expect(clock.needsClamping == isBack)
   }
 
   @Test(arguments: [1, 3_600_000, inDays(365)])
@@ -30,9 +39,9 @@ import Testing
     var clock = started()
     clock.clamped()
     let earlier = midday.adding(milliseconds: -milliseconds)
-    #expect(clock.advance(to: earlier) == midday)
+    #expect(clock.advance(to: earlier, uptime: 0) == ClockJump(from: midday, to: earlier))
     #expect(clock.needsClamping)
-    #expect(clock.advance(to: earlier) == nil)
+    #expect(clock.advance(to: earlier, uptime: 0) == nil)
     #expect(clock.needsClamping, "until it was done")
     clock.clamped()
     #expect(!clock.needsClamping)
@@ -43,6 +52,6 @@ import Testing
     clock.clamped()
     clock.mayHaveJumped()
     #expect(clock.needsClamping)
-    #expect(clock.advance(to: midday) == nil)
+    #expect(clock.advance(to: midday, uptime: 0) == nil)
   }
 }

@@ -171,8 +171,11 @@ extension MachineSimulation {
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = asked.map { now + min(max($0, 0), Self.day) } ?? 0
       process.phone.asked[.lane(lane)] = asked.map { AskedWait($0, at: self.now) }
-      for claim in upload.claims {
-        process.phone.asked[.purchase(claim.sale)] = asked.map { AskedWait($0, at: self.now) }
+      // Without one, an earlier one still holds: it was over only by a clock that is ahead.
+      if let asked {
+        for claim in upload.claims {
+          process.phone.asked[.purchase(claim.sale)] = AskedWait(asked, at: self.now)
+        }
       }
     case .backendBusy(_, let asked):
       process.isFailing = true

@@ -112,6 +112,7 @@ extension MachineSimulation {
   ) -> QueueError? {
     process.storage.beginEvent()
     var thrown: QueueError?
+    process.machine.uptime = now
     do throws(QueueError) {
       let actions = try event(&process.machine, deviceNow(process.phone))
       if process.storage.isDead {

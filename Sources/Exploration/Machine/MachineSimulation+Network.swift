@@ -56,6 +56,7 @@ extension MachineSimulation {
   private func beginAttempt(in lane: Int, _ process: Process) -> Bool {
     var begins = false
     var actions: [SyncAction] = []
+    process.machine.uptime = now
     do throws(QueueError) {
       switch try process.machine.attemptBegins(lane: Names.lanes[lane], now: deviceNow(process.phone)) {
       case .send(let told): (begins, actions) = (true, told)

@@ -172,7 +172,6 @@ final class WatchedStorage: ForwardingStorage {
         lanes?.contains(Names.lanes[shadow.rows[sale].lane]) ?? true,
         var wait = try base.wait(of: Names.key(sale))
       else { continue }
-      wait.clockIsAt(now)
       change(&wait)
       if wait.ends.milliseconds < shadow.rows[sale].readyAt { moments.append((sale, wait.ends.milliseconds)) }
     }

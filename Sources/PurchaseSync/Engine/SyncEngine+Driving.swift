@@ -85,6 +85,7 @@ extension SyncEngine {
     _ = try file()
     guard var machine = opened?.machine else { throw .queue(.closed(path: configuration.path)) }
     let now = configuration.now()
+    machine.uptime = uptime
     do throws(QueueError) {
       defer { opened?.machine = machine }
       return try event(&machine, now)
@@ -101,6 +102,7 @@ extension SyncEngine {
     guard !isShutDown, let opened else { throw .closed(path: configuration.path) }
     var machine = opened.machine
     let now = configuration.now()
+    machine.uptime = uptime
     let result = try opened.file.queue.together { () throws(QueueError) in
       try events(&machine, opened.file, now)
     }

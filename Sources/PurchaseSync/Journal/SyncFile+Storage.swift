@@ -147,7 +147,6 @@ extension SyncFile: SyncStorage {
       var changed: Set<Lane> = []
       for entry in postponed {
         guard var wait = Wait(of: entry, stored: try self.notes.wait(of: entry.key)) else { continue }
-        wait.clockIsAt(now)
         change(&wait)
         guard wait.ends < entry.readyAt else { continue }
         try self.postpone(entry.key, wait, reason: reason, now: now)

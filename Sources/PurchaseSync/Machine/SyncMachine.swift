@@ -33,6 +33,8 @@ package struct SyncMachine<Storage: SyncStorage> {
   private let storage: Storage
   private var delays: Delays
   private var clock = MachineClock()
+  /// Milliseconds of a clock that nobody sets: the driver says them before each event.
+  package var uptime: Int64 = 0
   private var isSuspended = false
   var lanes = LaneTable()
   private var retry = RetryLedger()
@@ -60,7 +62,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let actions: [SyncAction] = unseen.map { .emit(SyncEvent(telling: Outcome($0))) }
     try adoptions.start(from: storage)
     try lanes.start(from: storage, isFailing: retry.state.pace.isFailing, now: now, &delays)
-    clock.start(at: now)
+    clock.start(at: now, uptime: uptime)
     return actions + proceed(now: now)
   }
 
@@ -105,15 +107,17 @@ package struct SyncMachine<Storage: SyncStorage> {
     return actions + sendAdoptions(now: now) + waitForOverflow(now: now) + askForOverflow()
   }
 
-  /// An event comes. After the clock went back, waits that were over by then stay over: those that were not looked at
-  /// since would begin anew.
+  /// An event comes. After the clock went back, what is left of each wait stays as long as it was.
   mutating func advance(to now: Timestamp) {
     precondition(clock.isRunning, "an event came before the machine started")
-    guard let moment = clock.advance(to: now) else { return }
-    lanes.forgetWaits(overBy: moment)
-    adoptions.forgetWaits(overBy: moment)
-    storeSide.finishes.forgetWaits(overBy: moment, now: now)
-    retry.forgetWaits(overBy: moment)
+    guard let jump = clock.advance(to: now, uptime: uptime) else { return }
+    lanes.follow(jump)
+    adoptions.follow(jump)
+    storeSide.follow(jump)
+    retry.follow(jump)
+    do throws(QueueError) { try storage.moveWaits(jump) } catch {
+      clock.mayHaveJumped()  // Those of entries begin once more then.
+    }
   }
 
   private mutating func clampMoments(now: Timestamp) -> [SyncAction] {

@@ -114,8 +114,11 @@ package struct BackendPace: Hashable, Sendable, Codable {
     if let unwell { unwellAt = max(unwell, other.unwellAt ?? unwell) }
   }
 
-  /// The clock goes back behind this moment: a wait that was over by then stays over.
-  package mutating func forget(overBy moment: Timestamp) { asked.forget(overBy: moment) }
+  /// The clock went back.
+  mutating func follow(_ jump: ClockJump) { asked.follow(jump) }
+
+  /// Another process of this installation still has a Retry-After that is over here.
+  mutating func drop(_ over: Wait) { if asked == over { asked = nil } }
 
   /// The clock may have jumped: nothing that happened is still to come.
   package mutating func clamp(now: Timestamp) {

@@ -119,8 +119,8 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
   /// The clock may have jumped.
   package mutating func clamp(now: Timestamp) { wait?.clockIsAt(now) }
 
-  /// The clock goes back behind this moment: a wait that was over by then stays over.
-  package mutating func forget(overBy moment: Timestamp) { wait.forget(overBy: moment) }
+  /// The clock went back.
+  mutating func follow(_ jump: ClockJump) { wait.follow(jump) }
 
   private mutating func countFailure() {
     failures = failures < .max ? failures + 1 : failures

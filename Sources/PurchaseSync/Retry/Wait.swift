@@ -48,6 +48,13 @@ package struct Wait: Hashable, Sendable, Codable {
   /// The clock shows this moment. A wait that began later, by a clock that has gone back since, begins now.
   package mutating func clockIsAt(_ now: Timestamp) { began = min(began, now) }
 
+  /// The clock went back: what is left of the wait stays as long as it was. `isShared`: another process of this
+  /// installation may have moved it already. Then a wait that the backend asked for moves only if it cannot have.
+  mutating func follow(_ jump: ClockJump, isShared: Bool = false) {
+    if isShared, began <= jump.to, let askedEnds, askedEnds > jump.to { return }
+    began = began.adding(milliseconds: -jump.distance)
+  }
+
   /// Brings the end nearer, to the moment. At least the time that the backend asked for stays, and `pace` from the
   /// beginning: however often this is called, an attempt follows the one before after that time.
   package mutating func shorten(to moment: Timestamp, pace: Int64) {
@@ -82,8 +89,9 @@ extension Wait {
 }
 
 extension Wait? {
-  /// Forgets a wait that was over when the clock still showed this moment.
-  mutating func forget(overBy moment: Timestamp) {
-    if let wait = self, wait.isOver(by: moment) { self = nil }
+  /// The clock went back. A wait that was over stays over.
+  mutating func follow(_ jump: ClockJump) {
+    self?.follow(jump)
+    if let wait = self, wait.isOver(by: jump.to) { self = nil }
   }
 }

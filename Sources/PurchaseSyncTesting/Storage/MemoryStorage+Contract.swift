@@ -124,7 +124,6 @@ extension MemoryStorage: SyncStorage {
         guard let moment = record.postponedTo, moment > now, let entry = record.entry,
           var wait = Wait(of: entry, stored: record.wait)
         else { return true }
-        wait.clockIsAt(now)
         change(&wait)
         if wait.ends < moment {
           record.postpone(wait)

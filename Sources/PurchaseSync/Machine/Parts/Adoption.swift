@@ -126,9 +126,9 @@ struct Adoption: Hashable {
     signIn.ended()
   }
 
-  mutating func forgetWaits(overBy moment: Timestamp) {
-    backoff.forget(overBy: moment)
-    signIn.forget(overBy: moment)
+  mutating func follow(_ jump: ClockJump) {
+    backoff.follow(jump)
+    signIn.follow(jump)
   }
 
   mutating func clamp(now: Timestamp) {

@@ -145,8 +145,8 @@ struct AdoptionTable: Hashable {
     }
   }
 
-  mutating func forgetWaits(overBy moment: Timestamp) {
-    for lane in adoptions.keys { adoptions[lane]?.forgetWaits(overBy: moment) }
+  mutating func follow(_ jump: ClockJump) {
+    for lane in adoptions.keys { adoptions[lane]?.follow(jump) }
   }
 
   mutating func clamp(now: Timestamp) {

@@ -121,12 +121,8 @@ struct FinishTable: Hashable {
     changeWaits { $0.shorten(to: now, pace: policy.paceMilliseconds) }
   }
 
-  /// The clock went back behind this moment: calls that were due by then are due now.
-  mutating func forgetWaits(overBy moment: Timestamp, now: Timestamp) {
-    changeWaits { wait in
-      if wait.isOver(by: moment) { wait = Wait(.backoff, began: now, milliseconds: 0) }
-    }
-  }
+  /// The clock went back. Calls that were due are due now.
+  mutating func follow(_ jump: ClockJump) { changeWaits { $0.follow(jump) } }
 
   mutating func clamp(now: Timestamp) { changeWaits { $0.clockIsAt(now) } }
 

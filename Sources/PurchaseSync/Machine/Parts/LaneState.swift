@@ -190,10 +190,10 @@ struct LaneState: Hashable {
 
   // MARK: Time
 
-  /// The clock went back behind this moment: waits that were over by then stay over.
-  mutating func forgetWaits(overBy moment: Timestamp) {
-    backoff.forget(overBy: moment)
-    signIn.forget(overBy: moment)
+  /// The clock went back.
+  mutating func follow(_ jump: ClockJump) {
+    backoff.follow(jump)
+    signIn.follow(jump)
   }
 
   mutating func clamp(now: Timestamp) {

@@ -94,8 +94,8 @@ struct LaneTable {
     for lane in states.keys { states[lane]?.discarded(key) }
   }
 
-  mutating func forgetWaits(overBy moment: Timestamp) {
-    for lane in states.keys { states[lane]?.forgetWaits(overBy: moment) }
+  mutating func follow(_ jump: ClockJump) {
+    for lane in states.keys { states[lane]?.follow(jump) }
   }
 
   mutating func clamp(now: Timestamp) {

@@ -1,11 +1,24 @@
 import PurchaseQueue
 
+/// A wall clock that went back.
+struct ClockJump: Hashable {
+  /// What it would show now.
+  let from: Timestamp
+  /// What it shows.
+  let to: Timestamp
+
+  init(from: Timestamp, to: Timestamp) { (self.from, self.to) = (from, to) }
+
+  /// In milliseconds.
+  var distance: Int64 { from.milliseconds(since: to) }
+}
+
 /// The wall clock as the events of one machine saw it.
 ///
 /// ```
 ///   not started ──start──▶ to be clamped ──clamped──▶ trusted
 ///                               ▲                        │
-///                               └── advance(to: earlier) ┤
+///                               └── advance: it went back┤
 ///                               └── mayHaveJumped ───────┘
 /// ```
 ///
@@ -15,25 +28,31 @@ import PurchaseQueue
 struct MachineClock: Hashable {
   /// The moment of the last event; nil before the start.
   private var latest: Timestamp?
+  /// The same in milliseconds of a clock that nobody sets.
+  private var latestUptime: Int64 = 0
   /// Whether stored moments are to be clamped.
   private(set) var needsClamping = false
 
   var isRunning: Bool { latest != nil }
 
-  mutating func start(at now: Timestamp) {
-    latest = now
+  mutating func start(at now: Timestamp, uptime: Int64) {
+    (latest, latestUptime) = (now, uptime)
     // The clock of an earlier run is not known.
     needsClamping = true
   }
 
-  /// An event comes at this moment. If the clock went back, returns the moment at which it did: waits that were over by
-  /// then stay over.
-  mutating func advance(to now: Timestamp) -> Timestamp? {
-    defer { latest = now }
-    guard let latest, now < latest else { return nil }
+  /// An event comes at this moment. Says how far the clock went back since the last one, as far as the uptime shows it.
+  mutating func advance(to now: Timestamp, uptime: Int64) -> ClockJump? {
+    defer { (latest, latestUptime) = (now, uptime) }
+    guard let latest else { return nil }
+    let jump = ClockJump(from: latest.adding(milliseconds: max(0, uptime - latestUptime)), to: now)
+    guard now < latest || jump.distance >= Self.leastJump else { return nil }
     needsClamping = true
-    return latest
+    return jump
   }
+
+  /// Two clocks that are read one after the other differ by less.
+  private static var leastJump: Int64 { 1_000 }
 
   /// Another process of this installation may have had another clock.
   mutating func mayHaveJumped() { needsClamping = true }

@@ -32,11 +32,11 @@ struct RetryLedger: Hashable {
   mutating func read(from storage: some AttemptStorage) throws(QueueError) {
     let stored = try storage.retryState()
     guard stored != committed else { return }
-    // The file may still hold a Retry-After that this process has cleared (`forgetWaits`). Ignore it.
+    // The file may still hold a Retry-After that this process has cleared (`follow`). Ignore it.
     let cleared = state.pace.asked == nil ? committed.pace.asked : nil
     state.budget = stored.budget
     state.pace.heard(stored.pace)
-    if let cleared, stored.pace.asked == cleared { state.pace.forget(overBy: cleared.ends) }
+    if let cleared { state.pace.drop(cleared) }
     committed = stored
   }
 
@@ -121,8 +121,8 @@ struct RetryLedger: Hashable {
     committed = state
   }
 
-  /// The clock went back behind this moment: waits that were over by then stay over.
-  mutating func forgetWaits(overBy moment: Timestamp) { state.pace.forget(overBy: moment) }
+  /// The clock went back.
+  mutating func follow(_ jump: ClockJump) { state.pace.follow(jump) }
 
   /// The clock may have jumped.
   mutating func clamp(now: Timestamp, policy: RetryPolicy) {

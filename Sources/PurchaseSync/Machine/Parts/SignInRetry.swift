@@ -37,12 +37,8 @@ struct SignInRetry: Hashable {
   /// A wake-up, or the moment has come: the next request may go out.
   mutating func ended() { wait = nil }
 
-  /// The clock went back behind this moment: a wait that was over by then stays over.
-  mutating func forget(overBy moment: Timestamp) {
-    guard let wait, wait.isOver(by: moment) else { return }
-    // Due since: any moment of the past.
-    self.wait = Wait(.backoff, began: Timestamp(milliseconds: .min), milliseconds: 0)
-  }
+  /// The clock went back. A wait that was over stays, and is due.
+  mutating func follow(_ jump: ClockJump) { wait?.follow(jump) }
 
   /// The clock may have jumped.
   mutating func clamp(now: Timestamp) { wait?.clockIsAt(now) }

@@ -70,6 +70,12 @@ enum StoreOverflow: Hashable {
     if case .full = self { self = .full(askAt: now.adding(milliseconds: policy.ceilingMilliseconds)) }
   }
 
+  /// The clock went back: the store is asked as soon as before.
+  mutating func follow(_ jump: ClockJump) {
+    guard case .full(let askAt?) = self else { return }
+    self = .full(askAt: askAt.adding(milliseconds: -jump.distance))
+  }
+
   /// The moment at which this is to be looked at again; nil if there is nothing to wait for, or if the moment has come.
   mutating func wakeUp(now: Timestamp, policy: RetryPolicy) -> Timestamp? {
     guard case .full(let askAt) = self else { return nil }

@@ -6,4 +6,10 @@ struct StoreSide: Hashable {
   var overflow = StoreOverflow.none
   /// The store account of the last listing; nil if it is not known.
   var account: String?
+
+  /// The clock went back.
+  mutating func follow(_ jump: ClockJump) {
+    finishes.follow(jump)
+    overflow.follow(jump)
+  }
 }

@@ -36,7 +36,7 @@ package protocol LaneStorage: EntryStorage {
   func postpone(_ key: EntryKey, _ wait: Wait, reason: String, now: Timestamp) throws(QueueError)
   /// The wait of a postponed entry; nil if it is not postponed.
   func wait(of key: EntryKey) throws(QueueError) -> Wait?
-  /// Changes the waits of all entries that are postponed beyond `now`, where the change makes another moment of one.
+  /// Changes the waits of all entries that are postponed beyond `now`, where the change makes one end earlier.
   /// Returns their lanes.
   func changeWaits(
     in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
@@ -50,13 +50,21 @@ extension LaneStorage {
     in lanes: [Lane]? = nil, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> Set<Lane> {
     try changeWaits(in: lanes, reason: "brought forward", now: now) { wait in
+      wait.clockIsAt(now)
       wait.shorten(to: now, pace: policy.paceMilliseconds)
     }
   }
 
   /// The clock may have jumped: no entry waits longer than for the length of its wait again.
   package func boundWaits(now: Timestamp) throws(QueueError) {
-    _ = try changeWaits(in: nil, reason: "the clock went back", now: now) { _ in }
+    _ = try changeWaits(in: nil, reason: "the clock went back", now: now) { $0.clockIsAt(now) }
+  }
+
+  /// The clock went back.
+  func moveWaits(_ jump: ClockJump) throws(QueueError) {
+    _ = try changeWaits(in: nil, reason: "the clock went back", now: jump.to) {
+      $0.follow(jump, isShared: true)
+    }
   }
 
   /// Entries that were never postponed come first.
