@@ -67,7 +67,7 @@ struct FleetOptions: Equatable, CommandOptions {
         .value("--retry-after", of: "TIME", "what an overloaded backend asks for (default: nothing)") {
           $0.scenario.retryAfter = try SpanOption.seconds($1, of: "--retry-after")
         },
-        .value("--ceiling", of: "TIME", "the engine's longest delay (default: 1h)") {
+        .value("--ceiling", of: "TIME", "the engine's longest delay (default: 20m)") {
           $0.ceiling = try SpanOption.seconds($1, of: "--ceiling")
         },
         .flag(
