@@ -31,7 +31,7 @@ extension LaneState {
     switch retry.admission(of: backoff, for: purpose, now: now, policy: policy) {
     case .wait(let until): actions.append(.wake(at: policy.bounded(until, after: now)))
     case .send:
-      let run = try Self.run(headedBy: head, ready, atMost: mostClaims, storage)
+      let run = try run(headedBy: head, ready, storage)
       reserve(run)
       actions.append(.send(lane: lane, entries: run))
     }
@@ -63,14 +63,14 @@ extension LaneState {
 
   /// The head and the entries behind it that go into one upload. An entry that failed together with others goes with
   /// fewer of them each time, until it goes alone (`PoisonWatch.claimsPerUpload`).
-  private static func run(
-    headedBy head: Entry, _ ready: [Entry], atMost limit: Int, _ storage: some AttemptStorage
+  private func run(
+    headedBy head: Entry, _ ready: [Entry], _ storage: some AttemptStorage
   ) throws(QueueError) -> [Entry] {
     // References to proofs that are not here compare equal by their size alone, and one that the store does not list
     // would hold up the others.
     guard ready.count > 1, !head.isByReference else { return [head] }
     var load = UploadLoad()
-    var most = limit
+    var most = mostClaims
     var run: [Entry] = []
     for entry in ready {
       most = min(most, try claimsPerUpload(with: entry, storage))
@@ -82,11 +82,11 @@ extension LaneState {
     return run
   }
 
-  private static func claimsPerUpload(
-    with entry: Entry, _ storage: some AttemptStorage
-  ) throws(QueueError) -> Int {
+  private func claimsPerUpload(with entry: Entry, _ storage: some AttemptStorage) throws(QueueError) -> Int {
     guard entry.attempts > 0 else { return UploadRequest.mostClaims }
-    return try storage.watch(of: entry.key).claimsPerUpload
+    let watch = try storage.watch(of: entry.key)
+    // One that got no answer alone takes no others with it.
+    return watch.failedRounds > 0 ? max(watch.claimsPerUpload, provenClaims) : watch.claimsPerUpload
   }
 
   /// The activity of the lane, for a screen. `reason` is the last reported reason to wait, if there was one. Changes

@@ -56,6 +56,9 @@ struct LaneState: Hashable {
   /// The most claims of the next upload: half of the last one that got no answer, since it may have been too long for the
   /// network, or one of its claims may be why there was none.
   private(set) var mostClaims = UploadRequest.mostClaims
+  /// How many claims go up together although they failed before: twice as many as in the last upload, if it was answered.
+  /// After an outage, what failed in it does not go one by one.
+  private(set) var provenClaims = 1
   /// Deliveries of entries while they were in flight. The verdicts do not take them into account.
   private(set) var arrivedInFlight: [EntryKey: StoreTransaction] = [:]
 
@@ -144,6 +147,7 @@ struct LaneState: Hashable {
   /// The verdicts of a reply are dealt with.
   mutating func ended(_ backoff: LaneBackoff) {
     if !arrivedInFlight.isEmpty { for entry in sent { arrivedInFlight[entry.key] = nil } }
+    provenClaims = max(1, 2 * sent.count)
     activity = .idle
     signIn = SignInRetry()
     mostClaims = UploadRequest.mostClaims
@@ -166,6 +170,7 @@ struct LaneState: Hashable {
       retry.failed(failure, &backoff, now: now, &delays)
     }
     if isOneOfSeveral { goesOn(now: now, &delays) }
+    provenClaims = 1
     if case .retry = failure, request.entries.count > 1 { mostClaims = request.entries.count / 2 }
     if request.wasWoken {
       backoff.woken(
