@@ -27,8 +27,8 @@ import Testing
     let storage = try storage(["100"])
     let tombstone = try tombstone("100", in: storage)
     var finishes = FinishTable()
-    #expect(finishes.begin(tombstone) == [.finish(tombstone)])
-    #expect(finishes.begin(tombstone) == [])
+    #expect(finishes.begin(tombstone, now: midday) == [.finish(tombstone)])
+    #expect(finishes.begin(tombstone, now: midday) == [])
     #expect(finishes.state(of: key("100")) == .calling(failures: 0))
   }
 
@@ -37,7 +37,7 @@ import Testing
     let storage = try storage(["100"])
     var finishes = FinishTable()
     var delays = Delays(policy, seed: 1)
-    _ = finishes.begin(try tombstone("100", in: storage))
+    _ = finishes.begin(try tombstone("100", in: storage), now: midday)
     let actions = try finishes.ended(key("100"), end, in: storage, now: midday, &delays)
     #expect(storage.tombstone(key("100"))?.isFinishOwed == isOwed)
     #expect((finishes.state(of: key("100")) != nil) == (end == .failed))
@@ -49,13 +49,13 @@ import Testing
     let tombstone = try tombstone("100", in: storage)
     var finishes = FinishTable()
     var delays = Delays(policy, seed: 1)
-    _ = finishes.begin(tombstone)
+    _ = finishes.begin(tombstone, now: midday)
     let due = try #require(
       try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays).wakes.first)
     #expect(finishes.goOn(in: storage, now: midday, policy: policy) == [.wake(at: due)])
     var again = finishes
     #expect(finishes.goOn(in: storage, now: due, policy: policy) == [.finish(tombstone)])
-    #expect(again.begin(tombstone) == [.finish(tombstone)])
+    #expect(again.begin(tombstone, now: midday) == [.finish(tombstone)])
     #expect(again.state(of: key("100")) == .calling(failures: 1))
   }
 
@@ -65,7 +65,7 @@ import Testing
       try (1...100 as ClosedRange<UInt64>).map { seed in
         var (finishes, delays, wait) = (FinishTable(), Delays(policy, seed: seed), Int64(0))
         for _ in 0..<failures {
-          _ = finishes.begin(try tombstone("100", in: storage))
+          _ = finishes.begin(try tombstone("100", in: storage), now: midday)
           let actions = try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays)
           wait = try #require(actions.wakes.first).milliseconds(since: midday)
         }
@@ -87,7 +87,7 @@ import Testing
     let storage = try storage(["100"])
     var finishes = FinishTable()
     var delays = Delays(policy, seed: 1)
-    _ = finishes.begin(try tombstone("100", in: storage))
+    _ = finishes.begin(try tombstone("100", in: storage), now: midday)
     let due = try #require(
       try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays).wakes.first)
     #expect(finishes.goOn(in: MemoryStorage(), now: due, policy: policy) == [])
@@ -108,9 +108,31 @@ import Testing
     let storage = try storage(["100"], listedBy: owner)
     var finishes = FinishTable()
     let keys: Set<EntryKey> = isListed ? [key("100")] : []
-    let actions = try finishes.listed(keys, account: account, in: storage)
+    let actions = try finishes.listed(keys, account: account, in: storage, now: midday)
     #expect(!actions.isEmpty == isTold)
     #expect(storage.tombstone(key("100"))?.isFinishOwed == staysOwed)
+  }
+
+  @Test func `a store that fails at many finishes is called again at a pace`() throws {
+    let ids = (100..<180).map { "\($0)" }
+    let storage = try storage(ids)
+    var finishes = FinishTable()
+    var delays = Delays(policy, seed: 1)
+    for id in ids { #expect(finishes.begin(try tombstone(id, in: storage), now: midday).count == 1) }
+    var repeated = 0
+    for second in 0..<60 as Range<Int64> {
+      let now = midday.adding(milliseconds: second * 1_000)
+      for id in ids where finishes.state(of: key(id))?.isCalling == true {
+        _ = try finishes.ended(key(id), .failed, in: storage, now: now, &delays)
+      }
+      // A person taps once a second.
+      finishes.woken(now: now, policy: policy)
+      let actions = finishes.goOn(in: storage, now: now, policy: policy)
+      repeated += actions.finished.count
+      #expect(actions.finished.count == ids.count || !actions.wakes.isEmpty, "the rest has a timer")
+    }
+    #expect(repeated <= CallPace.finishRepeats.most(within: 60_000))
+    #expect(repeated >= CallPace.finishRepeats.most(within: 58_000))
   }
 
   @Test func `a clock that goes back does not start a wait again`() throws {
@@ -118,7 +140,7 @@ import Testing
     let tombstone = try tombstone("100", in: storage)
     var finishes = FinishTable()
     var delays = Delays(policy, seed: 1)
-    _ = finishes.begin(tombstone)
+    _ = finishes.begin(tombstone, now: midday)
     let due = try #require(
       try finishes.ended(key("100"), .failed, in: storage, now: midday, &delays).wakes.first)
     let earlier = midday.adding(milliseconds: -inDays(1))

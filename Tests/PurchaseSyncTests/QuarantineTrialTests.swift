@@ -109,6 +109,18 @@ import Testing
     #expect(trial.proofReleases.isEmpty)
   }
 
+  @Test func `the first new proof after a wake releases at once`() throws {
+    let storage = try storage(["100"])
+    var trial = QuarantineTrial(appVersion: "1")
+    var delays = Delays(Self.policy, seed: 1)
+    for _ in 0..<3 {
+      _ = try place("100", in: storage)
+      trial.woken()
+      #expect(try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released)
+      #expect(storage.entry(key("100"))?.readyAt.milliseconds == 0)
+    }
+  }
+
   @Test func `each later proof waits longer, and a moment at least`() throws {
     func waits(afterReleases releases: Int, policy: RetryPolicy) throws -> [Int64] {
       try (1...100 as ClosedRange<UInt64>).map { seed in

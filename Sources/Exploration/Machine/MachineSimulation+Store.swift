@@ -140,7 +140,9 @@ extension MachineSimulation {
     note(.isAsked, of: sale)
     watch?.take(.finishes(sale, by: process.phone.number))
     process.finishing.append(Int32(sale))
-    countStoreCall(process)
+    // What is finished at one moment goes in one call (`FinishCalls`).
+    if process.finishCallAt != now { countStoreCall(process) }
+    process.finishCallAt = now
     tell("phone \(process.phone.number + 1): \(Names.id(sale)) is to be finished")
     plan(
       .finishEnds, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch, sale)

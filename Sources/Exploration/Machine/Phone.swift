@@ -100,6 +100,8 @@ final class Process {
   /// The upload of each lane in flight; -1 for none.
   var uploads = [Int32](repeating: -1, count: Names.lanes.count)
   var finishing: [Int32] = []
+  /// When a call began that finishes transactions.
+  var finishCallAt: Int64 = -1
   var adopting = 0
   var isListing = false
   var wantsListing = false

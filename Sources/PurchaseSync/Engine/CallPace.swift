@@ -1,3 +1,5 @@
+import PurchaseQueue
+
 /// A pace: some calls at once, then one in each interval. Pure: the caller passes the moment, in milliseconds of any clock.
 ///
 /// Everything that a callback, a backend or a store can cause has one, so that none of them can make a device work without
@@ -28,6 +30,11 @@ package struct CallPace: Hashable, Sendable {
     return min(max(0, rested - now), interval * Int64(burst))
   }
 
+  /// The clock went back.
+  mutating func follow(_ jump: ClockJump) {
+    rested = rested.map { Timestamp(milliseconds: $0).adding(milliseconds: -jump.distance).milliseconds }
+  }
+
   /// Counts a call that begins now. False if it has to wait: then it does not count.
   package mutating func takes(at now: Int64) -> Bool {
     let isFree = wait(at: now) == 0
@@ -39,6 +46,8 @@ package struct CallPace: Hashable, Sendable {
 extension CallPace {
   /// Requests to try again what `fulfil` has failed to do: by a tap, a sign-in or a foreground.
   package static var fulfilmentRetries: CallPace { CallPace(burst: 10, interval: 10_000) }
+  /// Calls that repeat a failed finish of a transaction.
+  package static var finishRepeats: CallPace { CallPace(burst: 20, interval: 2_000) }
   /// Lists of the store's unfinished transactions.
   package static var listings: CallPace { CallPace(burst: 10, interval: 5_000) }
   /// Wakes of the engine, for all reasons together. The return from the background is none of them.

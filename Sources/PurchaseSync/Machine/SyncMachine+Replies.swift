@@ -47,7 +47,7 @@ extension SyncMachine {
           try redelivered(transaction, tombstone, now: now)
         }
       } else {
-        finish(tombstone, into: &actions)
+        finish(tombstone, now: now, into: &actions)
       }
       actions.append(.emit(SyncEvent(telling: Outcome(tombstone))))
     }
@@ -92,8 +92,8 @@ extension SyncMachine {
     return claim
   }
 
-  mutating func finish(_ tombstone: Tombstone, into actions: inout [SyncAction]) {
-    storeSide.finishes.begin(tombstone, into: &actions)
+  mutating func finish(_ tombstone: Tombstone, now: Timestamp, into actions: inout [SyncAction]) {
+    storeSide.finishes.begin(tombstone, now: now, into: &actions)
   }
 
   // MARK: Not settled

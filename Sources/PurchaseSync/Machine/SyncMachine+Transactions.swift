@@ -79,7 +79,7 @@ extension SyncMachine {
   ) throws(QueueError) -> [SyncAction] {
     update(entry.lane) { state, _ in state.arrived(transaction) }
     // An update of a settled transaction is under way. The store need not wait for it.
-    let actions = try settlementStorage.tombstone(entry.key).map { finish($0) } ?? []
+    let actions = try settlementStorage.tombstone(entry.key).map { finish($0, now: now) } ?? []
     switch entry.state {
     case .queued, .damaged: return actions + sendNext(entry.lane, now: now)
     case .quarantined:
@@ -103,16 +103,16 @@ extension SyncMachine {
     _ transaction: StoreTransaction, _ tombstone: Tombstone, asksAgain: Bool = false, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     let isNews = try transactionStorage.isNews(transaction, since: tombstone)
-    guard isNews || asksAgain else { return finish(tombstone) }
+    guard isNews || asksAgain else { return finish(tombstone, now: now) }
     do throws(QueueError) {
       let entry = try transactionStorage.enqueueUpdate(transaction, of: tombstone, now: now)
       wake(entry.lane, for: .retry, now: now)
-      return finish(tombstone) + [.emit(.updateQueued(entry.key))] + sendNext(entry.lane, now: now)
+      return finish(tombstone, now: now) + [.emit(.updateQueued(entry.key))] + sendNext(entry.lane, now: now)
     } catch .queueFull {
       // An update takes no capacity from a purchase. It is recorded, and queued when there is capacity.
       try owedUpdateStorage.oweUpdate(transaction, now: now)
       let wake = owesUpdate(now: now)
-      return finish(tombstone) + [wake]
+      return finish(tombstone, now: now) + [wake]
     }
   }
 
@@ -133,9 +133,9 @@ extension SyncMachine {
     return actions
   }
 
-  private mutating func finish(_ tombstone: Tombstone) -> [SyncAction] {
+  private mutating func finish(_ tombstone: Tombstone, now: Timestamp) -> [SyncAction] {
     var actions: [SyncAction] = []
-    finish(tombstone, into: &actions)
+    finish(tombstone, now: now, into: &actions)
     return actions
   }
 

@@ -86,6 +86,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     }
     adoptions.woken(reason, now: now, &delays)
     storeSide.finishes.woken(now: now, policy: policy)
+    quarantine.woken()
     return failure + proceed(now: now)
   }
 
@@ -221,7 +222,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     advance(to: now)
     storeSide.account = account
     storeSide.overflow.listed()
-    let actions = try storeSide.finishes.listed(keys, account: account, in: storage)
+    let actions = try storeSide.finishes.listed(keys, account: account, in: storage, now: now)
     // Transactions that the store keeps come before entries that have been tried.
     guard isStoreHoldingMore else { return actions + goOnWithQuarantine(now: now) }
     storeSide.overflow.waitForCapacity(now: now, policy: policy)

@@ -26,22 +26,28 @@ enum Finishing: Hashable {
 /// a success, or is followed by another one.
 struct FinishTable: Hashable {
   private var states: [EntryKey: Finishing] = [:]
+  /// Of all calls that repeat a failed one: a store that fails is not called more often for it.
+  private var repeats = CallPace.finishRepeats
 
   func state(of key: EntryKey) -> Finishing? { states[key] }
 
-  /// Tells the store, unless a call is under way. A redelivery does not wait for the moment of a retry.
-  mutating func begin(_ tombstone: Tombstone, into actions: inout [SyncAction]) {
+  /// Tells the store, unless a call is under way. A redelivery does not wait for the moment of a retry, but for the pace.
+  mutating func begin(_ tombstone: Tombstone, now: Timestamp, into actions: inout [SyncAction]) {
     switch states[tombstone.key] {
     case .calling: return
-    case .waiting(let failures, _): states[tombstone.key] = .calling(failures: failures)
+    case .waiting(let failures, _):
+      guard repeats.takes(at: now.milliseconds) else {
+        return actions.append(.wake(at: now.adding(milliseconds: repeats.wait(at: now.milliseconds))))
+      }
+      states[tombstone.key] = .calling(failures: failures)
     case nil: states[tombstone.key] = .calling(failures: 0)
     }
     actions.append(.finish(tombstone))
   }
 
-  mutating func begin(_ tombstone: Tombstone) -> [SyncAction] {
+  mutating func begin(_ tombstone: Tombstone, now: Timestamp) -> [SyncAction] {
     var actions: [SyncAction] = []
-    begin(tombstone, into: &actions)
+    begin(tombstone, now: now, into: &actions)
     return actions
   }
 
@@ -83,7 +89,7 @@ struct FinishTable: Hashable {
           states[key] = nil
           return []
         }
-        return begin(tombstone)
+        return begin(tombstone, now: now)
       }
     }
     return actions
@@ -93,12 +99,12 @@ struct FinishTable: Hashable {
   /// known to have bought the transaction: then it waits for that account. Marking one too many costs nothing, because
   /// a settled transaction that is delivered again is finished again.
   mutating func listed(
-    _ keys: Set<EntryKey>, account: String?, in storage: some SettlementStorage
+    _ keys: Set<EntryKey>, account: String?, in storage: some SettlementStorage, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     var actions: [SyncAction] = []
     for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishOwed {
       if keys.contains(tombstone.key) {
-        begin(tombstone, into: &actions)
+        begin(tombstone, now: now, into: &actions)
         continue
       }
       // Unknown if the stored details cannot be read. The transaction then counts as this account's.
@@ -122,7 +128,10 @@ struct FinishTable: Hashable {
   }
 
   /// The clock went back. Calls that were due are due now.
-  mutating func follow(_ jump: ClockJump) { changeWaits { $0.follow(jump) } }
+  mutating func follow(_ jump: ClockJump) {
+    changeWaits { $0.follow(jump) }
+    repeats.follow(jump)
+  }
 
   mutating func clamp(now: Timestamp) { changeWaits { $0.clockIsAt(now) } }
 

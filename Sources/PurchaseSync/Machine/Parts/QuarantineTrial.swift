@@ -19,7 +19,7 @@ struct QuarantineTrial: Hashable {
   private(set) var remaining: [EntryKey] = []
   /// When the first of them may be released, if the backend asked for a pause.
   private(set) var waitsUntil: Timestamp?
-  /// How often a new proof released an entry.
+  /// How often a new proof released an entry since the last wake.
   private(set) var proofReleases: [EntryKey: Int] = [:]
   /// New proofs of entries that wait for one in their lanes.
   private var proofPaces: [EntryKey: CallPace] = [:]
@@ -130,7 +130,8 @@ struct QuarantineTrial: Hashable {
   }
 
   /// A new proof is a reason to try again. A store may sign anew each time it is asked, and quarantining an entry frees
-  /// capacity for which the store is asked: so the first new proof releases at once, the next ones ever more slowly.
+  /// capacity for which the store is asked: so the first new proof after a wake releases at once, the next ones ever more
+  /// slowly.
   mutating func newProof(
     of key: EntryKey, in storage: some QuarantineStorage, now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) -> Release {
@@ -143,6 +144,9 @@ struct QuarantineTrial: Hashable {
     proofReleases[key] = releases + 1
     return .released
   }
+
+  /// A wake ends the waits of queued entries. The list that follows it may bring the proof of one in quarantine.
+  mutating func woken() { proofReleases = [:] }
 
   /// The entry is settled: its releases do not count any more.
   mutating func settled(_ key: EntryKey) {
