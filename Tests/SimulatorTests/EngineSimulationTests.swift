@@ -15,6 +15,12 @@ import Testing
     #expect(result.output.contains("no invariant was broken"))
   }
 
+  @Test(arguments: [110, 267, 218, 431])
+  func `a refused token, and an adoption that is to wait, delay nothing longer than they may`(seed: Int) throws {
+    let result = try CommandResult(of: ["replay", "--engine", "--seed", "\(seed)"])
+    #expect(result.status == 0, "\(result.output.suffix(500))\(result.errors)")
+  }
+
   @Test func `two processes run the same jobs in the same order, and each seed another order`() throws {
     let count = LongTests.count(short: 8, long: 24)
     let result = try CommandResult(of: ["explore", "--engine", "--check-determinism", "--seeds", "\(count)"])

@@ -59,12 +59,12 @@ extension EngineSimulation {
 
   // MARK: Wakes
 
-  /// The engine knows of a wake; nil for the account of all lanes.
+  /// The engine knows of a wake; nil for the account of all lanes. A sign-in wakes the device's lane, too.
   func noteWake(of process: EngineProcess, account: String? = nil) {
     guard process.phone == nil else { return }
     observeDeadlines()
     for place in deadlines.indices where latestFloor <= queue.now {
-      guard account == nil || place == Names.account(account ?? "") + 1 else { continue }
+      guard account == nil || place == 0 || place == Names.account(account ?? "") + 1 else { continue }
       deadlines[place].woken(at: queue.now)
     }
   }

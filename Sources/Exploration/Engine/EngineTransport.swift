@@ -183,6 +183,10 @@ extension EngineSimulation {
 
   private func arrived(_ response: BackendResponse, to request: BackendRequest, _ process: EngineProcess) {
     tell(process, "is answered \(response.status)")
+    if request.path == "v1/adoptions", let seconds = response.retryAfter.flatMap({ Int64($0) }) {
+      // It holds for all lanes, and no event says so.
+      process.latestFloor = max(process.latestFloor, queue.now + seconds * 1_200)
+    }
     guard request.path == "v1/receipts", response.status == 200, response.contentType == "application/json"
     else { return }
     do {

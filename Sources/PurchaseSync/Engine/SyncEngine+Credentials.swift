@@ -17,7 +17,7 @@ extension SyncEngine {
   func credential(of account: String) async -> Credential {
     let credentials = self.credentials
     let limit = limit(configuration.credentialTimeLimit, of: .credentials, about: account)
-    let request = CredentialRequest(account: account, refusedToken: refusedTokens[.account(account)])
+    let request = CredentialRequest(account: account, refusedToken: refusedTokens[.account(account)]?.token)
     let answer = await limit.answer { () async -> String?? in .some(await credentials(request)) }
     switch answer {
     case .some(.some(let token)): return .authorization(Self.bearer + token)
@@ -48,7 +48,7 @@ extension SyncEngine {
   enum Present {
     /// It is signed in, and this is its authorization.
     case account(PresentAccount)
-    /// No account is, or it has only the token that was refused.
+    /// No account is, or its token has been refused for an hour.
     case none
     /// The token does not come.
     case late
@@ -73,14 +73,10 @@ extension SyncEngine {
     case .none: return .none
     case .late: return .late
     case .authorization(let authorization):
-      let refused = refusedTokens[.account(account)].map { Self.bearer + $0 }
-      guard authorization == refused else {
-        return .account(PresentAccount(account: account, authorization: authorization))
-      }
-      // The app has no newer token now. Its own server may be out of reach for a while; an account that is gone must not
-      // hold up the device for ever.
-      let since = refusedSince[.account(account)] ?? configuration.now()
-      return configuration.now().milliseconds(since: since) < Self.patienceWithRefused ? .late : .none
+      // A refused token is sent again, at the pace of the lane: the backend may take it by now, and only it can say so.
+      let refused = refusedTokens[.account(account)]
+      if let refused, refused.isLasting, authorization == Self.bearer + refused.token { return .none }
+      return .account(PresentAccount(account: account, authorization: authorization))
     }
   }
 
@@ -98,8 +94,6 @@ extension SyncEngine {
   }
 
   private static let bearer = "Bearer "
-  /// An hour.
-  private static let patienceWithRefused: Int64 = 3_600_000
 
   /// What the backend did with a token.
   enum TokenEnd { case taken, refused }
@@ -107,10 +101,9 @@ extension SyncEngine {
   /// Remembers a token that the backend refused, until it takes one of this account.
   func heard(_ end: TokenEnd, _ authorization: String, of account: String?) {
     guard let account, authorization.hasPrefix(Self.bearer) else { return }
-    refusedTokens[.account(account)] =
-      end == .refused ? String(authorization.dropFirst(Self.bearer.count)) : nil
-    refusedSince[.account(account)] =
-      end == .refused ? refusedSince[.account(account)] ?? configuration.now() : nil
+    guard end == .refused else { return refusedTokens[.account(account)] = nil }
+    let token = String(authorization.dropFirst(Self.bearer.count))
+    refusedTokens[.account(account), default: RefusedToken(token, at: uptime)].refused(token, at: uptime)
   }
 
   func heard(_ response: BackendResponse, _ authorization: String, of account: String) {

@@ -13,6 +13,7 @@ extension SyncEngine {
       isSuspended = false
       foregrounds += 1
     }
+    if case .signedIn(let account) = reason { refusedTokens[.account(account)]?.signedIn() }
     guard wakes.takes(reason, at: uptime) || isBack || isShutDown else { return wakeLater() }
     try wakeNow(reason)
   }

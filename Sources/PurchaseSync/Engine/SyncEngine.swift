@@ -65,9 +65,7 @@ public actor SyncEngine {
   /// Transactions of a restored receipt that are not stored yet, for lack of capacity.
   var restoring: [RestoredTransaction] = []
   /// Of each account's lane: the token that the backend refused last, until it takes one. Never logged.
-  var refusedTokens: [Lane: String] = [:]
-  /// When the first of an account's tokens in a row was refused.
-  var refusedSince: [Lane: Timestamp] = [:]
+  var refusedTokens: [Lane: RefusedToken] = [:]
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
   /// The orders that this process handed out, counted: their sheets may be open.

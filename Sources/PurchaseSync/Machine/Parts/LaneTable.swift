@@ -39,7 +39,8 @@ struct LaneTable {
     _ reason: WakeReason, in storage: some LaneStorage, now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) {
     var lanes = Set(names)
-    if case .signedIn(let account) = reason { lanes = [.account(account), Lane.question(of: account)] }
+    // An upload of the device shows the token of the account, too.
+    if case .signedIn(let account) = reason { lanes = [.account(account), .question(of: account), .device] }
     // Credentials do not come with a network.
     if reason == .networkBack { lanes = lanes.filter { self[$0].activity != .signInNeeded } }
     let isAboutAll = if case .signedIn = reason { false } else { true }
