@@ -108,7 +108,7 @@ extension EngineSimulation {
     guard process.phone == nil else { return }
     let count = meter.count(kind, at: queue.now)
     checker.expect(
-      .paced, count <= Self.limit(of: kind), "\(process.name): \(count) \(kind.words) in a minute")
+      .paced, count <= kind.limit, "\(process.name): \(count) \(kind.words) in a minute")
   }
 
   func countStoreCall(_ process: EngineProcess) { paced(.store, process) }
@@ -118,14 +118,5 @@ extension EngineSimulation {
   func countRequest(_ process: EngineProcess, isUpload: Bool) {
     paced(.request, process)
     if isUpload { paced(.upload, process) }
-  }
-
-  /// The most in a minute.
-  private static func limit(of kind: PaceMeter.Kind) -> Int {
-    switch kind {
-    case .upload: 120
-    case .request, .store: 160
-    case .fulfil, .credentials: 120
-    }
   }
 }

@@ -2,15 +2,6 @@ import VirtualTime
 
 /// Invariant 42: nothing runs without a pace.
 extension MachineSimulation {
-  /// The most in a minute.
-  static func limit(of kind: PaceMeter.Kind) -> Int {
-    switch kind {
-    case .upload: 120
-    case .request, .store: 160
-    case .fulfil, .credentials: 120
-    }
-  }
-
   /// A request leaves the phone.
   func countRequest(_ process: Process, isUpload: Bool = false) {
     if isUpload { paced(.upload, process) }
@@ -22,7 +13,7 @@ extension MachineSimulation {
   private func paced(_ kind: PaceMeter.Kind, _ process: Process) {
     let count = process.phone.meter.count(kind, at: now)
     checker.expect(
-      .paced, count <= Self.limit(of: kind),
+      .paced, count <= kind.limit,
       "phone \(process.phone.number + 1): \(count) \(kind.words) in a minute")
   }
 }

@@ -18,6 +18,7 @@ extension SyncEngine {
     let credentials = self.credentials
     let limit = limit(configuration.credentialTimeLimit, of: .credentials, about: account)
     let request = CredentialRequest(account: account, refusedToken: refusedTokens[.account(account)]?.token)
+    saw(.calls(.credentials))
     let answer = await limit.answer { () async -> String?? in .some(await credentials(request)) }
     switch answer {
     case .some(.some(let token)): return .authorization(Self.bearer + token)

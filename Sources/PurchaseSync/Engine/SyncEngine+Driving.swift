@@ -49,6 +49,7 @@ extension SyncEngine {
     }
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
+      if let file = opened?.file { try withFile { (_) throws(QueueError) in try sawFile(file) } }
     } catch {
       // A machine that has not started takes no events: the next call opens the file again.
       closeFile()
@@ -219,6 +220,7 @@ extension SyncEngine {
 
   private func send(_ event: SyncEvent) {
     if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
+    saw(event)
     meter.count(event)
     if events.send(event) { configuration.log?(SyncLogRecord(event)) }
   }

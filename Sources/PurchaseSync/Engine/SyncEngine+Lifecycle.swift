@@ -14,8 +14,8 @@ extension SyncEngine {
       foregrounds += 1
     }
     if case .signedIn(let account) = reason { refusedTokens[.account(account)]?.signedIn() }
-    guard wakes.takes(reason, at: uptime) || isBack || isShutDown else { return wakeLater() }
-    try wakeNow(reason)
+    if wakes.takes(reason, at: uptime) || isBack || isShutDown { try wakeNow(reason) } else { wakeLater() }
+    saw(.woken(reason))
   }
 
   private func wakeNow(_ reason: WakeReason) throws(SyncError) {
@@ -145,6 +145,7 @@ extension SyncEngine {
   public func suspend(within seconds: Double = 4) async {
     guard !isShutDown else { return }
     isSuspended = true
+    saw(.suspended)
     opened?.machine.suspended()
     stopTimer()
     // After a foreground and another background, requests in flight have the time of the latter.
@@ -180,6 +181,7 @@ extension SyncEngine {
   /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
   public func shutdown() async {
     isShutDown = true
+    saw(.closed(ObjectIdentifier(lateCalls)))
     stopTimer()
     while let next = underWay.first {
       for task in underWay { task.cancel() }

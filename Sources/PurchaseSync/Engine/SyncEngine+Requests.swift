@@ -12,16 +12,28 @@ extension SyncEngine {
   }
 
   private func upload(_ lane: Lane, _ entries: [Entry], _ generation: Int) async {
+    saw(.uploadBegins(lane))
+    let result = await uploaded(lane, entries, generation)
+    saw(.uploadEnds(lane, result))
+  }
+
+  /// Nil if it did not go out for a reason of this device, of which the machine knows.
+  private func uploaded(_ lane: Lane, _ entries: [Entry], _ generation: Int) async -> UploadClassification? {
     guard await !askOwners(of: entries, in: lane, generation) else {
-      return uploadEnded(lane, .failure(.interrupted), generation)
+      uploadEnded(lane, .failure(.interrupted), generation)
+      return nil
     }
     let upload: PreparedUpload
     switch await prepare(entries, in: lane) {
     case .success(let prepared): upload = prepared
-    case .failure(let failure): return uploadEnded(lane, .failure(failure), generation)
-    case .storageFailed(let error): return uploadNotBegun(lane, error, generation)
+    case .failure(let failure):
+      uploadEnded(lane, .failure(failure), generation)
+      return .failure(failure)
+    case .storageFailed(let error):
+      uploadNotBegun(lane, error, generation)
+      return nil
     }
-    guard let lease = begin(lane, generation) else { return }
+    guard let lease = begin(lane, generation) else { return nil }
     configuration.checkpoint?(.uploadSending)
     let interval = meter.begin(.upload)
     let result = await BackendClient(transport: transport).upload(
@@ -33,6 +45,7 @@ extension SyncEngine {
     lease.release()
     heard(result, upload, in: lane)
     uploadEnded(lane, result, presented: upload.signedIn?.account, generation)
+    return result
   }
 
   /// Takes the lane's lease and records the attempt. Nil if the request does not go out.
@@ -157,6 +170,7 @@ extension SyncEngine {
 
   /// The file failed before the attempt was recorded. The lane is free again; it is looked at again in a while.
   private func uploadNotBegun(_ lane: Lane, _ error: SyncError, _ generation: Int) {
+    saw(.storageFailed)
     report(error)
     feed(generation) { (machine, now) throws(QueueError) in
       try machine.uploadFailed(lane: lane, .interrupted, now: now)
@@ -185,6 +199,7 @@ extension SyncEngine {
         claims[index].order = try file.deviceOrder(number)
       }
       guard let device = try identity(in: file) else {
+        saw(.storageFailed)
         return .failure(.unprepared(reason: Self.namelessDevice))
       }
       // A damaged proof has become one by reference. The entry goes alone from now on: choose anew.
@@ -201,6 +216,7 @@ extension SyncEngine {
     let generation = self.generation
     run { engine in
       let end = await engine.adoptionEnd(for: account)
+      if case .failed(let failure) = end { await engine.saw(.adoptionFailed(failure)) }
       await engine.feed(generation) { (machine, now) throws(QueueError) in
         try machine.adoptionEnded(account: account, end, now: now)
       }

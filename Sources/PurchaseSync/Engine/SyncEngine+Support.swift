@@ -31,6 +31,7 @@ extension SyncEngine {
       _ = try file.queue.discard(key, by: person, reason: reason, now: now)
     }
     opened?.machine.discarded(key)
+    saw(.discarded(key))
     listStore()
   }
 

@@ -95,7 +95,8 @@ public actor SyncEngine {
     credentials: @escaping CredentialSource
   ) {
     self.configuration = configuration
-    self.store = store
+    let sight = configuration.system.sight
+    self.store = sight.map { SeenStore(store: store, sight: $0) } ?? store
     meter = Meter(configuration)
     beginning = configuration.system.uptime()
     var setup = configuration.queueSetup
@@ -113,9 +114,12 @@ public actor SyncEngine {
       VerifyingTransport(transport: bounded, verifier: verifier, nonce: { name().uuidString })
     }
     refusedReplies = verifying?.refused
-    if let verifying { self.transport = verifying } else { self.transport = bounded }
+    let inner: any BackendTransport = if let verifying { verifying } else { bounded }
+    self.transport = sight.map { SeenTransport(transport: inner, sight: $0) } ?? inner
     self.credentials = credentials
   }
+
+  deinit { configuration.system.sight?(.closed(ObjectIdentifier(lateCalls))) }
 
   /// Opens the queue, takes up everything that an earlier run left undone, then asks the store for unfinished
   /// transactions. Nothing goes over the network before the queue is open.

@@ -19,6 +19,8 @@ package struct SystemDependencies: Sendable {
   package var uuid: @Sendable () -> UUID
   /// Runs blocking work elsewhere, once.
   package var elsewhere: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+  /// Sees what an engine and its shop do: the judge of a test. Nil in an app. Called on any thread.
+  package var sight: (@Sendable (EngineSight) -> Void)?
 
   package init(
     executor: @escaping @Sendable () -> any SerialExecutor,

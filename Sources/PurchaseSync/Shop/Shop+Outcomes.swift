@@ -63,6 +63,7 @@ extension Shop {
     let giving = Giving(shop: ObjectIdentifier(self), number: givings)
     underWay.insert(giving)
     let fulfil = self.fulfil
+    configuration.system.sight?(.calls(.fulfil(outcome)))
     // A call that never returns keeps no shop alive.
     listen { [weak self] in
       let result: Result<Void, any Error>

@@ -44,7 +44,8 @@ public final class AppLab: Sendable {
   ///   - patience: How much of the system's time one task may hold the lab.
   ///   - body: The test. `#expect` works in it.
   /// - Returns: The result of `body`.
-  /// - Throws: What `body` throws; ``AppLabError`` if it can never return.
+  /// - Throws: What `body` throws; ``AppLabError`` if it can never return, or if a purchase was delivered too late or
+  ///   something ran without a pace.
   public static func run<R: Sendable>(
     products: [StoreProduct], seed: UInt64 = 0,
     beginning: Date = Date(timeIntervalSince1970: 1_767_225_600), longest: Duration = .seconds(400 * 86_400),
@@ -56,7 +57,12 @@ public final class AppLab: Sendable {
     let queue = VirtualQueue(longest: longest.inMilliseconds, patience: patience / .seconds(1))
     do {
       let lab = try AppLab(products, seed, beginning, queue, folder)
-      result = .success(try await lab.queue.run { try await body(lab) })
+      result = .success(
+        try await lab.queue.run {
+          let result = try await body(lab)
+          try lab.judge()
+          return result
+        })
     } catch {
       result = .failure(AppLabError(error) ?? error)
     }
@@ -88,6 +94,20 @@ public final class AppLab: Sendable {
       server.withStore { $0.signIn(device: name, storeAccount: storeAccount) }
       return phone
     }
+  }
+
+  // MARK: Judging
+
+  /// How long deliveries took, and how often the app's parts were called.
+  public var figures: LabFigures { LabFigures(judged) }
+
+  private var judged: [PhoneJudge] {
+    phones.value.values.sorted { $0.name < $1.name }.map { $0.judged() }
+  }
+
+  /// Throws the first promise that an app has broken.
+  private func judge() throws(AppLabError) {
+    for broken in judged.compactMap(\.broken) { throw broken }
   }
 
   // MARK: Time

@@ -1,7 +1,7 @@
 public import Foundation
 import VirtualTime
 
-/// Why a test in a lab can never end.
+/// Why a test in a lab can never end, or what its app has broken.
 @nonexhaustive
 public enum AppLabError: Error, Sendable, Hashable {
   /// The test waits, and nothing is left that could end its wait.
@@ -14,6 +14,11 @@ public enum AppLabError: Error, Sendable, Hashable {
   case blocked
   /// This Swift runtime has no hook for its jobs.
   case unsupported
+  /// Nothing stood in the way of a purchase, and it was not delivered in time: within a minute of a wake, or within
+  /// `RetryPolicy.deliveryBound` without one.
+  case late(phone: String, transactionID: String, after: Duration, isWoken: Bool)
+  /// The app, or the engine in it, makes calls of a kind without a pace, such as uploads or calls of `fulfil`.
+  case unpaced(phone: String, calls: String, perMinute: Int)
 
   init?(_ error: any Error) {
     switch error {
@@ -44,6 +49,11 @@ extension AppLabError: CustomStringConvertible, LocalizedError {
     case .blocked:
       "a task of the lab has not returned for a minute. In withStore, use only the store that it passes: every other call "
         + "of the server or the lab waits for it"
+    case .late(let phone, let transactionID, let after, let isWoken):
+      "\(phone): nothing stands in the way of transaction \(transactionID) since \(after)"
+        + (isWoken ? ", the app was woken," : "") + " and it is not delivered"
+    case .unpaced(let phone, let calls, let perMinute):
+      "\(phone): \(perMinute) \(calls) in a minute. Does a callback of the app call the shop each time?"
     case .unsupported: "this Swift runtime has no hook for its jobs, so time cannot be virtual"
     }
   }

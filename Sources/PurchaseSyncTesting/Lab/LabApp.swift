@@ -7,6 +7,8 @@ import VirtualTime
 public struct LabApp: Sendable {
   let phone: LabPhone
   let process: Int
+  /// Which of the phone's launches it is.
+  let launch: Int
   let folder: String
 
   /// The folder of the app's files. Ask for it in each launch.
@@ -19,6 +21,8 @@ public struct LabApp: Sendable {
       path: directory + "/purchases.sqlite", vault: DirectoryVault(directory: folder + "/vault"),
       appVersion: "1", now: { phone.now })
     configuration.system = phone.lab.system()
+    let launch = self.launch
+    configuration.system.sight = { phone.saw($0, in: launch) }
     return configuration
   }
 

@@ -33,6 +33,7 @@ public final class LabPhone: Sendable {
   public let name: String
   let lab: AppLab
   private let state: Locked<State>
+  private let judge: Locked<PhoneJudge>
 
   struct State {
     /// The folder of the present disk.
@@ -49,6 +50,7 @@ public final class LabPhone: Sendable {
   init(_ name: String, in lab: AppLab) {
     (self.name, self.lab) = (name, lab)
     state = Locked(State(folder: lab.folder + "/" + name + "-1"))
+    judge = Locked(PhoneJudge(name: name))
   }
 
   // MARK: The app
@@ -67,8 +69,9 @@ public final class LabPhone: Sendable {
     try FileManager.default.createDirectory(
       atPath: state.value.folder + "/app", withIntermediateDirectories: true)
     let folder = state.value.folder
-    let result = try await lab.queue.process(ended: { self.end(folder) }) { number in
-      try await body(LabApp(phone: self, process: number, folder: folder))
+    let launch = judge.withLock { $0.launched() }
+    let result = try await lab.queue.process(ended: { self.end(folder, launch) }) { number in
+      try await body(LabApp(phone: self, process: number, launch: launch, folder: folder))
     }
     if let failure = state.value.failure { throw MockServerError(failure) }
     return result
@@ -92,7 +95,10 @@ public final class LabPhone: Sendable {
   // MARK: The phone
 
   /// Whether requests to the backend and the store fail.
-  public func setOffline(_ isOffline: Bool) { state.withLock { $0.isOffline = isOffline } }
+  public func setOffline(_ isOffline: Bool) {
+    state.withLock { $0.isOffline = isOffline }
+    judge.withLock { $0.isOffline(isOffline, at: lab.queue.now) }
+  }
 
   /// Sets the phone's wall clock wrong by so much. Time itself does not pass: see ``AppLab/pass(_:)``.
   public func setClockError(_ error: Duration) {
@@ -105,6 +111,19 @@ public final class LabPhone: Sendable {
   }
 
   var isOffline: Bool { state.value.isOffline }
+
+  /// The app of a launch does something.
+  func saw(_ sight: EngineSight, in launch: Int) {
+    judge.withLock { $0.saw(sight, in: launch, at: lab.queue.now) }
+  }
+
+  /// What is known of the app by now.
+  func judged() -> PhoneJudge {
+    judge.withLock { judge in
+      judge.check(at: lab.queue.now)
+      return judge
+    }
+  }
 
   var now: Timestamp {
     lab.beginning.adding(milliseconds: lab.queue.now).adding(milliseconds: state.value.clockError)
@@ -120,7 +139,8 @@ public final class LabPhone: Sendable {
   }
 
   /// The files as they are now are the disk of the next launch. What the dead launch still holds open are the old ones.
-  private func end(_ folder: String) {
+  private func end(_ folder: String, _ launch: Int) {
+    judge.withLock { $0.ended(launch, at: lab.queue.now) }
     let next = state.withLock { state in
       state.disks += 1
       return lab.folder + "/" + name + "-\(state.disks)"

@@ -1,0 +1,94 @@
+package import PurchaseQueue
+
+/// What an engine and its shop do, as the judge of a test sees it (`SystemDependencies.sight`).
+package enum EngineSight: Sendable {
+  /// The file is open. It holds these purchases that are not settled.
+  case opened(ObjectIdentifier, RetryPolicy, [EntryKey: Lane])
+  /// The engine was shut down, or nothing holds it any more.
+  case closed(ObjectIdentifier)
+  case suspended
+  case woken(WakeReason)
+  /// The app is told, with the lane of a purchase that was queued or matched.
+  case event(SyncEvent, Lane?)
+  case discarded(EntryKey)
+  /// A part of the device's storage does not answer: the file, or the vault with its name.
+  case storageFailed
+  case calls(Call)
+  /// An upload is being prepared.
+  case uploadBegins(Lane)
+  /// It has ended; nil if it did not go out.
+  case uploadEnds(Lane, UploadClassification?)
+  /// An adoption was not taken.
+  case adoptionFailed(UploadFailure)
+
+  /// What has to have a pace.
+  package enum Call: Sendable {
+    case request(BackendRequest)
+    case store
+    case credentials
+    case fulfil(Outcome)
+  }
+}
+
+/// A transport whose requests are seen.
+struct SeenTransport: BackendTransport {
+  let transport: any BackendTransport
+  let sight: @Sendable (EngineSight) -> Void
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    sight(.calls(.request(request)))
+    return try await transport.send(request)
+  }
+}
+
+/// A store whose calls are seen.
+struct SeenStore: StoreClient {
+  let store: any StoreClient
+  let sight: @Sendable (EngineSight) -> Void
+
+  private var seen: any StoreClient {
+    sight(.calls(.store))
+    return store
+  }
+
+  func unfinished() async throws -> StoreListing { try await seen.unfinished() }
+  func receipt() async throws -> [UInt8]? { try await seen.receipt() }
+  func refreshReceipt() async throws -> [UInt8]? { try await seen.refreshReceipt() }
+  func currentEntitlements() async throws -> [StoreTransaction]? { try await seen.currentEntitlements() }
+  func sync() async throws { try await seen.sync() }
+  func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+    try await seen.finish(transactionIDs: transactionIDs)
+  }
+}
+
+extension SyncEngine {
+  /// Shows the judge of a test what happens. There is none in an app.
+  func saw(_ sight: @autoclosure () -> EngineSight) { configuration.system.sight?(sight()) }
+
+  /// The file is open, with the purchases that an earlier run left. An update of a settled one is not among them.
+  func sawFile(_ file: SyncFile) throws(QueueError) {
+    guard configuration.system.sight != nil else { return }
+    var lanes: [EntryKey: Lane] = [:]
+    for entry in try file.queue.allEntries() where entry.state == .queued {
+      if try file.queue.tombstone(entry.key) == nil { lanes[entry.key] = entry.lane }
+    }
+    saw(.opened(ObjectIdentifier(lateCalls), configuration.retry, lanes))
+  }
+
+  func saw(_ event: SyncEvent) {
+    guard configuration.system.sight != nil else { return }
+    saw(.event(event, lane(of: event)))
+  }
+
+  private func lane(of event: SyncEvent) -> Lane? {
+    switch event {
+    case .queued(let key, _), .matched(let key, _):
+      do throws(QueueError) {
+        return try opened?.file.queue.entry(key)?.lane
+      } catch {
+        return nil  // The next opening shows it.
+      }
+    default: return nil
+    }
+  }
+}
