@@ -24,6 +24,7 @@ package enum EngineSight: Sendable {
   /// What has to have a pace.
   package enum Call: Sendable {
     case request(BackendRequest)
+    /// Without those of a restore, for which a person asks.
     case store
     case credentials
     case fulfil(Outcome)
@@ -38,26 +39,6 @@ struct SeenTransport: BackendTransport {
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     sight(.calls(.request(request)))
     return try await transport.send(request)
-  }
-}
-
-/// A store whose calls are seen.
-struct SeenStore: StoreClient {
-  let store: any StoreClient
-  let sight: @Sendable (EngineSight) -> Void
-
-  private var seen: any StoreClient {
-    sight(.calls(.store))
-    return store
-  }
-
-  func unfinished() async throws -> StoreListing { try await seen.unfinished() }
-  func receipt() async throws -> [UInt8]? { try await seen.receipt() }
-  func refreshReceipt() async throws -> [UInt8]? { try await seen.refreshReceipt() }
-  func currentEntitlements() async throws -> [StoreTransaction]? { try await seen.currentEntitlements() }
-  func sync() async throws { try await seen.sync() }
-  func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
-    try await seen.finish(transactionIDs: transactionIDs)
   }
 }
 

@@ -22,6 +22,7 @@ extension SyncEngine {
     listing = .running
     guard !isShutDown else { return listed.end() }
     listed.begin()
+    saw(.calls(.store))
     let (store, limit) = (self.store, storeLimit(of: "unfinished"))
     let meter = self.meter
     run { engine in

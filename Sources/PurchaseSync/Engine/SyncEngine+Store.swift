@@ -20,6 +20,7 @@ extension SyncEngine {
   func beginFinishes() {
     while !isShutDown, let call = finishCalls.next() {
       configuration.checkpoint?(.finishCalling)
+      saw(.calls(.store))
       let (store, limit, generation, meter) = (
         self.store, storeLimit(of: "finish"), self.generation, self.meter
       )
@@ -83,6 +84,7 @@ extension SyncEngine {
 
   /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.
   func readReceipt(for key: EntryKey) {
+    saw(.calls(.store))
     let (store, limit, generation) = (self.store, storeLimit(of: "receipt"), self.generation)
     run { engine in
       let read = await limit.answer { try await store.receipt() }
@@ -107,6 +109,7 @@ extension SyncEngine {
   /// The proofs of listed transactions, for entries that were queued without their bytes. Nil if the store does not
   /// answer.
   func proofsFromStore() async -> [EntryKey: Payload]? {
+    saw(.calls(.store))
     let store = self.store
     let listed = await storeLimit(of: "unfinished").answer { try await store.unfinished() }
     return listed.map { listed in

@@ -95,8 +95,7 @@ public actor SyncEngine {
     credentials: @escaping CredentialSource
   ) {
     self.configuration = configuration
-    let sight = configuration.system.sight
-    self.store = sight.map { SeenStore(store: store, sight: $0) } ?? store
+    self.store = store
     meter = Meter(configuration)
     beginning = configuration.system.uptime()
     var setup = configuration.queueSetup
@@ -115,7 +114,7 @@ public actor SyncEngine {
     }
     refusedReplies = verifying?.refused
     let inner: any BackendTransport = if let verifying { verifying } else { bounded }
-    self.transport = sight.map { SeenTransport(transport: inner, sight: $0) } ?? inner
+    self.transport = configuration.system.sight.map { SeenTransport(transport: inner, sight: $0) } ?? inner
     self.credentials = credentials
   }
 

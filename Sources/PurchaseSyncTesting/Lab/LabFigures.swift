@@ -18,7 +18,7 @@ public struct LabFigures: Sendable, Hashable {
   public var uploadsPerMinute = 0
   /// The most requests to the backend, uploads included.
   public var requestsPerMinute = 0
-  /// The most calls of the store, without payment sheets.
+  /// The most calls of the store, without payment sheets and restores.
   public var storeCallsPerMinute = 0
   /// The most calls of `fulfil` with an outcome that this launch of the app was given before.
   public var repeatedFulfilmentsPerMinute = 0
