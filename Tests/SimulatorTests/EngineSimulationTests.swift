@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [110, 267, 218, 431])
-  func `a refused token, and an adoption that is to wait, delay nothing longer than they may`(seed: Int) throws {
+  func `neither a refused token nor an adoption that is to wait makes a delivery late`(seed: Int) throws {
     let result = try CommandResult(of: ["replay", "--engine", "--seed", "\(seed)"])
     #expect(result.status == 0, "\(result.output.suffix(500))\(result.errors)")
   }
