@@ -9,7 +9,7 @@ struct PhoneJudge: Sendable {
   private struct Row {
     var lane: Lane
     var arrival: Int64
-    /// The backend answered without settling it, or it is postponed or in quarantine.
+    /// The backend answered without settling it, or it was postponed: its own matter from then on.
     var isAside = false
   }
 
@@ -131,7 +131,6 @@ struct PhoneJudge: Sendable {
       rows[key] = Row(lane: lane, arrival: rows[key]?.arrival ?? now, isAside: rows[key]?.isAside ?? false)
       lanes[lane] = lanes[lane] ?? LaneTime()
     case .uploading(let keys):
-      for key in keys { rows[key]?.isAside = false }
       guard let lane = keys.compactMap({ rows[$0]?.lane }).first else { return }
       lanes[lane]?.sent = keys
       lanes[lane]?.isBlocked = false
