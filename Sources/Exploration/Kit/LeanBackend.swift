@@ -36,14 +36,16 @@ struct LeanBackend {
       case proposed([Int])
       case none
 
-      /// Whether the claim names the order.
-      func names(_ order: Int) -> Bool {
+      /// The orders that the claim names, the most likely first.
+      var numbers: [Int] {
         switch self {
-        case .bound(let number): number == order
-        case .proposed(let numbers): numbers.contains(order)
-        case .none: false
+        case .bound(let number): [number]
+        case .proposed(let numbers): numbers
+        case .none: []
         }
       }
+
+      func names(_ order: Int) -> Bool { numbers.contains(order) }
     }
     var sale: Int
     var match: Match
@@ -82,6 +84,8 @@ struct LeanBackend {
   /// Transactions whose token a proof has shown.
   private var knowsToken: [Bool] = []
   private(set) var epoch = 0
+  /// Each account has one token, and all its orders have it.
+  var hasAccountTokens = false
   /// A planted bug.
   var forgetsTransactions = false
 
@@ -97,6 +101,8 @@ struct LeanBackend {
     case creditsSignedIn
     /// A claim without a proof is granted as one with a proof.
     case believesIDs
+    /// The token of an account is that of its first order.
+    case takesFirstOfToken
   }
   var flaw: Flaw?
   /// Whether a bug is planted in it now.
@@ -232,12 +238,13 @@ struct LeanBackend {
       credits[line].owner = uploader
       return (uploader < 0 ? .duplicate : .granted, nil)
     }
-    let order = orders[sold.order]
+    let number = payable(sold, .none) ?? sold.order
+    let order = orders[number]
     guard order.product == sold.product, flaw != .inheritsDespiteToken else { return nil }
     let fulfils = order.fulfilledBy == nil && !sold.isRenewal
     guard present != order.account || fulfils else { return nil }
     credits[line].owner = order.account
-    if fulfils { (credits[line].order, orders[sold.order].fulfilledBy) = (sold.order, sale) }
+    if fulfils { (credits[line].order, orders[number].fulfilledBy) = (number, sale) }
     guard order.account == uploader else { return (.otherOwner, credits[line].order) }
     return (present == uploader ? .duplicate : .granted, credits[line].order)
   }
@@ -249,11 +256,8 @@ struct LeanBackend {
       if knowsToken[claim.sale], flaw != .inheritsDespiteToken { return later(sale) }
       return (inherited(claim.sale, store) ?? uploader, nil)
     }
-    if knowsToken[claim.sale] {
-      // The account gets what was paid, also if its order is for another product.
-      guard orders[sale.order].product == sale.product else { return (orders[sale.order].account, nil) }
-      return fulfilled(sale.order)
-    }
+    // The account gets what was paid, also if its order is for another product.
+    if knowsToken[claim.sale] { return (orders[sale.order].account, payable(sale, claim.match)) }
     switch claim.match {
     case .bound(let number):
       guard orders.indices.contains(number), orders[number].product == sale.product else {
@@ -287,10 +291,25 @@ struct LeanBackend {
 
   /// A later transaction of a chain belongs to the account of its token's order, and fulfils the order if it was bought.
   private func later(_ sale: LeanStore.Sale) -> (Owner, Int?) {
-    let order = orders[sale.order]
-    let isFree = order.fulfilledBy == nil || forgetsTransactions
-    let fulfils = !sale.isRenewal && order.product == sale.product && isFree
-    return (order.account, fulfils ? sale.order : nil)
+    (orders[sale.order].account, sale.isRenewal ? nil : payable(sale, .none))
+  }
+
+  /// The order of its token that a sale pays for. If several have the token, the one that the claim names, or else the
+  /// latest that was made before the payment.
+  private func payable(_ sale: LeanStore.Sale, _ match: LeanClaim.Match) -> Int? {
+    func isPayable(_ number: Int) -> Bool {
+      let isFree = orders[number].fulfilledBy == nil || forgetsTransactions
+      return isFree && orders[number].product == sale.product
+    }
+    guard hasAccountTokens else { return isPayable(sale.order) ? sale.order : nil }
+    let account = orders[sale.order].account
+    let named = orders.indices.filter { orders[$0].account == account && orders[$0].product == sale.product }
+    if flaw == .takesFirstOfToken { return named.first }
+    let free = named.filter(isPayable)
+    // One order with the token is paid, whenever it was made.
+    guard orders.count(where: { $0.account == account }) > 1 else { return free.first }
+    return match.numbers.first(where: free.contains)
+      ?? free.last { sale.paidAt >= orders[$0].createdAt - orders[$0].createdAt % 1_000 }
   }
 
   /// The owner whom the store's record names: the account of its token's order, or the owner of its subscription.

@@ -45,7 +45,7 @@ struct LeanStore {
   }
 
   private(set) var sales: [Sale] = []
-  /// The tokens of orders that a device made, by the order. The others follow from their numbers.
+  /// The tokens of orders that a device made, or of accounts, by the order. The others follow from their numbers.
   var tokens: [Int: UUID] = [:]
   /// Of each store account, in order.
   private(set) var listed: [[Int32]]

@@ -39,6 +39,9 @@ enum Names {
 
   static func order(_ number: String) -> Int { self.number(number.utf8) }
 
+  /// The token of an account, where all its orders have the same one.
+  static func accountToken(_ account: Int) -> UUID { token(0xff00 + account) }
+
   /// The account token of an order: its number.
   static func token(_ order: Int) -> UUID {
     let (high, low) = (UInt8(truncatingIfNeeded: order >> 8), UInt8(truncatingIfNeeded: order))

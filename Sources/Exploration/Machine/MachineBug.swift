@@ -27,7 +27,7 @@ package enum MachineBug: String, PlantedBug {
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit, finishesBeforeCommit
   // MARK: Ownership
   case inheritsDespiteToken, signedInIgnored, otherOwnerNamed, creditsWhoIsSignedIn, ownerNotStored
-  case idsBelieved
+  case idsBelieved, firstOrderOfToken
 
   package var summary: String {
     switch self {
@@ -96,6 +96,7 @@ package enum MachineBug: String, PlantedBug {
     case .otherOwnerNamed: "the verdict about another account's purchase names its order"
     case .creditsWhoIsSignedIn: "a purchase without an owner goes to the account that is signed in"
     case .idsBelieved: "a claim without a proof is granted by its id"
+    case .firstOrderOfToken: "the token of an account is taken for that of its first order"
     case .ownerNotStored: "the owner in a verdict is not stored with the outcome"
     case .finishesBeforeCommit: "the backend finishes at the store before it commits, and then crashes"
     case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
@@ -115,6 +116,7 @@ package enum MachineBug: String, PlantedBug {
     case .otherOwnerNamed: .namesOrders
     case .creditsWhoIsSignedIn: .creditsSignedIn
     case .idsBelieved: .believesIDs
+    case .firstOrderOfToken: .takesFirstOfToken
     default: nil
     }
   }

@@ -35,6 +35,8 @@ package struct MachineKnobs: Sendable {
   package var unclaimed = UnclaimedPolicy.device
   /// How many random numbers were drawn.
   package private(set) var draws = 0
+  /// Whether the backend has one token for each account, and not for each order. It follows from the seed's number.
+  var hasAccountTokens: Bool { [.swarm, .accounts].contains(profile) && seed % 7 == 0 }
 
   package init(seed: UInt64, profile: SimulationProfile, log: DrawLog? = nil) {
     self.seed = seed
@@ -149,6 +151,7 @@ package struct MachineKnobs: Sendable {
       "seed \(seed), profile \(profile.rawValue)",
       "\(phones) phones, \(accounts) accounts, \(storeAccounts) Apple IDs, \(purchases) purchases in "
         + "\(length / 3_600_000) h",
+      "one token for each \(hasAccountTokens ? "account" : "order")",
       "latency up to \(latency) ms, confirmation up to \(confirmation) ms, vault \(hasVault)",
       "limits: \(entries) entries, \(quarantined) quarantined, \(tombstones) tombstones",
       "permille: receipts \(receipts), both proofs \(bothProofs), token forgotten \(forgotten), "

@@ -72,6 +72,7 @@ extension MachineMark {
     case .unclaimedSignedIn: "a purchase that named no owner went to the account that was signed in"
     case .idGuessed: "a stranger named the id of a purchase, without a proof"
     case .finishedByBackend: "the backend granted by the store's notification, and finished there"
+    case .accountTokens: "the backend gave the orders of an account one token"
     case .keptForSupport: "an entry was kept that only support staff can resolve"
     }
   }

@@ -119,6 +119,10 @@ extension MachineSimulation {
 
   func makeOrder(_ phone: Phone, _ process: Process, _ product: Int) -> Int {
     let order = backend.makeOrder(account: phone.user, product: product, at: storeNow)
+    if backend.hasAccountTokens {
+      checker.mark(.accountTokens)
+      store.tokens[order] = Names.accountToken(phone.user)
+    }
     return keep(order, .open, phone, process) ? order : -1
   }
 
@@ -126,8 +130,9 @@ extension MachineSimulation {
   private func keep(_ order: Int, _ state: OrderState, _ phone: Phone, _ process: Process) -> Bool {
     let made = backend.orders[order]
     let document = OrderDocument(
-      number: String(order + 1), accountToken: Names.token(order), productID: Names.products[made.product],
-      quantity: 1, state: state, createdAt: Timestamp(milliseconds: made.createdAt))
+      number: String(order + 1), accountToken: store.tokens[order] ?? Names.token(order),
+      productID: Names.products[made.product], quantity: 1, state: state,
+      createdAt: Timestamp(milliseconds: made.createdAt))
     do throws(QueueError) {
       try phone.disk.add(document, account: Names.accounts[made.account], to: process.storage.base)
       return true

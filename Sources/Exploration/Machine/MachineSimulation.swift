@@ -142,6 +142,7 @@ package final class MachineSimulation {
     mostOfAnHour = max(20_000, 200 * acts.count)
     policy = bug?.policy ?? RetryPolicy()
     store = LeanStore(storeAccounts: knobs.storeAccounts)
+    backend.hasAccountTokens = knobs.hasAccountTokens
     network = RandomStream(seed: knobs.seed, "network", log: log)
     answers = RandomStream(seed: knobs.seed, "backend", log: log)
     shop = RandomStream(seed: knobs.seed, "store", log: log)
