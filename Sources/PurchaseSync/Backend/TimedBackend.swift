@@ -66,7 +66,8 @@ struct TimedBackend: PurchaseBackend {
       do {
         return .success(try await work())
       } catch {
-        return .failure(error)
+        // One that ends because it was left behind has not returned.
+        return Task.isCancelled ? nil : .failure(error)
       }
     }
     try Task.checkCancellation()

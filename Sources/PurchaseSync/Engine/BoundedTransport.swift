@@ -25,8 +25,9 @@ struct BoundedTransport: BackendTransport {
       do throws(TransportError) {
         return .success(try await transport.send(request))
       } catch {
-        // A transport of the app's may quote what it sent.
-        return .failure(TransportError(error.kind, reason: Redaction.line(error.reason)))
+        // One that ends because it was left behind has not returned. A transport of the app's may quote what it sent.
+        let failure = TransportError(error.kind, reason: Redaction.line(error.reason))
+        return Task.isCancelled ? nil : .failure(failure)
       }
     }
     switch result {

@@ -19,7 +19,11 @@ extension SyncEngine {
     let limit = limit(configuration.credentialTimeLimit, of: .credentials, about: account)
     let request = CredentialRequest(account: account, refusedToken: refusedTokens[.account(account)]?.token)
     saw(.calls(.credentials))
-    let answer = await limit.answer { () async -> String?? in .some(await credentials(request)) }
+    let answer = await limit.answer { () async -> String?? in
+      let token = await credentials(request)
+      // One that ends because it was left behind has not returned.
+      return token == nil && Task.isCancelled ? nil : .some(token)
+    }
     switch answer {
     case .some(.some(let token)): return .authorization(Self.bearer + token)
     case .some(.none): return .none
