@@ -13,6 +13,7 @@ import Testing
 
   /// Alice is signed in, her token was refused once, and the device buys something for no account.
   private static func run(
+    clockJumps days: Int = 0,
     _ body: @escaping @Sendable (AppLab, SyncEngine, _ credits: Locked<Int>) async throws -> Void
   ) async throws {
     try await ShopLab.launch { lab, app in
@@ -25,6 +26,7 @@ import Testing
         try await engine.fetchOrders(of: "alice")
       }
       let paid = try await app.store.pay(product: ShopLab.gems, quantity: 1, accountToken: nil)
+      lab.phone().setClockError(.seconds(days * 86_400))
       try await engine.receive(paid)
       try await lab.pass(.seconds(60))
       #expect(credits.value == 0)
@@ -53,8 +55,11 @@ import Testing
     }
   }
 
-  @Test func `a token that is refused for good holds up the device for two hours at most`() async throws {
-    try await Self.run { lab, _, credits in
+  @Test(arguments: [0, 365, -365])
+  func `a token that is refused for good holds up the device for two hours at most`(
+    clockJumps days: Int
+  ) async throws {
+    try await Self.run(clockJumps: days) { lab, _, credits in
       try await lab.pass(.seconds(3_000))
       #expect(credits.value == 0, "her own purchase would be told to be another account's")
       try await lab.pass(.seconds(4_200))

@@ -8,16 +8,16 @@ package enum EngineSight: Sendable {
   case closed(ObjectIdentifier)
   case suspended
   case woken(WakeReason)
-  /// The app is told, with the lane of a purchase that was queued or matched.
-  case event(SyncEvent, Lane?)
+  /// The app is told.
+  case event(SyncEvent)
   case discarded(EntryKey)
   /// A part of the device's storage does not answer: the file, or the vault with its name.
   case storageFailed
   case calls(Call)
   /// An upload is being prepared.
-  case uploadBegins(Lane)
+  case uploadBegins(Lane, [EntryKey])
   /// It has ended; nil if it did not go out.
-  case uploadEnds(Lane, UploadClassification?)
+  case uploadEnds(Lane, [EntryKey], UploadClassification?)
   /// An adoption was not taken.
   case adoptionFailed(UploadFailure)
 
@@ -54,22 +54,5 @@ extension SyncEngine {
       if try file.queue.tombstone(entry.key) == nil { lanes[entry.key] = entry.lane }
     }
     saw(.opened(ObjectIdentifier(lateCalls), configuration.retry, lanes))
-  }
-
-  func saw(_ event: SyncEvent) {
-    guard configuration.system.sight != nil else { return }
-    saw(.event(event, lane(of: event)))
-  }
-
-  private func lane(of event: SyncEvent) -> Lane? {
-    switch event {
-    case .queued(let key, _), .matched(let key, _):
-      do throws(QueueError) {
-        return try opened?.file.queue.entry(key)?.lane
-      } catch {
-        return nil  // The next opening shows it.
-      }
-    default: return nil
-    }
   }
 }

@@ -220,7 +220,7 @@ extension SyncEngine {
 
   private func send(_ event: SyncEvent) {
     if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
-    saw(event)
+    saw(.event(event))
     meter.count(event)
     if events.send(event) { configuration.log?(SyncLogRecord(event)) }
   }

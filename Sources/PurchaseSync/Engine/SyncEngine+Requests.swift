@@ -12,9 +12,9 @@ extension SyncEngine {
   }
 
   private func upload(_ lane: Lane, _ entries: [Entry], _ generation: Int) async {
-    saw(.uploadBegins(lane))
+    saw(.uploadBegins(lane, entries.map(\.key)))
     let result = await uploaded(lane, entries, generation)
-    saw(.uploadEnds(lane, result))
+    saw(.uploadEnds(lane, entries.map(\.key), result))
   }
 
   /// Nil if it did not go out for a reason of this device, of which the machine knows.

@@ -19,7 +19,6 @@ struct PhoneJudge: Sendable {
     var isBlocked = false
     /// When the upload began that is under way. What comes of it is known at its end.
     var began: Int64?
-    var sent: [EntryKey] = []
   }
 
   /// An engine of a launch.
@@ -97,12 +96,15 @@ struct PhoneJudge: Sendable {
       if engines.remove(Engine(launch: launch, id: id)) != nil { rows = [:] }
     case .suspended: isSuspended = true
     case .woken(let reason): woken(reason, at: now)
-    case .event(let event, let lane): saw(event, lane, at: now)
+    case .event(let event): saw(event, at: now)
     case .discarded(let key): rows[key] = nil
     case .storageFailed: interrupt(.storage, at: now)
     case .calls(let call): count(call, at: now)
-    case .uploadBegins(let lane): lanes[lane, default: LaneTime()].began = now
-    case .uploadEnds(let lane, let result): ended(lane, result, at: now)
+    case .uploadBegins(let lane, let keys):
+      lanes[lane, default: LaneTime()].began = now
+      lanes[lane]?.isBlocked = false
+      for key in keys { rows[key]?.lane = lane }
+    case .uploadEnds(let lane, let keys, let result): ended(lane, keys, result, at: now)
     case .adoptionFailed(let failure): ended(nil, failure, at: now)
     }
     observe(at: now)
@@ -120,20 +122,12 @@ struct PhoneJudge: Sendable {
     }
   }
 
-  private mutating func saw(_ event: SyncEvent, _ lane: Lane?, at now: Int64) {
+  private mutating func saw(_ event: SyncEvent, at now: Int64) {
     switch event {
-    case .queued(let key, _), .matched(let key, _):
-      guard let lane else { return }
-      if rows[key] == nil {
-        if case .matched = event { return }
-        acts.append(now)
-      }
-      rows[key] = Row(lane: lane, arrival: rows[key]?.arrival ?? now, isAside: rows[key]?.isAside ?? false)
-      lanes[lane] = lanes[lane] ?? LaneTime()
-    case .uploading(let keys):
-      guard let lane = keys.compactMap({ rows[$0]?.lane }).first else { return }
-      lanes[lane]?.sent = keys
-      lanes[lane]?.isBlocked = false
+    case .queued(let key, let match):
+      acts.append(now)
+      rows[key] = Row(lane: match.lane, arrival: now)
+      lanes[match.lane] = lanes[match.lane] ?? LaneTime()
     case .delivered(let outcome), .settled(let outcome): settled(outcome.key, at: now)
     case .postponed(let key, _, _), .quarantined(let key, _): rows[key]?.isAside = true
     case .signInNeeded(let lane): lanes[lane, default: LaneTime()].isBlocked = true
@@ -152,15 +146,15 @@ struct PhoneJudge: Sendable {
 
   // MARK: Obstacles
 
-  private mutating func ended(_ lane: Lane, _ result: UploadClassification?, at now: Int64) {
+  private mutating func ended(
+    _ lane: Lane, _ keys: [EntryKey], _ result: UploadClassification?, at now: Int64
+  ) {
     let began = lanes[lane]?.began ?? now
-    let sent = lanes[lane]?.sent ?? []
     lanes[lane]?.began = nil
-    lanes[lane]?.sent = []
     switch result {
     case .verdicts(let reply):
       if let pause = reply.pauseMilliseconds { asked(pause, at: now) }
-      for key in sent { rows[key]?.isAside = true }
+      for key in keys { rows[key]?.isAside = true }
     case .failure(let failure): ended(lane, failure, at: now)
     case nil: break
     }
