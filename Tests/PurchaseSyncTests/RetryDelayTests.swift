@@ -59,7 +59,8 @@ import Testing
   @Test(arguments: [1, 2, 10, 1_000] as [Int64]) func `a scaled policy keeps its ratios`(divisor: Int64) {
     let (whole, scaled) = (RetryPolicy(), RetryPolicy().scaled(by: divisor))
     let times: [KeyPath<RetryPolicy, Int64>] = [
-      \.baseMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
+      \.baseMilliseconds, \.promptMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds,
+      \.wakeJitterMilliseconds,
       \.budgetWindowMilliseconds, \.paceMilliseconds, \.unknownForMilliseconds,
       \.quarantineAfterMilliseconds,
       \.quarantineRetryMilliseconds,
@@ -67,7 +68,9 @@ import Testing
     for time in times { #expect(scaled[keyPath: time] * divisor == whole[keyPath: time]) }
     #expect(
       scaled.retryAfterJitterPercent == 20 && scaled.budgetPerWindow == 80 && scaled.budgetBurst == 20)
-    #expect(scaled.poisonRounds == 8 && scaled.pacedSends == 60 && scaled.unknownTransactionTries == 10)
+    #expect(
+      scaled.poisonRounds == 8 && scaled.promptTries == 1 && scaled.pacedSends == 60
+        && scaled.unknownTransactionTries == 10)
     for failures in 1...11 {
       #expect(scaled.ceiling(afterFailures: failures) * divisor == whole.ceiling(afterFailures: failures))
     }
@@ -76,7 +79,7 @@ import Testing
   @Test func `every time of the policy is scaled`() {
     // A time that is missing in `scaled(by:)` changes this number.
     let names = Mirror(reflecting: RetryPolicy()).children.compactMap(\.label)
-    #expect(names.count(where: { $0.hasSuffix("Milliseconds") }) == 9 && names.count == 16)
+    #expect(names.count(where: { $0.hasSuffix("Milliseconds") }) == 10 && names.count == 18)
   }
 
   @Test func `scaling changes no time to zero, and no zero to a time`() {

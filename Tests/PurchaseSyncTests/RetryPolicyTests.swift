@@ -1,6 +1,8 @@
-import PurchaseSync
+import PurchaseQueue
 import PurchaseSyncTesting
 import Testing
+
+@testable import PurchaseSync
 
 @Suite struct RetryPolicyTests {
   @Test(
@@ -8,6 +10,35 @@ import Testing
       as [(Int, Int64)])
   func `the widest delay triples up to the ceiling`(failures: Int, expected: Int64) {
     #expect(RetryPolicy().ceiling(afterFailures: failures) == expected)
+  }
+
+  /// A backend that restarts is back within minutes, and the person who has paid still waits.
+  @Test func `a lane that fails five times in a row waits for a minute at most, and then longer`() {
+    var random = SplitMix64(seed: 4)
+    let widest = (0..<2_000).reduce(into: [Int64](repeating: 0, count: 8)) { widest, _ in
+      var lane = LaneBackoff()
+      for failure in widest.indices {
+        lane.failed(now: midday, policy: RetryPolicy(), using: &random)
+        widest[failure] = max(widest[failure], lane.opensAt(now: midday).milliseconds(since: midday))
+      }
+    }
+    #expect(widest[..<5].allSatisfy { $0 <= 60_000 })
+    #expect(widest[4] > 50_000)
+    #expect((150_000...162_000).contains(widest[5]))
+    #expect((450_000...486_000).contains(widest[6]))
+    #expect(widest[7] > 1_150_000)
+  }
+
+  @Test(arguments: [1, 3] as [Int64], [0, 1, 2_000, 90_000] as [Int64])
+  func `no numbers of a policy make a lane count without end`(growth: Int64, base: Int64) {
+    for ceiling in [1_000, 60_000, 1_200_000] as [Int64] {
+      var policy = RetryPolicy()
+      (policy.growth, policy.baseMilliseconds, policy.ceilingMilliseconds) = (growth, base, ceiling)
+      #expect(policy.widening(1) == 1)
+      #expect((1...Int.max).contains(policy.widening(.max)))
+      policy.promptTries = 0
+      #expect(policy.widening(9) == 9)
+    }
   }
 
   @Test(arguments: [(3, 0, 18_000), (6, 0, 486_000), (7, 900_000, 1_200_000), (50, 900_000, 1_200_000)])

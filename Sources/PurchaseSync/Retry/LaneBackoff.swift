@@ -53,10 +53,10 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     let delay: Int64
     if isEarly, failures > 0 {
       (isEarly, unsent) = (false, 0)
-      delay = policy.delayMilliseconds(afterEarlyFailures: failures, using: &random)
+      delay = policy.delayMilliseconds(afterEarlyFailures: policy.widening(failures), using: &random)
     } else {
       countFailure()
-      delay = policy.delayMilliseconds(afterFailures: failures, using: &random)
+      delay = policy.delayMilliseconds(afterFailures: policy.widening(failures), using: &random)
     }
     let asked = retryAfterMilliseconds.map {
       $0 > 0 ? policy.floorMilliseconds(asked: $0, using: &random) : 0

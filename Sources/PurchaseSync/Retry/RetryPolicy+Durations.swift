@@ -8,6 +8,12 @@ extension RetryPolicy {
     set { baseMilliseconds = newValue.wholeMilliseconds }
   }
 
+  /// The delays of a lane grow up to this one, and stay there for `promptTries` more: a minute.
+  public var promptDelay: Duration {
+    get { .milliseconds(promptMilliseconds) }
+    set { promptMilliseconds = newValue.wholeMilliseconds }
+  }
+
   /// The widest delay of all: 20 minutes. A million devices that wait for it send 950 requests a second.
   public var ceiling: Duration {
     get { .milliseconds(ceilingMilliseconds) }

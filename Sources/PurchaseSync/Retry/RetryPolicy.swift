@@ -1,16 +1,21 @@
 /// When to try again: a value, the same in apps and in simulations. Every number can be changed. Times are kept in whole
 /// milliseconds; a longer one than 292 million years becomes that.
 ///
-/// The delay after the n-th failure is uniform in 0…base · growth^(n-1): full jitter spreads devices that failed together.
-/// Where that reaches the ceiling, the delay lies between three quarters of the ceiling and all of it. The ceiling keeps the
-/// sum of all devices' retries within the capacity of a weak backend, and most of it is certain, because a fleet whose
-/// devices come at even distances is served soonest with the same load (`purchase-simulator fleet`).
+/// The delay after the n-th failure is uniform in 0…base · growth^(n-1): full jitter spreads devices that failed together. A
+/// lane repeats the last one within a minute (`promptTries`). Where the delays reach the ceiling, they lie between three
+/// quarters of the ceiling and all of it. The ceiling keeps the sum of all devices' retries within the capacity of a weak
+/// backend, and most of it is certain, because a fleet whose devices come at even distances is served soonest with the same
+/// load (`purchase-simulator fleet`).
 public struct RetryPolicy: Sendable, Hashable {
   // Integers inside: the clock of the queue is one, and comparing them costs nothing.
   package var baseMilliseconds: Int64 = 2_000
   /// How many times as wide each delay is as the one before: 3. A fleet's devices climb with so few attempts that those who
   /// bought in the last hour of an outage do not overload the backend that comes back.
   public var growth: Int64 = 3
+  package var promptMilliseconds: Int64 = 60_000
+  /// So many delays of a lane are no wider than the one before, where it would grow beyond `promptDelay`: 1. The person who
+  /// has paid is likely there. Each more adds 0.03 C to the peak of a million devices.
+  public var promptTries: Int = 1
   package var ceilingMilliseconds: Int64 = 1_200_000
   package var horizonMilliseconds: Int64 = 86_400_000
   /// How many percent of a Retry-After are added to it at most: 20. In 0…100.
@@ -52,7 +57,8 @@ public struct RetryPolicy: Sendable, Hashable {
   /// Everything that is a time.
   private static var times: [WritableKeyPath<RetryPolicy, Int64>] {
     [
-      \.baseMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds, \.wakeJitterMilliseconds,
+      \.baseMilliseconds, \.promptMilliseconds, \.ceilingMilliseconds, \.horizonMilliseconds,
+      \.wakeJitterMilliseconds,
       \.budgetWindowMilliseconds, \.paceMilliseconds,
       \.unknownForMilliseconds, \.quarantineAfterMilliseconds, \.quarantineRetryMilliseconds,
     ]
