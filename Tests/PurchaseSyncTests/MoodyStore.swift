@@ -2,6 +2,7 @@ import Foundation
 import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
+import TestSupport
 
 /// A store whose sheet does what a walk says. As StoreKit's, its list of entitlements has no consumables.
 struct MoodyStore: SellingStore {
@@ -44,6 +45,11 @@ struct MoodyStore: SellingStore {
 /// Random numbers that tasks share.
 final class Dice: Sendable {
   private let random: Locked<SplitMix64>
+
+  /// Those of random walks.
+  static let seeds =
+    0..<UInt64(
+      LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 6, long: 150))
 
   init(_ seed: UInt64) { random = Locked(SplitMix64(seed: seed)) }
 

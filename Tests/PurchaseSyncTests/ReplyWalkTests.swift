@@ -2,7 +2,6 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSyncTesting
-import TestSupport
 import Testing
 
 @testable import PurchaseSync
@@ -10,18 +9,12 @@ import Testing
 /// A backend that answers anything for a while, and two shops on one file. Nothing that it said settles a purchase, so
 /// that all of them are delivered once it is well again.
 @Suite struct ReplyWalkTests {
-  @Test(
-    arguments: 0..<UInt64(LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 6, long: 150)))
+  @Test(arguments: Dice.seeds)
   func `after any answers every purchase is delivered`(seed: UInt64) async throws {
-    try await AppLab.run(
-      products: [StoreProduct(id: "gems", kind: .consumable), StoreProduct(id: "coins", kind: .consumable)],
-      seed: seed
-    ) { lab in
-      try await lab.phone().launch { app in
-        var walk = Walk(lab: lab, app: app, seed: seed)
-        for _ in 0..<50 { try await walk.step() }
-        try await walk.end()
-      }
+    try await ShopLab.launch(seed: seed) { lab, app in
+      var walk = Walk(lab: lab, app: app, seed: seed)
+      for _ in 0..<50 { try await walk.step() }
+      try await walk.end()
     }
   }
 
@@ -48,10 +41,10 @@ import Testing
     }
 
     private func shop() -> Shop {
-      Shop(
-        store: MoodyStore(inner: app.store, sleep: configuration.system.sleep), backend: transport,
-        configuration: configuration, lifecycle: .explicit, waiting: .seconds(2),
-        credentials: { "token-" + $0.account }, fulfil: { _ in })
+      app.shop(
+        store: MoodyStore(inner: app.store, sleep: app.sleep), backend: transport, waiting: .seconds(2),
+        configuration: configuration
+      ) { _ in }
     }
 
     mutating func step() async throws {
@@ -59,7 +52,7 @@ import Testing
       let (shop, account) = (shops[number], dice.one(of: Self.accounts))
       switch dice.pick(12) {
       case 0, 1, 2, 3:
-        let product = dice.one(of: ["gems", "coins"])
+        let product = dice.one(of: [ShopLab.gems, ShopLab.coins])
         tasks.begin { _ = try await shop.purchase(product, for: account, context: "c") }
       case 4: try await lab.pass(.seconds(dice.pick(4_000)))
       case 5: tasks.begin { try await shop.signedIn(as: account) }

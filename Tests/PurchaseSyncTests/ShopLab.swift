@@ -18,14 +18,19 @@ enum ShopLab {
   static let gems = "gems.100"
   static let coins = "coins.500"
 
-  static func run(_ body: @escaping @Sendable (AppLab) async throws -> Void) async throws {
+  static func run(
+    seed: UInt64 = 0, _ body: @escaping @Sendable (AppLab) async throws -> Void
+  ) async throws {
     try await AppLab.run(
-      products: [StoreProduct(id: gems, kind: .consumable), StoreProduct(id: coins, kind: .consumable)], body)
+      products: [StoreProduct(id: gems, kind: .consumable), StoreProduct(id: coins, kind: .consumable)],
+      seed: seed, body)
   }
 
   /// One launch of one phone.
-  static func launch(_ body: @escaping @Sendable (AppLab, LabApp) async throws -> Void) async throws {
-    try await run { lab in
+  static func launch(
+    seed: UInt64 = 0, _ body: @escaping @Sendable (AppLab, LabApp) async throws -> Void
+  ) async throws {
+    try await run(seed: seed) { lab in
       try await lab.phone().launch { app in try await body(lab, app) }
     }
   }

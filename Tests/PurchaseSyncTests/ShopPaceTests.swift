@@ -207,28 +207,14 @@ import Testing
 
   @Test func `a thousand taps list the store at its pace`() async throws {
     try await ShopLab.launch { lab, app in
-      let store = CountingStore(inner: app.store)
+      let store = CountedStore(inner: app.store)
       let shop = app.shop(store: store) { _ in }
       for _ in 0..<1_000 {
         try await shop.retryNow()
         try await lab.pass(.milliseconds(60))
       }
-      #expect(store.lists.value <= CallPace.listings.most(within: 60_000) + 1)
+      #expect(store.listings.value <= CallPace.listings.most(within: 60_000) + 1)
       await shop.close()
-    }
-  }
-
-  private struct CountingStore: SellingStore {
-    let inner: MockStoreClient
-    let lists = Locked(0)
-    var updates: AsyncStream<StoreTransaction> { inner.updates }
-    func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult { try await inner.purchase(order) }
-    func unfinished() async throws -> StoreListing {
-      lists.withLock { $0 += 1 }
-      return try await inner.unfinished()
-    }
-    func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
-      try await inner.finish(transactionIDs: transactionIDs)
     }
   }
 }

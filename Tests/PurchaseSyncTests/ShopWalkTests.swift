@@ -2,7 +2,6 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSyncTesting
-import TestSupport
 import Testing
 
 @testable import PurchaseSync
@@ -10,20 +9,14 @@ import Testing
 /// Random calls of a shop, in an order that nobody would write down. At the end all is well again, and every purchase is
 /// credited once, fulfilled and finished.
 @Suite struct ShopWalkTests {
-  @Test(
-    arguments: 0..<UInt64(LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 6, long: 150)))
+  @Test(arguments: Dice.seeds)
   func `after any calls every purchase is fulfilled, and the file is closed in the background`(seed: UInt64)
     async throws
   {
-    try await AppLab.run(
-      products: [StoreProduct(id: "gems", kind: .consumable), StoreProduct(id: "coins", kind: .consumable)],
-      seed: seed
-    ) { lab in
-      try await lab.phone().launch { app in
-        var walk = Walk(lab: lab, app: app, seed: seed)
-        for _ in 0..<60 { try await walk.step() }
-        try await walk.end()
-      }
+    try await ShopLab.launch(seed: seed) { lab, app in
+      var walk = Walk(lab: lab, app: app, seed: seed)
+      for _ in 0..<60 { try await walk.step() }
+      try await walk.end()
     }
   }
 
@@ -50,27 +43,24 @@ import Testing
 
     init(lab: AppLab, app: LabApp, seed: UInt64) {
       (self.lab, self.app, dice) = (lab, app, Dice(seed &+ 77))
-      store = MoodyStore(inner: app.store, sleep: app.configuration.system.sleep)
+      store = MoodyStore(inner: app.store, sleep: app.sleep)
       shop = Self.shop(0, app, store, fulfilling)
     }
 
     private static func shop(_ number: Int, _ app: LabApp, _ store: MoodyStore, _ state: Locked<Fulfilling>)
       -> Shop
     {
-      let sleep = app.configuration.system.sleep
-      return Shop(
-        store: store, backend: app.backend, configuration: app.configuration, lifecycle: .explicit,
-        credentials: { "token-" + $0.account },
-        fulfil: { outcome in
-          state.withLock { state in
-            state.running[number, default: 0] += 1
-            state.most = max(state.most, state.running[number] ?? 0)
-          }
-          defer { state.withLock { $0.running[number, default: 0] -= 1 } }
-          if state.value.isSlow { try await sleep(3_000) }
-          if state.value.fails { throw URLError(.badURL) }
-          state.withLock { $0.given.append(outcome) }
-        })
+      let sleep = app.sleep
+      return app.shop(store: store) { outcome in
+        state.withLock { state in
+          state.running[number, default: 0] += 1
+          state.most = max(state.most, state.running[number] ?? 0)
+        }
+        defer { state.withLock { $0.running[number, default: 0] -= 1 } }
+        if state.value.isSlow { try await sleep(3_000) }
+        if state.value.fails { throw URLError(.badURL) }
+        state.withLock { $0.given.append(outcome) }
+      }
     }
 
     mutating func step() async throws {
@@ -108,7 +98,7 @@ import Testing
       let sheet = dice.one(of: MoodyStore.Sheet.allCases + [.pays, .pays])
       store.sheet.withLock { $0 = sheet }
       let (shop, purchases) = (self.shop, self.purchases)
-      let (account, product) = (dice.one(of: ["alice", "bob"]), dice.one(of: ["gems", "coins"]))
+      let (account, product) = (dice.one(of: ["alice", "bob"]), dice.one(of: [ShopLab.gems, ShopLab.coins]))
       purchases.withLock { $0.begun += 1 }
       tasks.begin {
         defer { purchases.withLock { $0.returned += 1 } }
