@@ -37,8 +37,8 @@ struct AppOptions: Equatable, CommandOptions {
   var unclaimed = UnclaimedPolicy.device
   /// Where the app is killed.
   var crash: Checkpoints.Moment?
-  /// Every delay of the retry policy is divided by this.
-  var timeScale: Int64 = 1_000
+  /// The clock of the run.
+  var clock = FastClock(rate: 1)
   /// How long the app waits for progress, see `AppPatience`.
   var seconds: Int64 = 20
   /// The pipe of the trace for the specification; nil for none.
@@ -63,8 +63,9 @@ struct AppOptions: Equatable, CommandOptions {
       .value("--unclaimed") { $0.unclaimed = UnclaimedPolicy(rawValue: $1) ?? .device },
       Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
       Row(name: "--crash-at-passage") { $0.crash = .any(hit: try $1.number(of: "--crash-at-passage")) },
-      .number("--time-scale", \.timeScale), .number("--seconds", \.seconds),
-      .text("--open-until", \.openUntil), .text("--specification", \.specification),
+      Row(name: "--clock") { $0.clock = try $1.clock(of: "--clock") },
+      .number("--seconds", \.seconds), .text("--open-until", \.openUntil),
+      .text("--specification", \.specification),
       .value("--plant") { $0.bug = AppBug(rawValue: $1) },
     ])
   }
@@ -81,6 +82,14 @@ struct AppOptions: Equatable, CommandOptions {
 }
 
 extension Arguments {
+  /// The clock of the parent.
+  mutating func clock(of option: String) throws(Command.UsageError) -> FastClock {
+    guard let clock = FastClock(words: try value(of: option)) else {
+      throw Command.UsageError(message: "\(option) needs START:SINCE:RATE")
+    }
+    return clock
+  }
+
   /// `NAME:HIT`, or `NAME` for the first.
   mutating func passage(of option: String) throws(Command.UsageError) -> Checkpoints.Moment {
     let parts = try value(of: option).split(separator: ":").map(String.init)

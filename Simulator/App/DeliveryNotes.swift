@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseSQLite
 import PurchaseSync
 
 /// What the simulated app notes for the measurement of its promptness: a line of standard output each, which the parent
@@ -8,16 +9,19 @@ enum DeliveryNote: Equatable {
   case waited(from: Double, to: Double, seconds: Double)
   /// From now on other purchases can be delivered than before: somebody signed in, or the network is back.
   case changed(at: Double)
+  /// The app works at something: no delay holds it up.
+  case worked(at: Double)
 
   private static let mark = "delivery-note"
 
   /// The system's uptime, the same clock in every process.
-  static var now: Double { ProcessInfo.processInfo.systemUptime }
+  static var now: Double { FastClock.uptime }
 
   var line: String {
     switch self {
     case .waited(let from, let to, let seconds): "\(Self.mark) waited \(from) \(to) \(seconds)"
     case .changed(let at): "\(Self.mark) changed \(at)"
+    case .worked(let at): "\(Self.mark) worked \(at)"
     }
   }
 
@@ -29,6 +33,7 @@ enum DeliveryNote: Equatable {
     switch (words[1], numbers.count) {
     case ("waited", 3): self = .waited(from: numbers[0], to: numbers[1], seconds: numbers[2])
     case ("changed", 1): self = .changed(at: numbers[0])
+    case ("worked", 1): self = .worked(at: numbers[0])
     default: return nil
     }
   }
@@ -45,17 +50,33 @@ enum DeliveryNote: Equatable {
   }
 }
 
+/// Notes that the app works, twice in a millisecond at most.
+final class WorkNotes: Sendable {
+  private let last = Locked(0.0)
+
+  func note() {
+    let now = DeliveryNote.now
+    let isNews = last.withLock { last in
+      guard now - last >= 0.000_5 else { return false }
+      last = now
+      return true
+    }
+    if isNews { Terminal.line(DeliveryNote.worked(at: now).line) }
+  }
+}
+
 extension SystemDependencies {
-  /// The system's own. Each delay that ends by itself is noted with its length in production.
-  static func noting(timeScale: Int64) -> SystemDependencies {
+  /// The system's own, at the pace of a clock. Time limits are real. Each delay that ends by itself is noted with its length
+  /// in production: the delay of a timer, and not how late a busy computer fires it.
+  static func noting(_ clock: FastClock) -> SystemDependencies {
     var system = live
-    let sleep = system.sleep
+    let begin = ContinuousClock.now
+    system.uptime = { begin.advanced(by: begin.duration(to: .now) * clock.rate) }
     system.sleep = { milliseconds in
-      let start = DeliveryNote.now
-      try await sleep(milliseconds)
-      let length = Double(milliseconds) / 1_000
-      let note = DeliveryNote.waited(from: start, to: start + length, seconds: length * Double(timeScale))
-      Terminal.line(note.line)
+      let (start, length) = (DeliveryNote.now, clock.realSeconds(of: milliseconds))
+      try await Task.sleep(for: .seconds(length))
+      let seconds = Double(milliseconds) / 1_000
+      Terminal.line(DeliveryNote.waited(from: start, to: start + length, seconds: seconds).line)
     }
     return system
   }

@@ -49,8 +49,8 @@ struct EngineClient: AppClient {
     var configuration = SyncConfiguration(
       path: Device.queue(in: options.container),
       vault: Keychain(directory, isLocked: options.isVaultLocked),
-      retry: RetryPolicy().scaled(by: max(1, options.timeScale)), now: { phone.now() })
-    configuration.system = .noting(timeScale: options.timeScale)
+      now: { phone.now() })
+    configuration.system = .noting(phone.clock)
     configuration.currentAccount = { phone.user }
     configuration.unclaimed = options.unclaimed
     if let entries = options.entries { configuration.limits.entries = entries }

@@ -12,13 +12,15 @@ final class PhoneState: Sendable {
 
   private let accounts: Locked<Accounts>
   private let offset: Locked<Int64>
-  private let online = Locked(true)
+  private let network = Locked(Network.online)
+  /// The clock of the run. The phone's is ahead of it, or behind.
+  let clock: FastClock
   /// Holds how far the person has set the clock: a phone keeps that when an app is killed.
   private let clockFile: String
 
-  init(signedIn: [String], clockShift: Int64, clockFile: String) throws {
+  init(signedIn: [String], clock: FastClock, clockShift: Int64, clockFile: String) throws {
     accounts = Locked(Accounts(signedIn: Set(signedIn), current: signedIn.first))
-    self.clockFile = clockFile
+    (self.clock, self.clockFile) = (clock, clockFile)
     offset = Locked(clockShift + (try Self.setBy(clockFile)))
   }
 
@@ -50,10 +52,22 @@ final class PhoneState: Sendable {
     }
   }
 
-  /// Whether the phone has a network for the backend.
-  var isOnline: Bool { online.value }
+  /// The phone's way to the backend.
+  enum Network: Equatable {
+    case online, offline
+    /// A hotel's: its sign-in page is the answer to each request. So many were asked.
+    case portal(requests: Int)
+  }
 
-  func setOnline(_ isOnline: Bool) { online.withLock { $0 = isOnline } }
+  func join(_ network: Network) { self.network.withLock { $0 = network } }
+
+  /// What becomes of a request now.
+  fileprivate func passing() -> Network {
+    network.withLock { network in
+      if case .portal(let requests) = network { network = .portal(requests: requests + 1) }
+      return network
+    }
+  }
 
   /// Sets the clock, for this launch and all later ones.
   func jump(by milliseconds: Int64) throws {
@@ -62,16 +76,22 @@ final class PhoneState: Sendable {
     offset.withLock { $0 += milliseconds }
   }
 
-  func now() -> Timestamp { Timestamp.wallClock().adding(milliseconds: offset.value) }
+  func now() -> Timestamp { clock.now().adding(milliseconds: offset.value) }
 }
 
-/// The way to the backend, which ends where the phone has no network.
+/// The way to the backend, which ends where the phone has no network, or a network with a sign-in page.
 struct SwitchedTransport: BackendTransport {
   let base: any BackendTransport
   let phone: PhoneState
 
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
-    guard phone.isOnline else { throw TransportError(reason: "no network") }
-    return try await base.send(request)
+    switch phone.passing() {
+    case .online: return try await base.send(request)
+    case .offline: throw TransportError(reason: "no network")
+    case .portal(let requests):
+      return BackendResponse(
+        status: requests > 3 ? 403 : 200, contentType: "text/html",
+        body: Data("<html>Welcome. Please sign in.</html>".utf8))
+    }
   }
 }

@@ -19,10 +19,12 @@ struct SimulatedApp {
     let trace = AppTrace(isOn: options.isTraced)
     do {
       let phone = try PhoneState(
-        signedIn: options.signedIn, clockShift: options.clockShift,
+        signedIn: options.signedIn, clock: options.clock, clockShift: options.clockShift,
         clockFile: Device.clock(beside: options.container))
       let steps = try DeviceSteps(options)
+      let work = WorkNotes()
       let checkpoints = Checkpoints(options.crash) { checkpoint in
+        work.note()
         trace.passed(checkpoint)
         steps?.passed(checkpoint)
       }
@@ -194,9 +196,10 @@ struct AppLaunch {
       let token = try await client.order(product: product, account: account)
       try await pay(product, token: token, account: account, isHeardFirst: true)
     case .neverConfirm: await client.confirmNothing()
-    case .goOffline: phone.setOnline(false)
+    case .goOffline: phone.join(.offline)
+    case .meetPortal: phone.join(.portal(requests: 0))
     case .goOnline:
-      phone.setOnline(true)
+      phone.join(.online)
       try await client.networkIsBack()
     case .tap(let count): for _ in 0..<count { try await client.tapped() }
     }
@@ -250,6 +253,7 @@ extension AppStep {
     case .buyHeardFirst(let product, let account): "\(account) buys \(product), and the update comes first"
     case .neverConfirm: "the app confirms no outcome any more"
     case .goOffline: "the backend cannot be reached any more"
+    case .meetPortal: "joins a network with a sign-in page"
     case .goOnline: "the network is back"
     case .tap(let count): "taps 'try again' \(count) times"
     }

@@ -9,7 +9,7 @@ struct BackendCommand {
 
   func execute() async -> Int32 {
     let checkpoints = Checkpoints(options.crash)
-    let counts = options.counts
+    let (counts, clock) = (options.counts, options.clock)
     ParentWatch.start {
       guard let counts else { return }
       do {
@@ -26,7 +26,7 @@ struct BackendCommand {
         onRequest: { moment in
           steps?.passed(moment)
           Self.passed(moment, checkpoints)
-        }, now: Timestamp.wallClock)
+        }, now: { clock.now() })
       steps?.watch(server)
       server.setBeforeWrite { checkpoints.pass(.writing) }
       let byID = ServerAPIVerifier(store: options.store, forge: ReceiptForge(bundleID: ServeCommand.bundleID))
@@ -78,6 +78,8 @@ struct BackendOptions: Equatable, CommandOptions {
   var database = ""
   var store = URL(fileURLWithPath: "/")
   var port: UInt16 = 0
+  /// The clock of the run.
+  var clock = FastClock(rate: 1)
   var seed: UInt64 = 1
   var crash: Checkpoints.Moment?
   var counts: String?
@@ -91,6 +93,7 @@ struct BackendOptions: Equatable, CommandOptions {
       .number("--port", \.port), .number("--seed", \.seed),
       OptionTable.Row(name: "--crash-at") { $0.crash = try $1.passage(of: "--crash-at") },
       .text("--counts", \.counts), .text("--specification", \.specification),
+      OptionTable.Row(name: "--clock") { $0.clock = try $1.clock(of: "--clock") },
     ])
   }
 }

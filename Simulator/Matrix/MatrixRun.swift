@@ -19,24 +19,27 @@ struct MatrixRun {
     let trace =
       settings.isSpecified && cell != nil
       ? try StepTrace(below: device.directory, after: start.trace) : nil
+    let clock = FastClock(rate: start.scenario.timeScale, from: start.moment)
     let store = try MockServer(
       databasePath: device.directory + "/store.sqlite", products: ServedProducts.all,
       bundleID: ServeCommand.bundleID,
       onRequest: { [log] moment in
         log?.saw(moment)
         trace?.passed(moment)
-      }, now: Timestamp.wallClock)
+      }, now: { clock.now() })
     store.withStore { $0 = start.store }
     trace?.watch(store)
     try store.start()
     defer { store.stop() }
     let isBackends = cell?.point.process == .backend
     let backend = try BackendProcess(
-      database: device.environment, store: store.baseURL, crash: isBackends ? cell?.moment : nil,
+      database: device.environment, store: store.baseURL, clock: clock,
+      crash: isBackends ? cell?.moment : nil,
       counts: directory.map { $0 + "/backend.json" }, isQuiet: !settings.isVerbose, log: log,
       trace: trace)
     let app = AppRun(
-      scenario: start.scenario, client: .engine, device: try device.phone(launch.phone), backend: backend.url,
+      scenario: start.scenario, client: .engine, device: try device.phone(launch.phone), clock: clock,
+      backend: backend.url,
       store: store.baseURL,
       isVerbose: settings.isVerbose, log: log, trace: trace)
     let ends: [ChildProcess.End]

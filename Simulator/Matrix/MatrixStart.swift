@@ -1,4 +1,5 @@
 import Foundation
+import PurchaseQueue
 import PurchaseSyncTesting
 
 /// A scenario of the matrix, played up to the launch that is killed: made once, and copied for each cell.
@@ -6,6 +7,8 @@ struct MatrixStart: Sendable {
   let scenario: Scenario
   /// The store, as a value.
   let store: StoreModel
+  /// When the launch that is killed begins.
+  let moment: Timestamp
   /// The phone's files and the backend's.
   let directory: String
   /// The trace up to the launch that is killed; empty without a specification.
@@ -25,7 +28,7 @@ struct MatrixStart: Sendable {
     let first = scenario.launches[0]
     for step in first.before { try environment.perform(step) }
     let app = AppRun(
-      scenario: scenario, client: .engine, device: try device.phone(first.phone),
+      scenario: scenario, client: .engine, device: try device.phone(first.phone), clock: environment.clock,
       backend: environment.server.baseURL,
       store: environment.server.baseURL, isVerbose: settings.isVerbose, trace: trace)
     guard case .exited(0) = try app.end(of: app.start(first, first.does)) else {
@@ -38,6 +41,7 @@ struct MatrixStart: Sendable {
     }
     for step in scenario.launches[1].before { try environment.perform(step) }
     store = environment.server.withStore { $0 }
+    moment = environment.clock.now()
     environment.server.stop()
     let phone = try device.phone(scenario.launches[1].phone)
     try phone.backUp()

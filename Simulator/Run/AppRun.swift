@@ -7,6 +7,8 @@ struct AppRun {
   let scenario: Scenario
   let client: Client
   var device: Device
+  /// The clock of the run.
+  let clock: FastClock
   let backend: URL
   let store: URL
   /// Whether messages of the app are shown.
@@ -68,7 +70,7 @@ struct AppRun {
   private func arguments(_ launch: Scenario.Launch, _ steps: [AppStep]) -> [String] {
     var arguments = [
       "--client", client.rawValue, "--server", backend.absoluteString, "--store", store.absoluteString,
-      "--container", device.container, "--vault", device.keychain, "--time-scale", "\(scenario.timeScale)",
+      "--container", device.container, "--vault", device.keychain, "--clock", clock.words,
       "--seconds", "\(scenario.seconds)", "--steps", JSONValue.array(steps.map(\.fileValue)).text,
       "--signed-in", launch.signedIn.joined(separator: ","), "--clock-shift", "\(clockShift)",
     ]

@@ -14,7 +14,9 @@ final class ScenarioEnvironment {
   let delivery = DeliveryWatch()
   /// Nil without a specification.
   private let trace: StepTrace?
-  /// How far the environment's clock is ahead, in milliseconds.
+  /// The clock of store, backend and phones.
+  let clock: FastClock
+  /// How far they are ahead of it, in milliseconds.
   private(set) var shift: Int64 = 0
   private var backup: BackendBackup?
 
@@ -26,16 +28,19 @@ final class ScenarioEnvironment {
     self.log = log
     let served = Locked<MockServer?>(nil)
     self.trace = trace
+    let clock = FastClock(rate: scenario.timeScale)
+    self.clock = clock
     server = try MockServer(
       databasePath: device.environment, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
       environment: scenario.environment, seed: seed,
       onRequest: { [delivery] moment in
         log?.saw(moment)
         trace?.passed(moment)
+        if moment.method == "POST" { delivery.worked() }
         if moment.phase == .beforeHandling { delivery.requested(fault: moment.fault) }
         if moment.phase == .afterHandling, moment.method == "POST" { served.value?.measure(delivery) }
         onRequest(moment)
-      }, now: Timestamp.wallClock)
+      }, now: { clock.now() })
     served.withLock { [server] in $0 = server }
     // A planned answer is that of a broken backend; where answers are signed, that of another server.
     trace?.watch(server, makesUpAnswers: !scenario.signsReplies)

@@ -122,7 +122,7 @@ struct ScenarioRun {
   ) throws -> ChildProcess.End {
     try Interruption.shared.check()
     let app = AppRun(
-      scenario: scenario, client: client, device: try device.phone(launch.phone),
+      scenario: scenario, client: client, device: try device.phone(launch.phone), clock: environment.clock,
       backend: environment.server.baseURL,
       store: environment.server.baseURL, isVerbose: isVerbose, clockShift: environment.shift, log: log,
       delivery: environment.delivery, trace: trace, bug: bug)

@@ -28,6 +28,8 @@ enum AppStep: Hashable, Sendable {
   case neverConfirm
   /// No request reaches the backend any more; the store can be reached.
   case goOffline
+  /// The phone joins a network that answers each request to the backend with its sign-in page. `goOnline` is the sign-in.
+  case meetPortal
   /// The network is back, and the system says so to the app.
   case goOnline
   /// Taps 'try again' so many times.
@@ -43,7 +45,8 @@ enum AppStep: Hashable, Sendable {
   /// Whether other purchases can be delivered after it than before.
   var changesWhatCanBeDelivered: Bool {
     switch self {
-    case .signIn, .signOut, .adopt, .restore, .useStoreAccount, .fillDisk, .goOffline, .goOnline: true
+    case .signIn, .signOut, .adopt, .restore, .useStoreAccount, .fillDisk, .goOffline, .meetPortal, .goOnline:
+      true
     default: false
     }
   }

@@ -10,11 +10,11 @@ extension Scenario {
       attacks: "nothing: a client that fails here cannot sell",
       proves: ["R5.1", "invariant 3"], launches: [.purchase(killed: nil)], expects: .init(paid: 1)),
     Scenario(
-      name: "backend-outage", summary: "the backend answers 503 to the first three uploads",
-      description: "Alice pays while the backend restarts. It answers three uploads with 503.",
+      name: "backend-outage", summary: "the backend answers 503 to the first five uploads",
+      description: "Alice pays while the backend restarts. It answers five uploads with 503.",
       attacks: "apps that try once",
       proves: ["R5.2", "R5.3", "invariant 24"],
-      launches: [.purchase(killed: nil, before: [.outage(3)])], expects: .init(paid: 1)),
+      launches: [.purchase(killed: nil, before: [.outage(5)])], expects: .init(paid: 1)),
     Scenario(
       name: "reply-lost", summary: "the backend grants, and its answer is lost",
       description: """

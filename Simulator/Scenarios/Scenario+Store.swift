@@ -78,7 +78,7 @@ extension Scenario {
       proves: ["R5.5", "invariant 7", "invariant 18"],
       launches: [
         Launch(before: [.boughtOutside(product: gems, storeAccount: storeAccount, count: 1_000)])
-      ], expects: .init(paid: 1_000), seconds: 30, timeScale: 10),
+      ], expects: .init(paid: 1_000), seconds: 30),
     Scenario(
       name: "finish-fails", summary: "the store refuses the finish three times",
       description: "The gems are granted, and the finish fails. It must succeed in the end, with one grant.",

@@ -14,7 +14,7 @@ extension Scenario {
       proves: ["invariant 24", "invariant 36"],
       launches: [
         Launch(before: [.fault(.respond, count: 3, status: 401)], does: [buyGems])
-      ], expects: .init(paid: 1), timeScale: 20_000),
+      ], expects: .init(paid: 1), timeScale: 5_000),
     Scenario(
       name: "keychain-locks-midway", summary: "the keychain locks between purchase and upload: -25308",
       description: """
@@ -125,7 +125,7 @@ extension Scenario {
             .fault(
               .respond, count: nil, status: 500, bodyContains: "\"transactionID\":\"2000000000000037\""),
             .boughtOutside(product: gems, storeAccount: storeAccount, count: 60),
-          ], does: [.use(milliseconds: 600)], granted: 59),
+          ], does: [.use(milliseconds: 2_400)], granted: 59),
         Launch(before: [.noFaults]),
       ], expects: .init(paid: 60), timeScale: 5_000),
     Scenario(
@@ -142,7 +142,7 @@ extension Scenario {
             .fault(
               .respond, count: nil, status: 422, bodyContains: "\"transactionID\":\"2000000000000037\""),
             .boughtOutside(product: gems, storeAccount: storeAccount, count: 60),
-          ], does: [.use(milliseconds: 600)], granted: 59),
+          ], does: [.use(milliseconds: 2_400)], granted: 59),
         Launch(before: [.noFaults]),
       ], expects: .init(paid: 60), timeScale: 5_000),
     Scenario(

@@ -15,7 +15,7 @@ extension Scenario {
             .fault(
               .respond, count: nil, status: 500,
               bodyContains: "\"transactionID\":\"2000000000000001\"")
-          ], does: [buyGems, buyCoins, buyCoins, .use(milliseconds: 600)], granted: 2),
+          ], does: [buyGems, buyCoins, buyCoins, .use(milliseconds: 2_400)], granted: 2),
         Launch(before: [.noFaults]),
       ], expects: .init(paid: 3), timeScale: 5_000),
     Scenario(
@@ -30,22 +30,14 @@ extension Scenario {
       ], expects: .init(paid: 5), entries: 2, timeScale: 5_000),
     Scenario(
       name: "captive-portal", summary: "a hotel's sign-in page answers, with 200 and with 403",
-      description: "A hotel's network answers every request with its sign-in page, also with status 200.",
+      description: """
+        A hotel's network answers each request to the backend with its sign-in page, also with status 200. Alice pays, \
+        signs in after twelve minutes, and the system says that there is a network.
+        """,
       attacks: "apps for which 200 means done",
-      proves: ["R5.2", "invariant 3"],
-      launches: [
-        Launch(
-          before: [
-            .faults([
-              .init(
-                path: uploads, count: 2, fault: .respond, status: 200,
-                body: "<html>Welcome. Please sign in.</html>"),
-              .init(
-                path: uploads, count: 3, fault: .respond, status: 403,
-                body: "<html>Welcome. Please sign in.</html>"),
-            ])
-          ], does: [buyGems])
-      ], expects: .init(paid: 1)),
+      proves: ["R5.2", "invariant 3", "invariant 40"],
+      launches: [Launch(does: [.meetPortal, buyGems, .use(milliseconds: 700), .goOnline])],
+      expects: .init(paid: 1), makesOrders: true),
     Scenario(
       name: "man-in-the-middle", summary: "another server answers 'granted' in the backend's place",
       description: """
@@ -74,7 +66,7 @@ extension Scenario {
       proves: ["invariant 15", "invariant 17"],
       launches: [
         Launch(
-          before: [.fault(.respond, status: 429, retryAfter: 86)],
+          before: [.fault(.respond, status: 429, retryAfter: 86_400)],
           does: [
             buyGems, .use(milliseconds: 50), .jumpClock(milliseconds: -365 * day), .use(milliseconds: 50),
             .jumpClock(milliseconds: 730 * day),

@@ -61,7 +61,7 @@ struct Scenario: Hashable {
   var makesOrders = false
   /// How long the app waits without progress for its work to be done; see `AppPatience`.
   var seconds: Int64 = 10
-  /// How much faster than in production the delays of the retry policy pass.
+  /// How much faster than in production the clocks of phones, store and backend go.
   var timeScale: Int64 = 1_000
   /// The store that the app uses: `Production`, or one for testing.
   var environment = StoreEnvironment.production

@@ -14,8 +14,29 @@ import Testing
   }
 
   @Test func `of delays that pass at the same time the longest counts`() {
-    let waits = [Wait(from: 0, to: 1, seconds: 10), Wait(from: 0, to: 2, seconds: 200)]
+    let waits = DeliveryWatch.holding([
+      Wait(from: 0, to: 1, seconds: 10), Wait(from: 0, to: 2, seconds: 200),
+    ])
     #expect(DeliveryWatch.seconds(from: 0, to: 2, waits) == 200)
+  }
+
+  /// A timer for much later ends while a thousand uploads go out.
+  @Test func `a delay does not count while requests go out all the same`() {
+    let watch = watch()
+    watch.heard(.waited(from: 2, to: 6, seconds: 4_000))
+    for moment in [3, 4] { watch.worked(at: moment) }
+    for moment in [5, 5.5] { watch.heard(.worked(at: moment)) }
+    watch.look(charged: ["7"], credited: ["7"], at: 7)
+    #expect(watch.seconds == 504.5)
+  }
+
+  @Test func `delays one after the other count each, whoever waited for them`() {
+    let watch = watch()
+    watch.heard(.waited(from: 2, to: 6, seconds: 4_000))
+    watch.heard(.waited(from: 2, to: 4, seconds: 2_000))
+    watch.worked(at: 4.5)
+    watch.look(charged: ["7"], credited: ["7"], at: 6)
+    #expect(watch.seconds == 3_500.5)
   }
 
   /// A watch of one purchase that was paid while the app was open.
@@ -63,6 +84,7 @@ import Testing
     let waited = DeliveryNote.waited(from: 1.5, to: 2.25, seconds: 750)
     #expect(DeliveryNote(line: waited.line) == waited)
     #expect(DeliveryNote(line: DeliveryNote.changed(at: 3.5).line) == .changed(at: 3.5))
+    #expect(DeliveryNote(line: DeliveryNote.worked(at: 3.5).line) == .worked(at: 3.5))
     #expect(DeliveryNote(line: "hello") == nil)
     #expect(DeliveryNote(line: "delivery-note waited 1 x 3") == nil)
   }

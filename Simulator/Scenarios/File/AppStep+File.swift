@@ -5,7 +5,7 @@ extension AppStep {
   private enum Word: String, CaseIterable {
     case buy, buyWithoutOrder, buyPromoted, signIn, signOut, adopt, useStoreAccount, jumpClock, fillDisk, use
     case dismissSheets, buyHeardFirst, neverConfirm
-    case restore, goOffline, goOnline, tap
+    case restore, goOffline, meetPortal, goOnline, tap
   }
 
   init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -30,6 +30,7 @@ extension AppStep {
       self = .buyHeardFirst(product: try fields.product(), account: try fields.text("account"))
     case .neverConfirm: self = .neverConfirm
     case .goOffline: self = .goOffline
+    case .meetPortal: self = .meetPortal
     case .goOnline: self = .goOnline
     case .tap: self = .tap(count: try fields.whole("count", in: 1...1_000))
     }
@@ -58,6 +59,7 @@ extension AppStep {
       .step("do", Word.buyHeardFirst, ["product": .string(product), "account": .string(account)])
     case .neverConfirm: .step("do", Word.neverConfirm)
     case .goOffline: .step("do", Word.goOffline)
+    case .meetPortal: .step("do", Word.meetPortal)
     case .goOnline: .step("do", Word.goOnline)
     case .tap(let count): .step("do", Word.tap, ["count": .whole(count)])
     }

@@ -13,7 +13,8 @@ enum ScenarioSchema {
                        "orders": {"cancelled": N, …}}; nothing may ever be lost,
                        doubled, stuck or granted to another account
       entries          the most entries of the queue (default: 64)
-      timeScale        how much faster retry delays are (default: 1000)
+      timeScale        how much faster the clocks go: delays, also of a retryAfter, pass
+                       in so much less time (default: 1000)
       seconds          how long a launch that does not end in "use" may make no
                        progress (default: 10); a longer retryAfter is not waited for
       environment      the store: Production (default), Sandbox, or Xcode, where ids
@@ -50,7 +51,7 @@ enum ScenarioSchema {
       fillDisk                    use (milliseconds)          restore
       dismissSheets (product, account, count)   buyHeardFirst (product, account)
       neverConfirm                goOffline                   goOnline
-      tap (count)
+      tap (count)                 meetPortal (a sign-in page answers until goOnline)
 
     WHAT HAPPENS: {"happens": WORD, …}
       faults (rules, see below; no rules end them)   wait (a time)
@@ -72,7 +73,7 @@ enum ScenarioSchema {
       dropBeforeCommit, dropAfterCommit, reset     deliverTwice     garbage (body)
       truncate (bytes)   stall, delay (milliseconds)   wrongLength (bytes)
       dribble (bytes, milliseconds)
-      respond (status, body, retryAfter: in real seconds, not divided by timeScale);
+      respond (status, body, retryAfter: in seconds of those clocks, see timeScale);
       a body that begins with { is JSON
 
     A TIME is one of days, hours, minutes, seconds, milliseconds. A PURCHASE is the
