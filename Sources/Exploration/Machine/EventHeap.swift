@@ -33,6 +33,8 @@ struct Happening: Sendable {
     case extensionEnds
     /// Back to the foreground: `a` process, `b` its launch.
     case foreground
+    /// Wakes that came too fast have their effect: `a` process, `b` its launch.
+    case wakes
     /// A purchase is approved: `a` its act.
     case approval
     /// The faults stop.

@@ -115,7 +115,7 @@ package struct MachineKnobs: Sendable {
         (
           fault, random.between(1, 4),
           fault.isTempting ? 300_000 : max(1_000, length / 10_000 * Int64(share)),
-          min(random.pick([1_000, 500, 200]), fault.isTempting ? Fault.temptation : 1_000)
+          random.pick([1_000, 500, 200])
         ))
     }
   }

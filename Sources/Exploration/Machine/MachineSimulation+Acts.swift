@@ -262,31 +262,6 @@ extension MachineSimulation {
     }
   }
 
-  private func wakeUp(_ process: Process, _ reason: Int) {
-    guard process.isAlive else { return }
-    if reason == 2 { checker.mark(.tapped) }
-    if reason == 1, process.phone.cameOnlineAt == now - 1, process.phone.shadow.queued > 0 {
-      checker.mark(.cameOnline)
-    }
-    wake(process, [.foreground, .networkBack, .userAsked][reason])
-    list(process)
-  }
-
-  func wake(_ process: Process, _ reason: WakeReason) {
-    switch reason {
-    case .foreground:
-      process.isSuspended = false
-      process.waitingLanes = 0
-    case .userAsked: (process.waitingLanes, process.personLanes, process.personAdoptions) = (0, -1, -1)
-    case .signedIn(let account): process.waitingLanes &= ~(2 << Names.account(account))
-    case .networkBack: break
-    }
-    noteWake(of: process, reason)
-    defer { if reason == .foreground { listAgain(process) } }
-    if bug == .wakeForgotten { return deeds.note() }
-    feed(process) { (machine, now) throws(QueueError) in machine.woken(reason, now: now) }
-  }
-
   private func suspend(_ process: Process, for milliseconds: Int64) {
     guard process.isAlive, !process.isSuspended else { return }
     checker.mark(.suspended)

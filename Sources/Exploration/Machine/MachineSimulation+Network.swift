@@ -378,7 +378,7 @@ extension MachineSimulation {
     if case .interrupted = failure, process.isAlive, !process.isSuspended { wake(process, .foreground) }
     if upload.fate == .signsInAgain, upload.lane > 0, process.isAlive {
       checker.mark(.signedInAgain)
-      wake(process, .signedIn(account: Names.accounts[upload.lane - 1]))
+      paceWake(process, .signedIn(account: Names.accounts[upload.lane - 1]))
     }
   }
 }

@@ -232,6 +232,7 @@ package final class MachineSimulation {
     case .launch: if !processes[a].isAlive { launch(processes[a]) }
     case .extensionEnds: running(a, next.b) { endExtension($0) }
     case .foreground: running(a, next.b) { wake($0, .foreground) }
+    case .wakes: running(a, next.b) { performPendingWakes($0) }
     case .approval: approve(a)
     case .heal: heal()
     case .turn: turn(a)

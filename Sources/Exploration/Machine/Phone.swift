@@ -94,6 +94,9 @@ final class Process {
   /// Counts launches. Answers to an earlier launch are dropped.
   var launch: Int32 = 0
   var isSuspended = false
+  /// Which wakes have their effect at once, as in the engine.
+  var wakes = WakePace()
+  var hasPendingWakes = false
   /// The only timer: when it fires in the simulation's time, and its number.
   var timerAt: Int64?
   var timerNumber: Int32 = 0
@@ -156,6 +159,7 @@ final class Process {
     paid.removeAll(keepingCapacity: true)
     (adopting, isListing, wantsListing, failedListings) = (0, false, false, 0)
     (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)
+    (wakes, hasPendingWakes) = (WakePace(), false)
     for lane in phone.leases.indices where phone.leases[lane] == number { phone.leases[lane] = -1 }
   }
 }

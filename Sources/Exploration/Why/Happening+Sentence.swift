@@ -18,6 +18,7 @@ extension Happening.Kind {
     case .launch: "a process is launched"
     case .extensionEnds: "the extension ends"
     case .foreground: "the app comes to the foreground"
+    case .wakes: "wakes that came too fast have their effect"
     case .approval: "a purchase is approved"
     case .heal: "the faults end"
     case .turn: "the Apple IDs change phones"

@@ -1,6 +1,6 @@
 /// Which wakes have their effect at once, and which later: callbacks of the app may wake the engine each time that the
 /// engine calls them. Pure: the caller passes the moment.
-struct WakePace: Sendable {
+package struct WakePace: Sendable {
   private var all = CallPace.wakes
   private var accounts: [String: CallPace] = [:]
   /// Wakes that came too fast, each once.
@@ -9,8 +9,10 @@ struct WakePace: Sendable {
   /// The most accounts whose pace is remembered.
   private static var mostAccounts: Int { 64 }
 
+  package init() {}
+
   /// Counts a wake. False if it came too fast: then it is pending.
-  mutating func takes(_ reason: WakeReason, at now: Int64) -> Bool {
+  package mutating func takes(_ reason: WakeReason, at now: Int64) -> Bool {
     if isFree(reason, at: now) {
       pending.removeAll { $0 == reason }
       return true
@@ -20,19 +22,19 @@ struct WakePace: Sendable {
   }
 
   /// How long until a pending wake may have its effect; nil if none is pending.
-  func wait(at now: Int64) -> Int64? {
+  package func wait(at now: Int64) -> Int64? {
     pending.map { max(all.wait(at: now), pace(of: $0)?.wait(at: now) ?? 0) }.min()
   }
 
   /// The pending wakes whose moment has come.
-  mutating func due(at now: Int64) -> [WakeReason] {
+  package mutating func due(at now: Int64) -> [WakeReason] {
     let due = pending.filter { isFree($0, at: now) }
     pending.removeAll { due.contains($0) }
     return due
   }
 
   /// The engine is suspended. The foreground is a wake.
-  mutating func forgetPending() { pending = [] }
+  package mutating func forgetPending() { pending = [] }
 
   private mutating func isFree(_ reason: WakeReason, at now: Int64) -> Bool {
     guard all.wait(at: now) == 0 else { return false }
