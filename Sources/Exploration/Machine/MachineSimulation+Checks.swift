@@ -181,7 +181,7 @@ extension MachineSimulation {
       process.isFailing = true
       process.failingLanes |= 1 << lane
       if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
-      if let asked { process.phone.asked[.everything] = AskedWait(asked, at: self.now) }
+      if let asked { process.phone.askedOfAll(asked, at: self.now) }
     case .backendFault, .otherProtocol:
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = 0
@@ -219,7 +219,7 @@ extension MachineSimulation {
       process.isFailing = true
       let now = deviceNow(process.phone).milliseconds
       if let asked { process.raiseFloor(to: now + min(max(asked, 0), Self.day)) }
-      if let asked { process.phone.asked[.everything] = AskedWait(asked, at: self.now) }
+      if let asked { process.phone.askedOfAll(asked, at: self.now) }
     default: break
     }
   }

@@ -60,6 +60,12 @@ final class Phone {
   var present: Int { user >= 0 && isSignedIn(user) ? user : -1 }
 
   func isSignedIn(_ account: Int) -> Bool { signedIn & 1 << account != 0 }
+
+  /// The backend asks everything to wait. A longer wait that another request brought stays.
+  func askedOfAll(_ milliseconds: Int64, at now: Int64) {
+    let wait = AskedWait(milliseconds, at: now)
+    if wait.until > asked[.everything]?.until ?? .min { asked[.everything] = wait }
+  }
 }
 
 /// What the backend asked to wait with.
