@@ -6,6 +6,20 @@ import Testing
 
 /// How long a lane waits, and what ends a wait.
 @Suite struct LaneWaitTests {
+  @Test(arguments: [UploadFailure.tokenRefused, .signInNeeded], [WakeReason.foreground, .userAsked])
+  func `a wake during a request that lacks credentials has its effect after it, once`(
+    failure: UploadFailure, reason: WakeReason
+  ) throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    if failure == .tokenRefused {
+      #expect(try run.fail(alice, failure).sent == [["100"]], "the first refusal")
+    }
+    _ = run.wake(reason)
+    #expect(try run.fail(alice, failure).sent == [["100"]])
+    #expect(try run.fail(alice, failure).sent == [], "no wake came since")
+  }
+
   private static let policy = RetryPolicy()
 
   /// A storage with one entry of alice, which has not been sent.

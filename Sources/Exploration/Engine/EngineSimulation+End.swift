@@ -49,8 +49,9 @@ extension EngineSimulation {
   private var isOver: Bool { !queue.hasReady && pending() == nil }
 
   private func beQuiet() throws {
-    // A listing may arrive after the last finish, and be older.
-    try run(until: queue.now + Self.hour) { false }
+    // A listing may arrive after the last finish, and be older. And where two servers named their ledgers in turn, up to
+    // two offers of everything settled are left, an hour apart (`CallPace.ledgerOffers`).
+    try run(until: queue.now + 3 * Self.hour) { false }
     try run(until: queue.now + Self.hour) { [self] in isOver }
     guard checker.violation == nil else { return }
     let sent = uploads

@@ -41,18 +41,14 @@ extension EngineSimulation {
 
   /// The epoch of a reply: two servers with a ledger each answer in turn.
   var epochOfReply: String {
-    guard isTempted(by: .twoServers), uploads.isMultiple(of: 2), people.chance(Fault.temptation) else {
-      return "epoch-0"
-    }
+    guard isTempted(by: .twoServers), uploads.isMultiple(of: 2) else { return "epoch-0" }
     checker.mark(.twoServers)
     return "epoch of the other server"
   }
 
   /// The app reports a sign-in whenever it is asked for a token that the backend then refuses.
   func callBack(_ account: String, _ process: EngineProcess) {
-    guard isTempted(by: .callsBack), people.chance(Fault.temptation), process.isRunning,
-      let engine = process.engine
-    else { return }
+    guard isTempted(by: .callsBack), process.isRunning, let engine = process.engine else { return }
     checker.mark(.calledBack)
     wake(people.chance(500) ? .signedIn(account: account) : .userAsked, process, engine)
   }

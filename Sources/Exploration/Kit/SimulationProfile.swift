@@ -40,8 +40,6 @@ package enum Fault: UInt8, CaseIterable, Sendable {
   var ofNetwork: Bool { rawValue <= Fault.unauthorized.rawValue || self == .offline || self == .signsInAgain }
   /// Whether it lasts for minutes only: each one makes as many requests as the engine allows.
   var isTempting: Bool { rawValue >= Fault.twoServers.rawValue && rawValue <= Fault.signsInAgain.rawValue }
-  /// How often it then strikes at most, in permille.
-  static let temptation = 200
   var ofAnswer: Bool {
     rawValue >= Fault.storeUnavailable.rawValue && rawValue <= Fault.wrongOrder.rawValue
   }

@@ -47,7 +47,7 @@ extension CallPace {
   /// Requests to try again what `fulfil` has failed to do: by a tap, a sign-in or a foreground.
   package static var fulfilmentRetries: CallPace { CallPace(burst: 10, interval: 10_000) }
   /// Calls that repeat a failed finish of a transaction.
-  package static var finishRepeats: CallPace { CallPace(burst: 20, interval: 2_000) }
+  package static var finishRepeats: CallPace { CallPace(burst: 20, interval: 4_000) }
   /// Lists of the store's unfinished transactions.
   package static var listings: CallPace { CallPace(burst: 10, interval: 5_000) }
   /// Wakes of the engine, for all reasons together. The return from the background is none of them.

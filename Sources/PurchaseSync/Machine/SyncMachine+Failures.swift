@@ -17,14 +17,20 @@ extension SyncMachine {
     case .backendFault(let reason):
       return try [.emit(.backendFault(reason: reason))]
         + failed(.content, request, in: lane, reason, now: now)
+    // A wake that came since ends a wait for credentials, as if it came after the answer.
     case .signInNeeded:
-      if request.hasNewCredentials { return sendNext(lane, now: now) }
+      if request.hasNewCredentials || request.wasWoken { return sendNext(lane, now: now) }
       update(lane) { state, _ in state.needSignIn() }
       return [.emit(.signInNeeded(lane.signingIn))]
     case .tokenRefused:
       if request.hasNewCredentials { return sendNext(lane, now: now) }
       var asksAnew = false
-      update(lane) { state, delays in asksAnew = state.refused(now: now, &delays) }
+      update(lane) { state, delays in
+        asksAnew = state.refused(now: now, &delays)
+        guard request.wasWoken else { return }
+        state.endSignInWait()
+        asksAnew = true
+      }
       let events: [SyncAction] = asksAnew ? [] : [.emit(.signInNeeded(lane.signingIn))]
       return events + sendNext(lane, now: now)
     case .proofMissing:

@@ -23,14 +23,6 @@ package struct PaceMeter: Sendable {
       case .credentials: "questions for credentials"
       }
     }
-
-    /// The most in a minute, whatever callbacks and backends do: a person and the paces of the policy, each at its most.
-    package var limit: Int {
-      switch self {
-      case .upload, .fulfil, .credentials: 120
-      case .request, .store: 160
-      }
-    }
   }
 
   private static let window: Int64 = 60_000
