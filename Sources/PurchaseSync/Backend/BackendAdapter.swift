@@ -61,18 +61,29 @@ public struct BackendAdapter: BackendTransport {
   /// One claim after another. A refusal is about its own claim, so the others are asked for as well. Any other failure is
   /// about the moment: the claims behind it are not asked for. If there is a verdict, it counts, and the rest is pending;
   /// the pause that the backend asks for goes with the answer. Without any verdict, the failure is the answer.
+  ///
+  /// A claim whose call hangs is pending, and ends the request: several that hang would take longer than a request may, and
+  /// no verdict would ever arrive. The claims behind it are sent again in a second.
   private func verify(_ request: BackendRequest, for caller: BackendCaller) async throws -> BackendResponse {
     let upload: UploadRequest = try Self.read(request)
     var verdicts: [ClaimVerdict] = []
     var unanswered: [(claim: Claim, failure: any Error)] = []
-    for (index, claim) in upload.claims.enumerated() {
+    let claims = (backend as? TimedBackend)?.sorted(upload.claims) ?? upload.claims
+    for (index, claim) in claims.enumerated() {
       do {
+        let caller = caller.asking(for: claim)
         let verdict = try await backend.verify(UploadedPurchase(claim, in: upload), for: caller)
         verdicts.append(ClaimVerdict(verdict, of: claim, for: caller))
+      } catch is TimedBackend.Late {
+        verdicts.append(ClaimVerdict(pending: claim, "the backend has not answered in time", for: caller))
+        verdicts += claims[(index + 1)...].map {
+          ClaimVerdict(.pending(reason: "not asked yet", retryAfter: .seconds(1)), of: $0, for: caller)
+        }
+        break
       } catch let refusal as BackendFailure where refusal.isAboutOneClaim {
         unanswered.append((claim, refusal))
       } catch {
-        unanswered += upload.claims[index...].map { ($0, error) }
+        unanswered += claims[index...].map { ($0, error) }
         break
       }
     }
@@ -133,6 +144,17 @@ extension BackendCaller {
     self.init(
       account: request.account ?? request.signedIn, isBuyer: request.account != nil,
       token: parts.count == 2 ? String(parts[1]) : "")
+  }
+}
+
+extension BackendCaller {
+  /// The account of a claim that only the app's ``UnclaimedPolicy`` names is not known to have bought.
+  fileprivate func asking(for claim: Claim) -> BackendCaller {
+    let evidence = claim.evidence?.split(separator: ",") ?? []
+    guard evidence.contains(where: { $0 == MatchEvidence.ownerSignedIn.rawValue }) else { return self }
+    var caller = self
+    caller.isBuyer = false
+    return caller
   }
 }
 

@@ -26,6 +26,9 @@ public protocol PurchaseBackend: Sendable {
   /// must not be called from here: put a table of transaction ids before it, in the same database transaction as the
   /// credit.
   ///
+  /// A call that takes longer than ``SyncConfiguration/backendTimeLimit`` is left behind, and repeated later. Until one has
+  /// returned, other purchases of the account are asked about first.
+  ///
   /// If `owner.isBuyer` is false, your records decide: `granted` or `duplicate` if it is the account's, or if you give what
   /// no account has to the one that asks; `belongsToAnother` if another account has it.
   func verify(_ purchase: UploadedPurchase, for owner: BackendCaller) async throws -> BackendVerdict
@@ -79,7 +82,8 @@ public struct BackendCaller: Sendable, Hashable, CustomStringConvertible, Custom
   /// The account; nil for what was bought before sign-in, while none is signed in.
   public var account: String?
   /// Whether the account is known to have bought. If not, it is the one that is signed in on the device: the purchase was
-  /// restored, made before sign-in or outside of the app, or its order is not known here.
+  /// restored, made before sign-in or outside of the app, or its order is not known here; or the ``UnclaimedPolicy`` is
+  /// ``UnclaimedPolicy/signedInAccount``.
   public var isBuyer: Bool
   /// The account's token, as the shop's credentials gave it; for the device its own name and secret. Never log it.
   public var token: String

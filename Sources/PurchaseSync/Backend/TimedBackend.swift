@@ -4,7 +4,7 @@ import PurchaseQueue
 /// Makes the functions of a backend end in time.
 ///
 /// A purchase whose `verify` hangs is answered as pending: it is asked about again later, and the others of its upload and
-/// of its lane go on. Every other function that hangs fails.
+/// of its lane go on without it (`BackendAdapter`). Every other function that hangs fails.
 struct TimedBackend: PurchaseBackend {
   /// A function did not return in time.
   struct Late: Error {}
@@ -18,14 +18,21 @@ struct TimedBackend: PurchaseBackend {
   var ledgerEpoch: String { backend.ledgerEpoch }
 
   func verify(_ purchase: UploadedPurchase, for owner: BackendCaller) async throws -> BackendVerdict {
-    do {
-      let backend = self.backend
-      return try await answer("verify \(purchase.transactionID)") {
-        try await backend.verify(purchase, for: owner)
-      }
-    } catch is Late {
-      return .pending(reason: "the backend has not answered in time")
+    let backend = self.backend
+    return try await answer(Self.verification(of: purchase.transactionID)) {
+      try await backend.verify(purchase, for: owner)
     }
+  }
+
+  private static func verification(of transactionID: String) -> String { "verify \(transactionID)" }
+
+  /// The claims in the sequence in which to ask. While the call for one has not returned, others come before it, the newest
+  /// first: a new purchase is not held up by several that hang.
+  func sorted(_ claims: [Claim]) -> [Claim] {
+    let late = Set(lateCalls.rows.filter { $0.callback == .backend }.map(\.subject))
+    guard !late.isEmpty else { return claims }
+    let isLate = { (claim: Claim) in late.contains(Self.verification(of: claim.transactionID)) }
+    return claims.filter { !isLate($0) }.sorted { $0.purchasedAt > $1.purchasedAt } + claims.filter(isLate)
   }
 
   func makeOrder(

@@ -49,7 +49,8 @@ extension SyncEngine {
       do {
         return .owner(try await ask(token))
       } catch {
-        return .failed
+        // What fails because it was left behind has not returned.
+        return Task.isCancelled ? nil : .failed
       }
     }
     guard case .owner(let account?) = answer, account.utf8.count > AppUser.longestAccount else {

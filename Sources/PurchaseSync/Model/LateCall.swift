@@ -9,6 +9,8 @@ public struct LateCall: Sendable, Hashable {
   public enum Callback: String, Sendable, Hashable, CaseIterable {
     /// The shop's `fulfil`. Its outcome waits for it: see ``SyncConfiguration/fulfilmentTimeLimit``.
     case fulfil
+    /// A payment sheet that has been open for ten minutes. The store is listed as after its end; no other sale waits for it.
+    case sheet
     /// The app's credentials: see ``SyncConfiguration/credentialTimeLimit``.
     case credentials
     /// The app's answer whose an account token is: see ``SyncConfiguration/accountForToken``.
@@ -23,7 +25,7 @@ public struct LateCall: Sendable, Hashable {
 
   /// What was called.
   public var callback: Callback
-  /// What the call was about: a transaction's key, an account, or the name of a function. Never a token or a proof.
+  /// What the call was about: a transaction's key, an order's number, an account, or the name of a function. Never a token or a proof.
   public var subject: String
   /// When the call began, the first of several in a row, by the device's clock.
   public var since: Date

@@ -21,7 +21,9 @@ extension Shop {
     /// The store has answered with a transaction.
     var isPaid = false
     var callers: [Int: Caller] = [:]
-    /// Gives up waiting for the backend.
+    /// The sheet has been open for longer than its time limit.
+    var lateSheet: LateCall?
+    /// Gives up waiting for the sheet, and then for the backend.
     var limit: Task<Void, Never>?
     var work: Task<Void, Never>?
   }
@@ -85,14 +87,15 @@ extension Shop {
     return await goneAway(name, caller)
   }
 
-  /// How long a second tap joins a sheet. A sheet that never answers must not hold up every later purchase.
-  private static var joining: Duration { .seconds(600) }
+  /// How long a sheet is waited for, and how long a second tap joins it. A sheet that never answers must not hold up its
+  /// callers, or every later purchase.
+  private static var sheetLimit: Duration { .seconds(600) }
 
   private func underWay(for wish: OrderWish, _ kind: SaleKind) -> Int? {
     let now = configuration.system.uptime()
     return selling.first { _, sale in
       sale.isOpen && sale.kind == kind && sale.wish.isSame(as: wish)
-        && now < sale.begin.advanced(by: Self.joining)
+        && now < sale.begin.advanced(by: Self.sheetLimit)
     }?.key
   }
 
@@ -189,13 +192,16 @@ extension Shop {
   private func pay(
     _ name: Int, _ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine, _ sheet: Sheet
   ) async {
+    limit(name, to: Self.sheetLimit.wholeMilliseconds) { await $0.sheetIsLate(name, order.number) }
     let result: Result<PurchaseResult, any Error>
     do {
       result = .success(try await sheet(order))
     } catch {
       result = .failure(error)
     }
+    selling[name]?.limit?.cancel()
     selling[name]?.isOpen = false
+    selling[name]?.lateSheet = nil
     do throws(SyncError) {
       if let sale = try await answer(to: SheetEnd(result, of: order.productID), order, kind, engine) {
         tell(name, .success(sale))
@@ -215,15 +221,29 @@ extension Shop {
     selling[name]?.isPaid = true
     guard let callers = selling[name]?.callers.values, !callers.isEmpty else { return }
     for caller in callers where caller.isInside { caller.answers.yield(.success(.pending(.delivery))) }
-    let (waiting, patience) = (self.waiting.wholeMilliseconds, configuration.system.patience)
+    limit(name, to: waiting.wholeMilliseconds) { await $0.tell(name, .success(.pending(.delivery))) }
+  }
+
+  /// Acts when a sale has waited for so long, unless its `limit` is cancelled before.
+  private func limit(_ name: Int, to milliseconds: Int64, _ act: @escaping @Sendable (Shop) async -> Void) {
+    let patience = configuration.system.patience
     selling[name]?.limit = Task { [weak self] in
       do {
-        try await patience(min(max(0, waiting), TimeLimit.longest))
+        try await patience(min(max(0, milliseconds), TimeLimit.longest))
       } catch {
-        return  // The callers have their answer.
+        return  // What it waited for has come.
       }
-      await self?.tell(name, .success(.pending(.delivery)))
+      if let self { await act(self) }
     }
+  }
+
+  /// The sheet may never answer, and the person may have paid in it: the store is listed as after its end.
+  private func sheetIsLate(_ name: Int, _ number: String) {
+    let since = configuration.now().adding(milliseconds: -Self.sheetLimit.wholeMilliseconds)
+    selling[name]?.lateSheet = LateCall(.sheet, about: number, since: since.date)
+    tell(name, .success(.pending(.payment)))
+    beginAftermath()
+    changed()
   }
 
   private func tell(_ name: Int, _ answer: Answer) {

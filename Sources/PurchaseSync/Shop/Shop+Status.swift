@@ -90,10 +90,12 @@ extension Shop {
       return nil
     }
     let late = lateFulfilments()
+    let sheets = selling.values.compactMap(\.lateSheet)
     next.problem = problem ?? confirmationProblem
     next.fulfilmentProblem =
       fulfilments.problem ?? late.first.map { "fulfil has not returned for \($0.subject)" }
-    next.lateCalls = late + next.lateCalls.filter { $0.callback != .fulfil }
+    let others = next.lateCalls.filter { $0.callback != .fulfil && $0.callback != .sheet }
+    next.lateCalls = (late + sheets).sorted { ($0.since, $0.subject) < ($1.since, $1.subject) } + others
     await closeAgain()
     return next
   }
