@@ -36,6 +36,29 @@ import Testing
     }
   }
 
+  /// What the phone's clock says of the order's time is then wrong for a year.
+  @Test(arguments: [true, false])
+  func `a clock that goes back does not make a declined approval wait`(makesOrders: Bool) async throws {
+    try await SheetFixture.run { lab in
+      lab.server.setOrderLifetime(.seconds(86_400))
+      lab.setAskToBuy(true)
+      let phone = lab.phone()
+      try await phone.launch { app in
+        _ = try await app.till(Wallet(), makesOrders: makesOrders).purchase("gems", for: "alice")
+        try await lab.pass(.seconds(60))
+      }
+      try lab.declineAll()
+      try await lab.pass(.seconds(9 * 86_400))
+      phone.setClockError(.seconds(-365 * 86_400))
+      try await phone.launch { app in
+        let shop = app.till(Wallet(), makesOrders: makesOrders)
+        try await shop.signedIn(as: "alice")
+        try await lab.pass(.seconds(60))
+        #expect(await shop.status().purchases.isEmpty)
+      }
+    }
+  }
+
   @Test func `without an answer of the backend an approval is waited for a week`() async throws {
     try await SheetFixture.run { lab in
       lab.setAskToBuy(true)

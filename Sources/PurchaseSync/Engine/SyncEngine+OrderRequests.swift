@@ -121,8 +121,8 @@ extension SyncEngine {
     }
   }
 
-  /// Orders that wait for an approval, and whose time is over: the store tells of no refusal. Each is asked about once in a
-  /// process.
+  /// Orders that wait for an approval, and whose time is over, or may be: the store tells of no refusal. Each is asked about
+  /// once in a process.
   private func ordersToAskAbout() throws(SyncError) -> [PurchaseOrder] {
     let now = configuration.now()
     let orders = try withFile { (file) throws(QueueError) in try file.ordersToAskAbout(now: now) }

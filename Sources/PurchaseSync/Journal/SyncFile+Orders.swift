@@ -198,7 +198,7 @@ extension SyncFile {
   /// Orders whose approval can hardly come any more: the backend is asked what has become of them.
   func ordersToAskAbout(now: Timestamp) throws(QueueError) -> [PurchaseOrder] {
     try journal.orders().map(\.order).filter { order in
-      order.state == .deferred && order.expiresAt.map { $0 <= now } ?? false
+      order.state == .deferred && (order.expiresAt.map { $0 <= now } ?? false || order.isFromTheFuture(now))
     }
   }
 

@@ -16,7 +16,8 @@ public struct Outcome: Sendable, Hashable {
   public var verdict: Verdict
   /// Whose purchase it is. Of `another` show nothing, or that the purchase is not this person's: ask nothing.
   public var owner: PurchaseOwner
-  /// When it was settled on this device, by the device's clock.
+  /// When it was settled on this device, by the device's clock. A clock that is set back makes a later outcome of a key look
+  /// earlier: the one that comes last decides, not the one with the latest moment.
   public var settledAt: Timestamp
   /// Whether the transaction is older than the order: the store answered the payment with a purchase that the user owns
   /// already, and charged nothing. The order is closed.
@@ -63,7 +64,7 @@ public struct Outcome: Sendable, Hashable {
   ///   - verdict: The backend's verdict.
   ///   - account: The account that bought; nil for a purchase of the device.
   ///   - orderNumber: The order that it fulfilled, if any.
-  ///   - settledAt: When it was settled. A later outcome of the same transaction has a later moment.
+  ///   - settledAt: When it was settled. Another outcome of the same transaction has another moment.
   public init(
     of transaction: StoreTransaction, _ verdict: Verdict, account: String?, orderNumber: String? = nil,
     settledAt: Date

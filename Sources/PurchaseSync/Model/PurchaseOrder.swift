@@ -32,6 +32,9 @@ extension PurchaseOrder {
       createdAt: document.createdAt, expiresAt: document.expiresAt)
   }
 
+  /// Whether it was made more than a day after this moment: the device's clock went back, or is wrong.
+  func isFromTheFuture(_ now: Timestamp) -> Bool { createdAt > now.adding(milliseconds: 86_400_000) }
+
   /// The order as its device registers it.
   var asDeviceOrder: DeviceOrder {
     let told: OrderState =

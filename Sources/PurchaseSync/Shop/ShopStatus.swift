@@ -11,7 +11,7 @@ public struct ShopStatus: Sendable, Hashable {
   /// The error of `fulfil` for the oldest outcome that is not fulfilled, as domain and code, for logs; or that a call of
   /// `fulfil` is late. Nil if none has failed. The shop calls it again by itself.
   public var fulfilmentProblem: String?
-  /// Calls of `fulfil`, the credentials, the store and the backend that have not returned within their time limits, oldest
+  /// Calls of `fulfil`, the sheet, the credentials, the store and the backend that have not returned within their time limits, oldest
   /// first. Everything else goes on without them. For logs and support.
   public var lateCalls: [LateCall]
 
@@ -129,10 +129,12 @@ extension PurchaseOrder {
 
   /// Whether a screen still waits for the approval of the payment. The store tells of none that was refused. So a later
   /// purchase of the same product takes its place, and it ends with the order's time or after a week. It is delivered all
-  /// the same if it comes later.
+  /// the same if it comes later. If a device's order is from the future, the clock went back: how old it is is not known.
   fileprivate func mayBeApproved(before later: ArraySlice<PurchaseOrder>, _ now: Timestamp) -> Bool {
     let end = createdAt.adding(milliseconds: Self.longestApproval)
     guard now < min(expiresAt ?? end, end) else { return false }
+    // Of the others the backend is asked.
+    if expiresAt == nil, DeviceOrder.isNumber(number), isFromTheFuture(now) { return false }
     return !later.contains { other in
       OrderWish(of: other).hasProduct(of: OrderWish(of: self)) && other.state.isPurchase
     }
