@@ -24,7 +24,7 @@ import Testing
   @Test func `a delay does not count while requests go out all the same`() {
     let watch = watch()
     watch.heard(.waited(from: 2, to: 6, seconds: 4_000))
-    for moment in [3, 4] { watch.worked(at: moment) }
+    for moment in [3.0, 4] { watch.worked(at: moment) }
     for moment in [5, 5.5] { watch.heard(.worked(at: moment)) }
     watch.look(charged: ["7"], credited: ["7"], at: 7)
     #expect(watch.seconds == 504.5)
