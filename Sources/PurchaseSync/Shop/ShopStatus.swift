@@ -14,16 +14,20 @@ public struct ShopStatus: Sendable, Hashable {
   /// Calls of `fulfil`, the sheet, the credentials, the store and the backend that have not returned within their time limits, oldest
   /// first. Everything else goes on without them. For logs and support.
   public var lateCalls: [LateCall]
+  /// How many outcomes this installation has let go because too many waited for `fulfil`: see
+  /// ``SyncSnapshot/outcomesForgotten``. Your backend knows what each account has: read it again.
+  public var outcomesForgotten: Int
 
   /// A status, for an app's own previews and tests.
   public init(
     purchases: [Item] = [], problem: SyncError? = nil, fulfilmentProblem: String? = nil,
-    lateCalls: [LateCall] = []
+    lateCalls: [LateCall] = [], outcomesForgotten: Int = 0
   ) {
     self.purchases = purchases
     self.problem = problem
     self.fulfilmentProblem = fulfilmentProblem
     self.lateCalls = lateCalls
+    self.outcomesForgotten = outcomesForgotten
   }
 
   /// One purchase.
@@ -119,7 +123,8 @@ extension ShopStatus {
       items[item.id] = item
     }
     self.init(
-      purchases: items.values.sorted { ($0.date, $0.id) > ($1.date, $1.id) }, lateCalls: snapshot.lateCalls)
+      purchases: items.values.sorted { ($0.date, $0.id) > ($1.date, $1.id) }, lateCalls: snapshot.lateCalls,
+      outcomesForgotten: snapshot.outcomesForgotten)
   }
 }
 
