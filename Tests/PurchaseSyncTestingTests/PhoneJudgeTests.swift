@@ -156,7 +156,7 @@ import Testing
 
   @Test func `lists of the store without end have no pace, and launches bring calls of their own`() {
     var course = Course()
-    for _ in 0..<160 { course.saw(.calls(.store)) }
+    for _ in 0..<PaceLimits().storeCalls { course.saw(.calls(.store)) }
     var other = course
     for _ in 0..<10 { course.saw(.calls(.store)) }
     guard case .unpaced? = course.judge.broken else {
