@@ -25,8 +25,7 @@ extension MachineSimulation {
         guard own.isEmpty, phone.shadow.queuedInLane[lane] > 0 else { continue }
         firstDue = min(firstDue, phone.deadlines[lane].earliest(bounds) ?? .max)
       }
-      let isFull =
-        phone.shadow.queued >= knobs.entries || phone.shadow.unseen >= phone.shadow.limits.unseenOutcomes
+      let isFull = phone.shadow.queued >= knobs.entries
       phone.taking.observe(isFull ? shared.union(.capacity) : shared, at: now)
       guard !store.listed[phone.storeAccount].isEmpty else { continue }
       firstDue = min(firstDue, phone.taking.earliest(bounds) ?? .max)
