@@ -93,7 +93,7 @@ extension Act {
       .reinstall(let phone), .takeImage(let phone), .restoreImage(let phone), .claim(let phone),
       .restore(let phone), .offerCode(let phone), .resubscribe(_, let phone), .redeliver(let phone),
       .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _),
-      .dismissSheets(let phone, _, _), .neverConfirm(let phone):
+      .dismissSheets(let phone, _, _), .neverConfirm(let phone), .fulfilFails(let phone, _):
       phone
     }
   }

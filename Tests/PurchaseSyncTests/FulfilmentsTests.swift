@@ -71,6 +71,63 @@ import Testing
     #expect(line.next(at: start) == .fulfil(other))
   }
 
+  /// Plays the shop for so long, with a `fulfil` that fails or not. Returns the moments of its calls, in milliseconds.
+  private func calls(
+    of line: inout Fulfilments, from begin: Duration, for length: Duration, failing: Bool
+  ) -> [Int64] {
+    var (now, moments) = (start + begin, [Int64]())
+    while now <= start + begin + length, moments.count < 10_000, let step = line.next(at: now) {
+      switch step {
+      case .fulfil(let outcome):
+        moments.append(start.duration(to: now).wholeMilliseconds)
+        line.begin(outcome, isFulfilling: true, at: now)
+        if failing { line.failed(outcome, "a test", at: now) } else { line.fulfilled(outcome) }
+      case .confirm(let outcome): line.confirmed(outcome)
+      case .wait(let moment): now = max(moment, now + .milliseconds(1))
+      }
+    }
+    return moments
+  }
+
+  @Test(arguments: [1, 30, 200])
+  func `outcomes that fail share a pace, however many they are, and all come once one succeeds`(count: Int) {
+    var line = Fulfilments()
+    for number in 1...count { line.heard(Self.outcome("\(number)", .granted)) }
+    let failed = calls(of: &line, from: .zero, for: .seconds(3_600), failing: true)
+    // Each has its first call at once.
+    let repeated = failed.dropFirst(count)
+    let most = repeated.indices.map { first in
+      repeated[first...].prefix { $0 < repeated[first] + 60_000 }.count
+    }.max()
+    #expect((most ?? 0) <= 50)
+    #expect(!repeated.isEmpty)
+    // Within the longest pause one of them is tried.
+    let done = calls(of: &line, from: .seconds(3_601), for: .seconds(300), failing: false)
+    #expect(done.count == count)
+    #expect(line.isEmpty)
+  }
+
+  @Test func `outcomes that always fail keep no other one from its next call`() {
+    var (line, now) = (Fulfilments(), start)
+    for number in 1...400 { line.heard(Self.outcome("\(number)", .granted)) }
+    _ = calls(of: &line, from: .zero, for: .seconds(3_600), failing: true)
+    now += .seconds(3_601)
+    let last = Self.outcome("401", .granted)
+    line.heard(last)
+    #expect(line.next(at: now) == .fulfil(last))
+    line.begin(last, isFulfilling: true, at: now)
+    line.failed(last, "a test", at: now)
+    var tries = 0
+    for _ in 0..<3_600 {
+      now += .seconds(1)
+      guard case .fulfil(let outcome) = line.next(at: now) else { continue }
+      tries += outcome == last ? 1 : 0
+      line.begin(outcome, isFulfilling: true, at: now)
+      line.failed(outcome, "a test", at: now)
+    }
+    #expect(tries >= 4)
+  }
+
   @Test func `a list tells what no event told`() {
     var line = Fulfilments()
     line.heard(grant)

@@ -8,7 +8,7 @@ extension Act {
       .clock(let phone, _), .user(let phone, _, _), .appleID(let phone, _), .reinstall(let phone),
       .takeImage(let phone), .restoreImage(let phone), .claim(let phone), .redeliver(let phone),
       .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _), .restore(let phone),
-      .resubscribe(_, let phone), .offerCode(let phone):
+      .resubscribe(_, let phone), .offerCode(let phone), .fulfilFails(let phone, _):
       phone
     case .refund, .reverseRefund, .renew, .backup, .restoreBackup, .other: nil
     }
@@ -23,6 +23,8 @@ extension Act {
     case .dismissSheets(_, let product, let count):
       return .dismissSheets(phone: phone, product: product, count: count)
     case .neverConfirm: return .neverConfirm(phone: phone)
+    case .fulfilFails(_, let milliseconds):
+      return .fulfilFails(phone: phone, milliseconds: milliseconds)
     case .fault(let fault, _, let milliseconds, let permille):
       return .fault(fault, phone: phone, milliseconds: milliseconds, permille: permille)
     case .storageFault(let fault, _, let after, let count):
@@ -79,6 +81,7 @@ extension Act {
     case .backup: 28
     case .restoreBackup: 29
     case .other: 30
+    case .fulfilFails: 31
     }
   }
 }

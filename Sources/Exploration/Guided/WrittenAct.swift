@@ -33,7 +33,7 @@ struct WrittenAct: Codable {
       (self.fault, self.after, self.count) = ("\(fault)", after, count)
     case .kill(_, let effects, let downFor): (after, milliseconds) = (effects, downFor)
     case .powerLoss(_, let milliseconds), .clock(_, let milliseconds), .suspend(_, let milliseconds),
-      .extensionRuns(_, let milliseconds):
+      .extensionRuns(_, let milliseconds), .fulfilFails(_, let milliseconds):
       self.milliseconds = milliseconds
     case .user(_, let account, let stay): (self.account, othersStay) = (account, stay ? true : nil)
     case .appleID(_, let account): self.account = account
@@ -80,6 +80,7 @@ struct WrittenAct: Codable {
     case "buy": return buying(phone, milliseconds)
     case "dismissSheets": return .dismissSheets(phone: phone, product: product ?? 0, count: count ?? 1)
     case "neverConfirm": return .neverConfirm(phone: phone)
+    case "fulfilFails": return .fulfilFails(phone: phone, milliseconds: milliseconds)
     case "fault":
       guard let fault = Fault.allCases.first(where: { "\($0)" == fault }) else { return nil }
       return .fault(fault, phone: phone, milliseconds: max(1, milliseconds), permille: permille ?? 1_000)
@@ -139,6 +140,7 @@ extension Act {
     case .buy: "buy"
     case .dismissSheets: "dismissSheets"
     case .neverConfirm: "neverConfirm"
+    case .fulfilFails: "fulfilFails"
     case .fault: "fault"
     case .storageFault: "storageFault"
     case .kill: "kill"

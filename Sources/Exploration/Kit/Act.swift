@@ -6,6 +6,8 @@ package enum Act: Sendable {
   case dismissSheets(phone: Int, product: Int, count: Int)
   /// The app confirms no outcome until the faults end.
   case neverConfirm(phone: Int)
+  /// The app's `fulfil` fails for a while.
+  case fulfilFails(phone: Int, milliseconds: Int64)
   /// A fault that lasts for a while. `phone` is -1 for all.
   case fault(Fault, phone: Int, milliseconds: Int64, permille: Int)
   /// `count` writes of a phone's storage fail, after `after` others.

@@ -27,6 +27,8 @@ struct Happening: Sendable {
     case notification
     /// The app has seen an outcome: `a` process, `b` its launch, `c` transaction.
     case confirmation
+    /// The app is given again what it failed to fulfil: `a` process, `b` its launch.
+    case fulfilAgain
     /// `a` process.
     case launch
     /// The extension ends: `a` process, `b` its launch.

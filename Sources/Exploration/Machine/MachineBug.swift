@@ -13,7 +13,7 @@ package enum MachineBug: String, PlantedBug {
   // MARK: The driver
   case leaseIgnored, doubleSend, timerLost, timerForEver, outcomeNotTold, logsProof, ghostRow
   case finishBeforeAcknowledgement, finishFailedEnqueue, finishCalledOnce
-  case wakeForgotten, listsWithoutEnd, listingGivenUp
+  case wakeForgotten, listsWithoutEnd, listingGivenUp, fulfilsAtOnce
   // MARK: The storage
   case limitIgnored, tombstonesUnbounded, evictsOldest, enqueueNotDurable, attemptNotStored,
     attemptsResetAtLaunch
@@ -38,6 +38,7 @@ package enum MachineBug: String, PlantedBug {
     case .failureIsCancelled: "a request without an answer counts as one that the app cancelled"
     case .wakeForgotten: "the app does not say that the network is back, or that it comes to the front"
     case .listsWithoutEnd: "each list of the store is followed by another one"
+    case .fulfilsAtOnce: "the app gets an outcome again as soon as it has failed to fulfil it"
     case .listingGivenUp: "a list of the store that fails is not asked for again"
     case .poisonBlocksForEver: "an entry that always fails is never postponed"
     case .wrongAccountAfterSwitch: "a request uses the account that is signed in now"

@@ -97,5 +97,5 @@ package enum MachineMark: Int, Mark {
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
   case tapped, cameOnline, clockJumpedOffline, twoServers, receiptsAnew, signedInAgain
   case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed, finishedByBackend
-  case accountTokens
+  case accountTokens, fulfilFailed
 }

@@ -58,6 +58,7 @@ extension MachineMark {
     case .backendRestored: "the backend was restored from a backup"
     case .sheetsDismissed: "payment sheets were closed without a payment"
     case .chargedAfterCancel: "a purchase was charged after its sheet had said cancelled"
+    case .fulfilFailed: "the app's fulfil failed, and the outcome was given to it again"
     case .neverConfirmed: "an app confirmed no outcome"
     case .tapped: "a person asked again and again"
     case .cameOnline: "the network came back after ten minutes or more with a purchase"

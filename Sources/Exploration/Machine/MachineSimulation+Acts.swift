@@ -1,4 +1,3 @@
-import AppStoreReceipts
 import PurchaseQueue
 import PurchaseSync
 import VirtualTime
@@ -13,6 +12,7 @@ extension MachineSimulation {
       checker.mark(.neverConfirmed)
       tell("phone \(number + 1): the app confirms no outcome any more")
       phones[number].confirms = false
+    case .fulfilFails(let number, let milliseconds): failFulfil(phones[number], for: milliseconds)
     case .fault(let fault, let phone, let milliseconds, let permille):
       faults.append((place, fault, phone, permille))
       faultBits |= 1 << fault.rawValue
@@ -177,20 +177,6 @@ extension MachineSimulation {
         + "\(Names.storeAccounts[phone.storeAccount]) as \(Names.id(sale))"
         + (order < 0 ? ", without an order" : " for order \(order + 1)"))
     plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
-  }
-
-  /// A planted bug: an entry of a purchase that was not paid.
-  private func enqueueGhost(_ process: Process) {
-    guard process.isAlive else { return }
-    deeds.note()
-    var ghost = StoreTransaction(
-      environment: .production, transactionID: "99999", originalTransactionID: "99999", productID: "gems",
-      quantity: 1, purchasedAt: Timestamp(milliseconds: storeNow), accountToken: nil,
-      proof: LeanStore.receipt(0))
-    ghost.isVerified = false
-    _ = step(process) { (machine, now) throws(QueueError) in
-      try machine.transactionArrived(ghost, storeAccount: nil, now: now)
-    }
   }
 
   func noted(_ sale: Int, _ order: Int) {

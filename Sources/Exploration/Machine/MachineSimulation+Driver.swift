@@ -257,6 +257,10 @@ extension MachineSimulation {
     if outcome.verdict == .lapsed { checker.mark(.lapsedVerdict) }
     guard process.phone.confirms else { return }
     if bug == .outcomeNotTold, process.number % 2 == 0, sale % 3 == 0 { return deeds.note(sale) }
+    if process.phone.fulfilFailsUntil > now || !process.fulfilments.isEmpty {
+      process.fulfilments.heard(outcome)
+      return planFulfilment(process, at: now + 1)
+    }
     plan(
       .confirmation, at: now + Int64(1 + app.below(knobs.confirmation)), process.number, process.launch, sale)
   }

@@ -21,7 +21,7 @@ extension MachineSimulation {
     }
     for phone in phones {
       confirmAgain(phone)
-      phone.armed = nil
+      (phone.armed, phone.fulfilFailsUntil) = (nil, .min)
       phone.disk.setVault(fails: false)
       let app = processes[phone.number]
       if !app.isAlive { launch(app) }

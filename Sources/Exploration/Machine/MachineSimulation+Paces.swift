@@ -10,6 +10,9 @@ extension MachineSimulation {
 
   func countStoreCall(_ process: Process) { paced(.store, process) }
 
+  /// The app is given again what it failed to fulfil.
+  func countRepeatedFulfilment(_ process: Process) { paced(.fulfil, process) }
+
   private func paced(_ kind: PaceMeter.Kind, _ process: Process) {
     let count = process.phone.meter.count(kind, at: now)
     checker.expect(

@@ -229,6 +229,7 @@ package final class MachineSimulation {
     case .delivery: deliver(a)
     case .notification: notified(of: a)
     case .confirmation: running(a, next.b) { confirm($0, c) }
+    case .fulfilAgain: running(a, next.b) { fulfilAgain($0) }
     case .launch: if !processes[a].isAlive { launch(processes[a]) }
     case .extensionEnds: running(a, next.b) { endExtension($0) }
     case .foreground: running(a, next.b) { wake($0, .foreground) }

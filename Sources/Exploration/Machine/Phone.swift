@@ -42,6 +42,8 @@ final class Phone {
   var meter = PaceMeter()
   /// Whether its app confirms outcomes.
   var confirms = true
+  /// Until when its app's `fulfil` fails.
+  var fulfilFailsUntil = Int64.min
   /// Whether the next opening finds a fresh install or a restored backup.
   var isFresh = true
 
@@ -116,6 +118,11 @@ final class Process {
   var wantsListing = false
   /// How many lists of the store in a row have failed.
   var failedListings = 0
+  /// What its app failed to fulfil, since the launch.
+  var fulfilments = Fulfilments()
+  var failedFulfilments: [EntryKey: Outcome] = [:]
+  /// When the app is given them again.
+  var fulfilsAt: Int64?
 
   // What an observer of the process can know.
   var isFailing = false
@@ -163,6 +170,7 @@ final class Process {
     }
     finishing.removeAll(keepingCapacity: true)
     paid.removeAll(keepingCapacity: true)
+    (fulfilments, failedFulfilments, fulfilsAt) = (Fulfilments(), [:], nil)
     (adopting, isListing, wantsListing, failedListings) = (0, false, false, 0)
     (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)
     (wakes, hasPendingWakes) = (WakePace(), false)

@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import PurchaseQueue
 import PurchaseSync
 
@@ -36,6 +37,22 @@ extension MachineSimulation {
     for (verdict, right) in zip(verdicts, truth)
     where verdict.transactionID != right.transactionID || verdict.verdict != right.verdict {
       deeds.note(Names.order(right.transactionID))
+    }
+  }
+}
+
+extension MachineSimulation {
+  /// A planted bug: an entry of a purchase that was not paid.
+  func enqueueGhost(_ process: Process) {
+    guard process.isAlive else { return }
+    deeds.note()
+    var ghost = StoreTransaction(
+      environment: .production, transactionID: "99999", originalTransactionID: "99999", productID: "gems",
+      quantity: 1, purchasedAt: Timestamp(milliseconds: storeNow), accountToken: nil,
+      proof: LeanStore.receipt(0))
+    ghost.isVerified = false
+    _ = step(process) { (machine, now) throws(QueueError) in
+      try machine.transactionArrived(ghost, storeAccount: nil, now: now)
     }
   }
 }

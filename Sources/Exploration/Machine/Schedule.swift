@@ -28,11 +28,15 @@ package struct Schedule: Sendable {
     addOwnership(knobs, &owners)
     var lifts = RandomStream(seed: knobs.seed, "lifts", log: log)
     addLift(knobs, &lifts)
+    var fulfilments = RandomStream(seed: knobs.seed, "fulfilments", log: log)
+    addFailingApp(knobs, &fulfilments)
     // A stable sort: acts of one moment keep their order.
     let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
     acts = order.map { acts[$0] }
     nameTargets(knobs)
-    draws = random.count + fate.count + taps.count + owners.count + lifts.count
+    draws =
+      random.count + fate.count + taps.count + owners.count + lifts.count
+      + fulfilments.count
   }
 
   private mutating func add(_ act: Act, _ knobs: MachineKnobs, _ random: inout RandomStream) {
@@ -77,6 +81,15 @@ package struct Schedule: Sendable {
     let pause = Int64(random.pick([50, 1_000, 5_000]))
     for tap in 0..<random.pick([0, 1, 10]) {
       acts.append(PlannedAct(at: end + Int64(tap) * pause, act: .wake(phone: phone, reason: 2)))
+    }
+  }
+
+  /// What the app needs to fulfil is gone for a while, such as its own server; with draws of their own.
+  private mutating func addFailingApp(_ knobs: MachineKnobs, _ random: inout RandomStream) {
+    guard [.swarm, .crash, .store].contains(knobs.profile), random.chance(250) else { return }
+    for _ in 0..<random.between(1, 2) {
+      let length = Int64(random.pick([60_000, 3_600_000, 20 * 3_600_000]))
+      add(.fulfilFails(phone: random.below(knobs.phones), milliseconds: length), knobs, &random)
     }
   }
 

@@ -6,6 +6,8 @@ extension Act {
     case .dismissSheets(let phone, let product, let count):
       on(phone, "\(count) sheets for \(Names.products[product]) are closed")
     case .neverConfirm(let phone): on(phone, "the app confirms no outcome any more")
+    case .fulfilFails(let phone, let milliseconds):
+      on(phone, "the app's fulfil fails for \(milliseconds / 1_000) s")
     case .fault(let fault, let phone, let milliseconds, let permille):
       (phone < 0 ? "everywhere: " : "phone \(phone + 1): ")
         + "\(fault) for \(milliseconds / 1_000) s, \(permille) of 1000 times"

@@ -15,6 +15,7 @@ extension Happening.Kind {
     case .delivery: "the store delivers a transaction"
     case .notification: "the store notifies the backend"
     case .confirmation: "the app confirms an outcome"
+    case .fulfilAgain: "the app is given again what it failed to fulfil"
     case .launch: "a process is launched"
     case .extensionEnds: "the extension ends"
     case .foreground: "the app comes to the foreground"

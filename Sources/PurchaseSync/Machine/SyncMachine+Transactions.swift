@@ -171,7 +171,9 @@ extension SyncMachine {
   }
 
   /// The app saw this outcome. One that a later verdict has replaced is ignored: the app has not seen the later one.
-  mutating func outcomeConfirmed(_ outcome: Outcome, now: Timestamp) throws(QueueError) -> [SyncAction] {
+  package mutating func outcomeConfirmed(
+    _ outcome: Outcome, now: Timestamp
+  ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
     guard let tombstone = try settlementStorage.tombstone(outcome.key), outcome.isPresent(in: tombstone)
     else {

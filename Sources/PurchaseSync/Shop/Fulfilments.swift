@@ -6,11 +6,11 @@ import PurchaseQueue
 /// The calls of `fulfil` come one at a time, so that an app's wallet needs no lock, as long as each returns within the time
 /// limit. A call that does not is *late*: it keeps its own key waiting until it returns, and no other. While one is late,
 /// some others go side by side.
-struct Fulfilments {
-  typealias Instant = ContinuousClock.Instant
+package struct Fulfilments {
+  package typealias Instant = ContinuousClock.Instant
 
   /// What the shop does next.
-  enum Step: Equatable {
+  package enum Step: Equatable {
     /// Give the outcome to the app.
     case fulfil(Outcome)
     /// The app has it: tell the engine.
@@ -54,11 +54,13 @@ struct Fulfilments {
   private var confirmed: [Outcome.Name: Confirmed] = [:]
   private var confirmedLine: [Outcome.Name] = []
   private var retries = CallPace.fulfilmentRetries
+  /// Calls of `fulfil` for outcomes of which it has failed, all together, until one succeeds.
+  private var repeats = CallPace.repeatedFulfilments
   private var start: Instant?
   /// Counts the outcomes that were received.
   private(set) var version = 0
 
-  init(limit: Duration = .seconds(10)) { self.limit = limit }
+  package init(limit: Duration = .seconds(10)) { self.limit = limit }
 
   /// The most confirmed outcomes that are remembered.
   static var memory: Int { 1_024 }
@@ -69,7 +71,7 @@ struct Fulfilments {
   static var sideBySide: Int { 8 }
 
   /// Whether nothing is left to fulfil or to confirm.
-  var isEmpty: Bool { rows.isEmpty }
+  package var isEmpty: Bool { rows.isEmpty }
 
   /// Why the oldest outcome of which `fulfil` has failed is not fulfilled.
   var problem: String? { line.lazy.compactMap { rows[$0]?.problem }.first }
@@ -98,7 +100,7 @@ struct Fulfilments {
   // MARK: Outcomes
 
   /// Takes an outcome that the engine has published. One that is known already changes nothing.
-  mutating func heard(_ outcome: Outcome) {
+  package mutating func heard(_ outcome: Outcome) {
     version += 1
     take(outcome)
   }
@@ -123,9 +125,8 @@ struct Fulfilments {
 
   /// What has failed is tried again: now, or a second after it failed. Beyond the pace of such requests, a little later.
   mutating func tryAgain(at now: Instant) {
-    let start = self.start ?? now
-    self.start = start
-    let moment = start.duration(to: now).wholeMilliseconds
+    if start == nil { start = now }
+    let moment = milliseconds(at: now)
     let from = now.advanced(by: .milliseconds(retries.wait(at: moment)))
     var isSooner = false
     for name in line {
@@ -138,16 +139,20 @@ struct Fulfilments {
     if isSooner { _ = retries.takes(at: moment) }
   }
 
+  /// Milliseconds since the first failure or request.
+  private func milliseconds(at now: Instant) -> Int64 { start?.duration(to: now).wholeMilliseconds ?? 0 }
+
   // MARK: Steps
 
   /// The next step; nil if nothing is left that time alone brings. One outcome that fails, or whose call is late, does not
-  /// hold up the others.
-  func next(at now: Instant) -> Step? {
+  /// hold up the others: first calls come before repeated ones, and of these the one that waits longest.
+  package func next(at now: Instant) -> Step? {
     let running = calls.values.filter { $0.isFulfilling && !isLate($0, at: now) }
     let isAnyLate = calls.values.contains { isLate($0, at: now) }
     let hasPlace = running.count < (isAnyLate ? Self.sideBySide : 1)
     // A call that becomes late makes place for others.
     var earliest = running.map { $0.began + limit }.min()
+    var repeated: (outcome: Outcome, due: Instant)?
     let busy = calls.values.map(\.key)
     for name in line {
       guard let row = rows[name], !busy.contains(row.outcome.key) else { continue }
@@ -156,20 +161,31 @@ struct Fulfilments {
       } else if row.isFulfilled {
         return .confirm(row.outcome)
       } else if hasPlace {
-        return .fulfil(row.outcome)
+        guard let due = row.due else { return .fulfil(row.outcome) }
+        if due < repeated?.due ?? now.advanced(by: .seconds(1)) { repeated = (row.outcome, due) }
       }
+    }
+    if let repeated {
+      let pause = repeats.wait(at: milliseconds(at: now))
+      if pause == 0 { return .fulfil(repeated.outcome) }
+      let due = now.advanced(by: .milliseconds(pause))
+      earliest = min(earliest ?? due, due)
     }
     return earliest.map { .wait(until: $0) }
   }
 
   /// A call of `fulfil`, or else a confirmation, begins. No other step of its transaction begins before it has ended.
-  mutating func begin(_ outcome: Outcome, isFulfilling: Bool, at now: Instant) {
+  package mutating func begin(_ outcome: Outcome, isFulfilling: Bool, at now: Instant) {
     calls[outcome.name] = Call(began: now, isFulfilling: isFulfilling, key: outcome.key)
+    if isFulfilling, let row = rows[outcome.name], row.failures > 0 {
+      _ = repeats.takes(at: milliseconds(at: now))
+    }
   }
 
   /// `fulfil` has returned for this outcome. If another one took its place meanwhile, that one is still to be fulfilled.
-  mutating func fulfilled(_ outcome: Outcome) {
+  package mutating func fulfilled(_ outcome: Outcome) {
     calls[outcome.name] = nil
+    repeats = .repeatedFulfilments
     guard var row = rows[outcome.name], row.outcome.mark == outcome.mark else { return }
     row.isFulfilled = true
     (row.failures, row.problem, row.failedAt, row.due) = (0, nil, nil, nil)
@@ -177,7 +193,7 @@ struct Fulfilments {
   }
 
   /// The engine has stored that the app has this outcome.
-  mutating func confirmed(_ outcome: Outcome) {
+  package mutating func confirmed(_ outcome: Outcome) {
     let name = outcome.name
     calls[name] = nil
     guard let row = rows[name], row.outcome.mark == outcome.mark else { return }
@@ -189,8 +205,9 @@ struct Fulfilments {
   }
 
   /// `fulfil` has failed for this reason; without a reason, the confirmation.
-  mutating func failed(_ outcome: Outcome, _ reason: String?, at now: Instant) {
+  package mutating func failed(_ outcome: Outcome, _ reason: String?, at now: Instant) {
     calls[outcome.name] = nil
+    if start == nil { start = now }
     guard var row = rows[outcome.name], row.outcome.mark == outcome.mark else { return }
     row.due = now.advanced(by: min(Self.firstPause * (1 << min(row.failures, 16)), Self.longestPause))
     row.failedAt = now
