@@ -109,6 +109,19 @@ import Testing
     #expect(trial.proofReleases.isEmpty)
   }
 
+  @Test func `a new proof of the next day releases at once again`() throws {
+    let storage = try storage(["100"])
+    var trial = QuarantineTrial(appVersion: "1")
+    var delays = Delays(Self.policy, seed: 1)
+    for (moment, isAtOnce) in [
+      (midday, true), (midday, false), (Self.tomorrow, true), (Self.tomorrow, false),
+    ] {
+      _ = try place("100", in: storage)
+      #expect(try trial.newProof(of: key("100"), in: storage, now: moment, &delays) == .released)
+      #expect((storage.entry(key("100"))?.readyAt.milliseconds == 0) == isAtOnce)
+    }
+  }
+
   @Test func `the first new proof after a wake releases at once`() throws {
     let storage = try storage(["100"])
     var trial = QuarantineTrial(appVersion: "1")

@@ -273,7 +273,7 @@ extension MachineSimulation {
     }
     tell("phone \(phone.number + 1): the clock is set by \(distance / 3_600_000) h")
     let before = deviceNow(phone).milliseconds
-    restartWaits(of: phone, goesBack: distance < 0)
+    restartWaits(of: phone, by: distance)
     phone.clock += distance
     let latest = deviceNow(phone).milliseconds + policy.horizonMilliseconds
     // An expired floor stays expired. Of the others the rest is left after a clock that went back: a wait is a length.

@@ -89,7 +89,14 @@ extension MachineSimulation {
   }
 
   /// The phone's clock is set: a wait that is open may end, or begin once more.
-  func restartWaits(of phone: Phone, goesBack: Bool) {
+  func restartWaits(of phone: Phone, by distance: Int64) {
+    let goesBack = distance < 0
+    // Nobody saw the end of a wait while no process ran: by the clock that went back it is still open.
+    if goesBack, !processes.contains(where: { $0.phone === phone && $0.isAlive }) {
+      for (what, wait) in phone.asked where wait.until <= now && wait.until - distance > now {
+        phone.asked[what]?.until = min(wait.until - distance, now + wait.length)
+      }
+    }
     guard phone.asked.values.contains(where: { $0.until > now }) else { return }
     for (what, wait) in phone.asked where wait.until > now && goesBack {
       // A machine begins it once more at its next event, which comes at the end of the wait at the latest, or at a launch.

@@ -58,6 +58,8 @@ extension CallPace {
   package static var signIns: CallPace { CallPace(burst: 3, interval: 15_000) }
   /// Proofs of one transaction that end its wait at once.
   package static var newProofs: CallPace { CallPace(burst: 2, interval: 3_600_000) }
+  /// Releases of one entry from quarantine that a new proof brings at once.
+  package static var proofReleases: CallPace { CallPace(burst: 1, interval: 3_600_000) }
   /// Offers of everything that is settled to a backend that names another ledger epoch.
   package static var ledgerOffers: CallPace { CallPace(burst: 3, interval: 3_600_000) }
 }

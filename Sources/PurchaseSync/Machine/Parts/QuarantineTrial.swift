@@ -19,8 +19,10 @@ struct QuarantineTrial: Hashable {
   private(set) var remaining: [EntryKey] = []
   /// When the first of them may be released, if the backend asked for a pause.
   private(set) var waitsUntil: Timestamp?
-  /// How often a new proof released an entry since the last wake.
+  /// How often a new proof released an entry since the last wake, or the last release at once.
   private(set) var proofReleases: [EntryKey: Int] = [:]
+  /// When a new proof releases an entry at once.
+  private var releasePaces: [EntryKey: CallPace] = [:]
   /// New proofs of entries that wait for one in their lanes.
   private var proofPaces: [EntryKey: CallPace] = [:]
 
@@ -130,27 +132,29 @@ struct QuarantineTrial: Hashable {
   }
 
   /// A new proof is a reason to try again. A store may sign anew each time it is asked, and quarantining an entry frees
-  /// capacity for which the store is asked: so the first new proof after a wake releases at once, the next ones ever more
-  /// slowly.
+  /// capacity for which the store is asked: so the first new proof after a wake, or in an hour, releases at once, the next
+  /// ones ever more slowly.
   mutating func newProof(
     of key: EntryKey, in storage: some QuarantineStorage, now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) -> Release {
-    let releases = proofReleases[key, default: 0]
+    let pace = releasePaces[key, default: .proofReleases]
+    let releases = pace.wait(at: now.milliseconds) > 0 ? proofReleases[key, default: 1] : 0
     let asked = try Self.pause(of: key, in: storage, now: now, policy: delays.policy)
     let pause = asked?.milliseconds(since: now) ?? 0
     let delay = releases > 0 ? delays.wait(afterFailures: releases + 4, now: now).milliseconds : 0
     let wait = Wait(.backoff, began: now, milliseconds: delay, asked: pause)
     guard try storage.release(key, wait.milliseconds > 0 ? wait : nil, now: now) else { return .noCapacity }
     proofReleases[key] = releases + 1
+    _ = releasePaces[key, default: pace].takes(at: now.milliseconds)
     return .released
   }
 
   /// A wake ends the waits of queued entries. The list that follows it may bring the proof of one in quarantine.
-  mutating func woken() { proofReleases = [:] }
+  mutating func woken() { (proofReleases, releasePaces) = ([:], [:]) }
 
   /// The entry is settled: its releases do not count any more.
   mutating func settled(_ key: EntryKey) {
-    if !proofReleases.isEmpty { proofReleases[key] = nil }
+    if !proofReleases.isEmpty { (proofReleases[key], releasePaces[key]) = (nil, nil) }
     if !proofPaces.isEmpty { proofPaces[key] = nil }
   }
 
