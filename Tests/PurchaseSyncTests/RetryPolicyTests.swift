@@ -15,7 +15,7 @@ import Testing
   /// A backend that restarts is back within minutes, and the person who has paid still waits.
   @Test func `a lane that fails five times in a row waits for a minute at most, and then longer`() {
     var random = SplitMix64(seed: 4)
-    let widest = (0..<2_000).reduce(into: [Int64](repeating: 0, count: 8)) { widest, _ in
+    let widest = (0..<2_000).reduce(into: [Int64](repeating: 0, count: 7)) { widest, _ in
       var lane = LaneBackoff()
       for failure in widest.indices {
         lane.failed(now: midday, policy: RetryPolicy(), using: &random)
@@ -24,9 +24,8 @@ import Testing
     }
     #expect(widest[..<5].allSatisfy { $0 <= 60_000 })
     #expect(widest[4] > 50_000)
-    #expect((150_000...162_000).contains(widest[5]))
-    #expect((450_000...486_000).contains(widest[6]))
-    #expect(widest[7] > 1_150_000)
+    #expect((450_000...486_000).contains(widest[5]))
+    #expect(widest[6] > 1_150_000)
   }
 
   @Test(arguments: [1, 3] as [Int64], [0, 1, 2_000, 90_000] as [Int64])

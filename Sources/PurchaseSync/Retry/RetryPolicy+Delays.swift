@@ -9,14 +9,14 @@ extension RetryPolicy {
       afterFailures: failures)
   }
 
-  /// Of so many failures of a lane in a row, those that make its delay wider.
+  /// After so many failures of a lane in a row, those that count for its delay: a few count as one that keeps it prompt.
   package func widening(_ failures: Int) -> Int {
     guard ceiling(afterFailures: 1) <= promptMilliseconds,
       ceiling(afterFailures: failures) > promptMilliseconds
     else { return failures }
     var prompt = 1
     while ceiling(afterFailures: prompt + 1) <= promptMilliseconds { prompt += 1 }
-    return max(prompt, failures - max(promptTries, 0))
+    return failures - prompt <= promptTries ? prompt : failures
   }
 
   /// The delay after this many failures in a row: the pace of the ceiling where it is reached. At least the backend's Retry-After with its jitter. At most the

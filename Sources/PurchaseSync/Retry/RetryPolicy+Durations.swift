@@ -8,7 +8,7 @@ extension RetryPolicy {
     set { baseMilliseconds = newValue.wholeMilliseconds }
   }
 
-  /// The delays of a lane grow up to this one, and stay there for `promptTries` more: a minute.
+  /// `promptTries` delays of a lane that would be wider stay within this: a minute.
   public var promptDelay: Duration {
     get { .milliseconds(promptMilliseconds) }
     set { promptMilliseconds = newValue.wholeMilliseconds }

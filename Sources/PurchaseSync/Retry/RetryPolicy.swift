@@ -2,7 +2,7 @@
 /// milliseconds; a longer one than 292 million years becomes that.
 ///
 /// The delay after the n-th failure is uniform in 0…base · growth^(n-1): full jitter spreads devices that failed together. A
-/// lane repeats the last one within a minute (`promptTries`). Where the delays reach the ceiling, they lie between three
+/// lane has one more within a minute (`promptTries`). Where the delays reach the ceiling, they lie between three
 /// quarters of the ceiling and all of it. The ceiling keeps the sum of all devices' retries within the capacity of a weak
 /// backend, and most of it is certain, because a fleet whose devices come at even distances is served soonest with the same
 /// load (`purchase-simulator fleet`).
@@ -13,8 +13,8 @@ public struct RetryPolicy: Sendable, Hashable {
   /// bought in the last hour of an outage do not overload the backend that comes back.
   public var growth: Int64 = 3
   package var promptMilliseconds: Int64 = 60_000
-  /// So many delays of a lane are no wider than the one before, where it would grow beyond `promptDelay`: 1. The person who
-  /// has paid is likely there. Each more adds 0.03 C to the peak of a million devices.
+  /// So many delays of a lane stay within `promptDelay` where they would be wider for the first time: 1. The person who has
+  /// paid is likely there.
   public var promptTries: Int = 1
   package var ceilingMilliseconds: Int64 = 1_200_000
   package var horizonMilliseconds: Int64 = 86_400_000
