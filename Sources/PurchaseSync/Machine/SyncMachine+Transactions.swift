@@ -81,7 +81,9 @@ extension SyncMachine {
     // An update of a settled transaction is under way. The store need not wait for it.
     let actions = try settlementStorage.tombstone(entry.key).map { finish($0, now: now) } ?? []
     switch entry.state {
-    case .queued, .damaged: return actions + sendNext(entry.lane, now: now)
+    case .queued, .damaged:
+      try endProofWait(of: entry, before, now: now)
+      return actions + sendNext(entry.lane, now: now)
     case .quarantined:
       // A new proof is a reason to try again; the same one is not.
       guard entry.payloads != before?.payloads,
@@ -89,6 +91,18 @@ extension SyncMachine {
       else { return actions }
       return actions + sendNext(entry.lane, now: now)
     }
+  }
+
+  /// The store has the proof of an entry whose bytes are not in the file: it is sent now, if it waited for them.
+  private mutating func endProofWait(
+    of entry: Entry, _ before: Entry?, now: Timestamp
+  ) throws(QueueError) {
+    guard entry.readyAt > now, before?.isByReference == true,
+      var wait = try laneStorage.wait(of: entry.key), quarantine.takesProof(of: entry.key, now: now)
+    else { return }
+    wait.shorten(to: now, pace: 0)
+    guard wait.ends < entry.readyAt else { return }
+    try laneStorage.postpone(entry.key, wait, reason: "the store has its proof", now: now)
   }
 
   /// Whether a purchase that the device lane was told to be another account's may be this user's: another one was signed
