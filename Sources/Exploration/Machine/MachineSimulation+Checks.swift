@@ -170,7 +170,7 @@ extension MachineSimulation {
       process.isFailing = true
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = asked.map { now + min(max($0, 0), Self.day) } ?? 0
-      process.phone.asked[.lane(lane)] = asked.map { AskedWait($0, at: self.now) }
+      process.phone.askedOfLane(lane, asked, at: self.now)
       // Without one, an earlier one still holds: it was over only by a clock that is ahead.
       if let asked {
         for claim in upload.claims {

@@ -68,6 +68,14 @@ final class Phone {
     let wait = AskedWait(milliseconds, at: now)
     if wait.until > asked[.everything]?.until ?? .min { asked[.everything] = wait }
   }
+
+  /// The backend answers a request of a lane, and asks it to wait, or not. A wait that is open stays: the answer is of
+  /// another process, and the one that waits does not know of it.
+  func askedOfLane(_ lane: Int, _ milliseconds: Int64?, at now: Int64) {
+    let wait = milliseconds.map { AskedWait($0, at: now) }
+    if let known = asked[.lane(lane)], known.until > max(now, wait?.until ?? .min) { return }
+    asked[.lane(lane)] = wait
+  }
 }
 
 /// What the backend asked to wait with.
