@@ -44,6 +44,17 @@ import Testing
     #expect(line.next(at: start) == .fulfil(refund))
   }
 
+  @Test func `a newer outcome of a transaction whose fulfil fails keeps its pause`() {
+    var line = Fulfilments()
+    line.heard(grant)
+    line.begin(grant, isFulfilling: true, at: start)
+    line.failed(grant, "its server does not answer", at: start)
+    line.heard(refund)
+    #expect(line.next(at: start) == .wait(until: start + Fulfilments.firstPause))
+    #expect(line.problem != nil)
+    #expect(line.next(at: start + Fulfilments.firstPause) == .fulfil(refund))
+  }
+
   @Test func `a refund after its confirmed credit is given`() {
     var line = Fulfilments()
     line.heard(grant)

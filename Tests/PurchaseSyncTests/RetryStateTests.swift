@@ -234,6 +234,34 @@ import Testing
     #expect(state.budget.spent(now: last, policy: policy) == spent + 1)
   }
 
+  @Test func `after an answer no lane waits for a budget that others have spent`() {
+    var random = SplitMix64(seed: 13)
+    var state = RetryState()
+    var refused = LaneBackoff()
+    refused.refused(now: noon, policy: policy, using: &random)
+    refused.woken(isTap: true, now: noon, policy: policy, using: &random)
+    let moment = later(10_000)
+    while state.budget.spend(.retry, now: moment, policy: policy) {}
+    let next = state.budget.nextAllowed(.retry, now: moment, policy: policy)
+    admit(&state, refused, .retry, at: moment, .wait(until: next))
+    // No outage: the backend has only refused what was sent.
+    #expect(!state.pace.isFailing)
+    state.succeeded(now: moment, policy: policy)
+    admit(&state, refused, .retry, at: moment.adding(milliseconds: policy.paceMilliseconds), .send)
+  }
+
+  @Test func `an answer frees nothing while the budget has something left`() {
+    var random = SplitMix64(seed: 14)
+    var state = RetryState()
+    var refused = LaneBackoff()
+    refused.refused(now: noon, policy: policy, using: &random)
+    refused.woken(isTap: true, now: noon, policy: policy, using: &random)
+    state.succeeded(now: later(10_000), policy: policy)
+    #expect(!state.pace.isPaced)
+    admit(&state, refused, .retry, at: later(10_000), .send)
+    #expect(state.budget.spent(now: later(10_000), policy: policy) == 1)
+  }
+
   @Test func `a lane that fails after an outage ends what is free`() {
     var random = SplitMix64(seed: 12)
     var state = RetryState()

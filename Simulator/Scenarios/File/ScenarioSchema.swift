@@ -51,7 +51,7 @@ enum ScenarioSchema {
       fillDisk                    use (milliseconds)          restore
       dismissSheets (product, account, count)   buyHeardFirst (product, account)
       neverConfirm                goOffline                   goOnline
-      tap (count)                 meetPortal (a sign-in page answers until goOnline)
+      tap (count)                 meetPortal (a sign-in page until goOnline)
 
     WHAT HAPPENS: {"happens": WORD, …}
       faults (rules, see below; no rules end them)   wait (a time)

@@ -316,6 +316,7 @@ extension MachineSimulation {
     do throws(QueueError) {
       try phone.disk.takeImage()
       phone.image = phone.shadow.image
+      phone.askedInImage = phone.asked.filter { $0.value.until > now }
       watch?.take(.backedUp(phone.number))
     } catch {
       phone.image = nil
@@ -337,6 +338,7 @@ extension MachineSimulation {
     previousShadows[phone.number].append(phone.shadow)
     phone.shadow = makeShadow(phone.number)
     phone.shadow.restore(image)
+    restoreWaits(of: phone)
     watch?.take(.setBack(phone.number))
     beginLineage(phone)
     phone.isFresh = true

@@ -115,7 +115,8 @@ extension MachineSimulation {
   // MARK: Answers
 
   func noteReply(_ reply: UploadReply, _ upload: Upload, _ process: Process) {
-    process.recoveringSends = process.isFailing ? policy.pacedSends : max(0, process.recoveringSends - 1)
+    let isRecovering = process.isFailing || process.recoveringSends == 0 && isBudgetSpent(process)
+    process.recoveringSends = isRecovering ? policy.pacedSends : max(0, process.recoveringSends - 1)
     process.isFailing = false
     process.failingLanes &= ~(1 << upload.lane)
     process.floorOfLane[upload.lane] = 0
@@ -134,6 +135,13 @@ extension MachineSimulation {
       pendingFloors.append(
         (sale, deviceNow(process.phone).milliseconds + min(Int64(min(seconds, 1e9)) * 1_000, Self.day)))
     }
+    if shadow.given.contains(where: { $0.verdict.isSettled }) { noteSettled(in: upload.lane, process.phone) }
+  }
+
+  /// Whether the next request after a failure would have to wait for the budget.
+  private func isBudgetSpent(_ process: Process) -> Bool {
+    let now = deviceNow(process.phone)
+    return process.phone.shadow.retry.budget.nextAllowed(.retry, now: now, policy: policy) > now
   }
 
   func checkReply(_ upload: Upload, _ process: Process) {
@@ -156,13 +164,16 @@ extension MachineSimulation {
       phone.asked[.purchase(floor.sale)] = AskedWait(floor.until - deviceNow(phone).milliseconds, at: now)
       if wasKept, shadow.row(floor.sale).state != .none { phone.floors.append((floor.sale, floor.until)) }
       // If the entry could not store it, the lane may obey it in memory.
-      if !wasKept { process.floorAsSaid = max(process.floorAsSaid, floor.until) }
+      guard !wasKept else { continue }
+      process.floorAsSaid = max(process.floorAsSaid, floor.until)
+      phone.askedOfLane(upload.lane, floor.until - deviceNow(phone).milliseconds, at: now)
     }
     pendingFloors.removeAll(keepingCapacity: true)
   }
 
   func noteFailure(_ failure: UploadFailure, _ upload: Upload, _ process: Process) {
     let lane = upload.lane
+    noteFailedAnswer(failure, process.phone)
     process.waitingLanes &= ~(1 << lane)
     let now = deviceNow(process.phone).milliseconds
     switch failure.inLane(Names.lanes[lane]) {

@@ -69,6 +69,24 @@ extension MachineSimulation {
     max(phone.asked[.everything]?.until ?? .min, phone.asked[.lane(lane)]?.until ?? .min)
   }
 
+  // MARK: Answers
+
+  /// The backend settled purchases of a lane: what is behind them had to wait for that request.
+  func noteSettled(in lane: Int, _ phone: Phone) {
+    phone.deadlines[lane].wentOn(for: Int64(2 * knobs.latency) + policy.paceMilliseconds)
+  }
+
+  /// The backend failed at a request of a phone, or it was lost: its budget is that of all lanes.
+  func noteFailedAnswer(_ failure: UploadFailure, _ phone: Phone) {
+    switch failure {
+    case .retry, .requestFailed, .backendBusy, .backendFault, .otherProtocol:
+      for lane in phone.deadlines.indices { phone.deadlines[lane].failed(at: now) }
+    case .signInNeeded, .tokenRefused, .interrupted, .proofMissing, .laneTaken, .unprepared, .accountRefused,
+      .unreadable:
+      break
+    }
+  }
+
   // MARK: Wakes
 
   func noteWake(of process: Process, _ reason: WakeReason) {
@@ -86,6 +104,15 @@ extension MachineSimulation {
     guard process.role == 0 else { return }
     observeObstacles()
     process.phone.taking.woken(at: now)
+  }
+
+  /// A phone is set back to its backup, with the waits that were open then. A machine cannot know how much of one is over.
+  func restoreWaits(of phone: Phone) {
+    for (what, wait) in phone.askedInImage {
+      let known = phone.asked[what] ?? wait
+      phone.asked[what] = known.until < wait.until ? wait : known
+      phone.restarting.insert(what)
+    }
   }
 
   /// The phone's clock is set: a wait that is open may end, or begin once more.

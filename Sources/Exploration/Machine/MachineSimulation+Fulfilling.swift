@@ -47,11 +47,11 @@ extension MachineSimulation {
 
   private func fulfil(_ outcome: Outcome, _ process: Process) {
     process.fulfilments.begin(outcome, isFulfilling: true, at: instant)
-    if process.failedFulfilments[outcome.key] != nil {
-      checker.mark(.fulfilFailed)
-      countRepeatedFulfilment(process)
-    }
+    let hasFailed = process.failedFulfilments[outcome.key] != nil
+    if hasFailed { checker.mark(.fulfilFailed) }
     if process.phone.fulfilFailsUntil > now {
+      // One that succeeds is the last of its outcome.
+      if hasFailed { countRepeatedFulfilment(process) }
       process.failedFulfilments[outcome.key] = outcome
       process.fulfilments.failed(outcome, "its server does not answer", at: instant)
     } else {

@@ -32,6 +32,8 @@ final class Phone {
   var taking = DeliveryDeadline()
   /// The longest waits that the backend may have caused: of a purchase by its number, of a lane, and of all.
   var asked: [AskedBy: AskedWait] = [:]
+  /// Those that were open when it was backed up.
+  var askedInImage: [AskedBy: AskedWait] = [:]
   /// Those that were not over when the clock went back, until a process starts.
   var restarting: Set<AskedBy> = []
   /// When the backend last gave a verdict about a purchase that leaves it in the queue.

@@ -65,8 +65,11 @@ package struct BackendPace: Hashable, Sendable, Codable {
   }
 
   /// Verdicts came. A Retry-After that another request brought meanwhile stays.
-  package mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
-    if isFailing {
+  ///
+  /// `isAwaited`: lanes wait for the budget. They go on by the pace, as after an outage: one after another would wait until
+  /// a request comes back.
+  package mutating func succeeded(isAwaited: Bool = false, now: Timestamp, policy: RetryPolicy) {
+    if isFailing || isAwaited && pacedSendsLeft == 0 {
       isFailing = false
       pacedSendsLeft = max(policy.pacedSends, 0)
       pacedAt = now

@@ -26,6 +26,12 @@ package struct RetryState: Hashable, Sendable, Codable {
     self.pace = pace
   }
 
+  /// Verdicts came.
+  package mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
+    let isSpent = budget.nextAllowed(.retry, now: now, policy: policy) > now
+    pace.succeeded(isAwaited: isSpent, now: now, policy: policy)
+  }
+
   /// Decides about one request of a lane. After a failure, of this lane or of the last upload of all, and if a wake brought
   /// it forward, it costs some of the budget; after a success it is free. After an outage only the pace limits the lanes
   /// that failed in it: one after another would wait for a request of the budget to come back.

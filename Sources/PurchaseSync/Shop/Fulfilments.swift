@@ -116,7 +116,12 @@ package struct Fulfilments {
   private mutating func take(_ outcome: Outcome) {
     let name = outcome.name
     if let row = rows[name] {
-      if row.outcome.mark != outcome.mark { rows[name] = Row(outcome: outcome, version: version) }
+      guard row.outcome.mark != outcome.mark else { return }
+      var newer = Row(outcome: outcome, version: version)
+      // A failing `fulfil` fails at this one too, most likely: it keeps the pause.
+      (newer.failures, newer.problem) = (row.failures, row.problem)
+      (newer.failedAt, newer.due) = (row.failedAt, row.due)
+      rows[name] = newer
     } else if !isConfirmed(outcome) {
       rows[name] = Row(outcome: outcome, version: version)
       line.append(name)

@@ -43,13 +43,15 @@ package struct DeliveryDeadline: Hashable, Sendable {
   package private(set) var ableSince: Int64?
   /// The first wake since then; nil for none.
   package private(set) var wokenAt: Int64?
+  /// What the requests took that delivered others since then.
+  private var spent: Int64 = 0
 
   package init() {}
 
   /// To be called whenever an obstacle may have come or gone.
   package mutating func observe(_ obstacles: Obstacles, at now: Int64) {
     if !obstacles.isEmpty {
-      (ableSince, wokenAt) = (nil, nil)
+      (ableSince, wokenAt, spent) = (nil, nil, 0)
     } else if ableSince == nil {
       ableSince = now
     }
@@ -60,16 +62,31 @@ package struct DeliveryDeadline: Hashable, Sendable {
     if ableSince != nil, wokenAt == nil { wokenAt = now }
   }
 
+  /// A request delivered others, and took so long at most: what is behind them comes after it.
+  package mutating func wentOn(for milliseconds: Int64) {
+    if ableSince != nil { spent += milliseconds }
+  }
+
+  /// The backend failed at a request of another purchase. A client cannot tell that from an outage: the time begins again.
+  package mutating func failed(at now: Int64) {
+    if ableSince != nil { (ableSince, spent) = (now, 0) }
+    if wokenAt != nil { wokenAt = now }
+  }
+
   /// By when something is delivered that came at `arrival`, and of which the backend asked to wait until `floor`; nil if
   /// there is an obstacle. An arrival is a wake of its own.
   package func due(_ bounds: DeliveryBounds, arrival: Int64 = .min, floor: Int64 = .min) -> Due? {
     guard let ableSince else { return nil }
     if floor > max(ableSince, arrival, wokenAt ?? .min) {
-      return Due(at: floor + bounds.alone, since: floor, isWoken: false)
+      return Due(at: floor + bounds.alone + spent, since: floor, isWoken: false)
     }
-    if arrival >= ableSince { return Due(at: arrival + bounds.afterWake, since: arrival, isWoken: true) }
-    if let wokenAt { return Due(at: wokenAt + bounds.afterWake, since: wokenAt, isWoken: true) }
-    return Due(at: ableSince + bounds.alone, since: ableSince, isWoken: false)
+    if arrival >= ableSince {
+      return Due(at: arrival + bounds.afterWake + spent, since: arrival, isWoken: true)
+    }
+    if let wokenAt {
+      return Due(at: wokenAt + bounds.afterWake + spent, since: wokenAt, isWoken: true)
+    }
+    return Due(at: ableSince + bounds.alone + spent, since: ableSince, isWoken: false)
   }
 
   /// The earliest moment at which anything can be late; nil if there is an obstacle.

@@ -104,7 +104,7 @@ struct RetryLedger: Hashable {
 
   /// Verdicts came.
   mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
-    state.pace.succeeded(now: now, policy: policy)
+    state.succeeded(now: now, policy: policy)
   }
 
   /// Verdicts came, and the backend asks for a pause. It takes effect with `commit`.
