@@ -122,7 +122,8 @@ let package = Package(
     .testTarget(
       name: "ExplorationTests",
       dependencies: [
-        "Exploration", "VirtualTime", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "AppStoreReceipts",
+        "Exploration", "VirtualTime", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
+        "AppStoreReceipts",
       ],
       exclude: ["Inputs"],  // Read where they lie, by #filePath.
       swiftSettings: settings),
