@@ -13,8 +13,8 @@ enum ScenarioSchema {
                        "orders": {"cancelled": N, …}}; nothing may ever be lost,
                        doubled, stuck or granted to another account
       entries          the most entries of the queue (default: 64)
-      timeScale        how much faster the clocks go: delays, also of a retryAfter, pass
-                       in so much less time (default: 1000)
+      timeScale        how much faster the clocks go: delays, also of a
+                       retryAfter, pass in so much less time (default: 1000)
       seconds          how long a launch that does not end in "use" may make no
                        progress (default: 10); a longer retryAfter is not waited for
       environment      the store: Production (default), Sandbox, or Xcode, where ids

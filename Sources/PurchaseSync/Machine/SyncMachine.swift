@@ -160,8 +160,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     var actions = retry.hear(from: storage)
     let isBack = retry.state.pace.isFailing
     if isBack { lanes.reached(besides: lane, now: now, &delays) }
-    let wasRecovering = retry.state.pace.isRecovering
-    retry.succeeded(now: now, policy: policy)
+    let freesOthers = retry.succeeded(now: now, policy: policy)
     if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
     // Each claim adds a finish and an outcome, and the next upload may follow.
@@ -186,7 +185,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     if hasSettled || updates.mayBeOwed { actions += useFreedCapacity(now: now) }
     if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
     sendNext(lane, into: &actions, now: now)
-    if isBack || !wasRecovering && retry.state.pace.isRecovering { actions += sendAll(now: now) }
+    if freesOthers { actions += sendAll(now: now) }
     actions += askForOverflow()
     return actions
   }

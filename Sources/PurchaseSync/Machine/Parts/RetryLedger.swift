@@ -102,9 +102,11 @@ struct RetryLedger: Hashable {
     }
   }
 
-  /// Verdicts came.
-  mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
+  /// Verdicts came. True if lanes that wait can go on: an outage is over, or nothing of the budget was left.
+  @discardableResult mutating func succeeded(now: Timestamp, policy: RetryPolicy) -> Bool {
+    let (wasFailing, wasRecovering) = (state.pace.isFailing, state.pace.isRecovering)
     state.succeeded(now: now, policy: policy)
+    return wasFailing || !wasRecovering && state.pace.isRecovering
   }
 
   /// Verdicts came, and the backend asks for a pause. It takes effect with `commit`.
