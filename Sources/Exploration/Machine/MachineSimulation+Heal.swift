@@ -220,7 +220,7 @@ extension MachineSimulation {
     }
   }
 
-  private var hasLied: Bool { knobs.faults.contains { $0.fault == .wrongOrder } }
+  var hasLied: Bool { knobs.faults.contains { $0.fault == .wrongOrder } }
 
   struct Pending: CustomStringConvertible {
     var invariant: MachineInvariant

@@ -84,6 +84,7 @@ extension MachineSimulation {
       let match: LeanBackend.LeanClaim.Match =
         row.order >= 0 ? .bound(row.order) : row.candidates.isEmpty ? .none : .proposed(row.candidates)
       claims.append(LeanBackend.LeanClaim(sale: sale, match: match))
+      checkOrder(of: sale, match)
     }
     let versions = claims.map { shadow.row($0.sale).version }
     for claim in claims { process.storage.arrived.remove(claim.sale) }

@@ -3,6 +3,16 @@ import PurchaseSync
 
 /// Acts and checks about whose purchase it is.
 extension MachineSimulation {
+  /// A payment names one order by its token: no other one is bound to it, unless a verdict says so.
+  func checkOrder(of sale: Int, _ match: LeanBackend.LeanClaim.Match) {
+    let sold = store.sales[sale]
+    guard case .bound(let order) = match, sold.order >= 0, !sold.forgetsToken else { return }
+    guard !hasLied, !backend.hasAccountTokens else { return }
+    checker.expect(
+      .binding, order == sold.order,
+      "\(Names.id(sale)) is bound to order \(order + 1), and has the token of order \(sold.order + 1)")
+  }
+
   /// The person who uses the app on a phone now.
   func user(of phone: Phone) -> AppUser {
     AppUser(account: phone.present < 0 ? nil : Names.accounts[phone.present], policy: knobs.unclaimed)
