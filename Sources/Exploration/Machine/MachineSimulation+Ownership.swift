@@ -5,9 +5,9 @@ import PurchaseSync
 extension MachineSimulation {
   /// A payment names one order by its token: no other one is bound to it, unless a verdict says so.
   func checkOrder(of sale: Int, _ match: LeanBackend.LeanClaim.Match) {
+    guard case .bound(let order) = match, store.sales.indices.contains(sale) else { return }
     let sold = store.sales[sale]
-    guard case .bound(let order) = match, sold.order >= 0, !sold.forgetsToken else { return }
-    guard !hasLied, !backend.hasAccountTokens else { return }
+    guard sold.order >= 0, !sold.forgetsToken, !hasLied, !backend.hasAccountTokens else { return }
     checker.expect(
       .binding, order == sold.order,
       "\(Names.id(sale)) is bound to order \(order + 1), and has the token of order \(sold.order + 1)")
