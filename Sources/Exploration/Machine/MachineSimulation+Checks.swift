@@ -135,7 +135,7 @@ extension MachineSimulation {
       pendingFloors.append(
         (sale, deviceNow(process.phone).milliseconds + min(Int64(min(seconds, 1e9)) * 1_000, Self.day)))
     }
-    if shadow.given.contains(where: { $0.verdict.isSettled }) { noteSettled(in: upload.lane, process.phone) }
+    if shadow.given.contains(where: { $0.verdict.isSettled }) { noteSettled(on: process.phone) }
   }
 
   /// Whether the next request after a failure would have to wait for the budget.

@@ -71,9 +71,10 @@ extension MachineSimulation {
 
   // MARK: Answers
 
-  /// The backend settled purchases of a lane: what is behind them had to wait for that request.
-  func noteSettled(in lane: Int, _ phone: Phone) {
-    phone.deadlines[lane].wentOn(for: Int64(2 * knobs.latency) + policy.paceMilliseconds)
+  /// The backend settled purchases: what is behind them, also in other lanes, had to wait for that request.
+  func noteSettled(on phone: Phone) {
+    let length = Int64(2 * knobs.latency) + policy.paceMilliseconds
+    for lane in phone.deadlines.indices { phone.deadlines[lane].wentOn(for: length) }
   }
 
   /// The backend failed at a request of a phone, or it was lost: its budget is that of all lanes.
