@@ -38,7 +38,8 @@ struct KillTrial {
       let asks = Int.random(in: 0..<10, using: &random) == 0
       server.withStore { $0.setAccount("apple-1", asksToBuy: asks) }
       let moment = Moment(
-        words: Int.random(in: 0...4, using: &random), milliseconds: .random(in: 0..<100, using: &random))
+        words: Int.random(in: 0...8, using: &random),
+        milliseconds: Bool.random(using: &random) ? 0 : .random(in: 0..<100, using: &random))
       said += try launch(server, phone, seed: random.next() | 1, killedAt: moment)
       if server.withStore({ $0.charges.count })
         > (try savedPages(phone)).values.reduce(0, { $0 + $1.credits.count })
@@ -102,9 +103,9 @@ struct KillTrial {
 
   /// When the app is killed.
   private struct Moment {
-    /// After so many words: the first one is that it begins to buy, then one for each call that has returned.
+    /// After so many words of the app.
     var words: Int
-    /// And so much later.
+    /// And so much later. At once hits the moment between a credit and its confirmation.
     var milliseconds: UInt32
   }
 
