@@ -68,10 +68,17 @@ import Testing
     #expect(run.letPass(130_000).sent == [["100"]])
   }
 
-  @Test func `a fault of the backend is reported, and retried at the pace of the ceiling`() throws {
+  @Test func `a fault of the backend is reported, and retried`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     #expect(try run.fail(alice, .backendFault(reason: "HTTP 400")).faults == ["HTTP 400"])
+    #expect(run.letPass(2_000).sent == [["100"]])
+  }
+
+  @Test func `a protocol that the backend does not speak is retried at the pace of the ceiling`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.fail(alice, .otherProtocol(reason: "HTTP 400"))
     #expect(run.letPass(899_999).sent == [])
     #expect(run.letPass(300_001).sent == [["100"]])
   }

@@ -66,12 +66,43 @@ import Testing
     #expect(run.letPass(inMinutes(1)).sent.first?.suffix(2) == ["101", "102"])
   }
 
-  @Test func `an entry that is refused alone, with none behind it, waits for a quarter of an hour`() throws {
+  @Test(arguments: [(1, 2), (2, 6), (3, 18), (4, 54), (5, 54)] as [(Int, Int64)])
+  func `a lone purchase that the backend refuses is tried again soon, as after a failure`(
+    refusals: Int, within seconds: Int64
+  ) throws {
+    for seed in 1...20 as ClosedRange<UInt64> {
+      var run = try MachineRun(seed: seed)
+      _ = try run.arrive(bought("100", token: 1))
+      for _ in 1..<refusals {
+        _ = try run.fail(alice, .backendFault(reason: "HTTP 422"))
+        try #require(run.letPass(inMinutes(1)).sent == [["100"]])
+      }
+      _ = try run.fail(alice, .backendFault(reason: "HTTP 422"))
+      #expect(run.letPass(seconds * 1_000).sent == [["100"]])
+    }
+  }
+
+  @Test func `a kill between a refusal and the next try delays it by a second at most`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
-    _ = try run.fail(alice, .backendFault(reason: "HTTP 400"))
-    #expect(run.letPass(inMinutes(15) - 1).sent == [])
-    #expect(run.letPass(inMinutes(5) + 1).sent == [["100"]])
+    _ = try run.fail(alice, .backendFault(reason: "HTTP 422"))
+    let atOnce = try run.restart().sent
+    #expect(atOnce == [["100"]] || run.letPass(1_000).sent == [["100"]])
+  }
+
+  @Test func `a lone purchase that is refused again and again is four requests an hour`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    var sent: [Timestamp] = []
+    let end = run.now.adding(milliseconds: inDays(1))
+    while run.now < end {
+      if run.isSending(alice) { _ = try run.fail(alice, .backendFault(reason: "HTTP 422")) }
+      guard !run.letPass(end.milliseconds(since: run.now)).sent.isEmpty else { break }
+      sent.append(run.now)
+    }
+    let firstHour = sent.filter { $0.milliseconds(since: midday) <= inMinutes(60) }
+    #expect((7...11).contains(firstHour.count), "\(firstHour.count)")
+    #expect((23 * 3...23 * 4).contains(sent.count - firstHour.count), "\(sent.count)")
   }
 
   @Test func `a purchase wakes the lane of its account, which had failed for long`() throws {

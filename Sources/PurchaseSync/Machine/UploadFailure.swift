@@ -8,7 +8,8 @@ package enum UploadFailure: Hashable, Sendable {
   case requestFailed(reason: String, retryAfterMilliseconds: Int64?)
   /// The backend is overloaded (429, 503): as `retry`, but its Retry-After holds for every lane.
   case backendBusy(reason: String, retryAfterMilliseconds: Int64?)
-  /// A refusal that the same request will get again: reported, and retried after half of the backoff ceiling or longer.
+  /// The backend refused what is in the request: reported, and retried with the backoff, since a refusal may be a short
+  /// fault of the backend.
   case backendFault(reason: String)
   /// There are no credentials.
   case signInNeeded

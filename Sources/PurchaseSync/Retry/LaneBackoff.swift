@@ -73,8 +73,8 @@ package struct LaneBackoff: Hashable, Sendable, Codable {
     wait = .backoff(delay, keeping: wait, now: now)
   }
 
-  /// The backend refused a request that it will refuse again: the lane waits at the pace of the ceiling from the first
-  /// failure on.
+  /// The backend does not speak this version of the protocol, and will not at the next try: the lane waits at the pace of
+  /// the ceiling from the first failure on.
   package mutating func refused(
     now: Timestamp, policy: RetryPolicy, using random: inout some RandomNumberGenerator
   ) {

@@ -164,11 +164,7 @@ struct LaneState: Hashable {
     _ delays: inout Delays
   ) {
     let isOneOfSeveral = request.entries.count > 1 && failure.blame != .nothing
-    if isOneOfSeveral, failure.blame == .content {
-      backoff.failed(now: now, policy: delays.policy, using: &delays.random)
-    } else {
-      retry.failed(failure, &backoff, now: now, &delays)
-    }
+    retry.failed(failure, &backoff, now: now, &delays)
     if isOneOfSeveral { goesOn(now: now, &delays) }
     provenClaims = 1
     if case .retry = failure, request.entries.count > 1 { mostClaims = request.entries.count / 2 }

@@ -94,8 +94,9 @@ struct RetryLedger: Hashable {
       state.pace.failed(
         retryAfterMilliseconds: asked, now: now, policy: delays.policy, using: &delays.random)
       backoff.failed(now: now, policy: delays.policy, using: &delays.random)
-    case .backendFault, .otherProtocol:
-      backoff.refused(now: now, policy: delays.policy, using: &delays.random)
+    // The backend is well. A release that was wrong, or a replica that lags, takes it at one of the next tries.
+    case .backendFault: backoff.failed(now: now, policy: delays.policy, using: &delays.random)
+    case .otherProtocol: backoff.refused(now: now, policy: delays.policy, using: &delays.random)
     case .laneTaken, .unprepared, .accountRefused:
       backoff.notSent(now: now, policy: delays.policy, using: &delays.random)
     case .signInNeeded, .tokenRefused, .proofMissing, .unreadable, .interrupted: break
