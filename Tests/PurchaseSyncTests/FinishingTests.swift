@@ -108,7 +108,7 @@ import Testing
     let storage = try storage(["100"], listedBy: owner)
     var finishes = FinishTable()
     let keys: Set<EntryKey> = isListed ? [key("100")] : []
-    let actions = try finishes.listed(keys, account: account, in: storage, now: midday)
+    let (actions, _) = try finishes.listed(keys, account: account, in: storage, now: midday)
     #expect(!actions.isEmpty == isTold)
     #expect(storage.tombstone(key("100"))?.isFinishOwed == staysOwed)
   }

@@ -55,6 +55,81 @@ import Testing
     #expect((storage.entry(key("100"))?.state == .queued) == isReleased)
   }
 
+  // MARK: A person asks
+
+  @Test func `a tap tries a rejected purchase at once, also after a kill`() throws {
+    for isKilled in [false, true] {
+      var run = try MachineRun()
+      _ = try run.purchase("100", token: 1, .rejected)
+      #expect(run.entry("100")?.state == .quarantined)
+      if isKilled { #expect(try run.restart(after: 60_000).sent == []) }
+      #expect(run.wake(.foreground).sent == [], "only a person")
+      #expect(run.wake(.userAsked).sent == [["100"]])
+      #expect(run.reply(["100": .granted]).delivered.count == 1)
+    }
+  }
+
+  @Test func `each tap tries a rejected purchase once`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1, .rejected)
+    for _ in 1...3 {
+      #expect(run.wake(.userAsked).sent == [["100"]])
+      #expect(run.reply(["100": .rejected]).sent == [])
+      #expect(run.entry("100")?.state == .quarantined)
+      #expect(run.fire(at: run.now.adding(milliseconds: 3_600_000)).sent == [])
+    }
+  }
+
+  @Test func `a tap tries nothing before the backend's pause is over`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = run.reply(["100": .rejected], retryAfter: 600)
+    #expect(run.wake(.userAsked).sent == [])
+    #expect(run.letPass(599_999).sent == [])
+    #expect(run.letPass(121_000).sent == [["100"]], "the tap counts when the pause is over")
+  }
+
+  @Test func `a tap in the background tries nothing`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1, .rejected)
+    run.machine.suspended()
+    #expect(run.wake(.userAsked).sent == [])
+    #expect(run.entry("100")?.state == .quarantined)
+  }
+
+  @Test func `a tap does not wait for the budget that failures have used up`() throws {
+    var run = try MachineRun()
+    _ = try run.purchase("100", token: 1, .rejected)
+    run.storage.book.add(9, account: "bob", product: "coins")
+    _ = try run.arrive(payment("200", token: orderToken(9), product: "coins"))
+    for _ in 0..<60 {
+      if run.isSending(bob) {
+        _ = try run.fail(bob, .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: nil))
+      }
+      run.now = run.now.adding(milliseconds: 1_000)
+      _ = run.wake(.foreground)
+    }
+    if run.isSending(bob) {
+      _ = try run.fail(bob, .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: nil))
+    }
+    _ = try run.restart(after: 1_000)
+    let sent = run.wake(.userAsked).sent + run.letPass(2_000).sent
+    #expect(sent.contains(["100"]))
+  }
+
+  @Test func `a tap releases as many as there is capacity for`() throws {
+    let storage = try storage(["100", "101"], limits: QueueLimits(entries: 2))
+    _ = try place("100", in: storage)
+    _ = try place("101", in: storage)
+    let more = bought("102")
+    _ = try storage.enqueue(
+      more, try OrderMatcher.match(more, from: storage), storeAccount: nil, now: midday)
+    var trial = QuarantineTrial(appVersion: "1")
+    _ = try trial.asked(in: storage, now: midday, policy: Self.policy)
+    #expect(storage.entry(key("100"))?.state == .queued)
+    #expect(trial.remaining == [key("101")])
+  }
+
   @Test func `a full quarantine postpones the entry for as long`() throws {
     let storage = try storage(["100", "101"], limits: QueueLimits(quarantinedEntries: 1))
     _ = try place("100", in: storage)

@@ -24,7 +24,7 @@ extension SyncMachine {
       enqueued = try transactionStorage.enqueue(
         transaction, match, storeAccount: storeAccount ?? self.storeAccount, now: now)
     } catch {
-      if case .queueFull = error { storeOverflows() }
+      if case .queueFull(let limit, _, _) = error { storeOverflows(limit) }
       throw error
     }
     switch enqueued {
@@ -60,7 +60,7 @@ extension SyncMachine {
     advance(to: now)
     storeSide.overflow.heldArrived()
     storeSide.overflow.waitForCapacity(now: now, policy: policy)
-    return waitForOverflow(now: now) + askForOverflow()
+    return waitForOverflow(now: now) + askForOverflow(now: now)
   }
 
   private mutating func inserted(_ entry: Entry, _ match: OrderMatch, now: Timestamp) -> [SyncAction] {
@@ -203,6 +203,6 @@ extension SyncMachine {
     advance(to: now)
     guard try settlementStorage.tombstone(key)?.isUnseen == true else { return [] }
     try settlementStorage.markSeen(key)
-    return []
+    return dutyEnded(now: now)
   }
 }

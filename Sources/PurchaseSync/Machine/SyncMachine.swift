@@ -35,7 +35,7 @@ package struct SyncMachine<Storage: SyncStorage> {
   private var clock = MachineClock()
   /// Milliseconds of a clock that nobody sets: the driver says them before each event.
   package var uptime: Int64 = 0
-  private var isSuspended = false
+  private(set) var isSuspended = false
   var lanes = LaneTable()
   private var retry = RetryLedger()
   var quarantine: QuarantineTrial
@@ -73,21 +73,27 @@ package struct SyncMachine<Storage: SyncStorage> {
   }
 
   /// Something ends the waits of lanes, entries, finishes and adoptions: within the budget, and never before the backend's
-  /// Retry-After.
+  /// Retry-After. A person who asks also has the quarantine tried.
   package mutating func woken(_ reason: WakeReason, now: Timestamp) -> [SyncAction] {
     advance(to: now)
     if reason == .foreground {
       isSuspended = false
       clock.mayHaveJumped()
     }
-    let failure: [SyncAction] = .attempting { () throws(QueueError) in
+    var actions: [SyncAction] = []
+    if reason == .userAsked, !isSuspended {
+      actions += .attempting { () throws(QueueError) in
+        try quarantine.asked(in: storage, now: now, policy: policy)
+      }
+    }
+    actions += .attempting { () throws(QueueError) in
       try lanes.woken(reason, in: storage, now: now, &delays)
       return []
     }
     adoptions.woken(reason, now: now, &delays)
     storeSide.finishes.woken(now: now, policy: policy)
     quarantine.woken()
-    return failure + proceed(now: now)
+    return actions + proceed(now: now)
   }
 
   /// The app goes to the background: nothing is sent until it is back. Requests in flight may still be answered.
@@ -105,7 +111,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     actions += queueOwedUpdates(now: now)
     actions += sendAll(now: now)
     actions += storeSide.finishes.goOn(in: storage, now: now, policy: policy)
-    return actions + sendAdoptions(now: now) + waitForOverflow(now: now) + askForOverflow()
+    return actions + sendAdoptions(now: now) + waitForOverflow(now: now) + askStore()
   }
 
   /// An event comes. After the clock went back, what is left of each wait stays as long as it was.
@@ -186,7 +192,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
     sendNext(lane, into: &actions, now: now)
     if freesOthers { actions += sendAll(now: now) }
-    actions += askForOverflow()
+    actions += askForOverflow(unlessSending: lane, now: now)
     return actions
   }
 
@@ -201,7 +207,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     var actions = retry.hear(from: storage)
     lanes[lane].failed(failure.inLane(lane), request, &retry, now: now, &delays)
     actions += try failed(failure.inLane(lane), request, in: lane, now: now)
-    actions += askForOverflow()
+    actions += askForOverflow(now: now)
     return actions
   }
 
@@ -212,7 +218,8 @@ package struct SyncMachine<Storage: SyncStorage> {
     _ key: EntryKey, _ end: FinishEnd, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
-    return try storeSide.finishes.ended(key, end, in: storage, now: now, &delays)
+    let actions = try storeSide.finishes.ended(key, end, in: storage, now: now, &delays)
+    return end == .finished ? actions + dutyEnded(now: now) : actions
   }
 
   /// The store delivered its whole list, and every transaction of it has arrived.
@@ -222,11 +229,11 @@ package struct SyncMachine<Storage: SyncStorage> {
     advance(to: now)
     storeSide.account = account
     storeSide.overflow.listed()
-    let actions = try storeSide.finishes.listed(keys, account: account, in: storage, now: now)
+    let (actions, ended) = try storeSide.finishes.listed(keys, account: account, in: storage, now: now)
     // Transactions that the store keeps come before entries that have been tried.
     guard isStoreHoldingMore else { return actions + goOnWithQuarantine(now: now) }
     storeSide.overflow.waitForCapacity(now: now, policy: policy)
-    return actions + waitForOverflow(now: now)
+    return actions + waitForOverflow(now: now) + (ended > 0 ? dutyEnded(now: now) : [])
   }
 
   /// The app discarded the entry. A pending answer does not apply to it any more.
@@ -257,47 +264,11 @@ package struct SyncMachine<Storage: SyncStorage> {
 // MARK: - Capacity
 
 extension SyncMachine {
-  /// Whether the store keeps transactions for which there was no capacity.
-  package var isStoreHoldingMore: Bool { storeSide.overflow.isStoreHoldingMore }
-
-  /// There may be capacity again: for owed updates, for transactions that the store keeps, and for the quarantine.
-  package mutating func capacityFreed(now: Timestamp) -> [SyncAction] {
-    useFreedCapacity(now: now) + askForOverflow()
-  }
-
   /// Leaves asking the store to the end of the event.
-  private mutating func useFreedCapacity(now: Timestamp) -> [SyncAction] {
+  mutating func useFreedCapacity(now: Timestamp) -> [SyncAction] {
     var actions = queueOwedUpdates(now: now)
     if !storeSide.overflow.freed() { actions += goOnWithQuarantine(now: now) }
     return actions
-  }
-
-  /// A transaction that was delivered by itself had no capacity.
-  package mutating func capacityLacked(now: Timestamp) -> [SyncAction] {
-    advance(to: now)
-    return isSuspended ? [] : waitForOverflow(now: now)
-  }
-
-  /// The store did not answer.
-  package mutating func storeNotListed(now: Timestamp) -> [SyncAction] {
-    advance(to: now)
-    storeSide.overflow.notListed()
-    return isSuspended ? [] : waitForOverflow(now: now)
-  }
-
-  /// A transaction could not be stored here. The store still has it.
-  package mutating func storeKeepsMore() { storeSide.overflow.storeKeepsMore() }
-
-  /// A transaction did not fit.
-  mutating func storeOverflows() { storeSide.overflow.full() }
-
-  mutating func waitForOverflow(now: Timestamp) -> [SyncAction] {
-    storeSide.overflow.wakeUp(now: now, policy: policy).map { [.wake(at: $0)] } ?? []
-  }
-
-  mutating func askForOverflow() -> [SyncAction] {
-    guard !lanes.hasInFlight, storeSide.overflow.ask() else { return [] }
-    return [.listStore]
   }
 
   /// A trial that had no capacity for all of its entries goes on.

@@ -24,7 +24,8 @@ extension Shop {
     await closeAgain()
   }
 
-  /// Tries everything again that waits: the user asked for it.
+  /// Tries everything again that waits, and once what the backend has rejected: the user asked for it. Nothing is tried
+  /// before the `Retry-After` of the backend is over.
   public func retryNow() async throws(SyncError) {
     let engine = try await openedByPerson()
     try await engine.wake(.userAsked)

@@ -97,11 +97,11 @@ struct FinishTable: Hashable {
 
   /// The store answered with its list. An owed finish that is not on the list is done, unless another store account is
   /// known to have bought the transaction: then it waits for that account. Marking one too many costs nothing, because
-  /// a settled transaction that is delivered again is finished again.
+  /// a settled transaction that is delivered again is finished again. `ended`: how many are done.
   mutating func listed(
     _ keys: Set<EntryKey>, account: String?, in storage: some SettlementStorage, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
-    var actions: [SyncAction] = []
+  ) throws(QueueError) -> (actions: [SyncAction], ended: Int) {
+    var (actions, ended): ([SyncAction], Int) = ([], 0)
     for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishOwed {
       if keys.contains(tombstone.key) {
         begin(tombstone, now: now, into: &actions)
@@ -114,10 +114,11 @@ struct FinishTable: Hashable {
       states[tombstone.key] = nil
       actions += .attempting { () throws(QueueError) in
         try storage.markFinished(tombstone.key)
+        ended += 1
         return []
       }
     }
-    return actions
+    return (actions, ended)
   }
 
   // MARK: Time

@@ -46,6 +46,8 @@ struct LaneTable {
     let isAboutAll = if case .signedIn = reason { false } else { true }
     let result: Result<Set<Lane>, QueueError>
     do throws(QueueError) {
+      // What a person asks for goes at once, also in a lane that nothing has come for since the start.
+      if reason == .userAsked { lanes.formUnion(try storage.lanes()) }
       result = .success(
         try storage.shortenWaits(in: isAboutAll ? nil : Array(lanes), now: now, policy: delays.policy))
     } catch {

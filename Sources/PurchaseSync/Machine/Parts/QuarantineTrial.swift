@@ -1,9 +1,10 @@
 import PurchaseQueue
 
-/// The quarantine: entries that are tried daily, after an update of the app, and when a new proof of them comes.
+/// The quarantine: entries that are tried daily, after an update of the app, when a person asks, and when a new proof of
+/// them comes.
 ///
 /// ```
-///              a day is over, or another version            all released
+///        a day is over, another version, or a person asks     all released
 ///   at rest ───────────────────────────────────▶ releasing ───────────────▶ at rest
 ///                                                 ▲  │ no capacity: goes on when some is freed
 ///                                                 └──┘ the backend asked to wait: goes on then
@@ -46,13 +47,29 @@ struct QuarantineTrial: Hashable {
         return [.wake(at: due)] + waiting
       }
     }
+    // Without a record the first entry was quarantined just now. Its day begins.
+    return try begin(after: last, isReleasing: last != nil, in: storage, now: now, policy: policy)
+  }
+
+  /// A person asks: a trial begins now. What makes the backend take an entry may have been done a minute ago.
+  mutating func asked(
+    in storage: some QuarantineStorage, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> [SyncAction] {
+    guard try storage.hasQuarantined() else { return [] }
+    let last = try storage.quarantineTrial()
+    return try begin(after: last, isReleasing: true, in: storage, now: now, policy: policy)
+  }
+
+  private mutating func begin(
+    after last: TrialRecord?, isReleasing: Bool, in storage: some QuarantineStorage, now: Timestamp,
+    policy: RetryPolicy
+  ) throws(QueueError) -> [SyncAction] {
     let keys = try storage.quarantined()
     // Damaged entries are counted by `hasQuarantined`, and cannot be tried.
     guard !keys.isEmpty else { return [] }
     try storage.keep(record(after: last, now: now))
     let next = SyncAction.wake(at: Self.nextTrial(now: now, policy: policy))
-    // The first entry was quarantined just now. Its day begins.
-    guard last != nil else { return [next] }
+    guard isReleasing else { return [next] }
     remaining = keys
     return try [next] + releaseRemaining(in: storage, now: now, policy: policy)
   }

@@ -5,14 +5,15 @@ import PurchaseQueue
 /// ```
 ///            full                      capacityFreed, or the moment comes
 ///   none ───────────▶ full(askAt) ─────────────────────────────────▶ capacityFreed
-///    ▲                 ▲   ▲  └── waitForCapacity: a later moment ──┘      │ ask, once nothing is in flight
+///    ▲                 ▲   ▲  └── waitForCapacity: a later moment ──┘      │ ask
 ///    │                 │   └────── full, or the store did not answer ──┐   ▼
 ///    └─────────────────┴──────── listed ─────────────────────────── askingStore
 /// ```
 ///
-/// The store is asked only when nothing is in flight: with a thousand transactions in the store, asking after each
-/// settled one would cost a thousand listings. What its last list had and what did not fit comes first (`heldArrived`):
-/// then a thousand cost two listings, and not one for each time that the queue was empty.
+/// The store is asked when the lane that freed capacity has nothing more to send, or when nothing is in flight, and after
+/// some seconds in any case: with a thousand transactions in the store, asking after each settled one would cost a thousand
+/// listings. What its last list had and what did not fit comes first (`heldArrived`): then a thousand cost two listings,
+/// and not one for each time that the queue was empty.
 enum StoreOverflow: Hashable {
   /// The store keeps nothing for lack of capacity.
   case none
@@ -88,7 +89,7 @@ enum StoreOverflow: Hashable {
     return nil
   }
 
-  /// Nothing is in flight. True if the store is to be asked now.
+  /// True if the store is to be asked now.
   mutating func ask() -> Bool {
     guard self == .capacityFreed else { return false }
     self = .askingStore

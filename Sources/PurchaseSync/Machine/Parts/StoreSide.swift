@@ -4,6 +4,8 @@ import PurchaseQueue
 struct StoreSide: Hashable {
   var finishes = FinishTable()
   var overflow = StoreOverflow.none
+  /// Whether the last transaction that did not fit lacked the capacity that duties of settled entries take.
+  var isFullOfDuties = false
   /// The store account of the last listing; nil if it is not known.
   var account: String?
 
