@@ -38,7 +38,7 @@ struct AppOptions: Equatable, CommandOptions {
   /// Where the app is killed.
   var crash: Checkpoints.Moment?
   /// The clock of the run.
-  var clock = FastClock(rate: 1)
+  var clock = FastClock.Words()
   /// How long the app waits for progress, see `AppPatience`.
   var seconds: Int64 = 20
   /// The pipe of the trace for the specification; nil for none.
@@ -83,9 +83,9 @@ struct AppOptions: Equatable, CommandOptions {
 
 extension Arguments {
   /// The clock of the parent.
-  mutating func clock(of option: String) throws(Command.UsageError) -> FastClock {
-    guard let clock = FastClock(words: try value(of: option)) else {
-      throw Command.UsageError(message: "\(option) needs START:SINCE:RATE")
+  mutating func clock(of option: String) throws(Command.UsageError) -> FastClock.Words {
+    guard let clock = FastClock.Words(try value(of: option)) else {
+      throw Command.UsageError(message: "\(option) needs RATE:APP:FILE")
     }
     return clock
   }

@@ -11,7 +11,7 @@ struct AppPatience {
     case outOfTime
   }
 
-  /// A loop pass takes 2 ms and more, so that on an idle machine the seconds decide.
+  /// A pass of the loop takes about 10 ms while nothing happens, so that on an idle machine the seconds decide.
   private static let loopsPerSecond = 100
   /// Attempts without a change are watched for so many times the seconds.
   private static let attemptsFactor: Int64 = 6
@@ -37,6 +37,13 @@ struct AppPatience {
   init(seconds: Int64, waitsForProgress: Bool, now: ContinuousClock.Instant = .now) {
     (self.seconds, self.waitsForProgress) = (seconds, waitsForProgress)
     (sinceAttempt, sinceProgress) = (Quiet(since: now), Quiet(since: now))
+  }
+
+  /// Until the next look. Each look takes the engine's time and stops the clock of the run (`FastClock`): with much left,
+  /// or while nothing happens, the end is not near.
+  var pause: Duration {
+    if left > 64 { return .milliseconds(25) }
+    return .milliseconds(left > 16 ? 10 : sinceAttempt.loops < 8 ? 2 : 8)
   }
 
   /// To be called in each pass of the waiting loop; nil to go on waiting.

@@ -50,7 +50,7 @@ struct EngineClient: AppClient {
       path: Device.queue(in: options.container),
       vault: Keychain(directory, isLocked: options.isVaultLocked),
       now: { phone.now() })
-    configuration.system = .noting(phone.clock)
+    configuration.system = .of(phone.clock)
     configuration.currentAccount = { phone.user }
     configuration.unclaimed = options.unclaimed
     if let entries = options.entries { configuration.limits.entries = entries }

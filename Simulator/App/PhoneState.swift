@@ -76,7 +76,20 @@ final class PhoneState: Sendable {
     offset.withLock { $0 += milliseconds }
   }
 
+  /// The pause of a simple app between two attempts.
+  func pause() async throws { try await clock.sleep(milliseconds: 20_000) }
+
   func now() -> Timestamp { clock.now().adding(milliseconds: offset.value) }
+}
+
+/// The clock stands while a request is on its way.
+struct ClockedTransport: BackendTransport {
+  let base: any BackendTransport
+  let clock: FastClock
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    try await clock.whileAsking { () async throws(TransportError) in try await base.send(request) }
+  }
 }
 
 /// The way to the backend, which ends where the phone has no network, or a network with a sign-in page.
@@ -86,7 +99,7 @@ struct SwitchedTransport: BackendTransport {
 
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     switch phone.passing() {
-    case .online: return try await base.send(request)
+    case .online: return try await ClockedTransport(base: base, clock: phone.clock).send(request)
     case .offline: throw TransportError(reason: "no network")
     case .portal(let requests):
       return BackendResponse(

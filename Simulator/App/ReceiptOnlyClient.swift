@@ -76,7 +76,7 @@ actor ReceiptOnlyClient: AppClient {
           continue
         }
         isSent = false
-        try await DeliveryNote.pause(.milliseconds(20))
+        try await parts.phone.pause()
       } catch {
         isSent = false
         break

@@ -31,9 +31,6 @@ extension UnsentList {
 /// An app that puts a purchase in a list, finishes it, and sends the head of the list again and again until the answer is
 /// 200. Three of the clients are this one with different lists.
 actor RetryingClient: AppClient {
-  /// Half a minute, at the pace of the scenarios.
-  private static let pause = Duration.milliseconds(20)
-
   private let parts: AppParts
   private let store: MockStoreClient
   private let backend: StatusOnlyBackend
@@ -114,7 +111,7 @@ actor RetryingClient: AppClient {
       } else {
         failed(head)
         do {
-          try await DeliveryNote.pause(Self.pause)
+          try await parts.phone.pause()
         } catch {
           break
         }

@@ -62,7 +62,7 @@ actor RevenueCatRuleClient: AppClient {
       for transaction in unfinished where !isClosed { await post(transaction) }
       guard !unfinished.isEmpty else { break }
       do {
-        try await DeliveryNote.pause(.milliseconds(20))
+        try await parts.phone.pause()
       } catch {
         break
       }

@@ -18,13 +18,12 @@ struct SimulatedApp {
     ParentWatch.start {}
     let trace = AppTrace(isOn: options.isTraced)
     do {
+      let clock = try FastClock(options.clock)
       let phone = try PhoneState(
-        signedIn: options.signedIn, clock: options.clock, clockShift: options.clockShift,
+        signedIn: options.signedIn, clock: clock, clockShift: options.clockShift,
         clockFile: Device.clock(beside: options.container))
       let steps = try DeviceSteps(options)
-      let work = WorkNotes()
       let checkpoints = Checkpoints(options.crash) { checkpoint in
-        work.note()
         trace.passed(checkpoint)
         steps?.passed(checkpoint)
       }
@@ -32,7 +31,9 @@ struct SimulatedApp {
         options: options, checkpoints: checkpoints, phone: phone, trace: trace, steps: steps)
       try FileManager.default.createDirectory(
         atPath: options.container, withIntermediateDirectories: true)
-      let store = MockStoreClient(base: options.store ?? options.server, device: options.phone)
+      let store = MockStoreClient(base: options.store ?? options.server, device: options.phone) {
+        ClockedTransport(base: $0, clock: clock)
+      }
       let code = try await AppLaunch(parts, store, try await Self.client(parts, store)).run()
       writeCounts(parts.checkpoints)
       return code
@@ -118,9 +119,10 @@ struct AppLaunch {
   ///
   /// - Parameter gate: The path of a file. If there is one, the app stays open until the file exists.
   private func use(milliseconds: Int64, until gate: String?) async -> AppPatience.End {
-    let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
-    guard let gate else { return await wait(isLimited: false) { $0 == 0 || ContinuousClock.now >= end } }
-    return await wait { _ in ContinuousClock.now >= end && FileManager.default.fileExists(atPath: gate) }
+    let clock = parts.phone.clock
+    let end = clock.now().adding(milliseconds: milliseconds * clock.rate)
+    guard let gate else { return await wait(isLimited: false) { $0 == 0 || clock.now() >= end } }
+    return await wait { _ in clock.now() >= end && FileManager.default.fileExists(atPath: gate) }
   }
 
   private func useUntilDone() async -> AppPatience.End { await wait { $0 == 0 } }
@@ -151,21 +153,16 @@ struct AppLaunch {
       let passages = parts.checkpoints.counts.values.reduce(0, +)
       if let end = patience.end(left: left, passages: passages), isLimited { return end }
       do {
-        try await Task.sleep(for: Self.pause(before: left))
+        try await Task.sleep(for: patience.pause)
       } catch {
         return .done
       }
     }
   }
 
-  /// Looking takes the engine's time: with much left, the end is not near.
-  private static func pause(before left: Int) -> Duration {
-    .milliseconds(left > 64 ? 25 : left > 16 ? 10 : 2)
-  }
-
   private func perform(_ step: AppStep) async throws {
     let phone = parts.phone
-    if step.changesWhatCanBeDelivered { Terminal.line(DeliveryNote.changed(at: DeliveryNote.now).line) }
+    if step.changesWhatCanBeDelivered { Terminal.line(DeliveryChange(at: phone.clock.now()).line) }
     switch step {
     case .buy(let product, let account):
       phone.signIn(account)

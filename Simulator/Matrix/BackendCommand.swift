@@ -9,7 +9,7 @@ struct BackendCommand {
 
   func execute() async -> Int32 {
     let checkpoints = Checkpoints(options.crash)
-    let (counts, clock) = (options.counts, options.clock)
+    let counts = options.counts
     ParentWatch.start {
       guard let counts else { return }
       do {
@@ -19,6 +19,7 @@ struct BackendCommand {
       }
     }
     do {
+      let clock = try FastClock(options.clock)
       let steps = try StepChannel.ofChild(options.specification).map(ServerSteps.init)
       let server = try MockServer(
         databasePath: options.database, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
@@ -79,7 +80,7 @@ struct BackendOptions: Equatable, CommandOptions {
   var store = URL(fileURLWithPath: "/")
   var port: UInt16 = 0
   /// The clock of the run.
-  var clock = FastClock(rate: 1)
+  var clock = FastClock.Words()
   var seed: UInt64 = 1
   var crash: Checkpoints.Moment?
   var counts: String?

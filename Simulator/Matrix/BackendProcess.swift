@@ -20,13 +20,14 @@ final class BackendProcess: Sendable {
   }
 
   init(
-    database: String, store: URL, clock: FastClock, crash: Checkpoints.Moment? = nil, counts: String? = nil,
+    database: String, store: URL, clock: FastClock.Words, crash: Checkpoints.Moment? = nil,
+    counts: String? = nil,
     isQuiet: Bool,
     log: RunLog? = nil, trace: StepTrace? = nil
   ) throws {
     (self.log, self.trace) = (log, trace)
     arguments =
-      ["backend", "--database", database, "--store", store.absoluteString, "--clock", clock.words]
+      ["backend", "--database", database, "--store", store.absoluteString, "--clock", clock.text]
       + (trace.map { ["--specification", $0.path] } ?? [])
     self.isQuiet = isQuiet
     var extra = KillPlan(crash: crash).arguments

@@ -19,7 +19,8 @@ struct MatrixRun {
     let trace =
       settings.isSpecified && cell != nil
       ? try StepTrace(below: device.directory, after: start.trace) : nil
-    let clock = FastClock(rate: start.scenario.timeScale, from: start.moment)
+    let clock = try RunClock(
+      at: device.directory + "/run-clock", rate: start.scenario.timeScale, from: start.moment)
     let store = try MockServer(
       databasePath: device.directory + "/store.sqlite", products: ServedProducts.all,
       bundleID: ServeCommand.bundleID,
@@ -33,7 +34,7 @@ struct MatrixRun {
     defer { store.stop() }
     let isBackends = cell?.point.process == .backend
     let backend = try BackendProcess(
-      database: device.environment, store: store.baseURL, clock: clock,
+      database: device.environment, store: store.baseURL, clock: clock.words,
       crash: isBackends ? cell?.moment : nil,
       counts: directory.map { $0 + "/backend.json" }, isQuiet: !settings.isVerbose, log: log,
       trace: trace)

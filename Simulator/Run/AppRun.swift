@@ -8,7 +8,7 @@ struct AppRun {
   let client: Client
   var device: Device
   /// The clock of the run.
-  let clock: FastClock
+  let clock: RunClock
   let backend: URL
   let store: URL
   /// Whether messages of the app are shown.
@@ -31,7 +31,8 @@ struct AppRun {
     openUntil: String? = nil
   ) throws -> ChildProcess {
     log?.note(.app, .launch, "launched", detail: "signed in: " + launch.signedIn.joined(separator: ", "))
-    var arguments = ["app"] + self.arguments(launch, steps) + kill.arguments
+    let words = clock.join()
+    var arguments = ["app", "--clock", words.text] + self.arguments(launch, steps) + kill.arguments
     if let counts { arguments += ["--counts", counts] }
     if let openUntil { arguments += ["--open-until", openUntil] }
     if isVerbose { arguments.append("--verbose") }
@@ -39,13 +40,24 @@ struct AppRun {
     if let trace { arguments += ["--specification", trace.path] }
     if let bug { arguments += ["--plant", bug.rawValue] }
     delivery?.launched()
-    return try ChildProcess(arguments, isQuiet: !isVerbose) { [log, delivery] line in
-      if let note = DeliveryNote(line: line) {
-        delivery?.heard(note)
-      } else if !line.isEmpty {
-        // An empty line is a sign of life.
-        log?.heard(line)
+    let end: @Sendable () -> Void = { [clock, delivery] in
+      clock.left(words)
+      delivery?.ended()
+    }
+    do {
+      let child = try ChildProcess(arguments, isQuiet: !isVerbose, onEnd: end) { [log, delivery] line in
+        if let change = DeliveryChange(line: line) {
+          delivery?.changed(at: change.moment)
+        } else if !line.isEmpty {
+          // An empty line is a sign of life.
+          log?.heard(line)
+        }
       }
+      clock.began(words, as: child.number)
+      return child
+    } catch {
+      end()
+      throw error
     }
   }
 
@@ -70,7 +82,7 @@ struct AppRun {
   private func arguments(_ launch: Scenario.Launch, _ steps: [AppStep]) -> [String] {
     var arguments = [
       "--client", client.rawValue, "--server", backend.absoluteString, "--store", store.absoluteString,
-      "--container", device.container, "--vault", device.keychain, "--clock", clock.words,
+      "--container", device.container, "--vault", device.keychain,
       "--seconds", "\(scenario.seconds)", "--steps", JSONValue.array(steps.map(\.fileValue)).text,
       "--signed-in", launch.signedIn.joined(separator: ","), "--clock-shift", "\(clockShift)",
     ]

@@ -44,8 +44,12 @@ final class ChildProcess: Sendable {
   /// - Parameters:
   ///   - arguments: The hidden command and its options.
   ///   - isQuiet: Its standard error is not shown.
+  ///   - onEnd: Called once when it has ended, on a thread of its own. Not called if it cannot be started.
   ///   - onLine: Called for each line of its standard output, on a thread of its own.
-  init(_ arguments: [String], isQuiet: Bool = false, onLine: @escaping @Sendable (String) -> Void) throws {
+  init(
+    _ arguments: [String], isQuiet: Bool = false, onEnd: @escaping @Sendable () -> Void = {},
+    onLine: @escaping @Sendable (String) -> Void
+  ) throws {
     process.executableURL = Self.executable
     process.arguments = arguments
     process.standardInput = lifeline
@@ -53,7 +57,10 @@ final class ChildProcess: Sendable {
     process.standardOutput = pipe
     if isQuiet { process.standardError = FileHandle.nullDevice }
     let ended = ended
-    process.terminationHandler = { _ in ended.signal() }
+    process.terminationHandler = { _ in
+      onEnd()
+      ended.signal()
+    }
     output = LineReader(pipe.fileHandleForReading, onLine: onLine)
     do {
       try process.begin()

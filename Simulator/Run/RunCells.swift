@@ -19,13 +19,11 @@ struct RunCells {
       let name = Self.name(of: cell)
       defer { scratch.drop(name) }
       return Outcome(cell, log, "\(cell.scenario.name), \(cell.client.rawValue): could not be run") {
-        var score = try run(cell, log, on: try scratch.device(name))
-        // A busy machine makes a run late now and then. A client that is late is late each time.
-        for _ in 0..<2 where score.isLate && log == nil && settings.keep == nil {
-          scratch.drop(name)
-          score = try run(cell, log, on: try scratch.device(name))
-        }
-        return (false, score)
+        let run = ScenarioRun(
+          scenario: cell.scenario, client: cell.client, seed: settings.seed, chaos: chaos,
+          device: try scratch.device(name), isVerbose: settings.isVerbose, log: log,
+          isSpecified: settings.isSpecified, bug: bug)
+        return (false, try run.run())
       }
     } show: { outcome in
       switch outcome.result {
@@ -34,13 +32,6 @@ struct RunCells {
       }
       show(outcome)
     }
-  }
-
-  private func run(_ cell: Cell, _ log: RunLog?, on device: Device) throws -> Score {
-    try ScenarioRun(
-      scenario: cell.scenario, client: cell.client, seed: settings.seed, chaos: chaos, device: device,
-      isVerbose: settings.isVerbose, log: log, isSpecified: settings.isSpecified, bug: bug
-    ).run()
   }
 
   /// The folder of a run's files.

@@ -11,11 +11,11 @@ final class ScenarioEnvironment {
   let device: Device
   let server: MockServer
   let log: RunLog?
-  let delivery = DeliveryWatch()
+  let delivery: DeliveryWatch
   /// Nil without a specification.
   private let trace: StepTrace?
   /// The clock of store, backend and phones.
-  let clock: FastClock
+  let clock: RunClock
   /// How far they are ahead of it, in milliseconds.
   private(set) var shift: Int64 = 0
   private var backup: BackendBackup?
@@ -28,15 +28,16 @@ final class ScenarioEnvironment {
     self.log = log
     let served = Locked<MockServer?>(nil)
     self.trace = trace
-    let clock = FastClock(rate: scenario.timeScale)
+    let clock = try RunClock(at: device.directory + "/run-clock", rate: scenario.timeScale)
     self.clock = clock
+    let delivery = DeliveryWatch { clock.now() }
+    self.delivery = delivery
     server = try MockServer(
       databasePath: device.environment, products: ServedProducts.all, bundleID: ServeCommand.bundleID,
       environment: scenario.environment, seed: seed,
-      onRequest: { [delivery] moment in
+      onRequest: { moment in
         log?.saw(moment)
         trace?.passed(moment)
-        if moment.method == "POST" { delivery.worked() }
         if moment.phase == .beforeHandling { delivery.requested(fault: moment.fault) }
         if moment.phase == .afterHandling, moment.method == "POST" { served.value?.measure(delivery) }
         onRequest(moment)

@@ -136,10 +136,8 @@ struct ScenarioRun {
       guard let least, let gate, try environment.granted() >= least else { return }
       try Data().write(to: URL(fileURLWithPath: gate))
     }
-    environment.delivery.ended()
     trace?.died(child, end, on: app.device)
     let other = second?.wait()
-    if second != nil { environment.delivery.ended() }
     if let second, let other { trace?.died(second, other, on: app.device) }
     killer.watch(nil, order: nil)
     app.note(end, kill)

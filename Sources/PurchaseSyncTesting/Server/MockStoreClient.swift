@@ -7,7 +7,7 @@ public import PurchaseSync
 /// One value is one launch of the app. Transactions that another value paid are redelivered to this one as after a
 /// restart.
 public struct MockStoreClient: SellingStore {
-  private let transport: any BackendTransport
+  private var transport: any BackendTransport
   private let storeAccount: String?
   private let device: String?
   private let launch = UUID().uuidString
@@ -27,6 +27,12 @@ public struct MockStoreClient: SellingStore {
   ///   - device: The name of a device. The store account on it can change, see `signIn(_:)` and `StoreModel.signIn`.
   public init(base: URL, device: String) {
     self.init(base: base, storeAccount: nil, device: device)
+  }
+
+  /// The same, over a way that is made of the usual one.
+  package init(base: URL, device: String, through way: (any BackendTransport) -> any BackendTransport) {
+    self.init(base: base, device: device)
+    transport = way(transport)
   }
 
   /// - Parameters:
