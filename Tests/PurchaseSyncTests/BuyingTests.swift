@@ -245,6 +245,27 @@ import Testing
     }
   }
 
+  @Test func `an order is used again within an hour of the last time that a process got it`() async throws {
+    try await BuyingFixture.with { shop in
+      var configuration = try shop.configuration()
+      // The reservation of the next order displaces the one before.
+      configuration.limits = QueueLimits(entries: 1)
+      let earlier = try await shop.open(configuration)
+      let first = try await earlier.begin(product: "gems", account: "alice")
+      await earlier.shutdown()
+      shop.pass(hours: 2)
+      let app = try await shop.open(configuration)
+      #expect(try await app.begin(product: "gems", account: "alice").number == first.number)
+      _ = try await app.begin(product: "pro", account: "alice")
+      await app.shutdown()
+      shop.shift.withLock { $0 += 1_800_000 }
+      let other = try await shop.open(configuration)
+      let second = try await other.begin(product: "gems", account: "alice")
+      #expect(second.number != first.number, "the sheet of the first may still be open")
+      await other.shutdown()
+    }
+  }
+
   @Test func `a product that was settled a moment before the order closes the order`() async throws {
     try await BuyingFixture.with { shop in
       let engine = try await shop.open()

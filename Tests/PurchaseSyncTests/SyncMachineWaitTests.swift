@@ -37,6 +37,66 @@ import Testing
     #expect(Set(try waits(after: [verdict], policy: impatient)) == [1])
   }
 
+  // MARK: A wake during a request
+
+  /// What comes of a request after a wake came while it was under way.
+  private enum End: CaseIterable {
+    case pending, notAnswered, unknown, refused, failed, withoutProof
+  }
+
+  /// Alice's lane after so many rounds, with a request under way.
+  private func rounds(_ count: Int, _ end: End) throws -> MachineRun {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    for _ in 1..<count {
+      try give(end, &run)
+      try #require(run.letPass(inDays(1)).sent == [["100"]])
+    }
+    return run
+  }
+
+  private func give(_ end: End, _ run: inout MachineRun) throws {
+    switch end {
+    case .pending: _ = run.reply(["100": .pending])
+    case .notAnswered: _ = run.reply([:])
+    case .unknown: _ = run.reply(["100": .unknownTransaction])
+    case .refused: _ = try run.fail(alice, .backendFault(reason: "HTTP 422"))
+    case .failed: _ = try run.fail(alice, .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: nil))
+    case .withoutProof: _ = try run.fail(alice, .proofMissing)
+    }
+  }
+
+  @Test(arguments: End.allCases, [1, 7, 9])
+  private func `an answer to a request that a wake met postpones the entry as if there was no wake`(
+    end: End, count: Int
+  ) throws {
+    for reason in [WakeReason.foreground, .networkBack, .userAsked] {
+      var run = try rounds(count, end)
+      _ = run.wake(reason)
+      run.now = run.now.adding(milliseconds: 3_000)
+      try give(end, &run)
+      #expect(run.isSending(alice) || run.letPass(10_000).sent == [["100"]], "\(reason)")
+    }
+  }
+
+  @Test func `a wake shortens the pause that the answer to a request under way asks for`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = run.wake(.foreground)
+    _ = run.reply(["100": .pending], retryAfter: 600)
+    #expect(run.letPass(599_000).sent == [])
+    #expect(run.letPass(200_000).sent == [["100"]])
+  }
+
+  @Test func `a purchase ends the wait that the answer to a request under way begins`() throws {
+    var run = try MachineRun()
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.arrive(bought("101", token: 2))
+    _ = run.reply(["100": .pending])
+    let wait = try #require(run.entry("100")?.readyAt).milliseconds(since: run.now)
+    #expect(wait > 1_000)
+  }
+
   // MARK: Credentials
 
   @Test func `credentials that are missing are asked for, unless newer ones came during the request`() throws

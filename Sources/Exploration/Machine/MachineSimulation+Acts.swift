@@ -316,7 +316,7 @@ extension MachineSimulation {
     do throws(QueueError) {
       try phone.disk.takeImage()
       phone.image = phone.shadow.image
-      phone.askedInImage = phone.asked.filter { $0.value.until > now }
+      (phone.askedInImage, phone.clockInImage, phone.imageTakenAt) = (phone.asked, phone.clock, now)
       watch?.take(.backedUp(phone.number))
     } catch {
       phone.image = nil

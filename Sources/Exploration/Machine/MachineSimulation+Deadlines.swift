@@ -109,9 +109,10 @@ extension MachineSimulation {
 
   /// A phone is set back to its backup, with the waits that were open then. A machine cannot know how much of one is over.
   func restoreWaits(of phone: Phone) {
-    for (what, wait) in phone.askedInImage {
-      let known = phone.asked[what] ?? wait
-      phone.asked[what] = known.until < wait.until ? wait : known
+    // By a clock that went back since, those that were over are open again.
+    let back = max(0, phone.clockInImage - phone.clock)
+    for (what, wait) in phone.askedInImage where wait.until > phone.imageTakenAt || wait.until + back > now {
+      phone.asked[what] = phone.asked[what]?.orLonger(wait) ?? wait
       phone.restarting.insert(what)
     }
   }
@@ -119,12 +120,7 @@ extension MachineSimulation {
   /// The phone's clock is set: a wait that is open may end, or begin once more.
   func restartWaits(of phone: Phone, by distance: Int64) {
     let goesBack = distance < 0
-    // Nobody saw the end of a wait while no process ran: by the clock that went back it is still open.
-    if goesBack, !processes.contains(where: { $0.phone === phone && $0.isAlive }) {
-      for (what, wait) in phone.asked where wait.until <= now && wait.until - distance > now {
-        phone.asked[what]?.until = min(wait.until - distance, now + wait.length)
-      }
-    }
+    phone.unseenJump = max(0, phone.unseenJump - distance)
     guard phone.asked.values.contains(where: { $0.until > now }) else { return }
     for (what, wait) in phone.asked where wait.until > now && goesBack {
       // A machine begins it once more at its next event, which comes at the end of the wait at the latest, or at a launch.
@@ -136,6 +132,11 @@ extension MachineSimulation {
 
   /// A machine starts. After the clock went back it cannot know how much of a stored wait is over.
   func restartWaitsAtLaunch(of phone: Phone) {
+    // No process saw the clock go back: by its time, waits that were over are still open.
+    for (what, wait) in phone.asked where wait.until <= now && wait.until + phone.unseenJump > now {
+      phone.asked[what]?.until = min(wait.until + phone.unseenJump, now + wait.length)
+    }
+    phone.unseenJump = 0
     for what in phone.restarting {
       guard let wait = phone.asked[what] else { continue }
       phone.asked[what]?.until = max(wait.until, now + wait.length)

@@ -111,6 +111,7 @@ extension MachineSimulation {
     _ event: (inout SyncMachine<WatchedStorage>, Timestamp) throws(QueueError) -> [SyncAction]
   ) -> QueueError? {
     process.storage.beginEvent()
+    process.phone.unseenJump = 0
     var thrown: QueueError?
     process.machine.uptime = now
     do throws(QueueError) {

@@ -276,7 +276,8 @@ extension MachineSimulation {
       // If no phone knows that it is settled, a phone has to take it once more.
       let isKnown = isSettled && phones.contains { $0.shadow.row(sale).isBuried }
       if !isKnown, phones.contains(where: isFull) { continue }
-      if !isSettled, isListedNowhere, knobs.entries < 64 { continue }
+      // There was none while its Apple ID was signed in.
+      if !isKnown, isListedNowhere, knobs.entries < 64 { continue }
       return Pending(
         invariant: isSettled ? .finished : .delivered,
         description: "\(Names.id(sale)) is \(isSettled ? "settled" : "paid") and unfinished in the store")

@@ -32,8 +32,12 @@ final class Phone {
   var taking = DeliveryDeadline()
   /// The longest waits that the backend may have caused: of a purchase by its number, of a lane, and of all.
   var asked: [AskedBy: AskedWait] = [:]
-  /// Those that were open when it was backed up.
+  /// Those of the time when it was backed up, with its clock then.
   var askedInImage: [AskedBy: AskedWait] = [:]
+  var clockInImage: Int64 = 0
+  var imageTakenAt: Int64 = 0
+  /// How far its clock went back since the last event of any of its processes.
+  var unseenJump: Int64 = 0
   /// Those that were not over when the clock went back, until a process starts.
   var restarting: Set<AskedBy> = []
   /// When the backend last gave a verdict about a purchase that leaves it in the queue.
@@ -97,6 +101,13 @@ struct AskedWait {
     let day: Int64 = 86_400_000
     length = min(min(max(asked, 0), day) * 6 / 5, day)
     until = now + length
+  }
+
+  /// A machine may obey either of them: the longest of both.
+  func orLonger(_ other: AskedWait) -> AskedWait {
+    var longest = until < other.until ? other : self
+    longest.length = max(length, other.length)
+    return longest
   }
 }
 

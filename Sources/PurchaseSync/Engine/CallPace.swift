@@ -50,6 +50,9 @@ extension CallPace {
   package static var finishRepeats: CallPace { CallPace(burst: 20, interval: 4_000) }
   /// Calls of `fulfil` for outcomes of which it has failed, until it succeeds: whatever it needs is at fault, not one of them.
   package static var repeatedFulfilments: CallPace { CallPace(burst: 20, interval: 2_000) }
+  /// Uploads that begin with an entry whose verdict was not final, while the backend is well: entries that come due within
+  /// the pace go together.
+  package static var repeatedUploads: CallPace { CallPace(burst: 20, interval: 2_000) }
   /// Lists of the store's unfinished transactions.
   package static var listings: CallPace { CallPace(burst: 10, interval: 5_000) }
   /// Wakes of the engine, for all reasons together. The return from the background is none of them.

@@ -125,6 +125,8 @@ extension SyncEngine {
     if let missing = body.missing {
       let listed = await proofsFromStore()
       let proof = listed?[missing.key]
+      // The next list ends the wait of what it holds (`SyncMachine.endProofWait`).
+      if listed == nil, !Task.isCancelled { listStore() }
       // The store was already told that an update is finished and will not list it again: the backend asks the store by
       // id. If the store did not answer, conclude nothing.
       guard proof != nil || missing.isUpdate && listed != nil && !Task.isCancelled else {

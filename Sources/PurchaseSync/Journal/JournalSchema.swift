@@ -13,7 +13,7 @@ import PurchaseSQLite
 /// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details owes everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases, in the order of their requests |
 /// | `order_extras` | the app's context of an order, and whether this device made it |
-/// | `own_orders` | orders that this installation made (0), of an earlier one that the vault brought back (1), and of another device whose file was copied (2) |
+/// | `own_orders` | orders that this installation made (0), of an earlier one that the vault brought back (1), and of another device whose file was copied (2); and when the app got the order last, by the device's clock |
 /// | `order_notices` | orders whose state the backend has not heard yet |
 /// | `owned_orders` | orders that the store answered with an earlier transaction, until the app confirms their outcome |
 /// | `owned_answers` | what the backend said to the account of such an order about the transaction |
@@ -80,7 +80,8 @@ package enum JournalSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS own_orders(
       number TEXT PRIMARY KEY,
-      is_restored INTEGER NOT NULL
+      is_restored INTEGER NOT NULL,
+      handed_out_at INTEGER
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS order_notices(
       number TEXT PRIMARY KEY,

@@ -126,26 +126,27 @@ struct OrderJournal {
     try write(row)
   }
 
-  /// The newest order that was made for the same purchase in the span, is open, and stays open until `expiry`. None
-  /// whose number is in `excluding`, none with a reservation, and none that this installation did not make itself.
+  /// The newest order that was made for the same purchase since `madeFrom`, is open, and stays open until `expiry`. None
+  /// whose number is in `excluding`, none with a reservation, and only one that this installation made itself and that no
+  /// process of it has handed out after `lastHandedOut`.
   func openOrder(
-    _ wanted: OrderWish, madeFrom: Timestamp, through: Timestamp, openUntil expiry: Timestamp,
+    _ wanted: OrderWish, madeFrom: Timestamp, lastHandedOut: Timestamp, openUntil expiry: Timestamp,
     excluding: Set<String>, now: Timestamp
   ) throws(QueueError) -> PurchaseOrder? {
     let rows = try wrap { () throws(SQLiteError) in
       try file.connection.prepare(
         """
         SELECT \(JournalRow.columns) FROM orders
-        WHERE product=? AND quantity=? AND created_at BETWEEN ? AND ? AND account=? AND state='open'
+        WHERE product=? AND quantity=? AND created_at>=? AND account=? AND state='open'
           AND bound_to IS NULL AND ifnull(expires_at, ?)>=?
           AND NOT EXISTS (SELECT 1 FROM reservations WHERE name=number AND until>?)
-          AND number IN (SELECT number FROM own_orders WHERE is_restored=0)
+          AND number IN (SELECT number FROM own_orders WHERE is_restored=0 AND handed_out_at<=?)
         ORDER BY created_at DESC, number DESC
         """
       ).all([
         .text(wanted.product), .integer(Int64(wanted.quantity)), .integer(madeFrom.milliseconds),
-        .integer(through.milliseconds), .text(wanted.account), .integer(.max), .integer(expiry.milliseconds),
-        .integer(now.milliseconds),
+        .text(wanted.account), .integer(.max), .integer(expiry.milliseconds), .integer(now.milliseconds),
+        .integer(lastHandedOut.milliseconds),
       ]) { JournalRow($0) }
     }
     return rows.lazy.compactMap { $0 }.first { $0.isWhole && !excluding.contains($0.order.number) }?.order

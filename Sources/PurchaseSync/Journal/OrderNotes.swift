@@ -59,9 +59,18 @@ struct OrderNotes {
 
   // MARK: Made on this device
 
-  /// This installation made the order, or `isRestored`: an earlier one, and it came back from the vault.
-  func noteOwn(_ number: String, isRestored: Bool = false) throws(QueueError) {
-    try run("INSERT OR REPLACE INTO own_orders VALUES(?,?)", [.text(number), .flag(isRestored)])
+  /// This installation made the order, and the app gets it now.
+  func noteOwn(_ number: String, handedOutAt now: Timestamp) throws(QueueError) {
+    try run(
+      "INSERT OR REPLACE INTO own_orders VALUES(?,?,?)",
+      [.text(number), .integer(0), .integer(now.milliseconds)])
+  }
+
+  /// An earlier installation made the order, and it came back from the vault.
+  func noteRestored(_ number: String) throws(QueueError) {
+    try run(
+      "INSERT OR REPLACE INTO own_orders VALUES(?,?,?)",
+      [.text(number), .integer(1), .integer(nil as Int64?)])
   }
 
   func isOwn(_ number: String) throws(QueueError) -> Bool {
@@ -80,7 +89,7 @@ struct OrderNotes {
   func disownOrders() throws(QueueError) {
     try file.read { () throws(SQLiteError) in
       try file.connection.execute(
-        "INSERT OR REPLACE INTO own_orders SELECT number, 2 FROM orders WHERE bound_to IS NULL")
+        "INSERT OR REPLACE INTO own_orders SELECT number, 2, NULL FROM orders WHERE bound_to IS NULL")
     }
   }
 

@@ -6,7 +6,7 @@ extension SyncFile {
   /// How long capacity is reserved for a payment, in milliseconds: longer than a sheet is open. A payment that comes
   /// later, such as an approved one, stays with the store until there is capacity.
   private static var reservationTime: Int64 { 3_600_000 }
-  /// For how long an order of an earlier process is used for the same purchase, in milliseconds.
+  /// For how long an order of another process is used for the same purchase, in milliseconds.
   private static var reuseTime: Int64 { 86_400_000 }
 
   private func reserve(_ name: String, now: Timestamp) throws(QueueError) {
@@ -55,7 +55,7 @@ extension SyncFile {
       // The backend may answer with an order that was cancelled here: it is open again.
       try self.merge(made, isAnswer: true)
       try self.orderNotes.keep(OrderExtras(context: context), of: made.number)
-      try self.orderNotes.noteOwn(made.number)
+      try self.orderNotes.noteOwn(made.number, handedOutAt: now)
       return true
     }
     guard isMine else { return nil }
@@ -71,7 +71,7 @@ extension SyncFile {
       try self.reserve(order.number, now: now)
       try self.journal.write(JournalRow(order, boundTo: nil))
       try self.orderNotes.keep(extras, of: order.number)
-      try self.orderNotes.noteOwn(order.number)
+      try self.orderNotes.noteOwn(order.number, handedOutAt: now)
       try self.orderNotes.owe(
         OrderNotice(number: order.number, account: order.account, state: order.state))
     }
@@ -79,8 +79,8 @@ extension SyncFile {
     mirror(order, extras)
   }
 
-  /// An order of an earlier process for the same purchase, if its sheet cannot be open any more: it was made more than
-  /// an hour and less than a day ago. Only an order that this installation made: another device may have handed out its
+  /// An order of another process for the same purchase, if its sheet cannot be open any more: the app got it last more
+  /// than an hour ago, and it was made less than a day ago. Only an order that this installation made: another device may have handed out its
   /// own, and what the vault knows of an order may be old. A cancelled order is never used again: its payment may still
   /// complete, and two purchases would share one order.
   func reuse(
@@ -89,10 +89,12 @@ extension SyncFile {
     let hour = Self.reservationTime
     let found = try queue.transaction { () throws(QueueError) -> PurchaseOrder? in
       var order = try self.journal.openOrder(
-        wish, madeFrom: now.adding(milliseconds: -Self.reuseTime), through: now.adding(milliseconds: -hour),
-        openUntil: now.adding(milliseconds: hour), excluding: handedOut, now: now)
+        wish, madeFrom: now.adding(milliseconds: -Self.reuseTime),
+        lastHandedOut: now.adding(milliseconds: -hour), openUntil: now.adding(milliseconds: hour),
+        excluding: handedOut, now: now)
       guard let number = order?.number else { return nil }
       try self.reserve(number, now: now)
+      try self.orderNotes.noteOwn(number, handedOutAt: now)
       var extras = try self.orderNotes.extras(of: number)
       extras.context = context
       try self.orderNotes.keep(extras, of: number)

@@ -72,7 +72,7 @@ extension SyncFile {
       try queue.transaction { () throws(QueueError) in
         try self.merge(order)
         try self.orderNotes.keep(extras, of: order.number)
-        try self.orderNotes.noteOwn(order.number, isRestored: true)
+        try self.orderNotes.noteRestored(order.number)
         guard extras.isDeviceMade else { return }
         // Whether the backend knows it is not in the vault. To register it again changes nothing.
         try self.orderNotes.owe(

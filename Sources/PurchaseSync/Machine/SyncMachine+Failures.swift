@@ -47,6 +47,18 @@ extension SyncMachine {
     }
   }
 
+  /// A wake came while the request was under way: it ends the waits of entries, too, that the answer began.
+  mutating func wakeAgain(_ request: InFlight, in lane: Lane, now: Timestamp) -> [SyncAction] {
+    guard request.endsEntryWaits else { return [] }
+    return .attempting { () throws(QueueError) in
+      guard try !laneStorage.shortenWaits(in: [lane], now: now, policy: policy).isEmpty else { return [] }
+      update(lane) { state, delays in
+        state.wake(for: state.purpose, hasShortened: true, now: now, &delays)
+      }
+      return sendNext(lane, now: now)
+    }
+  }
+
   /// Whether the lane waits for credentials.
   package func isWaitingForSignIn(in lane: Lane) -> Bool { state(of: lane).activity == .signInNeeded }
 

@@ -190,7 +190,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     lanes[lane].ended(backoff)
     if hasSettled || updates.mayBeOwed { actions += useFreedCapacity(now: now) }
     if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
-    sendNext(lane, into: &actions, now: now)
+    actions += wakeAgain(request, in: lane, now: now) + sendNext(lane, now: now)
     if freesOthers { actions += sendAll(now: now) }
     actions += askForOverflow(unlessSending: lane, now: now)
     return actions
@@ -207,8 +207,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     var actions = retry.hear(from: storage)
     lanes[lane].failed(failure.inLane(lane), request, &retry, now: now, &delays)
     actions += try failed(failure.inLane(lane), request, in: lane, now: now)
-    actions += askForOverflow(now: now)
-    return actions
+    return actions + wakeAgain(request, in: lane, now: now) + askForOverflow(now: now)
   }
 
   // MARK: The store, the app, adoptions

@@ -28,10 +28,12 @@ extension LaneState {
       return actions.append(.wake(at: due))
     }
     try retry.read(from: storage)
-    switch retry.admission(of: backoff, for: purpose, now: now, policy: policy) {
+    let isRepeat = head.attempts > 0 || head.readyAt.milliseconds != 0
+    switch retry.admission(of: backoff, for: purpose, isRepeat: isRepeat, now: now, policy: policy) {
     case .wait(let until): actions.append(.wake(at: policy.bounded(until, after: now)))
     case .send:
       let run = try run(headedBy: head, ready, storage)
+      retry.reserved(by: backoff, for: purpose, isRepeat: isRepeat, now: now)
       reserve(run)
       actions.append(.send(lane: lane, entries: run))
     }

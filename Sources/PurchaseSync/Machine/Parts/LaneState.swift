@@ -14,6 +14,8 @@ struct InFlight: Hashable {
   fileprivate(set) var hasNewCredentials = false
   /// A wake came since. If the request fails, that says nothing about the time after the wake.
   fileprivate(set) var wasWoken = false
+  /// One of these wakes ended the waits of the lane's entries. Those that the answer begins end with it, too.
+  fileprivate(set) var endsEntryWaits = false
 
   init(_ entries: [Entry]) { self.entries = entries }
 
@@ -85,6 +87,9 @@ struct LaneState: Hashable {
     guard hasShortened else { return }
     backoff.brought(isTap: isTap, now: now, policy: delays.policy, using: &delays.random)
   }
+
+  /// The waits of the lane's entries ended.
+  mutating func endedEntryWaits() { changeRequest { $0.endsEntryWaits = true } }
 
   /// Changes what is in flight in its place, without a copy of its entries.
   private mutating func changeRequest(_ change: (inout InFlight) -> Void) {

@@ -57,6 +57,7 @@ struct LaneTable {
     for lane in lanes.union(shortened).sorted(by: { $0.rawValue < $1.rawValue }) {
       self[lane].wake(
         for: reason.purpose, hasShortened: shortened.contains(lane), now: now, &delays)
+      self[lane].endedEntryWaits()
       if case .signedIn = reason { self[lane].signedIn() }
     }
     _ = try result.get()

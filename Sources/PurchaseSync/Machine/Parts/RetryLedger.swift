@@ -14,6 +14,8 @@ struct RetryLedger: Hashable {
   private(set) var state = RetryState()
   /// The state of the file when it was last read or written.
   private var committed = RetryState()
+  /// Of all lanes: each entry whose verdict is not final has a moment of its own, and there may be hundreds.
+  private var repeats = CallPace.repeatedUploads
 
   /// Whether a request may go out.
   enum Admission: Hashable {
@@ -48,15 +50,31 @@ struct RetryLedger: Hashable {
     }
   }
 
-  /// Decides about a request without changing anything.
+  /// Decides about a request without changing anything. `isRepeat`: it begins with an entry that was sent or postponed before.
   func admission(
-    of lane: LaneBackoff, for purpose: RetryBudget.Purpose, now: Timestamp, policy: RetryPolicy
+    of lane: LaneBackoff, for purpose: RetryBudget.Purpose, isRepeat: Bool = false, now: Timestamp,
+    policy: RetryPolicy
   ) -> Admission {
     var admitted = state
     switch admitted.admit(lane, for: purpose, now: now, policy: policy) {
     case .wait(let until): return .wait(until: until)
-    case .send: return .send(admitted)
+    case .send:
+      guard isRepeat, isFree(lane, for: purpose) else { return .send(admitted) }
+      let wait = repeats.wait(at: now.milliseconds)
+      return wait > 0 ? .wait(until: now.adding(milliseconds: wait)) : .send(admitted)
     }
+  }
+
+  /// A request that was admitted is prepared.
+  mutating func reserved(
+    by lane: LaneBackoff, for purpose: RetryBudget.Purpose, isRepeat: Bool, now: Timestamp
+  ) {
+    if isRepeat, isFree(lane, for: purpose) { _ = repeats.takes(at: now.milliseconds) }
+  }
+
+  /// Whether a request costs none of the budget, and no pace of the backend limits it. A person's has no other limit.
+  private func isFree(_ lane: LaneBackoff, for purpose: RetryBudget.Purpose) -> Bool {
+    purpose == .retry && lane.failures == 0 && !lane.isEarly && !state.pace.isPaced
   }
 
   /// Commits an attempt of the entries together with what it costs.
@@ -125,7 +143,10 @@ struct RetryLedger: Hashable {
   }
 
   /// The clock went back.
-  mutating func follow(_ jump: ClockJump) { state.pace.follow(jump) }
+  mutating func follow(_ jump: ClockJump) {
+    state.pace.follow(jump)
+    repeats.follow(jump)
+  }
 
   /// The clock may have jumped.
   mutating func clamp(now: Timestamp, policy: RetryPolicy) {
