@@ -143,7 +143,7 @@ struct ValueText {
     "record", "lines",
     "place",
     "lastPlace", "proofs", "lastProof", "sendsDueFirst", "storeAccount", "fullAt",
-    "slotByNumber", "slotByToken", "shelfOfOrder", "shelves", "shelfByProduct",
+    "repeats", "slotByNumber", "slotByToken", "shelfOfOrder", "shelves", "shelfByProduct",
   ]
 
   /// Counts of which only the first step matters: no delay grows, because none is drawn, and no limit is near.
