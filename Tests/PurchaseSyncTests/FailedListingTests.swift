@@ -44,10 +44,7 @@ import Testing
   ) async throws {
     try await ShopLab.run { lab in
       let (phone, book) = (lab.phone(), OutcomeBook())
-      phone.dies(.afterPayment)
-      try await phone.launch { app in
-        _ = try await app.shop { _ in }.purchase(ShopLab.gems, for: "alice")
-      }
+      try await phone.payAndDie()
       try await phone.launch { app in
         let store = FailingStore(inner: app.store, trouble: trouble, failures: failures, sleep: app.sleep)
         let shop = app.shop(store: store) { book.take($0) }

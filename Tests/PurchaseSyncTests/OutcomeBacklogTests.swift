@@ -152,10 +152,7 @@ import Testing
   @Test func `what was paid before a kill is delivered, though the store's list never comes`() async throws {
     try await ShopLab.run { lab in
       let (phone, book) = (lab.phone(), OutcomeBook())
-      phone.dies(.afterPayment)
-      try await phone.launch { app in
-        _ = try await app.shop { _ in }.purchase(ShopLab.gems, for: "alice")
-      }
+      try await phone.payAndDie()
       try await phone.launch { app in
         let store = EndlessStore(inner: app.store, hang: { try await app.sleep(300 * 86_400_000) })
         let shop = app.shop(store: store) { book.take($0) }
@@ -189,10 +186,7 @@ import Testing
   @Test func `what an incomplete list has is delivered, and what it lacks is not called done`() async throws {
     try await ShopLab.run { lab in
       let (phone, book) = (lab.phone(), OutcomeBook())
-      phone.dies(.afterPayment)
-      try await phone.launch { app in
-        _ = try await app.shop { _ in }.purchase(ShopLab.gems, for: "alice")
-      }
+      try await phone.payAndDie()
       try await phone.launch { app in
         let shop = app.shop(store: PartialStore(inner: app.store)) { book.take($0) }
         try await shop.signedIn(as: "alice")

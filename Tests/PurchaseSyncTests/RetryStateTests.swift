@@ -234,12 +234,18 @@ import Testing
     #expect(state.budget.spent(now: last, policy: policy) == spent + 1)
   }
 
+  /// The backend has refused what it sent, and then a person tapped.
+  private func refusedLane(_ random: inout SplitMix64) -> LaneBackoff {
+    var lane = LaneBackoff()
+    lane.refused(now: noon, policy: policy, using: &random)
+    lane.woken(isTap: true, now: noon, policy: policy, using: &random)
+    return lane
+  }
+
   @Test func `after an answer no lane waits for a budget that others have spent`() {
     var random = SplitMix64(seed: 13)
     var state = RetryState()
-    var refused = LaneBackoff()
-    refused.refused(now: noon, policy: policy, using: &random)
-    refused.woken(isTap: true, now: noon, policy: policy, using: &random)
+    let refused = refusedLane(&random)
     let moment = later(10_000)
     while state.budget.spend(.retry, now: moment, policy: policy) {}
     let next = state.budget.nextAllowed(.retry, now: moment, policy: policy)
@@ -253,9 +259,7 @@ import Testing
   @Test func `an answer frees nothing while the budget has something left`() {
     var random = SplitMix64(seed: 14)
     var state = RetryState()
-    var refused = LaneBackoff()
-    refused.refused(now: noon, policy: policy, using: &random)
-    refused.woken(isTap: true, now: noon, policy: policy, using: &random)
+    let refused = refusedLane(&random)
     state.succeeded(now: later(10_000), policy: policy)
     #expect(!state.pace.isPaced)
     admit(&state, refused, .retry, at: later(10_000), .send)

@@ -36,6 +36,16 @@ enum ShopLab {
   }
 }
 
+extension LabPhone {
+  /// Alice pays for gems, and the app is killed before the store's answer.
+  func payAndDie() async throws {
+    dies(.afterPayment)
+    try await launch { app in
+      _ = try await app.shop { _ in }.purchase(ShopLab.gems, for: "alice")
+    }
+  }
+}
+
 extension LabApp {
   /// Time of the lab.
   var sleep: @Sendable (Int64) async throws -> Void { configuration.system.sleep }

@@ -104,7 +104,7 @@ extension EngineSimulation {
   // MARK: Paces
 
   /// Invariant 42: nothing runs without a pace.
-  private func paced(_ kind: PaceMeter.Kind, _ process: EngineProcess) {
+  private func paced(_ kind: PaceLimits.Kind, _ process: EngineProcess) {
     guard process.phone == nil else { return }
     let count = meter.count(kind, at: queue.now)
     checker.expect(

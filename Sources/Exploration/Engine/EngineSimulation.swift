@@ -123,7 +123,7 @@ final class EngineSimulation: @unchecked Sendable {
   /// What tempts the engine to work without end.
   var temptations: Set<EngineAct> = []
   /// How often the first phone did something in a minute.
-  var meter = PaceMeter()
+  var meter = PaceMeter<PaceLimits.Kind>()
   /// For the planted bugs of the lease.
   var lanesSeen: Set<String> = []
   var forgotten: [ForgottenLock] = []

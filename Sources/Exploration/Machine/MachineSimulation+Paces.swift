@@ -1,3 +1,4 @@
+import PurchaseSync
 import VirtualTime
 
 /// Invariant 42: nothing runs without a pace.
@@ -10,10 +11,10 @@ extension MachineSimulation {
 
   func countStoreCall(_ process: Process) { paced(.store, process) }
 
-  /// The app is given again what it failed to fulfil.
+  /// The app is given an outcome again, whether it fulfils it this time or not.
   func countRepeatedFulfilment(_ process: Process) { paced(.fulfil, process) }
 
-  private func paced(_ kind: PaceMeter.Kind, _ process: Process) {
+  private func paced(_ kind: PaceLimits.Kind, _ process: Process) {
     let count = process.phone.meter.count(kind, at: now)
     checker.expect(
       .paced, count <= kind.limit,

@@ -45,7 +45,7 @@ final class Phone {
   /// When its network came back last.
   var cameOnlineAt: Int64 = -1
   /// How often its processes did something in a minute.
-  var meter = PaceMeter()
+  var meter = PaceMeter<PaceLimits.Kind>()
   /// Whether its app confirms outcomes.
   var confirms = true
   /// Until when its app's `fulfil` fails.
@@ -142,6 +142,8 @@ final class Process {
   /// What its app failed to fulfil, since the launch.
   var fulfilments = Fulfilments()
   var failedFulfilments: [EntryKey: Outcome] = [:]
+  /// What `fulfil` was called for in this launch.
+  var givenOutcomes: Set<Outcome> = []
   /// When the app is given them again.
   var fulfilsAt: Int64?
 
@@ -192,6 +194,7 @@ final class Process {
     finishing.removeAll(keepingCapacity: true)
     paid.removeAll(keepingCapacity: true)
     (fulfilments, failedFulfilments, fulfilsAt) = (Fulfilments(), [:], nil)
+    givenOutcomes = []
     (adopting, isListing, wantsListing, failedListings) = (0, false, false, 0)
     (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)
     (wakes, hasPendingWakes) = (WakePace(), false)

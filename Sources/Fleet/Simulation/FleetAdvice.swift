@@ -73,7 +73,7 @@ package struct FleetAdvice: Sendable, Encodable, Equatable {
     var (sent, passed) = (0, Int64(0))
     while passed < 3_600_000 {
       sent += 1
-      let widest = policy.ceiling(afterFailures: sent)
+      let widest = policy.ceiling(afterFailures: policy.widening(sent))
       passed += widest < policy.ceilingMilliseconds ? widest / 2 : pace
     }
     return 2 * sent + RetryPolicy().budgetBurst

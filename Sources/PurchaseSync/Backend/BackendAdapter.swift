@@ -7,6 +7,8 @@ import PurchaseQueue
 /// means: the article *Retries*.
 public struct BackendAdapter: BackendTransport {
   let backend: any PurchaseBackend
+  /// The claims of an upload in the sequence in which to ask for them.
+  var sequence: @Sendable ([Claim]) -> [Claim] = { $0 }
 
   /// - Parameter backend: The backend. With one that makes no orders, set `orderPolicy` to `deviceOnly`.
   public init(_ backend: any PurchaseBackend) { self.backend = backend }
@@ -68,7 +70,7 @@ public struct BackendAdapter: BackendTransport {
     let upload: UploadRequest = try Self.read(request)
     var verdicts: [ClaimVerdict] = []
     var unanswered: [(claim: Claim, failure: any Error)] = []
-    let claims = (backend as? TimedBackend)?.sorted(upload.claims) ?? upload.claims
+    let claims = sequence(upload.claims)
     for (index, claim) in claims.enumerated() {
       do {
         let caller = caller.asking(for: claim)

@@ -88,7 +88,10 @@ extension BackendAdapter {
   func timed(_ configuration: SyncConfiguration, _ lateCalls: LateCalls) -> BackendAdapter {
     let limit = TimeLimit(
       milliseconds: configuration.backendTimeLimit.wholeMilliseconds, patience: configuration.system.patience)
-    return BackendAdapter(
-      TimedBackend(backend: backend, limit: limit, lateCalls: lateCalls, now: configuration.now))
+    let backend = TimedBackend(
+      backend: backend, limit: limit, lateCalls: lateCalls, now: configuration.now)
+    var adapter = BackendAdapter(backend)
+    adapter.sequence = backend.sorted
+    return adapter
   }
 }

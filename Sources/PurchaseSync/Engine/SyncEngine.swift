@@ -79,7 +79,7 @@ public actor SyncEngine {
   /// How often the app did not say whose the token of an entry is.
   var ownerFailures: [EntryKey: Int] = [:]
   /// Notices about orders are being sent; more came up meanwhile.
-  var notices: Listing = .idle
+  var notices: Notices = .idle
 
   /// The open file and its machine.
   struct Opened {
@@ -87,8 +87,10 @@ public actor SyncEngine {
     var machine: SyncMachine<SyncFile>
   }
 
-  /// Whether the store is being listed, waits for the pace, or is listed again after a failure. Of notices, likewise.
+  /// Whether the store is being listed, waits for the pace, or is listed again after a failure.
   enum Listing { case idle, waiting, failed, running, runningAndWanted }
+  /// Whether notices are being sent, and are to be sent again after that.
+  enum Notices { case idle, running, runningAndWanted }
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, transport: any BackendTransport,

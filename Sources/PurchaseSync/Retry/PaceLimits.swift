@@ -1,6 +1,31 @@
 /// The most that an engine does within a minute, whatever callbacks, backend and store do: it follows from the policy and
 /// the paces. A person's own purchases come on top.
 package struct PaceLimits: Hashable, Sendable {
+  /// What is counted. The most of it within a minute is in `self[kind]`.
+  package enum Kind: Int, CaseIterable, Sendable {
+    /// Uploads of purchases.
+    case upload
+    /// Calls of the store: lists, receipts, finishes.
+    case store
+    /// Requests to the backend, uploads included.
+    case request
+    /// Calls of the app's `fulfil`.
+    case fulfil
+    /// Questions for the app's credentials.
+    case credentials
+
+    /// In the plural.
+    package var words: String {
+      switch self {
+      case .upload: "uploads"
+      case .store: "calls of the store"
+      case .request: "requests"
+      case .fulfil: "calls of fulfil"
+      case .credentials: "questions for credentials"
+      }
+    }
+  }
+
   /// Uploads of purchases: one in each pace while the backend fails and after that, what the budget allows besides, and
   /// one for each list of the store. While the backend is well, what is repeated has a pace below that.
   package let uploads: Int
@@ -26,4 +51,21 @@ package struct PaceLimits: Hashable, Sendable {
     fulfilments = uploads + CallPace.fulfilmentRetries.most(within: minute)
     questions = uploads + CallPace.signIns.most(within: minute)
   }
+
+  package subscript(kind: Kind) -> Int {
+    switch kind {
+    case .upload: uploads
+    case .store: storeCalls
+    case .request: requests
+    case .fulfil: fulfilments
+    case .credentials: questions
+    }
+  }
+}
+
+extension PaceLimits.Kind {
+  private static let limits = PaceLimits()
+
+  /// The most within a minute, by the documented policy.
+  package var limit: Int { Self.limits[self] }
 }

@@ -130,8 +130,7 @@ package struct Fulfilments {
 
   /// What has failed is tried again: now, or a second after it failed. Beyond the pace of such requests, a little later.
   mutating func tryAgain(at now: Instant) {
-    if start == nil { start = now }
-    let moment = milliseconds(at: now)
+    let moment = begun(at: now)
     let from = now.advanced(by: .milliseconds(retries.wait(at: moment)))
     var isSooner = false
     for name in line {
@@ -146,6 +145,12 @@ package struct Fulfilments {
 
   /// Milliseconds since the first failure or request.
   private func milliseconds(at now: Instant) -> Int64 { start?.duration(to: now).wholeMilliseconds ?? 0 }
+
+  /// The same; the paces count from the first call on.
+  private mutating func begun(at now: Instant) -> Int64 {
+    start = start ?? now
+    return milliseconds(at: now)
+  }
 
   // MARK: Steps
 
@@ -182,9 +187,8 @@ package struct Fulfilments {
   /// A call of `fulfil`, or else a confirmation, begins. No other step of its transaction begins before it has ended.
   package mutating func begin(_ outcome: Outcome, isFulfilling: Bool, at now: Instant) {
     calls[outcome.name] = Call(began: now, isFulfilling: isFulfilling, key: outcome.key)
-    if isFulfilling, let row = rows[outcome.name], row.failures > 0 {
-      _ = repeats.takes(at: milliseconds(at: now))
-    }
+    let moment = begun(at: now)
+    if isFulfilling, let row = rows[outcome.name], row.failures > 0 { _ = repeats.takes(at: moment) }
   }
 
   /// `fulfil` has returned for this outcome. If another one took its place meanwhile, that one is still to be fulfilled.
@@ -212,7 +216,6 @@ package struct Fulfilments {
   /// `fulfil` has failed for this reason; without a reason, the confirmation.
   package mutating func failed(_ outcome: Outcome, _ reason: String?, at now: Instant) {
     calls[outcome.name] = nil
-    if start == nil { start = now }
     guard var row = rows[outcome.name], row.outcome.mark == outcome.mark else { return }
     row.due = now.advanced(by: min(Self.firstPause * (1 << min(row.failures, 16)), Self.longestPause))
     row.failedAt = now

@@ -11,8 +11,8 @@ public struct ShopStatus: Sendable, Hashable {
   /// The error of `fulfil` for the oldest outcome that is not fulfilled, as domain and code, for logs; or that a call of
   /// `fulfil` is late. Nil if none has failed. The shop calls it again by itself.
   public var fulfilmentProblem: String?
-  /// Calls of `fulfil`, the sheet, the credentials, the store and the backend that have not returned within their time limits, oldest
-  /// first. Everything else goes on without them. For logs and support.
+  /// Calls of `fulfil`, the sheet, the credentials, the store and the backend that have not returned within their time
+  /// limits, oldest first. Everything else goes on without them. For logs and support.
   public var lateCalls: [LateCall]
   /// How many outcomes this installation has let go because too many waited for `fulfil`: see
   /// ``SyncSnapshot/outcomesForgotten``. Your backend knows what each account has: read it again.

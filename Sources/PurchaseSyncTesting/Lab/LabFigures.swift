@@ -1,3 +1,4 @@
+import PurchaseSync
 import VirtualTime
 
 /// What the apps of an ``AppLab`` have done so far, in the lab's time.
@@ -27,7 +28,7 @@ public struct LabFigures: Sendable, Hashable {
 
   init(_ judges: [PhoneJudge]) {
     deliveries = judges.flatMap(\.deliveries)
-    func most(_ kind: PaceMeter.Kind) -> Int { judges.map { $0.most(of: kind) }.max() ?? 0 }
+    func most(_ kind: PaceLimits.Kind) -> Int { judges.map { $0.most(of: kind) }.max() ?? 0 }
     uploadsPerMinute = most(.upload)
     requestsPerMinute = most(.request)
     storeCallsPerMinute = most(.store)

@@ -40,7 +40,7 @@ struct PhoneJudge: Sendable {
   private var floor = Int64.min
   private var firstDue = Int64.max
 
-  private var meter = PaceMeter()
+  private var meter = PaceMeter<PaceLimits.Kind>()
   /// Launches, purchases and orders of the last minute: each brings calls of its own.
   private var acts: [Int64] = []
   private var known: Set<String> = []
@@ -52,7 +52,7 @@ struct PhoneJudge: Sendable {
 
   init(name: String) { self.name = name }
 
-  func most(of kind: PaceMeter.Kind) -> Int { meter.most(of: kind) }
+  func most(of kind: PaceLimits.Kind) -> Int { meter.most(of: kind) }
 
   // MARK: The phone
 
@@ -249,7 +249,7 @@ struct PhoneJudge: Sendable {
     }
   }
 
-  private mutating func pace(_ kind: PaceMeter.Kind, at now: Int64) {
+  private mutating func pace(_ kind: PaceLimits.Kind, at now: Int64) {
     let count = meter.count(kind, at: now)
     guard count > kind.limit else { return }
     acts.removeAll { now - $0 >= 60_000 }

@@ -1,31 +1,6 @@
-/// How often something happens in a minute. Times are milliseconds of a clock that nobody sets.
-package struct PaceMeter: Sendable {
-  /// What a meter counts.
-  package enum Kind: Int, CaseIterable, Sendable {
-    /// Uploads of purchases.
-    case upload
-    /// Calls of the store: lists, receipts, finishes.
-    case store
-    /// Requests to the backend, uploads included.
-    case request
-    /// Calls of the app's `fulfil`.
-    case fulfil
-    /// Questions for the app's credentials.
-    case credentials
-
-    /// In the plural.
-    package var words: String {
-      switch self {
-      case .upload: "uploads"
-      case .store: "calls of the store"
-      case .request: "requests"
-      case .fulfil: "calls of fulfil"
-      case .credentials: "questions for credentials"
-      }
-    }
-  }
-
-  private static let window: Int64 = 60_000
+/// How often things happen in a minute, by kind. Times are milliseconds of a clock that nobody sets.
+package struct PaceMeter<Kind: RawRepresentable<Int> & CaseIterable>: Sendable {
+  private static var window: Int64 { 60_000 }
 
   /// The moments of the last minute, by kind, oldest first.
   private var moments: [[Int64]] = Array(repeating: [], count: Kind.allCases.count)
