@@ -64,12 +64,48 @@ import Testing
     if case .failure(.retry) = result {} else { Issue.record("\(result)") }
   }
 
-  @Test(arguments: pages.filter { $0 != "{}" && $0.first != #"{"# }, [nil, "application/json", "text/html"])
+  @Test(arguments: pages, [nil, "application/json", "text/html"])
   func `a portal's answer ends no adoption and registers no order`(page: String, type: String?) throws {
-    let response = BackendResponse(status: 200, contentType: type, body: Data(page.utf8))
-    #expect(!ReplyReading.isTaken(response))
-    #expect(throws: SyncError.self) {
-      try SyncEngine.document(.success(response), account: "alice", as: OrderDocument.self)
+    for status in [200, 201, 204] {
+      let response = BackendResponse(status: status, contentType: type, body: Data(page.utf8))
+      #expect(!ReplyReading.isTaken(response, UUID()))
+      #expect(throws: SyncError.self) {
+        try SyncEngine.document(.success(response), account: "alice", as: OrderDocument.self)
+      }
+    }
+  }
+
+  @Test func `the answer to an adoption names its device, in either case of letters`() throws {
+    let device = UUID()
+    for name in [device.uuidString, device.uuidString.lowercased()] {
+      let response = BackendResponse(status: 200, body: Data(#"{"device":"\#(name)"}"#.utf8))
+      #expect(ReplyReading.isTaken(response, device))
+      #expect(!ReplyReading.isTaken(response, UUID()), "another device's")
+    }
+  }
+
+  @Test func `an adoption is repeated until the backend itself has answered, also after a kill`() async throws
+  {
+    try await EngineFixture.with { fixture in
+      let isThere = Locked(true)
+      let portal = Portal(
+        inner: fixture.transport, isThere: isThere,
+        answer: BackendResponse(status: 200, contentType: "application/json", body: Data("{}".utf8)))
+      var engine = try await fixture.open()
+      try await engine.receive(try await fixture.pay())
+      try await fixture.finishAll(engine)
+      await engine.shutdown()
+      engine = try await fixture.open(transport: portal)
+      try await engine.adoptDevicePurchases(for: "alice")
+      try await until { portal.answered.value > 1 }
+      #expect(try await engine.snapshot().adoptionsOwed == 1)
+      await engine.shutdown()
+      engine = try await fixture.open(transport: portal)
+      #expect(try await engine.snapshot().adoptionsOwed == 1)
+      isThere.withLock { $0 = false }
+      try await fixture.finishAll(engine)
+      #expect(try fixture.server.snapshot().creditOwners == [.account("alice")])
+      await engine.shutdown()
     }
   }
 }

@@ -158,6 +158,28 @@ import Testing
     #expect(try name(open(folder.path + "/q", KeychainVault(items: keychain))) == first)
   }
 
+  /// Before the first unlock it says of each item that it is not there, and adds none, because it is there.
+  private struct Hidden: KeychainItems {
+    let inner: MemoryKeychain
+    func list() throws(KeychainFailure) -> [KeychainEntry] { throw .notFound }
+    func read(_ account: String) throws(KeychainFailure) -> [UInt8] { throw .notFound }
+    func add(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure) {
+      throw inner.accounts.contains(account) ? .duplicate : .locked
+    }
+    func update(_ account: String, _ bytes: [UInt8]) throws(KeychainFailure) { throw .notFound }
+    func delete(_ account: String) throws(KeychainFailure) { throw .notFound }
+  }
+
+  @Test func `a keychain that hides what it holds gives no device another name`() throws {
+    let folder = try TestFolder()
+    let keychain = MemoryKeychain()
+    let first = try name(open(folder.path + "/q", KeychainVault(items: keychain)))
+    let hidden = KeychainVault(items: Hidden(inner: keychain))
+    #expect(try name(open(folder.path + "/q", hidden), asking: 9) == first)
+    #expect(try name(open(folder.path + "/fresh", hidden), asking: 9) == nil)
+    #expect(try name(open(folder.path + "/fresh", KeychainVault(items: keychain))) == first)
+  }
+
   @Test(arguments: ["", "device", "no identity"])
   func `a damaged item of the keychain is replaced by the file's name`(text: String) throws {
     let folder = try TestFolder()

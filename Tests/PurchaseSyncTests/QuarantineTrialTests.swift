@@ -252,10 +252,10 @@ import Testing
   @Test func `moments beyond the horizon are brought back to it`() throws {
     let storage = try storage([])
     var record = TrialRecord(at: midday.adding(milliseconds: inDays(365)), appVersion: "1")
-    record.notBefore = ["Production/1": midday.adding(milliseconds: inDays(365))]
+    record.notBefore = [key("1"): midday.adding(milliseconds: inDays(365))]
     storage.keep(record)
     try QuarantineTrial.clamp(in: storage, now: midday, policy: Self.policy)
     #expect(storage.quarantineTrial()?.at == midday)
-    #expect(storage.quarantineTrial()?.notBefore == ["Production/1": Self.tomorrow])
+    #expect(storage.quarantineTrial()?.notBefore == [key("1"): Self.tomorrow])
   }
 }

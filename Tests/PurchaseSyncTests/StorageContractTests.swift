@@ -367,7 +367,7 @@ import Testing
       var trial = TrialRecord(at: later, appVersion: "1.2 (3)")
       try site.storage.keep(trial)
       #expect(try site.storage.quarantineTrial() == trial)
-      trial.notBefore = ["Production/100": later]
+      trial.notBefore = [key("100"): later]
       try site.storage.keep(trial)
       try site.reopen()
       #expect(try site.storage.quarantineTrial() == trial)

@@ -187,7 +187,7 @@ import Testing
     let reply = UploadReply(ledgerEpoch: "epoch 1", verdicts: [rejected])
     _ = machine.replyArrived(lane: alice, reply, now: midday)
     var record = try #require(storage.inner.quarantineTrial())
-    record.notBefore = [key("100").rawValue: nextYear]
+    record.notBefore = [key("100"): nextYear]
     storage.inner.keep(record)
     // The only write of the event is the one that brings the pause back.
     storage.begin(fails ? (at: 0, how: .before) : nil)
@@ -195,7 +195,7 @@ import Testing
     #expect(storage.hasStruck == fails)
     storage.begin(nil)
     _ = machine.timerFired(now: midday)
-    #expect(storage.inner.quarantineTrial()?.notBefore == [key("100").rawValue: latest])
+    #expect(storage.inner.quarantineTrial()?.notBefore == [key("100"): latest])
   }
 
   // MARK: What comes first

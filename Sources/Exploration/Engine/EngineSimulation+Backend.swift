@@ -30,7 +30,7 @@ extension EngineSimulation {
       protocolWatch?.take(.adopted(device: device ?? 0, by: Names.account(signedIn)))
       checker.mark(.adoptionTaken)
       checkBuyers()
-      return json(200, Data("{}".utf8))
+      return json(200, request.body)
     case ("GET", _) where request.path.hasPrefix("v1/orders/"): return try order(request)
     default: return try openOrders(of: account ?? "")
     }

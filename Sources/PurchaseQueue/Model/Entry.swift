@@ -13,6 +13,19 @@ public struct EntryKey: RawRepresentable, Hashable, Sendable, Codable, CustomStr
   /// Takes any text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// Keys are compared as bytes, as the file compares them: two spellings of one text are two entries.
+  public static func == (left: EntryKey, right: EntryKey) -> Bool {
+    left.rawValue.hasSameBytes(as: right.rawValue)
+  }
+
+  /// Two spellings of one text have one hash, which does no harm.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+  /// An order of the bytes, so that no two keys are alike in it.
+  package static func isBefore(_ left: EntryKey, _ right: EntryKey) -> Bool {
+    left.rawValue.hasBytes(before: right.rawValue)
+  }
+
   /// From a bare string.
   public init(from decoder: any Decoder) throws {
     rawValue = try decoder.singleValueContainer().decode(String.self)

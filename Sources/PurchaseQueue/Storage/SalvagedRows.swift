@@ -58,7 +58,7 @@ struct SalvagedRows {
       try payload.run([.integer(id), .integer(Checksum.of(bytes)), .integer(count), .bytes(bytes)])
       totals.bytes += bytes.count
     }
-    for tombstone in rows.tombstones.values.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    for tombstone in rows.tombstones.values.sorted(by: { EntryKey.isBefore($0.key, $1.key) }) {
       try statements.tombstones.insert.run(tombstone.values)
       totals.count(tombstone, 1)
       tombstones += 1

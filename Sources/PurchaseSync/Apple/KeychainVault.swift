@@ -73,7 +73,12 @@ public struct KeychainVault: QueueVault {
     } catch {
       if error != .duplicate { throw error }
     }
-    try items.update(account, bytes)
+    do throws(KeychainFailure) {
+      try items.update(account, bytes)
+    } catch {
+      // It holds the item and does not show it: before the first unlock a keychain may say so instead of being locked.
+      throw error == .notFound ? .locked : error
+    }
   }
 
   /// An item without a stated size counts as `itemBytes`, so the limit holds for items of older versions too. So does one

@@ -9,8 +9,9 @@
     /// - Parameters:
     ///   - service: The vault's name among the keychain items of the app, such as its bundle id with
     ///     `.purchases`.
-    ///   - accessGroup: A keychain access group of the app's entitlements, to share the vault with its extensions or
-    ///     other apps; nil for the app's own.
+    ///   - accessGroup: A keychain access group of the app's entitlements, to share the vault with its extensions; nil for
+    ///     the app's own. Another app of the group needs another `service`: a new file restores every item of its service,
+    ///     and would take that app's purchases for its own.
     ///   - itemBytes: The greatest number of bytes of one item.
     ///   - totalBytes: The greatest number of bytes of all items.
     public init(

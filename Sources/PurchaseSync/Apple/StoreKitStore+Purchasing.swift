@@ -72,6 +72,12 @@
       }
     }
 
+    /// What an error of StoreKit says that a sheet of the app's own has thrown as it is; nil for an error of another kind.
+    static func end(ofOwnSheet error: any Error, product: String) -> Result<PurchaseResult, any Error>? {
+      guard error is StoreKitError || error is Product.PurchaseError else { return nil }
+      return Result { try end(of: error, product: product) }
+    }
+
     private static func end(of error: StoreKitError, product: String) throws -> PurchaseResult {
       switch error {
       case .userCancelled: return .cancelled

@@ -55,7 +55,7 @@ public struct BackendAdapter: BackendTransport {
     case ("POST", "adoptions", 2):
       let document: AdoptionDocument = try Self.read(request)
       try await backend.adopt(device: document.device, by: caller)
-      return BackendResponse(status: 204, body: Data())
+      return try Self.json(document)
     default: return try Self.problem(404, "this backend does not answer that")
     }
   }

@@ -43,6 +43,31 @@ extension SyncEngine {
       productID: wish.product, quantity: wish.quantity, state: .open, createdAt: configuration.now())
   }
 
+  // MARK: Approvals
+
+  /// A guest's payment waits for an approval. Throws if the file fails: then a screen does not show it.
+  func deferPayment(ofGuest order: PurchaseOrder) throws(SyncError) {
+    try withFile { (file) throws(QueueError) in try file.changeGuestApprovals { $0.begin(order) } }
+  }
+
+  /// Takes what a guest's sheet has returned. An approval of the same product is no longer waited for.
+  func receive(_ transaction: StoreTransaction, ofGuest order: PurchaseOrder) throws(SyncError) {
+    try receive(transaction)
+    do throws(SyncError) {
+      try withFile { (file) throws(QueueError) in
+        try file.changeGuestApprovals { $0.end(product: order.productID) }
+      }
+    } catch {
+      // The payment is stored. A screen shows the earlier one for a week at most.
+      report(error)
+    }
+  }
+
+  /// Guests' payments that wait for an approval, as orders without an account.
+  func guestApprovals() throws(SyncError) -> [PurchaseOrder] {
+    try withFile { (file) throws(QueueError) in try file.guestApprovals() }
+  }
+
   // MARK: Offer codes
 
   /// The sheet has ended.

@@ -251,7 +251,7 @@ extension SyncEngine {
     configuration.checkpoint?(.adoptionAnswered)
     if case .success(let response) = result {
       heard(response, authorization, of: account)
-      if ReplyReading.isTaken(response) { return .taken }
+      if ReplyReading.isTaken(response, device.id) { return .taken }
     }
     switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
     case .failure(let failure): return .failed(failure)

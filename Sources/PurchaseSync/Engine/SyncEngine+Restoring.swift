@@ -100,7 +100,8 @@ extension SyncEngine {
           left.append(restored)
           continue
         }
-        try receive(transaction, storeAccount: nil, isRestored: restored.isAsked)
+        try receive(
+          transaction, storeAccount: nil, isRestored: restored.isAsked, user: user(ofRestored: transaction))
       } catch {
         switch error {
         case .queue(.queueFull(.entries, _, _)): full = error
@@ -155,6 +156,16 @@ extension SyncEngine {
         await engine.report(.store(reason: "the receipt is \(error)"))
       }
     }
+  }
+
+  /// A receipt names no tokens, so the payment may have been a guest's, or another account's, on another phone: it goes to
+  /// no account for being signed in here. The backend says whose it is.
+  private func user(ofRestored transaction: StoreTransaction) -> AppUser {
+    var user = self.user(of: transaction)
+    let mayHaveHadToken =
+      transaction.accountToken == nil && transaction.proof.kind != ProofKind.signedTransaction.rawValue
+    if mayHaveHadToken, user.policy == .signedInAccount { user.policy = .device }
+    return user
   }
 
   private func foundAgain(_ found: [RestoredTransaction]) {

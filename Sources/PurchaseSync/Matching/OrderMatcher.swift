@@ -51,7 +51,7 @@ package enum OrderMatcher {
       if left.purchasedAt != right.purchasedAt { return left.purchasedAt < right.purchasedAt }
       let isFirst = left.transactionID == left.originalTransactionID
       if isFirst != (right.transactionID == right.originalTransactionID) { return isFirst }
-      return left.key.rawValue < right.key.rawValue
+      return EntryKey.isBefore(left.key, right.key)
     }
   }
 

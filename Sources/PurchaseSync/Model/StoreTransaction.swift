@@ -139,8 +139,10 @@ extension EntryKey {
 
   /// The transaction's id in a key: `environment/id`, or `environment/id@milliseconds` where ids restart.
   package var transactionID: String {
-    let name = rawValue.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-    return String(name.prefix { $0 != "@" })
+    // By bytes: an id can begin with an accent, which belongs to the letter before it.
+    let bytes = rawValue.utf8
+    let start = bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex
+    return String(Substring(bytes[start...].prefix { $0 != UInt8(ascii: "@") }))
   }
 
   private static let restarting = [StoreEnvironment.xcode, .localTesting].map { $0.rawValue + "/" }

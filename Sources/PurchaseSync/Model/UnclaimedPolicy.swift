@@ -9,7 +9,8 @@ public enum UnclaimedPolicy: String, Sendable, Hashable, CaseIterable {
   /// It belongs to the device until an account adopts it (``SyncEngine/adoptDevicePurchases(for:)``).
   case device
   /// It belongs to the account that is signed in when it arrives (``SyncConfiguration/currentAccount``); to the device if
-  /// none is.
+  /// none is. What a restore finds in an app receipt belongs to the device all the same: a receipt names no tokens, so it
+  /// may be what a guest, or another account, has bought on another phone.
   case signedInAccount
   /// It belongs to the device, and the app asks its user as soon as the outcome says that no account has it
   /// (``Outcome/owner`` is `device`). If the answer is yes, the app calls ``SyncEngine/adoptDevicePurchases(for:)``. Before

@@ -22,7 +22,14 @@ enum SheetEnd {
     case .success(.purchased(let transaction)): self = .paid(transaction)
     case .success(.pending): self = .pending
     case .success(.cancelled): self = .cancelled
-    case .failure(let error): self.init(error, of: product)
+    case .failure(let error):
+      #if canImport(StoreKit)
+        if let end = StoreKitStore.end(ofOwnSheet: error, product: product) {
+          self.init(end, of: product)
+          return
+        }
+      #endif
+      self.init(error, of: product)
     }
   }
 

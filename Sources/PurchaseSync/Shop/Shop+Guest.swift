@@ -15,7 +15,7 @@ extension Shop {
   /// ``UnclaimedPolicy``: its account token says that a guest has paid. It comes to `fulfil` without an account. An account
   /// gets it only when the app says so: ``signedIn(as:adoptingGuest:)``.
   ///
-  /// There is no order: no context comes back, and an approval that is waited for is not in the status.
+  /// There is no order: no context comes back.
   public func purchase(
     _ product: String, quantity: Int = 1, for guest: Guest, isAnother: Bool = false, sheet: Sheet? = nil
   ) async throws(SyncError) -> Sale {

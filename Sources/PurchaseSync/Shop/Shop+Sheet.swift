@@ -20,7 +20,7 @@ extension Shop {
     case .pending, .cancelled, .unknown:
       beginAftermath()
       if let known { return known }
-      if kind == .order { try await note(end, of: order, engine) }
+      try await note(end, of: order, kind, engine)
       switch (try await payment(of: order, engine), end) {
       case (.ended(let sale), _): return sale
       case (.isOnItsWay, _): return try await obstacle(order, engine)
@@ -32,11 +32,12 @@ extension Shop {
   }
 
   private func note(
-    _ end: SheetEnd, of order: PurchaseOrder, _ engine: SyncEngine
+    _ end: SheetEnd, of order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine
   ) async throws(SyncError) {
-    switch end {
-    case .pending: try await engine.receive(.pending, for: order)
-    case .cancelled: try await engine.receive(.cancelled, for: order)
+    switch (end, kind) {
+    case (.pending, .order): try await engine.receive(.pending, for: order)
+    case (.pending, .guest): try await engine.deferPayment(ofGuest: order)
+    case (.cancelled, .order): try await engine.receive(.cancelled, for: order)
     default: break
     }
   }
@@ -83,7 +84,7 @@ extension Shop {
     do throws(SyncError) {
       switch kind {
       case .order: try await engine.receive(transaction, for: order)
-      case .guest: try await engine.receive(transaction)
+      case .guest: try await engine.receive(transaction, ofGuest: order)
       case .redemption: try await engine.receive(transaction, redeemedFor: order.account)
       }
       return true

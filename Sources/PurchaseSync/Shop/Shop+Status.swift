@@ -81,7 +81,8 @@ extension Shop {
     if let engine {
       do throws(SyncError) {
         next = ShopStatus(
-          try await engine.snapshot(), try await engine.orders(), now: configuration.now())
+          try await engine.snapshot(), try await engine.orders(), guests: try await engine.guestApprovals(),
+          now: configuration.now())
         problem = nil
       } catch {
         problem = error

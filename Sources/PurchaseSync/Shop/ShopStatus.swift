@@ -90,7 +90,10 @@ public struct ShopStatus: Sendable, Hashable {
 }
 
 extension ShopStatus {
-  init(_ snapshot: SyncSnapshot, _ orders: [PurchaseOrder], now: Timestamp) {
+  /// `guests`: payments without an account that wait for an approval.
+  init(
+    _ snapshot: SyncSnapshot, _ orders: [PurchaseOrder], guests: [PurchaseOrder] = [], now: Timestamp
+  ) {
     let signedOut = Set(snapshot.lanes.filter { $0.state == .signInNeeded }.map(\.lane))
     let byNumber = Dictionary(orders.map { ($0.number, $0) }) { first, _ in first }
     var items: [String: Item] = [:]
@@ -103,6 +106,9 @@ extension ShopStatus {
         default: nil
         }
       if let stage { items[order.number] = Item(order, stage) }
+    }
+    for order in guests where order.mayBeApproved(before: [], now) {
+      items[order.number] = Item(order, .waitingForApproval)
     }
     for outcome in snapshot.outcomes where outcome.isFulfilled {
       // Until the app has it, it is not delivered.
@@ -139,7 +145,8 @@ extension PurchaseOrder {
     let end = createdAt.adding(milliseconds: Self.longestApproval)
     guard now < min(expiresAt ?? end, end) else { return false }
     // Of the others the backend is asked.
-    if expiresAt == nil, DeviceOrder.isNumber(number), isFromTheFuture(now) { return false }
+    let isOwn = DeviceOrder.isNumber(number) || accountToken.isGuest
+    if expiresAt == nil, isOwn, isFromTheFuture(now) { return false }
     return !later.contains { other in
       OrderWish(of: other).hasProduct(of: OrderWish(of: self)) && other.state.isPurchase
     }
@@ -156,7 +163,8 @@ extension OrderState {
 extension ShopStatus.Item {
   fileprivate init(_ order: PurchaseOrder, _ stage: ShopStatus.Stage) {
     self.init(
-      id: order.number, productID: order.productID, quantity: order.quantity, account: order.account,
+      id: order.number, productID: order.productID, quantity: order.quantity,
+      account: order.accountToken.isGuest ? nil : order.account,
       stage: stage, date: order.createdAt.date)
   }
 

@@ -129,7 +129,9 @@ public struct DeviceOrder: Codable, Sendable, Hashable {
   private static var prefix: String { "device-" }
 }
 
-/// Body of `POST /v1/adoptions`: the asking account takes over this device's purchases.
+/// Body of `POST /v1/adoptions`, and of its answer: the asking account takes over this device's purchases.
 package struct AdoptionDocument: Codable, Sendable {
   package var device: UUID
+
+  package init(device: UUID) { self.device = device }
 }

@@ -26,12 +26,11 @@ enum ReplyReading {
     return reply
   }
 
-  /// Whether the backend has accepted an adoption: a success with a JSON object, or 204 with an empty body.
-  /// Otherwise a captive portal's page with status 200 would end an adoption that the backend never received.
-  static func isTaken(_ response: BackendResponse) -> Bool {
-    if response.status == 204 { return response.body.isEmpty }
-    return (200...299).contains(response.status) && isJSON(response.contentType)
-      && decode(JSONObject.self, response.body) != nil
+  /// Whether the backend has accepted the adoption of a device: a success that names the device. A captive portal's `{}`,
+  /// or its 204, would end an adoption that the backend never received.
+  static func isTaken(_ response: BackendResponse, _ device: UUID) -> Bool {
+    (200...299).contains(response.status) && isJSON(response.contentType)
+      && decode(AdoptionDocument.self, response.body)?.device == device
   }
 
   /// Whether the backend refuses the credentials. A captive portal answers 403 as well: only our own problem is a
@@ -78,13 +77,6 @@ enum ReplyReading {
       return nil  // Not the backend's body: the status decides its meaning.
     }
   }
-}
-
-/// Any JSON object.
-private struct JSONObject: Decodable {
-  private enum Key: CodingKey {}
-
-  init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
 }
 
 /// A reply in which only the required fields must be valid.

@@ -220,7 +220,7 @@ struct PhoneJudge: Sendable {
   mutating func check(at now: Int64) {
     guard now > firstDue, broken == nil else { return }
     let bounds = self.bounds
-    for (key, row) in rows.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !row.isAside {
+    for (key, row) in rows.sorted(by: { EntryKey.isBefore($0.key, $1.key) }) where !row.isAside {
       guard let lane = lanes[row.lane],
         let due = lane.deadline.due(bounds, arrival: row.arrival, floor: floor)
       else { continue }

@@ -114,17 +114,17 @@ extension MockState {
     return reply
   }
 
-  static func adoptDevice(_ mock: inout MockState, _ call: Route.Call) throws -> EmptyDocument {
+  static func adoptDevice(_ mock: inout MockState, _ call: Route.Call) throws -> AdoptionDocument {
     let account = try mock.credentials.signedIn(of: call.request)
     let sender = try mock.credentials.sender(of: call.request)
-    let adoption = try JSONBody.decode(AdoptionRequest.self, from: call.request)
+    let adoption = try JSONBody.decode(AdoptionDocument.self, from: call.request)
     guard sender.uploader == .device(adoption.device) else {
       throw HTTPProblem.invalid("device: not the one of the Authorization header")
     }
     try mock.backend.change { model in
       try model.admit(sender) + model.adoptDevice(adoption.device, for: account, now: call.now)
     }
-    return EmptyDocument()
+    return adoption
   }
 
   static func entitlements(_ mock: inout MockState, _ call: Route.Call) throws -> EntitlementList {

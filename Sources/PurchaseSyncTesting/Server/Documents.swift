@@ -6,8 +6,6 @@ import PurchaseSync
 
 struct EntitlementList: Encodable { var entitlements: [Entitlement] }
 
-struct AdoptionRequest: Decodable { var device: UUID }
-
 struct EmptyDocument: Encodable {}
 
 struct ProductList: Encodable { var products: [StoreProduct] }

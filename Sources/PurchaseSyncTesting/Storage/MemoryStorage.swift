@@ -80,7 +80,7 @@ package final class MemoryStorage {
       text = lane.rawValue
     }
 
-    func isBefore(_ other: Turns) -> Bool { text < other.text }
+    func isBefore(_ other: Turns) -> Bool { text.hasBytes(before: other.text) }
 
     func append(_ record: Record, at place: Int64) { all.append(Turn(record: record, place: place)) }
 
@@ -141,7 +141,9 @@ package final class MemoryStorage {
     for record in buried {
       if let tombstone = record.tombstone, isAsked(tombstone) { found.append(tombstone) }
     }
-    return found.sorted { ($0.settledAt, $0.key.rawValue) < ($1.settledAt, $1.key.rawValue) }
+    return found.sorted {
+      $0.settledAt == $1.settledAt ? EntryKey.isBefore($0.key, $1.key) : $0.settledAt < $1.settledAt
+    }
   }
 
   // MARK: Records

@@ -77,7 +77,7 @@ struct FinishTable: Hashable {
     in storage: some SettlementStorage, now: Timestamp, policy: RetryPolicy
   ) -> [SyncAction] {
     var actions: [SyncAction] = []
-    for (key, state) in states.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    for (key, state) in states.sorted(by: { EntryKey.isBefore($0.key, $1.key) }) {
       guard case .waiting(_, let wait) = state else { continue }
       let due = wait.opensAt(now: now)
       guard due <= now else {

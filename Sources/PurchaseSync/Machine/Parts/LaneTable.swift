@@ -54,7 +54,7 @@ struct LaneTable {
       result = .failure(error)
     }
     let shortened = if case .success(let lanes) = result { lanes } else { Set<Lane>() }
-    for lane in lanes.union(shortened).sorted(by: { $0.rawValue < $1.rawValue }) {
+    for lane in lanes.union(shortened).sorted(by: { $0.rawValue.hasBytes(before: $1.rawValue) }) {
       self[lane].wake(
         for: reason.purpose, hasShortened: shortened.contains(lane), now: now, &delays)
       self[lane].endedEntryWaits()

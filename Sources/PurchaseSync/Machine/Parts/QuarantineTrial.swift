@@ -207,7 +207,7 @@ struct QuarantineTrial: Hashable {
     // While the quarantine was empty, nothing was tried: its day begins now.
     var next = record(after: last, now: now)
     if !isFirst, let last { (next.at, next.appVersion) = (last.at, last.appVersion) }
-    if let asked { next.notBefore = (next.notBefore ?? [:]).merging([key.rawValue: asked]) { $1 } }
+    if let asked { next.notBefore = (next.notBefore ?? [:]).merging([key: asked]) { $1 } }
     try storage.keep(next)
   }
 
@@ -215,7 +215,7 @@ struct QuarantineTrial: Hashable {
   private static func pause(
     of key: EntryKey, in storage: some QuarantineStorage, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> Timestamp? {
-    guard let asked = try storage.quarantineTrial()?.notBefore?[key.rawValue], asked > now else { return nil }
+    guard let asked = try storage.quarantineTrial()?.notBefore?[key], asked > now else { return nil }
     return policy.bounded(asked, after: now)
   }
 

@@ -73,7 +73,7 @@ package struct TrialRecord: Sendable, Hashable, Codable {
   package var appVersion: String
   /// The backend's Retry-After of quarantined entries, by key. Neither a new proof nor an update of the app releases
   /// an entry before it.
-  package var notBefore: [String: Timestamp]?
+  package var notBefore: [EntryKey: Timestamp]?
 
   package init(at: Timestamp, appVersion: String) {
     self.at = at

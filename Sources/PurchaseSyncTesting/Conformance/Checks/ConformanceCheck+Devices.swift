@@ -13,6 +13,8 @@ extension ConformanceCheck {
       for _ in 0..<2 {
         let reply = try await lab.adopt(device, as: .deviceOfAlice(device))
         try expect(reply.isSuccess, "a 2xx, also the second time")
+        let named = reply.json?["device"]?.string.flatMap(UUID.init)
+        try expect(named == device, "an answer that names the device")
       }
       let after = try await lab.held(by: .alice)
       try expect(after == before + 1, "one more of it: \(before + 1)")

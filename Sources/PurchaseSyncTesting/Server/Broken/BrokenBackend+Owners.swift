@@ -132,6 +132,12 @@ extension BrokenBackend {
         return nil
       })),
     BrokenBackend(
+      "adoption-unnamed", "the answer to an adoption does not name the device",
+      hooks: BrokenHooks(before: { mock, call in
+        guard try adoption(in: call, mock) != nil else { return nil }
+        return try JSONBody.response(EmptyDocument())
+      })),
+    BrokenBackend(
       "device-secret-ignored", "any secret is valid for a device",
       hooks: BrokenHooks(before: { mock, call in
         guard let device = device(in: call.request.headers["Authorization"]),
@@ -155,7 +161,7 @@ extension BrokenBackend {
         guard isCall(call, "POST", "/v1/adoptions"), let account = call.request.headers["Authorization"],
           account.hasPrefix("Bearer ")
         else { return nil }
-        let name = try JSONBody.decode(AdoptionRequest.self, from: call.request).device
+        let name = try JSONBody.decode(AdoptionDocument.self, from: call.request).device
         let secret = try mock.backend.model().devices[name] ?? "none"
         call.request.headers["Authorization"] = "Device \(name.uuidString):\(secret)"
         call.request.headers[BackendRequest.signedInHeader] = account
@@ -178,7 +184,7 @@ extension BrokenBackend {
   private static func adoption(in call: Route.Call, _ mock: MockState) throws -> (UUID, String)? {
     guard isCall(call, "POST", "/v1/adoptions"),
       case .device(let device) = try mock.credentials.sender(of: call.request).uploader,
-      try JSONBody.decode(AdoptionRequest.self, from: call.request).device == device
+      try JSONBody.decode(AdoptionDocument.self, from: call.request).device == device
     else { return nil }
     return (device, try mock.credentials.signedIn(of: call.request))
   }
