@@ -143,7 +143,7 @@ import Testing
     run.now = run.now.adding(milliseconds: inDays(5))
     _ = try run.purchase("101", token: 2, .rejected)
     #expect(run.fire().sent == [])
-    #expect(run.wake(.userAsked).sent == [])
+    #expect(run.wake(.foreground).sent == [])
   }
 
   @Test func `a new version of the app tries quarantined entries at once, and once`() throws {
