@@ -71,11 +71,11 @@ package enum Checkpoint: String, CaseIterable, Sendable {
   case quarantineCommitted = "quarantine.committed"
   /// The entry is back in its lane.
   case releaseCommitted = "release.committed"
-  /// The store is about to be told to finish a transaction.
+  /// The store is about to finish a transaction.
   case finishCalling = "finish.calling"
   /// The store has finished the transaction; that is not written yet.
   case finishCalled = "finish.called"
-  /// The tombstone no longer owes a finish.
+  /// The tombstone's finish is no longer pending.
   case finishCommitted = "finish.committed"
   /// The app has confirmed an outcome.
   case outcomeSeen = "outcome.seen"

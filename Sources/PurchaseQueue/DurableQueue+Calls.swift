@@ -24,7 +24,7 @@ extension DurableQueue {
   /// `try await queue.write { try $0.release(key) }`.
   ///
   /// Throws `QueueError`, or what `body` throws. Then the calls of `body` are undone, and only these. `body` runs on the
-  /// queue's executor, and runs again if the file was damaged or replaced meanwhile; it must not block.
+  /// queue's executor, and runs again if the file was damaged or replaced since; it must not block.
   @discardableResult
   public nonisolated func write<R: Sendable>(
     _ body: @escaping @Sendable (QueueWriter) throws -> R
@@ -46,7 +46,7 @@ extension DurableQueue {
   /// change the queue.
   ///
   /// Throws `QueueError`, or what `body` throws. `body` runs on the queue's executor, and runs again if the file was
-  /// damaged, replaced or busy meanwhile; it must not block.
+  /// damaged, replaced or busy since; it must not block.
   public func read<R: Sendable>(_ body: @Sendable (QueueReader) throws -> R) async throws -> R {
     let thrown = ThrownError()
     do throws(QueueError) {

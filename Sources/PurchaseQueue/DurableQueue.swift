@@ -183,7 +183,7 @@ public actor DurableQueue {
   /// A call that has begun may be held up for long before it arrives.
   private static let mostRounds = 100
 
-  /// Waits for another process. Holds no thread, so readers are served meanwhile. Each caller waits until its own
+  /// Waits for another process. Holds no thread, so readers are served until then. Each caller waits until its own
   /// deadline.
   private func waitInLine() async {
     var pauses = LockPauses()

@@ -2,8 +2,9 @@ import PurchaseSQLite
 
 /// The right to send one lane. While it is held, no other process and no other part of this process gets it.
 ///
-/// An advisory lock on a file beside the queue's. It ends with its process, so a killed app never blocks a lane. Release
-/// it before the app is suspended: iOS ends a suspended process that holds a lock on a file of a shared container.
+/// An advisory lock on a file next to the queue's. It ends with its process, so a killed app never blocks a lane.
+/// Release it before the app is suspended: iOS ends a suspended process that holds a lock on a file of a shared
+/// container.
 package final class LaneLease: Sendable {
   /// The lane.
   package let lane: Lane

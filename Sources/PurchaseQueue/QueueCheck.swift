@@ -19,7 +19,7 @@ public struct CheckReport: Hashable, Sendable {
 
 /// Reads every page and every value of a queue's file and verifies each checksum.
 ///
-/// The time grows with the size of the file, so the check uses its own read-only connection beside the queue.
+/// The time grows with the size of the file, so the check uses a read-only connection of its own.
 package enum QueueCheck {
   /// Checks the file of an open queue on a thread that `beside` chooses.
   package static func inBackground(

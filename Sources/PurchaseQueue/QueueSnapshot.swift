@@ -10,7 +10,7 @@ import PurchaseSQLite
 /// meanwhile.
 ///
 /// Nothing of the original changes: no byte, no name, no modification time. The snapshot needs read permission for the
-/// file, for the files beside it (`-wal`, `-lock`) and for the directory, and space for a copy in the temporary
+/// file, for the files next to it (`-wal`, `-lock`) and for the directory, and space for a copy in the temporary
 /// directory. The copy has a directory of its own (0700) until the snapshot goes out of scope. A kill leaves it behind.
 ///
 /// While the copy is made, writers of the queue wait (a few milliseconds, at most five seconds), and a process that
@@ -24,7 +24,7 @@ public final class QueueSnapshot {
   public let logBytes: Int
   /// The schema version of the original; 0 if damage hides it. The copy has this library's version.
   public let schemaVersion: Int
-  /// Archived damaged files beside the original, oldest first.
+  /// Archived damaged files next to the original, oldest first.
   public let archived: [String]
   /// The findings of a thorough check, made before anything was read. Damaged values are isolated in the copy only.
   public let check: CheckReport

@@ -1,7 +1,7 @@
 /// The memory that the values of a JSON text may still take, shared by all its readers.
 ///
 /// The estimates are the standard library's sizes on a 64-bit machine, rounded up: a growing array or
-/// dictionary holds its old storage beside the new one for a moment.
+/// dictionary holds its old storage next to the new one for a moment.
 final class JSONBudget {
   /// An empty array or dictionary.
   static let container = 64

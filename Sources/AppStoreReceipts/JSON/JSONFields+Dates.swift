@@ -15,7 +15,7 @@ extension JSONFields {
   }
 
   /// Takes the first readable one of several spellings of one moment. All of them count as known. A lenient
-  /// reader also names an unreadable spelling beside a readable one.
+  /// reader also names an unreadable spelling next to a readable one.
   mutating func date(_ names: String...) throws(ReceiptDecodingError) -> Int64? {
     let expected = "a date up to the year 9999: milliseconds, or a text with a known time zone"
     var unreadable: (name: String, value: JSONValue)?

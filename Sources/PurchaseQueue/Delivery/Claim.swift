@@ -38,7 +38,7 @@ final class Claim: Sendable {
     let delay = asked ?? backoff.delay(afterFailures: entry.attempts, using: &random)
     do throws(QueueError) {
       try await settle { [entry] (file, now) throws(QueueError) in
-        // Another caller may have discarded it meanwhile.
+        // Another caller may have discarded it since.
         guard try file.entry(entry.key)?.state == .queued else { return }
         try file.postpone(entry.key, until: now.adding(delay), reason: reason, now: now)
       }

@@ -12,7 +12,7 @@ public struct Delivery: Sendable {
   public let payloads: [Payload]
   let claim: Claim
 
-  /// The receiver has the entry: removes what was sent. A payload that came meanwhile stays queued.
+  /// The receiver has the entry: removes what was sent. A payload that came in between stays queued.
   ///
   /// After an error the delivery is not settled, and the call can be repeated.
   public func acknowledge(outcome: String = "delivered") async throws(QueueError) {

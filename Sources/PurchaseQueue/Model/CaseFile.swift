@@ -24,7 +24,7 @@ public struct CaseFile: Hashable, Sendable, Codable {
   package var readyAt: Timestamp?
   /// The moment when it was settled.
   package var settledAt: Timestamp?
-  /// The source has to be told that the entry is done.
+  /// The entry has to be finished at its source.
   package var isFinishOwed: Bool
   /// The app has not seen the outcome.
   package var isUnseen: Bool

@@ -18,7 +18,7 @@ public struct QueueBooks: Hashable, Sendable {
   public var replaced: Int
   /// Entries that a salvage did not find again. Their source, or the vault, may still have them.
   public var lost: Int
-  /// How often the books began anew, because damage took them: entries that had left by then are not in them.
+  /// How often the books began at zero, because damage took them: entries that had left by then are not in them.
   public var restarts: Int
 
   /// Entries that were settled.

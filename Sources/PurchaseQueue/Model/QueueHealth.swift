@@ -22,7 +22,7 @@ public struct QueueHealth: Hashable, Sendable, Codable {
   public var mostAttempts: Int
   /// Tombstones of settled entries.
   public var tombstones: Int
-  /// Tombstones whose source has to be told.
+  /// Tombstones that have to be finished at their source.
   package var finishesOwed: Int
   /// Tombstones whose outcome the app has not seen.
   package var unseen: Int

@@ -21,7 +21,7 @@ public struct QueueLimits: Hashable, Sendable {
   /// How many tombstones are kept. Those with a duty are kept in any case.
   public var tombstones: Int
   /// Bytes of all tombstones. Tombstones without a duty are removed beyond it, oldest first. When those with a duty
-  /// alone reach it, no new entry is queued and nothing is reserved: a finish that is owed is never lost.
+  /// alone reach it, no new entry is queued and nothing is reserved: a pending finish is never lost.
   public var tombstoneBytes: Int
   /// How long a tombstone without a duty is kept.
   public var tombstoneAge: Duration
@@ -56,7 +56,7 @@ public struct QueueLimits: Hashable, Sendable {
 
 extension QueueLimits {
   /// The largest size of a queue's file in bytes, computed from the limits: whatever callers, backends and stores do, the
-  /// file does not grow beyond it. The log beside it, the archived files after damage, and the tables of other modules
+  /// file does not grow beyond it. The log next to it, the archived files after damage, and the tables of other modules
   /// come in addition.
   ///
   /// The numbers are those of SQLite's format with pages of 1,024 bytes: a row that does not fit into its page takes
@@ -80,12 +80,12 @@ extension QueueLimits {
       .clampedSum(reserved)
   }
 
-  /// The most bytes of an entry's row beside the texts that count as `textBytes`.
+  /// The most bytes of an entry's row besides the texts that count as `textBytes`.
   private static var longestEntryTexts: Int {
     128 + Redaction.longest + History.mostBytes + payloadsOfAnEntry * (20 + 1 + 20 + 1 + 64 + 1)
   }
 
-  /// The most bytes of a tombstone beside the texts of its entry and its settlement.
+  /// The most bytes of a tombstone besides the texts of its entry and its settlement.
   private static var longestTombstoneTexts: Int { 128 + History.mostBytes }
 
   /// What a row of so many bytes may take in the file: a third of a page filled in the table, and whole pages for the

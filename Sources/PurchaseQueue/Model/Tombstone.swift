@@ -23,7 +23,7 @@ public struct Tombstone: Hashable, Sendable {
   public var attempts: Int
   /// The moment when it was settled.
   package var settledAt: Timestamp
-  /// A duty: the source of the entry has to be told that it is done.
+  /// A duty: the entry has to be finished at its source.
   package var isFinishOwed: Bool
   /// A duty: the app has to see the outcome.
   package var isUnseen: Bool
@@ -42,11 +42,11 @@ public struct Settlement: Hashable, Sendable {
   public var outcome: String
   /// Replaces the entry's order number, if not nil.
   package var orderNumber: String?
-  /// The source of the entry has to be told that it is done (`markFinished`).
+  /// The entry has to be finished at its source (`markFinished`).
   package var owesFinish: Bool
   /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.unseenOutcomes` until then.
   package var isUnseen: Bool
-  /// The entry is beside a tombstone, and that stays as it is: nothing of the settlement is stored by the queue.
+  /// The entry has a tombstone already, and that stays as it is: nothing of the settlement is stored by the queue.
   package var keepsTombstone = false
 
   /// The name of a reservation that ends with it, if there is one of that name.

@@ -29,8 +29,8 @@ extension QueueFile {
     }
   }
 
-  /// A row that is damaged begins anew, at once: what it counted is not known any more. A file without the row is new,
-  /// or nothing rare has happened in it.
+  /// A row that is damaged begins at zero, at once: what it counted is not known any more. A file without the row is
+  /// new, or nothing rare has happened in it.
   private func storedBooks(_ totals: Totals) throws(QueueError) -> StoredBooks {
     let text = try fact(StoredBooks.fact)
     if let text, let books = StoredBooks(text) { return books }

@@ -67,7 +67,7 @@ extension QueueFile {
   }
 
   /// Throws if the tombstones with a duty, which are never removed, take what all tombstones may take. So a finish that
-  /// is owed is not lost, the file stays within its limits, and an acknowledgement is never refused.
+  /// is pending is not lost, the file stays within its limits, and an acknowledgement is never refused.
   func ensureCapacityForDuties(_ totals: Totals) throws(QueueError) {
     guard totals.dutyBytes < limits.tombstoneBytes else {
       throw .queueFull(.tombstoneBytes, needed: totals.dutyBytes, allowed: limits.tombstoneBytes)

@@ -69,7 +69,7 @@ extension QueueFile {
           try self.statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
         }
         guard let stored else {
-          // Another process has settled the entry meanwhile.
+          // Another process has settled the entry since.
           damaged += 1
           continue
         }
@@ -113,7 +113,7 @@ extension QueueFile {
 
   // MARK: Counting again
 
-  /// The last place that was given, as far as totals and facts tell it; otherwise 0.
+  /// The last place that was given, as far as totals and facts have it; otherwise 0.
   private func knownLastPlace() throws(QueueError) -> Int64 {
     let counted = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
     let salvaged = try fact(LastPlace.fact).flatMap { Int64($0) }

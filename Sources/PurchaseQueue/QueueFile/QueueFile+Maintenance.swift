@@ -5,7 +5,8 @@ extension QueueFile {
   /// system, removes old tombstones, and mirrors entries that could not be mirrored before. Call it when the app is
   /// idle; it is cheap if there is nothing to do.
   ///
-  /// Other processes may use the file meanwhile: pages that they are reading stay in the log until the next call.
+  /// Other processes may use the file at the same time: pages that they are reading stay in the log until the next
+  /// call.
   package func maintain(now: Timestamp) throws(QueueError) {
     try dropOldTombstones(now: now)
     try exclusively { () throws(QueueError) in

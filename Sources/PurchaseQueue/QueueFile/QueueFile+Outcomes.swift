@@ -18,7 +18,7 @@ extension QueueFile {
     guard totals.unseen > 0, hasTooMany() || hasTooManyBytes() else { return }
     var forgotten = 0
     for old in try tombstonesWithDuties() where old.isUnseen {
-      // A tombstone that owes a finish keeps its bytes.
+      // A tombstone with a pending finish keeps its bytes.
       guard hasTooMany() || hasTooManyBytes() && !old.isFinishOwed else { continue }
       var tombstone = old
       tombstone.isUnseen = false

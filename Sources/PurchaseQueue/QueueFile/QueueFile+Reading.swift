@@ -103,7 +103,7 @@ extension QueueFile {
       }
       if let stored, try isolateDamaged([stored], &isolated) { continue }
       if let stored, stored.entry.state == .queued { return stored.entry }
-      // Another process may have settled the entry meanwhile. The same place twice means a damaged index.
+      // Another process may have settled the entry since. The same place twice means a damaged index.
       guard unfit != place else { throw brokenIndex() }
       unfit = place
     }

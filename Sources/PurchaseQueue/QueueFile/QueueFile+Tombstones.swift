@@ -3,7 +3,8 @@ import PurchaseSQLite
 /// Tombstones: the records of settled entries, and their duties.
 extension QueueFile {
   /// The tombstone of a settled entry. A tombstone that does not match its checksum counts as absent. A source
-  /// that was not told yet delivers the entry again. If it was told, an outcome that the app has not seen is lost.
+  /// that has not finished it yet delivers the entry again. If it has, an outcome that the app has not confirmed is
+  /// lost.
   package func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
     let stored = try read { () throws(SQLiteError) in
       try statements.tombstones.byKey.first([.text(key.rawValue)]) { StoredTombstone($0) }
@@ -14,7 +15,7 @@ extension QueueFile {
     return nil
   }
 
-  /// Tombstones whose finish is owed or whose outcome is unseen, oldest first.
+  /// Tombstones whose finish is pending or whose outcome is unconfirmed, oldest first.
   package func tombstonesWithDuties() throws(QueueError) -> [Tombstone] {
     let stored = try read { () throws(SQLiteError) in
       try statements.tombstones.withDuties.all { StoredTombstone($0) }

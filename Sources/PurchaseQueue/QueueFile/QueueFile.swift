@@ -36,7 +36,7 @@ public final class QueueFile {
   /// Why file and vault could not be reconciled at the opening; nil if they were.
   public internal(set) var vaultProblem: String?
 
-  /// Opens the file, or creates it. A new file is filled from the vault. A damaged file is archived beside it, and
+  /// Opens the file, or creates it. A new file is filled from the vault. A damaged file is archived next to it, and
   /// everything readable is salvaged into a new file.
   ///
   /// Throws without having changed anything if another file is at the path, if a newer version wrote the file, or if
@@ -136,7 +136,7 @@ public final class QueueFile {
     return try body()
   }
 
-  /// Checks the pages before the first commit. Other processes cannot write meanwhile.
+  /// Checks the pages before the first commit. Other processes cannot write at the same time.
   private func checkStructure() throws(QueueError) {
     guard !isChecked else { return }
     if let what = try PageImage.inPieces(of: path, on: setup.disk, StructureCheck.problem) {

@@ -143,7 +143,7 @@ struct FoundRows {
     entries = entries.filter { last[$0.value.key] == $0.key }
   }
 
-  /// The last place that was given, as far as rows that match their checksum tell it.
+  /// The last place that was given, as far as rows that match their checksum have it.
   var lastPlace: Int64 {
     let noted = facts[LastPlace.fact].flatMap { Int64($0) } ?? 0
     return max(totals?.lastPlace ?? 0, noted, entries.keys.max() ?? 0)

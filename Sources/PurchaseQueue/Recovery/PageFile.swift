@@ -53,12 +53,12 @@ final class PageFile {
 
 extension PageImage {
   /// Calls `body` with the file and its log; the file is read in pieces. Throws if a piece cannot be read, also
-  /// after `body` has returned. No other process may write meanwhile.
+  /// after `body` has returned. No other process may write until then.
   static func inPieces<R>(
     of path: String, on disk: Disk, log: LogImage? = nil, _ body: (PageImage) -> R
   ) throws(QueueError) -> R {
     let (known, size) = try QueueError.wrapFile(path) { () throws(FileError) in
-      // The log first: another process that closes its connection meanwhile moves the log into the file.
+      // The log first: another process that closes its connection at this moment moves the log into the file.
       let known = if let log { log } else { LogImage(try disk.readIfPresent(path + "-wal")) }
       return (known, try disk.size(of: path))
     }

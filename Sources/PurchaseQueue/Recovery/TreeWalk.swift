@@ -75,7 +75,7 @@ struct TreeWalk {
     }
   }
 
-  /// True if the rows of a table's page have rising numbers within the bounds that the pages above tell.
+  /// True if the rows of a table's page have rising numbers within the bounds that the pages above have.
   private static func isOrdered(_ read: PageReader, _ bounds: Waiting) -> Bool {
     guard read.kind.isTable else { return true }
     var before = bounds.low

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// Puts a salvaged file in the place of the damaged one, which is archived beside it. The newest two archived files
+/// Puts a salvaged file in the place of the damaged one, which is archived next to it. The newest two archived files
 /// are kept.
 ///
 /// A kill can follow every step. The salvaged file is complete once it has the name `-salvaged`; from then on the next
@@ -75,7 +75,7 @@ struct FileArchive {
 
 // MARK: The damage mark
 
-/// An empty file beside the queue's. It says that pages could not be read; the next opening salvages the queue.
+/// An empty file next to the queue's. It says that pages could not be read; the next opening salvages the queue.
 extension FileArchive {
   private var mark: String { path + "-damage" }
 

@@ -1,6 +1,6 @@
 import PurchaseSQLite
 
-/// Copies a queue's file and the files beside it, while no process writes, closes or replaces them.
+/// Copies a queue's file and the files next to it, while no process writes, closes or replaces them.
 struct QueueCopying {
   let path: String
   let copy: String
@@ -34,7 +34,7 @@ struct QueueCopying {
     // A process that opens the queue creates this file first. Without it, no process uses the queue.
     if let lock = try existingLock() { return try copyAll(under: lock) }
     let copied = try copyAll()
-    // The lock file was created meanwhile, so another process may have written.
+    // The lock file was created since, so another process may have written.
     guard let lock = try existingLock() else { return copied }
     for suffix in [""] + Self.besides { disk.discard(copy + suffix) }
     return try copyAll(under: lock)

@@ -43,7 +43,7 @@ struct QueueOpener {
   /// Opens the file; creates, migrates or salvages it if needed. Throws without having changed anything if the file is
   /// not a queue.
   func open(now: Timestamp, _ report: inout SalvageReport?) throws(QueueError) -> Connection {
-    // Before anything is created: a lock file beside a foreign file would be a change.
+    // Before anything is created: a lock file next to a foreign file would be a change.
     let isKnown = try QueueError.wrapFile(path) { () throws(FileError) in
       if try archive.isBegun() { return true }
       return try disk.kind(of: path + "-lock") == .file

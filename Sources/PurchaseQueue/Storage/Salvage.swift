@@ -71,7 +71,8 @@ struct Salvage {
 extension PageImage {
   /// The file and its log, in each way in which a damaged log can be read. An absent file has no pages.
   static func readings(of path: String, on disk: Disk) throws(FileError) -> [PageImage] {
-    // The log first: another process that closes its connection meanwhile moves the log into the file and removes it.
+    // The log first: another process that closes its connection at this moment moves the log into the file and removes
+    // it.
     let log = LogImage(try disk.readIfPresent(path + "-wal"))
     let file = PageFile(try disk.kind(of: path) == .file ? DatabaseImage.read(path, on: disk) : [])
     return [PageImage(file, log: log)] + (log.alternative.map { [PageImage(file, log: $0)] } ?? [])

@@ -78,10 +78,10 @@ extension Totals {
 }
 
 extension Tombstone {
-  /// What a row takes beside its texts.
+  /// What a row takes besides its texts.
   static let rowBytes = 128
 
-  /// Whether its source has to be told, or the app has to see it.
+  /// Whether it has to be finished at its source, or confirmed by the app.
   var hasDuty: Bool { isFinishOwed || isUnseen }
 
   /// Bytes of its texts and of its row. The key counts twice: an index has it too.

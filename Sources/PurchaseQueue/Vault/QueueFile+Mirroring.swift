@@ -1,7 +1,7 @@
 import PurchaseSQLite
 
 /// The mirror in the vault, from which a new install starts. A failure of the vault never fails a purchase: the entry
-/// is flagged as unprotected, and the store keeps the transaction unfinished meanwhile.
+/// is flagged as unprotected, and the store keeps the transaction unfinished until then.
 ///
 /// Everything here happens under the inter-process lock. Otherwise another process could take chunks for unused that
 /// this one has just stored, or mirror an entry that this one has just settled.

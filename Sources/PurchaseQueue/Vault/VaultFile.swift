@@ -2,7 +2,7 @@ import PurchaseSQLite
 
 /// The file of a `DirectoryVault`: records of items, one behind the other. Storing costs one sync, removing none.
 ///
-/// Several processes may use it: each call holds the lock of a file beside it, and takes in what others have appended.
+/// Several processes may use it: each call holds the lock of a file next to it, and takes in what others have appended.
 /// When most of the file is garbage, it is replaced by a file with the live items.
 final class VaultFile {
   private let directory: String

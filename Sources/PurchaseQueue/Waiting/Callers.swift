@@ -2,7 +2,7 @@ import PurchaseSQLite
 
 /// The callers that wait for one commit. Each has a deadline of its own.
 struct Callers {
-  /// The operation of one caller, and the function that tells the caller its result.
+  /// The operation of one caller, and the function that takes the result to the caller.
   struct Caller {
     var run: QueueFile.Operation
     /// When the caller has waited long enough.

@@ -83,7 +83,7 @@ import CPurchaseSQLite
     return version
   }
 
-  /// Runs `body`, which waits for no lock of another connection meanwhile: it fails at once with `busy`.
+  /// Runs `body`, which waits for no lock of another connection: it fails at once with `busy`.
   package func withoutWaiting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     unsafe _ = sqlite3_busy_timeout(handle, 0)
     defer { unsafe _ = sqlite3_busy_timeout(handle, busyTimeoutMilliseconds) }

@@ -53,7 +53,7 @@ import CPurchaseSQLite
     let result = unsafe bytes.withUnsafeMutableBytes {
       unsafe methods.xRead?(file, $0.baseAddress, Int32($0.count), sqlite3_int64(offset))
     }
-    // A file that was truncated meanwhile reads as zeros, like every hole.
+    // A file that was truncated since reads as zeros, like every hole.
     if result == Self.shortRead { return bytes }
     try check(result, "read")
     return bytes

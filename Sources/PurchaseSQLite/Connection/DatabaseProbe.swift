@@ -4,7 +4,7 @@ package enum DatabaseProbe: Equatable, Sendable {
   case absent
   /// A database, with the application id and the schema version of its header.
   case database(applicationID: UInt32, userVersion: UInt32)
-  /// A database of which no table has reached the main file yet. Only its log tells what it is.
+  /// A database of which no table has reached the main file yet. Only its log says what it is.
   case unwritten
   /// A file that is not an SQLite database.
   case notADatabase

@@ -49,7 +49,7 @@ package struct Disk: Sendable {
   }
 
   /// Writes the bytes over those of an existing file, and syncs it. Does nothing if the file ends before: another process
-  /// may have removed it meanwhile.
+  /// may have removed it since.
   package func overwrite(_ path: String, at offset: Int, with bytes: [UInt8]) throws(FileError) {
     guard try kind(of: path) == .file else { return }
     let descriptor = try files.open(path, .updating)

@@ -1,7 +1,7 @@
 import Foundation
 package import PurchaseQueue
 
-/// What Apple's systems are told of the queue's files.
+/// What Apple's systems know of the queue's files.
 package struct FileMarks: Sendable {
   /// Sets one mark on a file or a folder.
   package typealias Mark = @Sendable (_ path: String) throws -> Void
@@ -11,7 +11,7 @@ package struct FileMarks: Sendable {
   /// Keeps a file out of the system's backups.
   package var exclude: Mark?
 
-  /// Without a mark, nothing is told.
+  /// Without a mark, nothing is set.
   package init(protect: Mark? = nil, exclude: Mark? = nil) {
     self.protect = protect
     self.exclude = exclude
@@ -30,7 +30,7 @@ package struct FileMarks: Sendable {
   }()
 
   /// With the class "complete", the engine could not work while the device is locked: not after a purchase that was
-  /// approved meanwhile, and not in a background task.
+  /// approved in between, and not in a background task.
   package static let setProtection: Mark = { path in
     try FileManager.default.setAttributes(
       [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: path)
@@ -51,8 +51,8 @@ package struct FileMarks: Sendable {
     protect.map { Self.set([$0], on: folder) } ?? []
   }
 
-  /// Marks the queue's file and all that lie beside it under its name: log, lock, archives. After each opening, because
-  /// some are made anew each time. Returns what failed; the queue works without.
+  /// Marks the queue's file and all that lie next to it under its name: log, lock, archives. After each opening,
+  /// because some are made again each time. Returns what failed; the queue works without.
   package func markFiles(of path: String) -> [Diagnostic] {
     let marks = [protect, exclude].compactMap(\.self)
     guard !marks.isEmpty else { return [] }

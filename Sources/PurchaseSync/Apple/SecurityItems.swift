@@ -82,7 +82,7 @@
       return query
     }
 
-    /// The size is stored as an attribute, beside the bytes: lists return attributes without decrypting the
+    /// The size is stored as an attribute, next to the bytes: lists return attributes without decrypting the
     /// bytes.
     private static func contents(_ bytes: [UInt8]) -> [String: Any] {
       [

@@ -110,7 +110,7 @@ public struct BackendAdapter: BackendTransport {
     to failure: BackendFailure, of caller: BackendCaller
   ) throws -> BackendResponse {
     switch failure {
-    // The device sends in its own name, and the token beside it is refused.
+    // The device sends in its own name, and the account's token is refused.
     case .tokenRefused where caller.account != nil && !caller.isBuyer:
       return try problem(403, "the token of the signed-in account is refused", type: ProblemDocument.account)
     case .tokenRefused: return BackendResponse(status: 401, body: Data())
@@ -138,7 +138,7 @@ public struct BackendAdapter: BackendTransport {
 }
 
 extension BackendCaller {
-  /// What the device sends in its own name has the credential of the account that is signed in beside its own.
+  /// What the device sends in its own name has the credential of the account that is signed in next to its own.
   fileprivate init(_ request: BackendRequest) {
     let headers = request.headers
     let value = headers[BackendRequest.signedInHeader] ?? headers["Authorization"]
@@ -167,7 +167,7 @@ extension OrderDocument {
       quantity: order.quantity, state: order.state, createdAt: order.createdAt)
   }
 
-  /// An answer that says no more than that the backend has heard. The engine reads nothing else of it.
+  /// An answer that says no more than that the backend has received it. The engine reads nothing else of it.
   fileprivate init(heard number: String, _ state: OrderState) {
     self.init(
       number: number, accountToken: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),

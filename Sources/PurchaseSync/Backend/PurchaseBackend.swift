@@ -13,8 +13,8 @@ import PurchaseQueue
 /// Throw ``BackendFailure`` where it says what to do. Every other error means that there was no answer, and the call is
 /// repeated with a back-off.
 public protocol PurchaseBackend: Sendable {
-  /// Whether ``makeOrder(_:idempotencyKey:for:)`` makes orders. By default the device makes them, and the backend is told
-  /// of each with its purchase.
+  /// Whether ``makeOrder(_:idempotencyKey:for:)`` makes orders. By default the device makes them, and the backend is
+  /// informed of each with its purchase.
   var makesOrders: Bool { get }
 
   /// Changes when the backend is restored from a backup: what is settled is then offered to it again. Any text.
@@ -38,10 +38,10 @@ public protocol PurchaseBackend: Sendable {
     _ wish: OrderRequest, idempotencyKey: String, for account: BackendCaller
   ) async throws -> OrderDocument
 
-  /// Hears of an order that the device made, before or after its purchase. Told again with each new state.
+  /// An order that the device made, before or after its purchase. Called again with each new state.
   func register(_ order: DeviceOrder, for account: BackendCaller) async throws
 
-  /// Hears that an order of its own was cancelled or waits for approval. Told again if the answer is lost.
+  /// An order of the backend's own was cancelled or waits for approval. Called again if the answer is lost.
   func order(_ number: String, became state: OrderState, for account: BackendCaller) async throws
 
   /// The account's open orders of this backend: after a reinstall, or on a second device.

@@ -8,7 +8,7 @@ package enum EngineSight: Sendable {
   case closed(ObjectIdentifier)
   case suspended
   case woken(WakeReason)
-  /// The app is told.
+  /// An event is published.
   case event(SyncEvent)
   case discarded(EntryKey)
   /// A part of the device's storage does not answer: the file, or the vault with its name.

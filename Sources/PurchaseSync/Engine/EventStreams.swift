@@ -7,7 +7,7 @@ import PurchaseSQLite
 ///
 /// An outcome is published once to each sequence, and once more if it changes. The engine may be suspended in between.
 struct EventStreams {
-  /// One sequence, and the outcomes that it was told of.
+  /// One sequence, and the outcomes that it has received.
   private struct Listener {
     var continuation: AsyncStream<SyncEvent>.Continuation
     let flow: EventFlow
@@ -76,7 +76,7 @@ struct EventStreams {
     return listeners[number]?.knows(outcome) == true
   }
 
-  /// Of the outcomes that are not confirmed: those that a listener was not told of, that changed since, or that were
+  /// Of the outcomes that are not confirmed: those that a listener has not received, that changed since, or that were
   /// dropped.
   mutating func untold(_ outcomes: [Outcome]) -> [Outcome] {
     let names = Set(outcomes.map(\.name))
@@ -93,12 +93,12 @@ struct EventStreams {
     return Array(unknown.prefix(room))
   }
 
-  /// Remembers nothing of an outcome any more. If it is not confirmed, it is told again.
+  /// Remembers nothing of an outcome any more. If it is not confirmed, it is published again.
   mutating func forget(_ outcome: Outcome) {
     for number in listeners.keys { listeners[number]?.told[outcome.name] = nil }
   }
 
-  /// An outcome that is dropped is told again by the next announcement.
+  /// An outcome that is dropped is published again by the next announcement.
   private mutating func yield(_ event: SyncEvent, to number: Int) {
     guard let listener = listeners[number] else { return }
     guard case .dropped(let lost) = listener.continuation.yield(event) else { return listener.flow.sent() }

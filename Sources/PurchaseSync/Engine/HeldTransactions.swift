@@ -4,8 +4,8 @@ import PurchaseQueue
 /// so that the store lists a thousand transactions once, and not again for every 64 of them.
 ///
 /// They are copies. The store keeps every one of them unfinished, and lists them again after a restart. A transaction
-/// that arrives by itself meanwhile is newer than its copy, which is forgotten. When the last copy was taken, the store
-/// is asked again: its list then has what is missing here.
+/// that arrives by itself in between is newer than its copy, which is forgotten. When the last copy was taken, the
+/// store is asked again: its list then has what is missing here.
 struct HeldTransactions: Sendable {
   /// The most bytes of proofs: 16 MiB. The rest of a longer list is listed again.
   static var mostBytes: Int { 16 << 20 }

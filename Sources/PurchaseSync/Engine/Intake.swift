@@ -13,7 +13,7 @@ struct Intake {
   private(set) var left: [StoreTransaction] = []
   /// Why there is no capacity for one more entry, once that is known.
   private(set) var full: SyncError?
-  /// What the app has to be told once the others are committed, and why.
+  /// What is published once the others are committed, and why.
   private(set) var refused: [(key: EntryKey, error: SyncError)] = []
 
   init(account: String?, isHeld: Bool = false) { (self.account, self.isHeld) = (account, isHeld) }
@@ -35,6 +35,6 @@ struct Intake {
     left.append(transaction)
   }
 
-  /// The app was told.
+  /// The event was published.
   mutating func toldRefused() { refused = [] }
 }

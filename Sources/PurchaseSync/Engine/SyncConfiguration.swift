@@ -56,7 +56,7 @@ public struct SyncConfiguration: Sendable {
   public var verifier: (any ReplyVerifier)?
   /// Called at each checkpoint. Nil outside of tests and the simulator.
   package var checkpoint: (@Sendable (Checkpoint) -> Void)?
-  /// What the system is told of the files: data protection and backups. Tests replace it.
+  /// What the system knows of the files: data protection and backups. Tests replace it.
   package var marks = FileMarks.system
   /// Thread, clock, sleep and random numbers: the system's own outside of the simulator.
   package var system = SystemDependencies.live

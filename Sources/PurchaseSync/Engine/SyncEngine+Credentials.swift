@@ -66,7 +66,7 @@ extension SyncEngine {
   }
 
   /// The account that is signed in now, for an upload of the device lane: the backend says what is this account's own, and
-  /// credits nothing to it. Without it, the upload would be told for good that the account's own purchases are another's:
+  /// credits nothing to it. Without it, the final answer would be that the account's own purchases are another's:
   /// while the token does not come, the upload waits.
   func present(in lane: Lane) async -> Present {
     guard lane == .device, let account = configuration.currentAccount?() else { return .none }

@@ -60,19 +60,19 @@ extension SyncEngine {
   /// Closes the file; the next call opens it again.
   func closeFile() {
     opened = nil
-    // The store is asked anew when the file is open again.
+    // The store is asked again when the file is open again.
     held = HeldTransactions()
-    // Those that are owed are found again by the next machine.
+    // Those that are pending are found again by the next machine.
     finishCalls = FinishCalls()
     session.drop()
   }
 
-  /// The open file. Opening it anew after damage may have failed: then it is tried again here.
+  /// The open file. Opening it again after damage may have failed: then it is tried again here.
   func file() throws(SyncError) -> SyncFile {
     guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
     if opened == nil {
       try openFile()
-      // The store may deliver again transactions that this file lacks, and owed finishes are repeated.
+      // The store may deliver again transactions that this file lacks, and pending finishes are repeated.
       listStore()
     }
     guard let opened else { throw .queue(.closed(path: configuration.path)) }
@@ -121,8 +121,8 @@ extension SyncEngine {
     }
   }
 
-  /// A damaged or replaced file is opened anew by the next call, or by the timer if no call comes. The next machine sends
-  /// again what was in flight; answers to requests of this one are ignored.
+  /// A damaged or replaced file is opened again by the next call, or by the timer if no call comes. The next machine
+  /// sends again what was in flight; answers to requests of this one are ignored.
   func failed(_ error: QueueError) -> SyncError {
     if error.asksForReopening, opened != nil {
       closeFile()
@@ -164,7 +164,8 @@ extension SyncEngine {
     setTimer(configuration.now().adding(milliseconds: configuration.retry.ceiling(afterFailures: 3)))
   }
 
-  /// Performs actions in their order. Actions that come up meanwhile are appended: performing one may feed the machine.
+  /// Performs actions in their order. Actions that come up on the way are appended: performing one may feed the
+  /// machine.
   func perform(_ actions: [SyncAction]) {
     let generation = self.generation
     let isPerforming = !worklist.isEmpty
@@ -200,8 +201,8 @@ extension SyncEngine {
     }
   }
 
-  /// An outcome goes out with the context of its order, as it is told to the account that is signed in. The outcomes of
-  /// orders that the store answered with the same transaction follow.
+  /// An outcome goes out with the context of its order, as it is published to the account that is signed in. The
+  /// outcomes of orders that the store answered with the same transaction follow.
   func emit(_ event: SyncEvent) {
     guard let outcome = event.outcome, !outcome.isAlreadyOwned, let file = opened?.file else {
       return send(event)
@@ -225,7 +226,7 @@ extension SyncEngine {
     if events.send(event) { configuration.log?(SyncLogRecord(event)) }
   }
 
-  /// Tells of answers that the verifier refused.
+  /// Reports answers that the verifier refused.
   func reportRefusedReplies() {
     for reason in refusedReplies?.take() ?? [] { emit(.replyRejected(reason: reason)) }
   }

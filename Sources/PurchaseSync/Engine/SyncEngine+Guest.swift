@@ -93,7 +93,7 @@ extension SyncEngine {
 
   // MARK: Known before
 
-  /// The outcome of a transaction that is settled, as the buyer is told with whom the store has answered.
+  /// The outcome of a transaction that is settled, for the buyer to whom the store has answered with it.
   func earlierOutcome(of key: EntryKey, for order: PurchaseOrder) throws(SyncError) -> Outcome? {
     let account = order.accountToken.isGuest ? nil : order.account
     return try withFile { (file) throws(QueueError) in

@@ -67,7 +67,7 @@ extension SyncEngine {
     }
   }
 
-  /// Tells the app of outcomes that it does not know: another process of this installation brought them, or another
+  /// Publishes outcomes that the app does not know: another process of this installation brought them, or another
   /// account is signed in.
   func announceOutcomes() {
     do throws(SyncError) {
@@ -84,7 +84,7 @@ extension SyncEngine {
     announceOutcomes()
   }
 
-  /// The outcomes that the app has not confirmed, as they are told to the account that is signed in.
+  /// The outcomes that the app has not confirmed, as they are published to the account that is signed in.
   func unconfirmedOutcomes() throws(SyncError) -> [Outcome] {
     let account = configuration.currentAccount?()
     let outcomes = try withFile { (file) throws(QueueError) in try file.unconfirmedOutcomes() }
@@ -92,11 +92,11 @@ extension SyncEngine {
   }
 
   /// Works in the background for so long, or until nothing can be done before that, and suspends again: for a background
-  /// task of the system. Returns true if nothing was left that could be done in time. In an app that has told of a
+  /// task of the system. Returns true if nothing was left that could be done in time. In an app that has reported a
   /// foreground (``wake(_:)``) and is not suspended, it does nothing.
   ///
   /// Pass less than the system allows: requests in flight then get `grace` seconds more, as in ``suspend(within:)``. A
-  /// foreground that comes meanwhile ends the call, and the engine goes on.
+  /// foreground that comes during the call ends it, and the engine goes on.
   @discardableResult public func work(
     forSeconds seconds: Double, grace: Double = 2
   ) async throws(SyncError) -> Bool {
@@ -137,9 +137,9 @@ extension SyncEngine {
   }
 
   /// The app goes to the background. Nothing new is sent. Requests in flight get this many seconds for their answers and
-  /// are then cancelled. The file is closed and no lock is held when this returns; a call that comes meanwhile opens the
-  /// file again, so suspend again after it. `wake(.foreground)` resumes; if it comes meanwhile, requests
-  /// in flight are not cancelled.
+  /// are then cancelled. The file is closed and no lock is held when this returns; a call that comes in between opens
+  /// the file again, so suspend again after it. `wake(.foreground)` resumes; if it comes before the end, requests in
+  /// flight are not cancelled.
   ///
   /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
   public func suspend(within seconds: Double = 4) async {
@@ -160,7 +160,7 @@ extension SyncEngine {
         break
       }
     }
-    // A task that ends may begin another one. A foreground that comes meanwhile ends this loop.
+    // A task that ends may begin another one. A foreground that comes in between ends this loop.
     while isSuspended, visit == foregrounds, let next = underWay.first {
       for task in underWay { task.cancel() }
       await next.value

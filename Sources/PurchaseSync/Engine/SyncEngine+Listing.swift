@@ -150,7 +150,7 @@ extension SyncEngine {
     return true
   }
 
-  /// Takes transactions in one commit. False if it failed: then none of them is stored, and no event told of them.
+  /// Takes transactions in one commit. False if it failed: then none of them is stored, and no event named them.
   private func takeTogether(_ part: ArraySlice<StoreTransaction>, _ intake: inout Intake) -> Bool {
     guard part.count > 1 else { return false }
     do throws(SyncError) {
@@ -217,7 +217,7 @@ extension SyncEngine {
         intake.took(transaction.key)
       } catch {
         switch error {
-        // The app was told of this one. The others may be updates of known transactions.
+        // The app knows of this one. The others may be updates of known transactions.
         case .queue(.queueFull):
           intake.wasRefused(transaction, error)
           intake.toldRefused()
@@ -261,7 +261,7 @@ extension SyncEngine {
     return try withFile { (file) throws(QueueError) in try !file.queue.isKnown(transaction.key) }
   }
 
-  // MARK: Telling
+  // MARK: Events
 
   /// Adds a warning for each entry that the vault does not hold. That is known after the commit.
   private func withWarnings(_ actions: [SyncAction]) -> [SyncAction] {
@@ -293,7 +293,7 @@ extension SyncEngine {
     feed(generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
   }
 
-  /// Tells the app once of each transaction that the store keeps for lack of capacity.
+  /// Publishes each transaction that the store keeps for lack of capacity, once.
   func overflows(_ key: EntryKey, _ error: SyncError) {
     if overflow.insert(key).inserted { emit(.queueFull(key, error)) }
   }

@@ -37,7 +37,7 @@ extension SyncEngine {
 
   private static var mostPages: Int { 100 }
 
-  /// One order as the backend knows it; nil if it does not know the order, or does not tell.
+  /// One order as the backend knows it; nil if it does not know the order, or does not say.
   func requestOrder(_ number: String, account: String) async throws(SyncError) -> OrderDocument? {
     let path = "v1/orders/" + Self.escaped(number)
     let result = try await answer(of: account) {
@@ -95,9 +95,9 @@ extension SyncEngine {
 
   // MARK: Notices
 
-  /// Tells the backend the states of orders that it has not heard: cancelled, deferred, made on this device. They are
-  /// owed in the file. Without an answer they are sent at the next start, wake or answered upload: no timer is set for
-  /// them, because no purchase waits for them.
+  /// Sends the states of orders that the backend has not acknowledged: cancelled, deferred, made on this device. They
+  /// are pending in the file. Without an answer they are sent at the next start, wake or answered upload: no timer is
+  /// set for them, because no purchase waits for them.
   func sendNotices() {
     guard case .idle = notices else {
       notices = .runningAndWanted
@@ -121,8 +121,8 @@ extension SyncEngine {
     }
   }
 
-  /// Orders that wait for an approval, and whose time is over, or may be: the store tells of no refusal. Each is asked about
-  /// once in a process.
+  /// Orders that wait for an approval, and whose time is over, or may be: the store reports no refusal. Each is asked
+  /// about once in a process.
   private func ordersToAskAbout() throws(SyncError) -> [PurchaseOrder] {
     let now = configuration.now()
     let orders = try withFile { (file) throws(QueueError) in try file.ordersToAskAbout(now: now) }
@@ -147,7 +147,7 @@ extension SyncEngine {
     }
   }
 
-  /// How many orders the backend has not heard of, 100 at most.
+  /// How many orders the backend has not acknowledged, 100 at most.
   package func noticesOwed() throws(SyncError) -> Int {
     try withFile { (file) throws(QueueError) in try file.orderNotes.notices(after: "", limit: 100).count }
   }
@@ -199,7 +199,7 @@ extension SyncEngine {
       return true
     }
     if case .success(let response) = result, ReplyReading.speaksOtherProtocol(response) {
-      // It is about the versions of app and backend, and not about this order, which stays owed.
+      // It is about the versions of app and backend, and not about this order, which stays pending.
       emit(.protocolRefused(reason: ReplyReading.description(of: response)))
       return false
     }

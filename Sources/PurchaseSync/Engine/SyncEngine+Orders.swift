@@ -82,7 +82,7 @@ extension SyncEngine {
 
   private static var requestsPerOrder: Int { 8 }
 
-  /// Nil if another process has taken the order meanwhile, or if it is not open any more.
+  /// Nil if another process has taken the order since, or if it is not open any more.
   private func requestOnce(
     for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
   ) async throws(SyncError) -> PurchaseOrder? {
@@ -170,7 +170,7 @@ extension SyncEngine {
   }
 
   /// The sheet was closed, and no payment is known. That is no proof that nothing was charged: some payments complete
-  /// later, in another app of the bank. The order stays matchable by its token. The backend is told, durably.
+  /// later, in another app of the bank. The order stays matchable by its token. The notice for the backend is durable.
   @discardableResult
   public func cancel(order number: String) throws(SyncError) -> PurchaseOrder? {
     let order = try withFile { (file) throws(QueueError) in try file.set(.cancelled, of: number) }
@@ -178,7 +178,8 @@ extension SyncEngine {
     return order
   }
 
-  /// The payment waits for an approval (Ask to Buy, a slow bank), perhaps for days. The backend is told, durably.
+  /// The payment waits for an approval (Ask to Buy, a slow bank), perhaps for days. The notice for the backend is
+  /// durable.
   @discardableResult
   public func deferPayment(of number: String) throws(SyncError) -> PurchaseOrder? {
     let order = try withFile { (file) throws(QueueError) in try file.set(.deferred, of: number) }

@@ -10,7 +10,7 @@ extension SyncEngine {
   }
 
   /// Asks about the entries of an upload whose token no order here has. True if something was decided or postponed: then
-  /// nothing is sent, and the lane chooses anew. Each entry is asked about until the app has answered, also after a
+  /// nothing is sent, and the lane chooses again. Each entry is asked about until the app has answered, also after a
   /// restart; an app that does not answer holds up the device's lane for one time limit at most.
   func askOwners(of entries: [Entry], in lane: Lane, _ generation: Int) async -> Bool {
     guard lane == .device else { return false }
@@ -78,7 +78,7 @@ extension SyncEngine {
       .backoff, began: now, milliseconds: configuration.retry.ceiling(afterFailures: failures))
     let reason = "the app did not say whose its account token is"
     try withFile { (file) throws(QueueError) in
-      // It may have been discarded meanwhile.
+      // It may have been discarded since.
       guard try file.queue.entry(key) != nil else { return }
       try file.postpone(key, wait, reason: reason, now: now)
     }

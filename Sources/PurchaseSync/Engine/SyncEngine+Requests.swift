@@ -127,7 +127,7 @@ extension SyncEngine {
       let proof = listed?[missing.key]
       // The next list ends the wait of what it holds (`SyncMachine.endProofWait`).
       if listed == nil, !Task.isCancelled { listStore() }
-      // The store was already told that an update is finished and will not list it again: the backend asks the store by
+      // An update is already finished at the store, which will not list it again: the backend asks the store by
       // id. If the store did not answer, conclude nothing.
       guard proof != nil || missing.isUpdate && listed != nil && !Task.isCancelled else {
         return .failure(Task.isCancelled ? .interrupted : .proofMissing)
@@ -137,7 +137,7 @@ extension SyncEngine {
     }
     var upload = PreparedUpload(request: request, authorization: authorization)
     if lane.account != nil { upload.device = body.device.authorization }
-    // Last: another account may have signed in meanwhile.
+    // Last: another account may have signed in since.
     let present =
       if let asker = lane.asker { await self.present(asker) } else { await self.present(in: lane) }
     switch present {
@@ -166,7 +166,7 @@ extension SyncEngine {
     if result == .failure(.interrupted) { interrupted(generation) }
     // The outcomes of the orders that waited for the answer.
     if lane.asker != nil, !isShutDown, opened != nil { announceOutcomes() }
-    // The backend answers, so it can hear the rest.
+    // The backend answers, so it can receive the rest.
     if case .verdicts = result { sendNotices() }
   }
 
@@ -204,7 +204,7 @@ extension SyncEngine {
         saw(.storageFailed)
         return .failure(.unprepared(reason: Self.namelessDevice))
       }
-      // A damaged proof has become one by reference. The entry goes alone from now on: choose anew.
+      // A damaged proof has become one by reference. The entry goes alone from now on: choose again.
       guard let stored = try StoredUpload(of: entries, claims, device: device, in: file) else {
         return .failure(.interrupted)
       }

@@ -31,7 +31,7 @@ public actor SyncEngine {
   var timer: Task<Void, Never>?
   /// When the timer fires, by the monotonic clock.
   var timerFires: ContinuousClock.Instant?
-  /// Actions that are being performed, and those that came up meanwhile.
+  /// Actions that are being performed, and those that came up since.
   var worklist: [(generation: Int, action: SyncAction)] = []
   var work: [Int: Task<Void, Never>] = [:]
   var calls: [Int: Call] = [:]
@@ -47,18 +47,18 @@ public actor SyncEngine {
   var failedListings = 0
   /// Waits for the moment of a listing that was asked for too soon, or that repeats one that failed.
   var listingTimer: Task<Void, Never>?
-  /// The app is in the background: a machine that is made meanwhile sends nothing either.
+  /// The app is in the background: a machine that is made until it is back sends nothing either.
   var isSuspended = false
   /// How often the app came to the foreground.
   var foregrounds = 0
-  /// Why lanes wait, as the app was told.
+  /// Why lanes wait, as it was published last.
   var waits: [Lane: String] = [:]
-  /// A listing of the store is under way; one more was asked for meanwhile.
+  /// A listing of the store is under way; one more was asked for since.
   var listing: Listing = .idle
   var listed = ListingCallers()
   /// Finishes that wait for a call of the store.
   var finishCalls = FinishCalls()
-  /// Transactions that the store keeps for lack of capacity, and of which the app was told.
+  /// Transactions that the store keeps for lack of capacity, and that were published.
   var overflow: Set<EntryKey> = []
   /// Transactions of the last listing for which there was no capacity.
   var held = HeldTransactions()
@@ -78,7 +78,7 @@ public actor SyncEngine {
   var askedAbout: Set<String> = []
   /// How often the app did not say whose the token of an entry is.
   var ownerFailures: [EntryKey: Int] = [:]
-  /// Notices about orders are being sent; more came up meanwhile.
+  /// Notices about orders are being sent; more came up since.
   var notices: Notices = .idle
 
   /// The open file and its machine.
@@ -188,7 +188,7 @@ public actor SyncEngine {
   /// The app has fulfilled, or shown, this outcome: it is not reported again. If it has changed since, such as by a
   /// refund, the later one is still reported.
   public func confirm(_ outcome: Outcome) throws(SyncError) {
-    // If it cannot be stored, the outcome is told again.
+    // If it cannot be stored, the outcome is published again.
     defer { events.forget(outcome) }
     if outcome.isAlreadyOwned, let number = outcome.orderNumber {
       return try withFile { (file) throws(QueueError) in try file.confirmOwned(number) }
@@ -202,7 +202,7 @@ public actor SyncEngine {
   /// of them is confirmed.
   public func confirm(all outcomes: [Outcome]) throws(SyncError) {
     guard !outcomes.isEmpty else { return }
-    // If they cannot be stored, they are told again.
+    // If they cannot be stored, they are published again.
     defer { for outcome in outcomes { events.forget(outcome) } }
     _ = try file()
     do throws(QueueError) {

@@ -7,7 +7,7 @@ public struct SyncSnapshot: Sendable, Hashable {
   public var purchases: [Purchase]
   /// The lanes with entries, by their names.
   public var lanes: [LaneStatus]
-  /// Settled transactions that the store has not been told of.
+  /// Settled transactions that are not finished at the store.
   public var finishesOwed: Int
   /// Outcomes that the app has not confirmed, oldest first.
   public var outcomes: [Outcome]

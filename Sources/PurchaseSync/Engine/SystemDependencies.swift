@@ -2,7 +2,7 @@ import Dispatch
 package import Foundation
 import PurchaseSQLite
 
-/// The parts of the system that the engine uses beside the wall clock: a thread, the monotonic clock, sleep and random
+/// The parts of the system that the engine uses besides the wall clock: a thread, the monotonic clock, sleep and random
 /// numbers. The simulator replaces them, so that a run of the engine follows from one seed.
 package struct SystemDependencies: Sendable {
   /// A thread of its own, for each engine that is opened.

@@ -10,11 +10,11 @@ import PurchaseSQLite
 /// | `order_requests` | keys of order requests whose answer never came |
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
 /// | `waits` | why and since when an entry is postponed (`Wait`). Only a row that ends at the entry's `ready_at` counts |
-/// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details owes everything again |
+/// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details sends everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases, in the order of their requests |
 /// | `order_extras` | the app's context of an order, and whether this device made it |
 /// | `own_orders` | orders that this installation made (0), of an earlier one that the vault brought back (1), and of another device whose file was copied (2); and when the app got the order last, by the device's clock |
-/// | `order_notices` | orders whose state the backend has not heard yet |
+/// | `order_notices` | orders whose state the backend has not acknowledged yet |
 /// | `owned_orders` | orders that the store answered with an earlier transaction, until the app confirms their outcome |
 /// | `owned_answers` | what the backend said to the account of such an order about the transaction |
 package enum JournalSchema {

@@ -26,7 +26,7 @@ struct OrderFilter: Hashable {
           + "AND number NOT IN (SELECT number FROM owned_orders)"
       case .counted: "(bound_to IS NOT NULL OR state NOT IN ('cancelled', 'alreadyOwned'))"
       }
-    // A copied file's orders were made on another device. That device has them, and hears of their payments.
+    // A copied file's orders were made on another device. That device has them, and gets their payments.
     let isOfThisDevice =
       "NOT EXISTS (SELECT 1 FROM own_orders WHERE own_orders.number=orders.number AND is_restored=2)"
     let direction = isLatestFirst ? "DESC" : "ASC"

@@ -1,7 +1,7 @@
 import PurchaseQueue
 import PurchaseSQLite
 
-/// What is kept of an order beside its row in the journal.
+/// What is kept of an order next to its row in the journal.
 struct OrderExtras: Hashable {
   /// The value that the app gave at `begin`.
   var context: PurchaseContext?
@@ -9,7 +9,7 @@ struct OrderExtras: Hashable {
   var isDeviceMade = false
 }
 
-/// The state of an order, which the backend has not heard yet.
+/// The state of an order, which the backend has not acknowledged yet.
 struct OrderNotice: Hashable {
   var number: String
   var account: String
@@ -17,7 +17,7 @@ struct OrderNotice: Hashable {
   var state: OrderState
 }
 
-/// The tables beside the order journal (`JournalSchema.orderNotes`). All writes are for the inside of a transaction.
+/// The tables next to the order journal (`JournalSchema.orderNotes`). All writes are for the inside of a transaction.
 struct OrderNotes {
   let file: QueueFile
   private let readExtras: PreparedStatement
@@ -110,7 +110,7 @@ struct OrderNotes {
       [.text(notice.number), .text(notice.account), .text(notice.state.rawValue)])
   }
 
-  /// The backend heard it. A newer state of the order stays owed.
+  /// The backend acknowledged it. A newer state of the order stays pending.
   func end(_ notice: OrderNotice) throws(QueueError) {
     try run(
       "DELETE FROM order_notices WHERE number=? AND state=?",

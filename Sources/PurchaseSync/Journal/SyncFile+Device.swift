@@ -21,7 +21,7 @@ package import PurchaseQueue
 /// once. Its open orders were made on the other phone, and are no candidates for what is bought on this one.
 extension SyncFile {
   private static var name: String { "device" }
-  /// A fact beside the identity: a vault held it once.
+  /// A fact next to the identity: a vault held it once.
   private static var vaulted: String { "device_vaulted" }
   /// How often a failing vault is read before a file without an identity gets one of its own. Seconds pass in between:
   /// the lanes wait with their backoff.

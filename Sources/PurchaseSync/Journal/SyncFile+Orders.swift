@@ -64,7 +64,7 @@ extension SyncFile {
     return made
   }
 
-  /// Commits an order that the device makes, with its registration that is owed to the backend.
+  /// Commits an order that the device makes, with its registration, which is pending until the backend acknowledges it.
   func make(_ order: PurchaseOrder, now: Timestamp) throws(QueueError) {
     let extras = OrderExtras(context: order.context, isDeviceMade: true)
     try queue.transaction { () throws(QueueError) in
@@ -152,7 +152,7 @@ extension SyncFile {
   }
 
   /// The unpaid orders of an account that the backend's complete list of open orders lacks: they were paid elsewhere, or
-  /// have expired. Not those whose state the backend has yet to hear.
+  /// have expired. Not those whose state the backend has not acknowledged.
   func unlisted(in documents: [OrderDocument], account: String) throws(QueueError) -> [String] {
     let listed = Set(documents.map(\.number))
     var numbers: [String] = []
@@ -165,9 +165,9 @@ extension SyncFile {
   }
 
   /// Merges an order from the backend. A known order keeps its binding and its account; only its state and
-  /// its expiry may change, and its state only if the backend has heard the device's. A list may be older than that: an
-  /// order goes back to an earlier state only if it answers a request (`isAnswer`). An order that the device made has the
-  /// device's time until the backend has heard of it.
+  /// its expiry may change, and its state only if the backend has acknowledged the device's. A list may be older than
+  /// that: an order goes back to an earlier state only if it answers a request (`isAnswer`). An order that the device
+  /// made has the device's time until the backend has acknowledged it.
   func merge(_ order: PurchaseOrder, isAnswer: Bool = false) throws(QueueError) {
     guard var known = try journal.row(number: order.number) else {
       return try journal.write(JournalRow(order, boundTo: nil))
@@ -206,7 +206,7 @@ extension SyncFile {
 
   // MARK: States
 
-  /// Sets the state that the app gives an unpaid order, and owes it to the backend. A paid order keeps its state. The
+  /// Sets the state that the app gives an unpaid order, pending for the backend. A paid order keeps its state. The
   /// reserved capacity is free again: a payment that is approved later stays with the store until it fits.
   func set(_ state: OrderState, of number: String) throws(QueueError) -> PurchaseOrder? {
     let order = try queue.transaction { () throws(QueueError) -> PurchaseOrder? in

@@ -98,7 +98,7 @@ extension SyncFile {
     _ = try queue.acknowledge([end], now: now) { (_, _) throws(QueueError) in }
   }
 
-  /// Queues the question beside the tombstone. Nil if the transaction is queued already: it is asked about afterwards.
+  /// Queues the question next to the tombstone. Nil if the transaction is queued already: it is asked about afterwards.
   func ask(
     _ question: (order: OwnedOrder, of: Tombstone), details: String, proofs: [Payload] = [], now: Timestamp
   ) throws(QueueError) -> Entry? {

@@ -294,7 +294,7 @@ extension SyncFile: SyncStorage {
     try queue.markSeen(key, forgetting: key.leavesNoTombstone)
   }
 
-  // MARK: Owed updates
+  // MARK: Pending updates
 
   package func ledgerEpoch() throws(QueueError) -> String? { try queue.fact("ledger_epoch") }
 
@@ -318,7 +318,7 @@ extension SyncFile: SyncStorage {
 
   package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
     var queued: [EntryKey] = []
-    // One at a time: an owed update without a tombstone takes no capacity, so any number of them can be
+    // One at a time: a pending update without a tombstone takes no capacity, so any number of them can be
     // removed.
     while let owed = try notes.owedUpdates(limit: 1).first {
       do throws(QueueError) {

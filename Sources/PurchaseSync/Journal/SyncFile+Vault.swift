@@ -1,7 +1,7 @@
 import Foundation
 import PurchaseQueue
 
-/// The vault's items beside the entries, which survive an uninstall: open orders. `SyncFile+Device` has the device's
+/// The vault's other items than entries, which survive an uninstall: open orders. `SyncFile+Device` has the device's
 /// identity.
 extension SyncFile {
   /// The values that a fresh install needs to bind a transaction to its order.

@@ -2,7 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
-/// The engine's small state in the queue's file: failures of entries, owed updates, adoptions.
+/// The engine's small state in the queue's file: failures of entries, pending updates, adoptions.
 struct SyncNotes {
   let file: QueueFile
   private let statements: NoteStatements
@@ -14,7 +14,7 @@ struct SyncNotes {
 
   // MARK: Facts
 
-  /// A named value; nil if there is none, or if its text cannot be decoded. Its owner then starts anew.
+  /// A named value; nil if there is none, or if its text cannot be decoded. Its owner then starts afresh.
   func fact<Value: Decodable>(_ name: String, as: Value.Type) throws(QueueError) -> Value? {
     try file.fact(name).flatMap { decoded($0, as: Value.self) }
   }
@@ -107,23 +107,23 @@ struct SyncNotes {
     }
   }
 
-  // MARK: Owed updates
+  // MARK: Pending updates
 
   struct OwedUpdate {
     var place: Int64
     var key: EntryKey
-    /// The newer details; nil if everything is owed again.
+    /// The newer details; nil if everything is sent again.
     var details: String?
   }
 
-  /// Without details, everything is owed again; newer details that are already owed stay.
+  /// Without details, everything is sent again; newer details that are already pending stay.
   func oweUpdate(_ key: EntryKey, details: String?) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
       try statements.oweUpdate.run([.text(key.rawValue), details.map { .text($0) } ?? .null])
     }
   }
 
-  /// Owes an update of everything that was settled by a verdict, in the order of settlement.
+  /// Makes an update pending for everything that was settled by a verdict, in the order of settlement.
   func oweEverything() throws(QueueError) {
     try wrap { () throws(SQLiteError) in
       try file.connection.execute(

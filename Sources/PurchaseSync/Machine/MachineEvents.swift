@@ -23,12 +23,12 @@ extension WakeReason {
   }
 }
 
-/// How a call that told the store ended.
+/// How a call of the store's finish ended.
 package enum FinishEnd: Sendable, Hashable {
   /// The store took it.
   case finished
-  /// The store does not list the transaction. The finish stays owed until the store account that bought it is back, or
-  /// until a listing shows that it is done.
+  /// The store does not list the transaction. The finish stays pending until the store account that bought it is back,
+  /// or until a listing shows that it is done.
   case notListed
   /// The store failed, did not answer in time, or the call was cancelled by `suspend`.
   case failed

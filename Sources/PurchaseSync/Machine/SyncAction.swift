@@ -5,7 +5,7 @@ package enum SyncAction: Sendable, Hashable {
   /// Upload these entries of one lane. The lane is reserved, and nothing is recorded
   /// yet: prepare the request, take the lane's lease, then → `attemptBegins`, or `uploadFailed` if that is not possible.
   case send(lane: Lane, entries: [Entry])
-  /// Tell the store that the transaction is done. → `finishEnded`
+  /// Finish the transaction at the store. → `finishEnded`
   case finish(Tombstone)
   /// Read the app receipt silently; hand it in if it holds this transaction. → `proofFound`, or nothing
   case readReceipt(EntryKey)
@@ -15,9 +15,9 @@ package enum SyncAction: Sendable, Hashable {
   /// Ask the backend to let this account adopt what the device bought. → `adoptionEnded`
   case adopt(account: String)
   /// A step failed after another one had an effect. It is tried again at the next `timerFired`. The file may have to be
-  /// opened anew.
+  /// opened again.
   case storageFailed(QueueError)
-  /// Tell the app.
+  /// Publish it to the app.
   case emit(SyncEvent)
   /// Call `timerFired` at this moment, or soon after.
   case wake(at: Timestamp)

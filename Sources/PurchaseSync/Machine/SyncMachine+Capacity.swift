@@ -5,7 +5,7 @@ extension SyncMachine {
   /// Whether the store keeps transactions for which there was no capacity.
   package var isStoreHoldingMore: Bool { storeSide.overflow.isStoreHoldingMore }
 
-  /// There may be capacity again: for owed updates, for transactions that the store keeps, and for the quarantine.
+  /// There may be capacity again: for pending updates, for transactions that the store keeps, and for the quarantine.
   package mutating func capacityFreed(now: Timestamp) -> [SyncAction] {
     useFreedCapacity(now: now) + askForOverflow(now: now)
   }

@@ -18,8 +18,8 @@ extension SyncMachine {
 
   // MARK: Settled
 
-  /// Settles every claim with a settling verdict in one commit, then finishes the transactions and tells the app. True
-  /// if there was any. `arrived`: deliveries of the entries while they were in flight.
+  /// Settles every claim with a settling verdict in one commit, then finishes the transactions and publishes the
+  /// outcomes. True if there was any. `arrived`: deliveries of the entries while they were in flight.
   mutating func settle(
     _ answer: UploadAnswer, _ request: InFlight, arrived: [EntryKey: StoreTransaction],
     _ actions: inout [SyncAction], now: Timestamp
@@ -30,7 +30,7 @@ extension SyncMachine {
       // Discarded while in flight. A newer entry with this key is an update; the reply does not apply to it.
       if request.discarded.contains(answer.sent[index].key) { continue }
       var claim = try claim(answer, index, besides: settled, &matches)
-      // What arrived in this process is looked at below. A newer proof that another process got is owed as an update, in
+      // What arrived in this process is looked at below. A newer proof that another process got is a pending update, in
       // the commit that settles: the backend is asked once more whether it is one.
       if !request.arrived.contains(claim.key) { claim.sent = answer.sent[index].payloads }
       settled.append(claim)
@@ -76,7 +76,7 @@ extension SyncMachine {
     else {
       return claim
     }
-    // Neither claim is committed, so the storage cannot tell. The first one gets the order, as if it had come alone.
+    // Neither claim is committed, so the storage does not know. The first one gets the order, as if it had come alone.
     if others.contains(where: { $0.orderNumber == number }) {
       actions.append(.emit(.backendFault(reason: "\(key): another transaction is bound to the order")))
       return claim

@@ -130,7 +130,7 @@ extension SyncMachine {
     }
   }
 
-  /// An account's question about a settled transaction is stored, or owed for lack of capacity.
+  /// An account's question about a settled transaction is stored, or pending for lack of capacity.
   mutating func questionCame(now: Timestamp) -> [SyncAction] {
     advance(to: now)
     _ = owesUpdate(now: now)

@@ -177,7 +177,7 @@ package struct SyncMachine<Storage: SyncStorage> {
       // Before settling: transactions that are settled under an unknown epoch would not be offered again.
       actions += try updates.epochArrived(reply.ledgerEpoch, in: storage, now: now)
       hasSettled = try settle(answer, request, arrived: lanes[lane].arrivedInFlight, &actions, now: now)
-      // And after: another process may have heard of a new epoch in between, and have offered everything settled by then.
+      // And after: another process may have received a new epoch in between, and have offered everything settled by then.
       if hasSettled { actions += try updates.epochArrived(reply.ledgerEpoch, in: storage, now: now) }
       try keepUnsettled(of: answer, request, in: lane, &actions, now: now)
       if reply.pauseMilliseconds != nil { try retry.commit(in: storage, now: now) }
@@ -212,7 +212,7 @@ package struct SyncMachine<Storage: SyncStorage> {
 
   // MARK: The store, the app, adoptions
 
-  /// A call that told the store ended.
+  /// A call of the store's finish ended.
   package mutating func finishEnded(
     _ key: EntryKey, _ end: FinishEnd, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
@@ -288,7 +288,7 @@ extension SyncMachine {
     }
   }
 
-  /// An update was recorded as owed, for lack of capacity. It is tried again at the returned moment.
+  /// An update was recorded as pending, for lack of capacity. It is tried again at the returned moment.
   mutating func owesUpdate(now: Timestamp) -> SyncAction {
     updates.owe()
     return .wake(at: OwedUpdates.retryAt(now: now, policy: policy))
@@ -318,7 +318,7 @@ extension SyncMachine {
       of: lane, in: storage, retry, isSuspended: isSuspended, reason: reason, now: now, policy: policy)
   }
 
-  /// An account's adoption of the device's purchases; nil if none is owed.
+  /// An account's adoption of the device's purchases; nil if none is pending.
   func adoption(of account: String) -> Adoption? { adoptions.state(of: account) }
 
   mutating func sendNext(_ lane: Lane, into actions: inout [SyncAction], now: Timestamp) {

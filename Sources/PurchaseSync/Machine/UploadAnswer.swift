@@ -8,7 +8,7 @@ struct UploadAnswer {
   private(set) var verdicts: [ClaimVerdict?]
   /// The faults of the reply, for the app.
   private(set) var faults: [String] = []
-  /// The account whose credential came with the upload, beside the device's.
+  /// The account whose credential came with the upload, next to the device's.
   let presented: String?
 
   /// A verdict about a transaction that was not claimed is ignored. The first of two verdicts about one claim counts. A

@@ -13,7 +13,7 @@ package enum UploadFailure: Hashable, Sendable {
   case backendFault(reason: String)
   /// There are no credentials.
   case signInNeeded
-  /// The backend refused the credentials. They are asked for anew at once, and then slowly.
+  /// The backend refused the credentials. They are asked for again at once, and then slowly.
   case tokenRefused
   /// The backend refused the credential of the account that is signed in on the device, beside the device's own. A newer
   /// one is asked for; if there is none for an hour, the next upload names no account.

@@ -181,7 +181,7 @@ package struct MatchFacts: Sendable, Hashable {
     hasSeveralAccounts = try source.hasSeveralAccounts(query)
   }
 
-  /// Reads one order more than needed: this tells whether there are more. A second, wider search is needed
+  /// Reads one order more than needed, to know whether there are more. A second, wider search is needed
   /// only if some of the found orders had expired before the payment.
   private mutating func addCandidates(
     _ query: OrderQuery, _ paid: Timestamp, from source: some MatchSource, _ window: MatchWindow

@@ -39,7 +39,7 @@ package struct TokenOrders: Sendable, Hashable {
     of token: UUID, for transaction: borrowing StoreTransaction, from source: some MatchSource,
     _ window: MatchWindow
   ) throws(QueueError) {
-    // Two tell whether the token is that of several orders.
+    // Two show that the token is that of several orders.
     let named = try source.orders(TokenQuery(token, limit: 2))
     guard let first = named.first else { return nil }
     account = first.account

@@ -82,7 +82,7 @@ extension SyncMeasurement.Name {
   public static let upload = Self(rawValue: "upload")
   /// A call that asks the store for its list: `answered` or `failed`.
   public static let listing = Self(rawValue: "listing")
-  /// A call that tells the store of settled transactions: `answered` or `failed`.
+  /// A call that finishes settled transactions at the store: `answered` or `failed`.
   public static let finish = Self(rawValue: "finish")
 
   // MARK: Trouble

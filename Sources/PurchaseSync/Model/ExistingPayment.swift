@@ -24,7 +24,7 @@ struct ExistingPayment {
     if boundTo != nil || isTakenBefore && isSettled { return true }
     // With another token than the order's, a payment after the order is new: an app's own token was in it.
     if transaction.accountToken != nil { return transaction.purchasedAt < order.createdAt }
-    // Without a token only the times tell.
+    // Without a token only the times decide.
     return isOlder(by: MatchWindow().toleranceMilliseconds)
   }
 

@@ -39,7 +39,7 @@ public struct Outcome: Sendable, Hashable {
   }
 
   private var details: EntryDetails
-  /// The verdict as it is stored. An account that did not prove the purchase is told another one.
+  /// The verdict as it is stored. An account that did not prove the purchase gets another one.
   private var storedVerdict: Verdict
   /// The account that proved the purchase of the device lane to be its own.
   private var provenBy: String?
@@ -94,8 +94,8 @@ public struct Outcome: Sendable, Hashable {
 }
 
 extension Outcome {
-  /// The outcome as it is told while this account is signed in, or none. What one account has proved to be its own, it is
-  /// not told another account as `yours`.
+  /// The outcome as it is published while this account is signed in, or none. What one account has proved to be its
+  /// own, it is not published to another account as `yours`.
   package func told(to account: String?) -> Outcome {
     guard lane == .device, owner == .yours else { return self }
     var told = self
@@ -108,7 +108,7 @@ extension Outcome {
     return told
   }
 
-  /// The outcome as its buyer is told, who may not know the owner. `account` is nil for a guest. `isEarlier`: the store has
+  /// The outcome for its buyer, who may not know the owner. `account` is nil for a guest. `isEarlier`: the store has
   /// answered a new payment with it.
   func told(toBuyer account: String?, isEarlier: Bool) -> Outcome {
     var told = told(to: account)
@@ -147,8 +147,8 @@ extension Outcome {
 
   package var mark: Mark { Mark(settledAt: settledAt, storedVerdict: storedVerdict, owner: owner) }
 
-  /// Whether it is still the outcome of its transaction: no later verdict has replaced it, and it was told as it is stored.
-  /// An account that did not prove the purchase confirms nothing for the one that did.
+  /// Whether it is still the outcome of its transaction: no later verdict has replaced it, and it was published as it
+  /// is stored. An account that did not prove the purchase confirms nothing for the one that did.
   func isPresent(in tombstone: borrowing Tombstone) -> Bool {
     settledAt == tombstone.settledAt && storedVerdict == tombstone.verdict && owner == tombstone.owner
   }

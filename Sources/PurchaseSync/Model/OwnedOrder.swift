@@ -24,7 +24,7 @@ struct OwnedOrder: Hashable {
   }
 
   /// The outcome for the order's account, from the tombstone of the transaction. Nil if that does not say whether the
-  /// purchase is this account's: what the device lane was told depends on who was signed in then.
+  /// purchase is this account's: the device lane's answer depends on who was signed in then.
   func answer(in tombstone: Tombstone) -> Tombstone? {
     guard let answer else { return isKnown(in: tombstone) ? tombstone : nil }
     var answered = tombstone

@@ -1,6 +1,7 @@
 package import PurchaseQueue
 
-/// Whose purchase a settled transaction is, as the backend tells the device that asked. An open set. It names no person.
+/// Whose purchase a settled transaction is, as the backend answers the device that asked. An open set. It names no
+/// person.
 public struct PurchaseOwner: RawRepresentable, Hashable, Sendable, Codable {
   /// The word on the wire.
   public var rawValue: String

@@ -24,16 +24,16 @@ public protocol StoreClient: Sendable {
   /// the app said that the user asked for it.
   func sync() async throws
 
-  /// Tells the store that these transactions are done, with one look at its list. A transaction that is already finished
+  /// Finishes these transactions, with one look at the store's list. A transaction that is already finished
   /// is not an error.
   ///
-  /// The answer has a result for each id. An id without a result counts as failed, and is told again. Leave out an id
-  /// whose call does not return in time: the engine then tells it alone, so that it does not hold up the others.
+  /// The answer has a result for each id. An id without a result counts as failed, and comes again. Leave out an id
+  /// whose call does not return in time: the engine then finishes it alone, so that it does not hold up the others.
   func finish(transactionIDs: [String]) async throws -> [String: FinishResult]
 }
 
 extension StoreClient {
-  /// Tells the store of one transaction. Throws if the store did not answer about it.
+  /// Finishes one transaction. Throws if the store did not answer about it.
   public func finish(transactionID: String) async throws -> FinishResult {
     guard let result = try await finish(transactionIDs: [transactionID])[transactionID] else {
       throw StoreError.unknownAnswer
@@ -54,7 +54,7 @@ extension StoreClient {
 /// The unfinished transactions of the store account that is signed in.
 public struct StoreListing: Sendable, Hashable {
   /// A stable name of the store account, such as `AppTransaction.appTransactionID`; nil where the store does
-  /// not tell. Without it, an owed finish that is not listed counts as done; the owner's redelivery
+  /// not say. Without it, a pending finish that is not listed counts as done; the owner's redelivery
   /// finishes it.
   public var account: String?
   /// The unfinished transactions, oldest first.
@@ -70,7 +70,7 @@ public struct StoreListing: Sendable, Hashable {
   }
 }
 
-/// The result of telling the store that a transaction is done.
+/// The result of finishing a transaction at the store.
 public enum FinishResult: Sendable, Hashable {
   /// The transaction is finished, now or before.
   case finished

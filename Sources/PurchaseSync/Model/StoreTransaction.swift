@@ -131,8 +131,8 @@ public struct StoreTransaction: Sendable, Hashable {
 
 extension EntryKey {
   /// Whether the entry is from an environment whose ids restart. The queue then keeps no record after the
-  /// store was told and the app has seen the outcome: with a tombstone, a later run's transaction would look
-  /// settled.
+  /// store has finished it and the app has confirmed the outcome: with a tombstone, a later run's transaction would
+  /// look settled.
   package var leavesNoTombstone: Bool {
     Self.restarting.contains { rawValue.utf8.starts(with: $0.utf8) }
   }

@@ -50,7 +50,7 @@ public enum SyncEvent: Sendable, Hashable {
 }
 
 extension SyncEvent {
-  /// The outcome, if the event tells one.
+  /// The outcome, if the event publishes one.
   public var outcome: Outcome? {
     switch self {
     case .delivered(let outcome), .settled(let outcome): outcome
@@ -58,7 +58,7 @@ extension SyncEvent {
     }
   }
 
-  /// The event that tells an outcome.
+  /// The event that publishes an outcome.
   package init(telling outcome: Outcome) {
     self = outcome.isFulfilled ? .delivered(outcome) : .settled(outcome)
   }

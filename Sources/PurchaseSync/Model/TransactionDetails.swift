@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 package import PurchaseQueue
 
-/// An entry's `details`, stored as JSON: the values that its claim states beside the order, and that later
+/// An entry's `details`, stored as JSON: the values that its claim states besides the order, and that later
 /// deliveries are compared with. They contain no account token and no proof.
 ///
 /// Every field that the first version did not have is optional, so that details of older versions can be
@@ -22,7 +22,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   package var refundedShare: Int?
   package var isUpgraded: Bool?
   package var signedAt: Timestamp?
-  /// The store account whose listing held the transaction: its finish waits for that account.
+  /// The store account whose listing had the transaction: its finish waits for that account.
   package var storeAccount: String?
   // The match at the time of queueing. The order number itself is in the entry.
   package var transactionClass: String?

@@ -64,7 +64,7 @@ package struct BackendPace: Hashable, Sendable, Codable {
     if isPaced { pacedAt = now }
   }
 
-  /// Verdicts came. A Retry-After that another request brought meanwhile stays.
+  /// Verdicts came. A Retry-After that another request brought in between stays.
   ///
   /// `isAwaited`: lanes wait for the budget. They go on by the pace, as after an outage: one after another would wait until
   /// a request comes back.

@@ -1,10 +1,10 @@
 import Foundation
 import PurchaseSQLite
 
-/// Tells when the app goes to the background and comes back, by the system's notifications. By their names, so that the
-/// module needs no user interface: it is for app extensions and tools, too. Each process hears those of its own kind
-/// only: UIKit's (iOS, Catalyst, tvOS, visionOS), AppKit's, WatchKit's, or those of an extension about its host app.
-/// They tell of the whole app, in whichever scene it is used, so a scene's phase is not needed.
+/// Reports when the app goes to the background and comes back, by the system's notifications. By their names, so that
+/// the module needs no user interface: it is for app extensions and tools, too. Each process receives those of its own
+/// kind only: UIKit's (iOS, Catalyst, tvOS, visionOS), AppKit's, WatchKit's, or those of an extension about its host
+/// app. They are about the whole app, in whichever scene it is used, so a scene's phase is not needed.
 struct AppVisits: Sendable {
   /// True for the foreground, in the order of the notifications.
   let changes: AsyncStream<Bool>

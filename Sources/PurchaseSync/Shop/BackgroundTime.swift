@@ -42,7 +42,7 @@ struct BackgroundTime: Sendable {
   ///   - reason: For the system's logs. Not empty, and without a name of a person.
   ///   - work: What is to be ended.
   ///   - cutShort: The time is over: makes `work` end soon. Called at most once, and not after the work has ended; but
-  ///     the app may come to the foreground meanwhile, so look whether it is still in the background.
+  ///     the app may come to the foreground at any time, so look whether it is still in the background.
   func run(
     _ reason: String, _ work: () async -> Void, cutShort: @escaping @Sendable () async -> Void
   ) async {

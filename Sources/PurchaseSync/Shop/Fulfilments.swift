@@ -13,7 +13,7 @@ package struct Fulfilments {
   package enum Step: Equatable {
     /// Give the outcome to the app.
     case fulfil(Outcome)
-    /// The app has it: tell the engine.
+    /// The app has it: confirm it.
     case confirm(Outcome)
     /// Nothing before this moment.
     case wait(until: Instant)
@@ -191,7 +191,8 @@ package struct Fulfilments {
     if isFulfilling, let row = rows[outcome.name], row.failures > 0 { _ = repeats.takes(at: moment) }
   }
 
-  /// `fulfil` has returned for this outcome. If another one took its place meanwhile, that one is still to be fulfilled.
+  /// `fulfil` has returned for this outcome. If another one took its place in between, that one is still to be
+  /// fulfilled.
   package mutating func fulfilled(_ outcome: Outcome) {
     calls[outcome.name] = nil
     repeats = .repeatedFulfilments

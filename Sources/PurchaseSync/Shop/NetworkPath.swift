@@ -5,7 +5,7 @@ import PurchaseSQLite
   import Network
 #endif
 
-/// Tells when the network comes back: what waits is then tried at once, and not at the end of its backoff.
+/// Reports when the network comes back: what waits is then tried at once, and not at the end of its backoff.
 struct NetworkPath: Sendable {
   /// Follows the network until the returned function is called. Passes the name of the network interface in use, or nil
   /// without a network: once for the present, and after each change. One call at a time, on a thread of its own.
@@ -51,7 +51,7 @@ struct NetworkWatch: Sendable {
   private var last: String?
 
   /// Whether requests that failed before may succeed now: there is a network after there was none, or another one, such
-  /// as the mobile network after a Wi-Fi with a captive portal. The first call tells of the present only.
+  /// as the mobile network after a Wi-Fi with a captive portal. The first call reports the present only.
   mutating func isBack(on interface: String?) -> Bool {
     defer { (isFirst, last) = (false, interface) }
     return !isFirst && interface != nil && interface != last

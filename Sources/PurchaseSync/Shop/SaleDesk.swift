@@ -10,7 +10,7 @@ enum SaleKind: Sendable {
   case redemption
 }
 
-/// Decides when the callers of `purchase` get their answers. Without I/O: the shop tells it what happens.
+/// Decides when the callers of `purchase` get their answers. Without I/O: the shop calls it with what happens.
 struct SaleDesk {
   /// A sale whose caller waits.
   private struct Open {

@@ -2,7 +2,7 @@ public import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
-/// What the app tells the shop, and what its user asks for.
+/// What the app reports to the shop, and what its user asks for.
 extension Shop {
   /// This account uses the app now; nil if it has signed out. What waits for its credentials is tried again. Call it at
   /// each launch, and whenever it changes. With `currentAccount` in the configuration it is not needed at launch, but still
@@ -38,7 +38,7 @@ extension Shop {
   /// time of `waiting` from the store's answer: then the rest comes to `fulfil` later. Called from within `fulfil`, it
   /// waits for the store only.
   ///
-  /// - Returns: What the account has now, of what came meanwhile. Empty: nothing new was found.
+  /// - Returns: What the account has now, of what came during the call. Empty: nothing new was found.
   @discardableResult
   public func restore(for account: String) async throws(SyncError) -> [Outcome] {
     let engine = try await openedByPerson()
@@ -60,14 +60,14 @@ extension Shop {
       let system = configuration.system
       let limit = TimeLimit(milliseconds: waiting.wholeMilliseconds, patience: system.patience)
       _ = await limit.answer { () async throws -> Bool? in
-        // No event tells that nothing is left to do.
+        // No event says that nothing is left to do.
         while await !self.isIdle(engine) { try await system.sleep(50) }
         return true
       }
     }
     await closeAgain()
     try store.get()
-    // Another account may have been signed in meanwhile.
+    // Another account may have been signed in since.
     return (restores[number] ?? []).map { $0.told(to: account) }
       .filter { $0.isFulfilled && ($0.lane == .account(account) || $0.lane == .device) }
   }
@@ -204,7 +204,7 @@ extension Shop {
     try await tellAgain()
   }
 
-  /// The system tells of the foreground or the background. A return does not wait for the end of a visit, and spares its
+  /// The system reports the foreground or the background. A return does not wait for the end of a visit, and spares its
   /// requests. A failure is in the status.
   func visited(_ isForeground: Bool) {
     visit = isForeground ? .foreground : .background
@@ -243,7 +243,7 @@ extension Shop {
       // A confirmation may have opened the file again. Afterwards the system may suspend the process at once.
       if isSuspended, drains == 0, !isClosed { await engine?.suspend(within: 0) }
     } else {
-      // The app is back, and the engine may have heard of it before it was suspended.
+      // The app is back, and the engine may know of it since before it was suspended.
       await networkIsBack(.foreground)
     }
   }

@@ -1,6 +1,6 @@
 import PurchaseQueue
 
-/// What the engine tells, and what the app does with it.
+/// What the engine publishes, and what the app does with it.
 extension Shop {
   func heard(_ event: SyncEvent) async {
     if let outcome = event.outcome {

@@ -5,7 +5,7 @@ extension Shop {
   /// How long a caller waits for the store's list.
   private static var lookLimit: Int64 { 3_000 }
 
-  /// What the callers are told, or nil if the backend has to say it.
+  /// What the callers get, or nil if the backend has to say it.
   func answer(
     to end: SheetEnd, _ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine
   ) async throws(SyncError) -> Sale? {
@@ -114,7 +114,7 @@ extension Shop {
     return try await engine.isPaid(order.number) ? .isOnItsWay : .unknown
   }
 
-  /// What the engine told before the sheet returned, or before the sale began: it does not tell it again.
+  /// What the engine published before the sheet returned, or before the sale began: it does not publish it again.
   private func obstacle(_ order: PurchaseOrder, _ engine: SyncEngine) async throws(SyncError) -> Sale? {
     let state = try await engine.snapshot()
     guard let purchase = state.purchases.first(where: { desk.isAbout($0, order.number) }) else { return nil }
@@ -145,7 +145,7 @@ extension Shop {
       let pause = system.uptime().duration(to: due).wholeMilliseconds
       if pause > 0 { try await system.sleep(pause) }
     }
-    // The app may have left meanwhile.
+    // The app may have left since.
     guard !isSuspended, !isClosed else { return nil }
     aftermath.looked(at: system.uptime())
     return await engine.list()

@@ -21,7 +21,7 @@ public actor Shop {
   /// Gives the user what the key of an outcome gives now: the latest outcome of a key decides. Throws if that failed; then it is called again.
   public typealias Fulfilment = @Sendable (Outcome) async throws -> Void
 
-  /// Who tells the shop that the app goes to the background, and comes back.
+  /// Reports that the app goes to the background, and comes back.
   public enum Lifecycle: Sendable, Hashable {
     /// The system's notifications: on iOS, visionOS and macOS, and in app extensions.
     case automatic
@@ -80,7 +80,7 @@ public actor Shop {
   /// Why the file cannot be used, and why the last confirmation failed.
   var problem: SyncError?
   var confirmationProblem: SyncError?
-  /// The status that the watchers were told last.
+  /// The status that was published last.
   var told: ShopStatus?
   var watchers: [Int: AsyncStream<ShopStatus>.Continuation] = [:]
   var nextWatcher = 0
@@ -92,7 +92,7 @@ public actor Shop {
   ///   - backend: The way to your backend, such as `URLSessionTransport(base: url)`.
   ///   - configuration: The settings of the engine. By default the file is in the user's application support folder, and
   ///     on Apple's systems the vault is the keychain.
-  ///   - lifecycle: Who tells of the background.
+  ///   - lifecycle: Reports the background.
   ///   - waiting: How long `purchase` waits for the backend before it returns `pending`.
   ///   - credentials: Returns the bearer token of an account; nil if it is signed out.
   ///   - fulfil: Gives the user what an outcome says.
@@ -210,7 +210,7 @@ public actor Shop {
       }
       let store = self.store
       listen { await store.pass(to: engine) }
-      // The app came to the foreground before there was an engine, or went to the background meanwhile.
+      // The app came to the foreground before there was an engine, or went to the background since.
       if visit == .foreground { await networkIsBack(.foreground) }
       await closeAgain()
       changed()
@@ -223,7 +223,7 @@ public actor Shop {
     }
   }
 
-  /// The events from the start, unless the shop was closed meanwhile.
+  /// The events from the start, unless the shop was closed since.
   private func events(of engine: SyncEngine) async throws(SyncError) -> AsyncStream<SyncEvent> {
     do throws(SyncError) {
       let events = try await engine.eventStream()

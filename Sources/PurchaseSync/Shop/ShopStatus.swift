@@ -138,7 +138,7 @@ extension PurchaseOrder {
   /// How long an approval is waited for, in milliseconds. Ask to Buy takes a day at most, a slow bank some days.
   private static var longestApproval: Int64 { 7 * 86_400_000 }
 
-  /// Whether a screen still waits for the approval of the payment. The store tells of none that was refused. So a later
+  /// Whether a screen still waits for the approval of the payment. The store reports none that was refused. So a later
   /// purchase of the same product takes its place, and it ends with the order's time or after a week. It is delivered all
   /// the same if it comes later. If a device's order is from the future, the clock went back: how old it is is not known.
   fileprivate func mayBeApproved(before later: ArraySlice<PurchaseOrder>, _ now: Timestamp) -> Bool {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a shop hears of the system around the app, and asks of it. Tests pass their own.
+/// What a shop receives from the system around the app, and asks of it. Tests pass their own.
 struct Surroundings: Sendable {
-  /// Where the system tells of the background and the foreground; nil if the app tells the shop itself.
+  /// Where the system reports the background and the foreground; nil if the app reports them itself.
   var notifications: NotificationCenter?
   /// Follows the network; nil where the system has no monitor.
   var network: NetworkPath.Monitor?

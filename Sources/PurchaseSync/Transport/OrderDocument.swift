@@ -87,7 +87,7 @@ package struct OrderListDocument: Codable, Sendable {
 }
 
 /// An order that a device made while the backend was out of reach: the body of `PUT /v1/orders/{number}`, and part of
-/// its transaction's claim. The backend registers it once, however often it is told.
+/// its transaction's claim. The backend registers it once, however often it is sent.
 public struct DeviceOrder: Codable, Sendable, Hashable {
   /// The order's number: `device-` and a UUID.
   public var number: String

@@ -19,7 +19,7 @@ public struct ProblemDocument: Codable, Sendable, Hashable {
 
   /// The credentials are missing, wrong, or of another account.
   public static let auth = "auth"
-  /// The credential in `Account-Authorization`, beside the device's own, is wrong or out of date.
+  /// The credential in `Account-Authorization`, next to the device's own, is wrong or out of date.
   public static let account = "account"
   /// The device's name is known with another secret.
   public static let device = "device"

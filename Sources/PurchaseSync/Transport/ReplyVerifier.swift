@@ -1,4 +1,4 @@
-/// Tells whether an answer comes from the app's backend. An app can bring its own.
+/// Decides whether an answer comes from the app's backend. An app can bring its own.
 ///
 /// TLS protects an answer on its way. A verifier also protects against whom TLS trusts: a company's proxy, a
 /// certificate that the user was talked into, a host name that was taken over. Use an asymmetric signature, such as

@@ -11,7 +11,7 @@ struct AdoptionTable: Hashable {
   /// The accounts, the first request first.
   private var order: [String] = []
 
-  /// The adoption of this account; nil if none is owed.
+  /// The adoption of this account; nil if none is pending.
   func state(of account: String) -> Adoption? { adoptions[.account(account)] }
 
   var isEmpty: Bool { adoptions.isEmpty }

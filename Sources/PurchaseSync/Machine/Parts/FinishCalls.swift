@@ -1,6 +1,6 @@
 import PurchaseQueue
 
-/// Puts owed finishes into few calls of the store, in their order.
+/// Puts pending finishes into few calls of the store, in their order.
 ///
 /// ```
 ///            add               next: a call has space             ended

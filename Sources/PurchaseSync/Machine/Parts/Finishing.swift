@@ -1,6 +1,6 @@
 import PurchaseQueue
 
-/// Telling the store that one transaction is done.
+/// Finishing one transaction at the store.
 ///
 /// ```
 ///              begin                failed               begin, or it is due
@@ -12,9 +12,9 @@ import PurchaseQueue
 ///
 /// A tombstone that is gone, and a listing that shows that the finish is done, end every state.
 enum Finishing: Hashable {
-  /// The store is being told. So many calls failed before.
+  /// A call is under way. So many calls failed before.
   case calling(failures: Int)
-  /// A call failed. The store is told again after this, or when the transaction is delivered again.
+  /// A call failed. The next call begins after this, or when the transaction is delivered again.
   case waiting(failures: Int, Wait)
 
   var isCalling: Bool {
@@ -22,7 +22,7 @@ enum Finishing: Hashable {
   }
 }
 
-/// Tells the store that transactions are done: only after their settlement is durable. Every call ends by
+/// Finishes transactions at the store: only after their settlement is durable. Every call ends by
 /// a success, or is followed by another one.
 struct FinishTable: Hashable {
   private var states: [EntryKey: Finishing] = [:]
@@ -31,7 +31,7 @@ struct FinishTable: Hashable {
 
   func state(of key: EntryKey) -> Finishing? { states[key] }
 
-  /// Tells the store, unless a call is under way. A redelivery does not wait for the moment of a retry, but for the pace.
+  /// Calls the store, unless a call is under way. A redelivery does not wait for the moment of a retry, but for the pace.
   mutating func begin(_ tombstone: Tombstone, now: Timestamp, into actions: inout [SyncAction]) {
     switch states[tombstone.key] {
     case .calling: return
@@ -61,7 +61,7 @@ struct FinishTable: Hashable {
     }
     switch end {
     case .finished:
-      // A redelivery is finished although nothing is owed, and the tombstone may have been dropped since.
+      // A redelivery is finished although nothing is pending, and the tombstone may have been dropped since.
       if try storage.tombstone(key)?.isFinishOwed == true { try storage.markFinished(key) }
       return []
     case .notListed: return []
@@ -95,7 +95,7 @@ struct FinishTable: Hashable {
     return actions
   }
 
-  /// The store answered with its list. An owed finish that is not on the list is done, unless another store account is
+  /// The store answered with its list. A pending finish that is not on the list is done, unless another store account is
   /// known to have bought the transaction: then it waits for that account. Marking one too many costs nothing, because
   /// a settled transaction that is delivered again is finished again. `ended`: how many are done.
   mutating func listed(

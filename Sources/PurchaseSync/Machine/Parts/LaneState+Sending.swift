@@ -39,7 +39,7 @@ extension LaneState {
     }
   }
 
-  /// The request is prepared, and the lane's lease is taken. Decides anew, because time has passed, and commits the
+  /// The request is prepared, and the lane's lease is taken. Decides again, because time has passed, and commits the
   /// attempt together with its cost. False if the request may not go out now; the lane is idle then, also if this throws.
   mutating func beginAttempt(
     of lane: Lane, in storage: some LaneStorage & AttemptStorage, _ retry: inout RetryLedger,

@@ -126,7 +126,7 @@ struct LaneState: Hashable {
     activity = .inFlight(request)
   }
 
-  /// The store delivered an entry anew. It matters if the entry is in flight.
+  /// The store delivered an entry again. It matters if the entry is in flight.
   mutating func arrived(_ transaction: StoreTransaction) {
     guard let request = inFlight, request.holds(transaction.key) else { return }
     arrivedInFlight[transaction.key] = transaction

@@ -14,9 +14,9 @@ import PurchaseQueue
 /// Servers that name different epochs in turn do not make a device offer everything each time: after an offer, the next one
 /// waits for the pace. Until then the stored epoch stays the earlier one, so that a kill loses no offer.
 struct OwedUpdates: Hashable {
-  /// The epoch that this process heard or read last; nil before the first reply.
+  /// The epoch that this process received or read last; nil before the first reply.
   private var epoch: String?
-  /// Whether the storage may hold owed updates.
+  /// Whether the storage may hold pending updates.
   private(set) var mayBeOwed = false
   /// The epoch of the last reply.
   private var latest: String?
@@ -34,7 +34,7 @@ struct OwedUpdates: Hashable {
   mutating func owe() { mayBeOwed = true }
 
   /// A reply carries the ledger's epoch. The stored epoch counts, not the one of this process: another process of this
-  /// installation may have heard of another one. A reply from before a restoration then looks like one more change,
+  /// installation may have received another one. A reply from before a restoration then looks like one more change,
   /// and everything is offered once more.
   ///
   /// Another epoch means that the backend was restored from a backup: everything settled is offered to it again.
@@ -73,7 +73,7 @@ struct OwedUpdates: Hashable {
   }
 
   /// Queues as many updates as there is capacity for. Returns their keys, and when to try again if some are left:
-  /// another process may free capacity without telling this one.
+  /// another process may free capacity without notice.
   mutating func queue(
     in storage: some OwedUpdateStorage, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> (queued: [EntryKey], retryAt: Timestamp?) {

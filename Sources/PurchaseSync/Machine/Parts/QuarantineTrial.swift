@@ -148,9 +148,9 @@ struct QuarantineTrial: Hashable {
     case released
   }
 
-  /// A new proof is a reason to try again. A store may sign anew each time it is asked, and quarantining an entry frees
-  /// capacity for which the store is asked: so the first new proof after a wake, or in an hour, releases at once, the next
-  /// ones ever more slowly.
+  /// A new proof is a reason to try again. A store may sign again each time it is asked, and quarantining an entry
+  /// frees capacity for which the store is asked: so the first new proof after a wake, or in an hour, releases at once,
+  /// the next ones ever more slowly.
   mutating func newProof(
     of key: EntryKey, in storage: some QuarantineStorage, now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) -> Release {

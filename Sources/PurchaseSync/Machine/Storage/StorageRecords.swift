@@ -6,7 +6,7 @@ package struct SettledClaim: Sendable, Hashable {
   package var verdict: Verdict
   /// The order that the verdict binds it to; nil if the binding stays as it is.
   package var orderNumber: String?
-  /// The proofs that were sent. If the entry has another one by now, an update is owed to the backend: another process
+  /// The proofs that were sent. If the entry has another one by now, an update is pending: another process
   /// of this installation got it while the request was in flight. Nil if the caller looks after that itself.
   package var sent: [PayloadReference]?
   /// Whose purchase it is, if that does not follow from the verdict and the lane.
@@ -33,7 +33,7 @@ package struct SettledClaim: Sendable, Hashable {
   package var outcome: String { Tombstone.outcome(verdict, owner: owner, provenBy: provenBy) }
 
   /// Whether the entry, as it is when the claim is settled, has a proof that was not sent. A newer app receipt does not
-  /// count: it cannot tell an update.
+  /// count: it does not distinguish an update.
   package func owesUpdate(of entry: borrowing Entry) -> Bool {
     guard let sent else { return false }
     return entry.payloads.contains { !$0.isAppReceipt && !sent.contains($0) }
@@ -44,7 +44,7 @@ package struct SettledClaim: Sendable, Hashable {
 package struct SettledClaims: Sendable, Hashable {
   /// In the order of the claims. A key without an entry has none.
   package var tombstones: [Tombstone]
-  /// Whether an update of one of them is owed now.
+  /// Whether an update of one of them is pending now.
   package var owesUpdates: Bool
 
   package init(_ tombstones: [Tombstone], owesUpdates: Bool) {

@@ -14,7 +14,7 @@ package protocol TransactionStorage: EntryStorage, MatchSource {
   ) throws(QueueError) -> Enqueued
   /// Whether the store says something new about a settled transaction: revoked, upgraded, another expiry.
   func isNews(_ transaction: StoreTransaction, since tombstone: Tombstone) throws(QueueError) -> Bool
-  /// Queues an update beside its tombstone, in the same lane and for the same order. Throws `queueFull` without
+  /// Queues an update next to its tombstone, in the same lane and for the same order. Throws `queueFull` without
   /// capacity.
   func enqueueUpdate(
     _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
@@ -104,11 +104,11 @@ package protocol SettlementStorage: EntryStorage {
   /// The effect of a verdict's order number on the binding of a transaction.
   func binding(by orderNumber: String, of key: EntryKey) throws(QueueError) -> VerdictBinding
   /// Removes settled entries, leaves a tombstone of each with its duties, makes the bindings that the verdicts named,
-  /// and owes an update of each entry that has a newer proof than was sent, in one commit. An answer to a question leaves
-  /// the tombstone as it is, and is kept with the orders that asked.
+  /// and makes an update pending for each entry that has a newer proof than was sent, in one commit. An answer to a
+  /// question leaves the tombstone as it is, and is kept with the orders that asked.
   func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims
   func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone?
-  /// Tombstones whose finish is owed or whose outcome is unseen, oldest first.
+  /// Tombstones whose finish is pending or whose outcome is unconfirmed, oldest first.
   func tombstonesWithDuties() throws(QueueError) -> [Tombstone]
   /// The store account that listed the transaction; nil if it is not known, or if the details cannot be read.
   func storeAccount(of tombstone: Tombstone) throws(QueueError) -> String?
@@ -127,15 +127,16 @@ extension SettlementStorage {
 
 /// Updates of settled transactions that the backend has yet to get.
 package protocol OwedUpdateStorage: AnyObject {
-  /// The epoch of the backend's ledger that was heard last; nil before the first reply.
+  /// The epoch of the backend's ledger that was received last; nil before the first reply.
   func ledgerEpoch() throws(QueueError) -> String?
-  /// Keeps the backend's epoch. With `offeringAgain`, everything that is settled is owed to the backend as an update.
+  /// Keeps the backend's epoch. With `offeringAgain`, everything that is settled is pending for the backend as an
+  /// update.
   func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError)
   /// Records an update for which there was no capacity.
   func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError)
   /// Records that a settled transaction is offered again, with what is stored of it.
   func oweUpdate(of key: EntryKey) throws(QueueError)
-  /// Queues owed updates, oldest first, while there is capacity. They have no proof: the backend asks the store.
+  /// Queues pending updates, oldest first, while there is capacity. They have no proof: the backend asks the store.
   func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates
 }
 
