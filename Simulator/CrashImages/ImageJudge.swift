@@ -66,8 +66,10 @@ struct ImageJudge {
   private static func orders(
     in file: SyncFile, _ entries: [Entry], _ outside: OutsideState
   ) throws -> String? {
+    // The row of a request has its key behind a word.
+    let requests = Set(outside.requests.map { "request:" + $0 })
     for (table, column, known) in [
-      ("orders", "number", outside.orders), ("order_requests", "idempotency_key", outside.requests),
+      ("orders", "number", outside.orders.union(requests)),
       ("reservations", "name", outside.orders.union(outside.requests)),
     ] {
       let names = try file.queue.connection.prepare("SELECT \(column) FROM \"\(table)\"").all { $0.text(0) }

@@ -44,11 +44,10 @@ struct LogicalState: Hashable, Sendable {
     Source(table: "companions", columns: "name, version", order: "name"),
     Source(
       table: "orders",
-      columns: "number, account_token, account, product, quantity, state, created_at, expires_at, bound_to",
+      columns:
+        "number, account_token, account, product, quantity, state, created_at, expires_at, context, maker, "
+        + "origin, begun_at, bound_to, notice, existing_key, existing_outcome, existing_settled_at",
       order: "number"),
-    Source(
-      table: "order_requests", columns: "idempotency_key, account, product, quantity",
-      order: "idempotency_key"),
     Source(
       table: "watches", columns: "key, failed_rounds, failing_since, unknown_answers", order: "key"),
     Source(table: "owed_updates", columns: "place, key, details", order: "place"),

@@ -209,7 +209,7 @@ extension SyncEngine {
     }
     do throws(QueueError) {
       var told = outcome.told(to: configuration.currentAccount?())
-      if let number = told.orderNumber { told.context = try file.orderNotes.extras(of: number).context }
+      told.context = try file.context(of: told.orderNumber)
       send(SyncEvent(telling: told))
       for owned in try file.ownedOutcomes(of: outcome.key) { send(SyncEvent(telling: owned)) }
     } catch {

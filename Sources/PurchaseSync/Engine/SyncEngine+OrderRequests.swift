@@ -106,7 +106,7 @@ extension SyncEngine {
     guard !isShutDown, !isSuspended, mayAskBackend else { return }
     do throws(SyncError) {
       let isOwed = try withFile { (file) throws(QueueError) in
-        try !file.orderNotes.notices(after: "", limit: 1).isEmpty
+        try !file.journal.withNotice(limit: 1).isEmpty
       }
       let hasQuestion = try !ordersToAskAbout().isEmpty
       guard isOwed || hasQuestion else { return }
@@ -149,7 +149,7 @@ extension SyncEngine {
 
   /// How many orders the backend has not acknowledged, 100 at most.
   package func noticesOwed() throws(SyncError) -> Int {
-    try withFile { (file) throws(QueueError) in try file.orderNotes.notices(after: "", limit: 100).count }
+    try withFile { (file) throws(QueueError) in try file.journal.withNotice(limit: 100).count }
   }
 
   private func endNotices() {
@@ -170,10 +170,10 @@ extension SyncEngine {
       while !isShutDown, !isSuspended, !Task.isCancelled, mayAskBackend {
         let after = last
         let next = try withFile { (file) throws(QueueError) in
-          try file.orderNotes.notices(after: after, limit: 1).first
+          try file.journal.withNotice(after: after, limit: 1).first
         }
-        guard let notice = next, try await send(notice) else { return }
-        last = notice.number
+        guard let row = next, try await sendNotice(of: row) else { return }
+        last = row.order.number
       }
     } catch {
       report(error)
@@ -181,17 +181,19 @@ extension SyncEngine {
   }
 
   /// False if the backend cannot be reached: the others have to wait, too.
-  private func send(_ notice: OrderNotice) async throws(SyncError) -> Bool {
-    guard case .authorization(let authorization) = await credential(of: notice.account) else { return true }
+  private func sendNotice(of row: OrderRow) async throws(SyncError) -> Bool {
+    guard let state = row.notice else { return true }
+    let (number, account) = (row.order.number, row.order.account)
+    guard case .authorization(let authorization) = await credential(of: account) else { return true }
     guard !isShutDown, !isSuspended, !Task.isCancelled else { return false }
-    let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(notice.number) }
-    guard var request = try Self.request(for: notice, made, authorization) else {
-      try withFile { (file) throws(QueueError) in try file.heard(notice) }
+    let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(number) }
+    guard var request = try Self.request(for: state, of: number, made, authorization) else {
+      try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number) }
       return true
     }
-    request.account = notice.account
+    request.account = account
     let result = await answer(to: request)
-    if case .success(let response) = result { heard(response, authorization, of: notice.account) }
+    if case .success(let response) = result { heard(response, authorization, of: account) }
     guard !isShutDown, opened != nil else { return false }
     if case .failure(let error) = result, error.kind == .unsendable {
       // It is about this notice, which stays pending: the backend can be reached for the others.
@@ -205,33 +207,33 @@ extension SyncEngine {
     }
     var answer: OrderDocument?
     do throws(SyncError) {
-      let document = try Self.document(result, account: notice.account, as: OrderDocument.self)
-      if document.number == notice.number { answer = document }
+      let document = try Self.document(result, account: account, as: OrderDocument.self)
+      if document.number == number { answer = document }
     } catch {
       switch error {
       case .signInNeeded: return true
       case .backendRefused(let status, _):
         // Final. The order's own transaction is judged by its claim.
-        if made != nil { emit(.backendFault(reason: "order \(notice.number) was refused with \(status)")) }
+        if made != nil { emit(.backendFault(reason: "order \(number) was refused with \(status)")) }
       default: return false
       }
     }
     let document = answer
-    try withFile { (file) throws(QueueError) in try file.heard(notice, document) }
+    try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number, document) }
     return true
   }
 
   /// Nil for a state that is not the backend's business.
   private static func request(
-    for notice: OrderNotice, _ made: DeviceOrder?, _ authorization: String
+    for state: OrderState, of number: String, _ made: DeviceOrder?, _ authorization: String
   ) throws(SyncError) -> BackendRequest? {
-    let path = "v1/orders/" + escaped(notice.number)
+    let path = "v1/orders/" + escaped(number)
     let headers = ["Authorization": authorization]
     if let made {
       return BackendRequest(
         method: "PUT", path: path, headers: headers, body: try json(made, what: "order \(made.number)"))
     }
-    switch notice.state {
+    switch state {
     case .cancelled:
       return BackendRequest(method: "POST", path: path + "/cancel", headers: headers, body: Data())
     case .deferred:

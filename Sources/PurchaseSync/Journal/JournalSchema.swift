@@ -6,46 +6,44 @@ import PurchaseSQLite
 ///
 /// | table | holds |
 /// | --- | --- |
-/// | `orders` | the order journal; `bound_to` is the transaction to which an order belongs, permanently. Several orders of one account may have one token |
-/// | `order_requests` | keys of order requests whose answer never came |
+/// | `orders` | the order journal (`OrderRow`), and requests whose answer never came. Several orders of one account may have one token |
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
 /// | `waits` | why and since when an entry is postponed (`Wait`). Only a row that ends at the entry's `ready_at` counts |
 /// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details sends everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases, in the order of their requests |
-/// | `order_extras` | the app's context of an order, and whether this device made it |
-/// | `own_orders` | orders that this installation made (0), of an earlier one that the vault brought back (1), and of another device whose file was copied (2); and when the app got the order last, by the device's clock |
-/// | `order_notices` | orders whose state the backend has not acknowledged yet |
-/// | `owned_orders` | orders that the store answered with an earlier transaction, until the app confirms their outcome |
-/// | `owned_answers` | what the backend said to the account of such an order about the transaction |
 package enum JournalSchema {
   static let name = "orders"
   static let version: Int64 = 1
   /// The SQL of all tables.
-  package static let schemas = [orders, others, orderNotes]
+  package static let schemas = [orders, others]
 
   static let orders = """
     CREATE TABLE IF NOT EXISTS orders(
       number TEXT PRIMARY KEY,
-      account_token TEXT NOT NULL,
+      account_token TEXT,
       account TEXT NOT NULL,
       product TEXT NOT NULL,
       quantity INTEGER NOT NULL,
       state TEXT NOT NULL,
       created_at INTEGER NOT NULL,
       expires_at INTEGER,
+      context TEXT,
+      maker TEXT NOT NULL,
+      origin TEXT NOT NULL,
+      begun_at INTEGER,
       bound_to TEXT UNIQUE,
+      notice TEXT,
+      existing_key TEXT,
+      existing_outcome TEXT,
+      existing_settled_at INTEGER,
       checksum INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS orders_by_time ON orders(product, quantity, created_at, number);
     CREATE INDEX IF NOT EXISTS orders_by_token ON orders(account_token, product, quantity);
+    CREATE INDEX IF NOT EXISTS orders_by_existing ON orders(existing_key) WHERE existing_key IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS orders_with_notice ON orders(number) WHERE notice IS NOT NULL;
     """
   static let others = """
-    CREATE TABLE IF NOT EXISTS order_requests(
-      idempotency_key TEXT PRIMARY KEY,
-      account TEXT NOT NULL,
-      product TEXT NOT NULL,
-      quantity INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS watches(
       key TEXT PRIMARY KEY,
       failed_rounds INTEGER NOT NULL,
@@ -72,35 +70,6 @@ package enum JournalSchema {
     ) STRICT;
     """
 
-  static let orderNotes = """
-    CREATE TABLE IF NOT EXISTS order_extras(
-      number TEXT PRIMARY KEY,
-      context TEXT,
-      is_device_made INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS own_orders(
-      number TEXT PRIMARY KEY,
-      is_restored INTEGER NOT NULL,
-      handed_out_at INTEGER
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS order_notices(
-      number TEXT PRIMARY KEY,
-      account TEXT NOT NULL,
-      state TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS owned_orders(
-      number TEXT PRIMARY KEY,
-      account TEXT NOT NULL,
-      key TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS owned_orders_by_key ON owned_orders(key);
-    CREATE TABLE IF NOT EXISTS owned_answers(
-      number TEXT PRIMARY KEY,
-      outcome TEXT NOT NULL,
-      settled_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    """
-
   /// Makes the tables that are missing, in one commit. Tables of a newer version are refused.
   static func prepare(_ file: QueueFile) throws(QueueError) {
     try file.transaction { () throws(QueueError) in
@@ -113,7 +82,6 @@ package enum JournalSchema {
         // Also if the version is right: a salvage may lose a table and keep the row with the version.
         try file.connection.execute(orders)
         try file.connection.execute(others)
-        try file.connection.execute(orderNotes)
         guard try noted(in: file.connection) != version else { return }
         try file.connection.prepare("INSERT OR REPLACE INTO companions VALUES(?,?)").run([
           .text(name), .integer(version),
@@ -138,69 +106,5 @@ package enum JournalSchema {
     try connection.prepare("SELECT version FROM companions WHERE name=?").first([.text(name)]) {
       $0.integer(0)
     }
-  }
-}
-
-/// One row of the table `orders`.
-struct JournalRow {
-  var order: PurchaseOrder
-  /// The transaction to which the order belongs.
-  var boundTo: EntryKey?
-  /// Whether the row matches its checksum. A row that does not counts as absent: the backend knows the order.
-  var isWhole: Bool
-
-  static let columns =
-    "number, account_token, account, product, quantity, state, created_at, expires_at, bound_to, checksum"
-
-  var values: [SQLValue] {
-    let fields: [SQLValue] = [
-      .text(order.number), .text(order.accountToken.uuidString), .text(order.account),
-      .text(order.productID), .integer(Int64(order.quantity)), .text(order.state.rawValue),
-      .integer(order.createdAt.milliseconds), .integer(order.expiresAt?.milliseconds),
-      .text(boundTo?.rawValue),
-    ]
-    return fields + [.integer(Self.checksum(fields))]
-  }
-
-  /// Nil if the token is not a UUID.
-  init?(_ row: borrowing Row) {
-    guard let token = UUID(uuidString: row.text(1)) else { return nil }
-    order = PurchaseOrder(
-      number: row.text(0), accountToken: token, account: row.text(2), productID: row.text(3),
-      quantity: Int(row.integer(4)), state: OrderState(rawValue: row.text(5)),
-      createdAt: Timestamp(milliseconds: row.integer(6)),
-      expiresAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)))
-    boundTo = row.optionalText(8).map(EntryKey.init(rawValue:))
-    isWhole = row.integer(9) == Self.values(row).last.flatMap(Self.integer)
-  }
-
-  init(_ order: PurchaseOrder, boundTo: EntryKey?) {
-    self.order = order
-    self.boundTo = boundTo
-    isWhole = true
-  }
-
-  private static func integer(_ value: SQLValue) -> Int64? {
-    guard case .integer(let integer) = value else { return nil }
-    return integer
-  }
-
-  /// The values of a row without a checksum, with their checksum appended.
-  static func values(_ row: borrowing Row) -> [SQLValue] {
-    var fields: [SQLValue] = []
-    for column in 0..<9 { fields.append(row.value(Int32(column))) }
-    return fields + [.integer(checksum(fields))]
-  }
-
-  private static func checksum(_ fields: [SQLValue]) -> Int64 {
-    var hash = RowHash()
-    for field in fields {
-      switch field {
-      case .text(let text): hash.add(text)
-      case .integer(let integer): hash.add(integer)
-      default: hash.add(nil as Int64?)
-      }
-    }
-    return hash.value
   }
 }

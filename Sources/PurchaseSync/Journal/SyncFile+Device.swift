@@ -120,7 +120,7 @@ extension SyncFile {
     if identity != known || isVaulted != isNoted {
       try queue.transaction { () throws(QueueError) in
         if identity != known { try self.queue.setFact(Self.name, identity.stored) }
-        if let known, known.id != identity.id { try self.orderNotes.disownOrders() }
+        if let known, known.id != identity.id { try self.disownOrders() }
         if isVaulted, !isNoted { try self.queue.setFact(Self.vaulted, "1") }
         // Else each opening would take the new identity for a restored one, and replace it again.
         if !isVaulted, isNoted, identity != known { try self.queue.removeFact(Self.vaulted) }
@@ -128,5 +128,10 @@ extension SyncFile {
     }
     isIdentityChecked = true
     return identity
+  }
+
+  /// The file is a copy: another device gave its orders to the app.
+  private func disownOrders() throws(QueueError) {
+    for row in try journal.orders() { try journal.update(row.order.number) { $0.disown() } }
   }
 }

@@ -42,7 +42,7 @@ extension SyncFile: MatchSource {
 }
 
 extension OrderFacts {
-  init(_ row: JournalRow) {
+  init(_ row: OrderRow) {
     self.init(row.order, expiresAt: row.order.expiresAt, boundTo: row.boundTo)
   }
 }

@@ -23,8 +23,8 @@ extension SyncFile {
     now: Timestamp
   ) throws(QueueError) -> String {
     try queue.transaction { () throws(QueueError) in
-      let key = try self.journal.request(
-        account: account, product: product, quantity: quantity, proposing: key, waiting: waiting)
+      let wish = OrderWish(account: account, product: product, quantity: quantity)
+      let key = try self.journal.request(wish, proposing: key, waiting: waiting, now: now)
       try self.reserve(key, now: now)
       return key
     }
@@ -48,61 +48,52 @@ extension SyncFile {
     var order = PurchaseOrder(document, account: account)
     order.context = context
     let made = order
+    let new = OrderRow(begun: made, by: .backend, at: now)
     let isMine = try queue.transaction { () throws(QueueError) in
       try self.queue.cancelReservation(key)
       guard try self.journal.endRequest(key) else { return false }
       try self.reserve(made.number, now: now)
       // The backend may answer with an order that was cancelled here: it is open again.
-      try self.merge(made, isAnswer: true)
-      try self.orderNotes.keep(OrderExtras(context: context), of: made.number)
-      try self.orderNotes.noteOwn(made.number, handedOutAt: now)
+      if try self.journal.update(made.number, { $0.beginAgain(made, at: now) }) == nil {
+        try self.journal.write(new)
+      }
       return true
     }
     guard isMine else { return nil }
     queue.checkpoint?(.orderCommitted)
-    mirror(made, OrderExtras(context: context))
+    mirror(new)
     return made
   }
 
   /// Commits an order that the device makes, with its registration, which is pending until the backend acknowledges it.
   func make(_ order: PurchaseOrder, now: Timestamp) throws(QueueError) {
-    let extras = OrderExtras(context: order.context, isDeviceMade: true)
+    let row = OrderRow(begun: order, by: .device, at: now)
     try queue.transaction { () throws(QueueError) in
       try self.reserve(order.number, now: now)
-      try self.journal.write(JournalRow(order, boundTo: nil))
-      try self.orderNotes.keep(extras, of: order.number)
-      try self.orderNotes.noteOwn(order.number, handedOutAt: now)
-      try self.orderNotes.owe(
-        OrderNotice(number: order.number, account: order.account, state: order.state))
+      try self.journal.write(row)
     }
     queue.checkpoint?(.orderCommitted)
-    mirror(order, extras)
+    mirror(row)
   }
 
   /// An order of another process for the same purchase, if its sheet cannot be open any more: the app got it last more
-  /// than an hour ago, and it was made less than a day ago. Only an order that this installation made: another device may have handed out its
-  /// own, and what the vault knows of an order may be old. A cancelled order is never used again: its payment may still
-  /// complete, and two purchases would share one order.
+  /// than an hour ago, and it was made less than a day ago. Only an order that this installation made: another device may
+  /// have given its own to the app, and what the vault knows of an order may be old. A cancelled order is never used
+  /// again: its payment may still complete, and two purchases would share one order.
   func reuse(
     _ wish: OrderWish, context: PurchaseContext?, excluding handedOut: Set<String>, now: Timestamp
   ) throws(QueueError) -> PurchaseOrder? {
     let hour = Self.reservationTime
-    let found = try queue.transaction { () throws(QueueError) -> PurchaseOrder? in
-      var order = try self.journal.openOrder(
-        wish, madeFrom: now.adding(milliseconds: -Self.reuseTime),
-        lastHandedOut: now.adding(milliseconds: -hour), openUntil: now.adding(milliseconds: hour),
-        excluding: handedOut, now: now)
-      guard let number = order?.number else { return nil }
+    let found = try queue.transaction { () throws(QueueError) -> OrderRow? in
+      let open = try self.journal.openOrder(
+        wish, madeFrom: now.adding(milliseconds: -Self.reuseTime), lastBegun: now.adding(milliseconds: -hour),
+        openUntil: now.adding(milliseconds: hour), excluding: handedOut, now: now)
+      guard let number = open?.order.number else { return nil }
       try self.reserve(number, now: now)
-      try self.orderNotes.noteOwn(number, handedOutAt: now)
-      var extras = try self.orderNotes.extras(of: number)
-      extras.context = context
-      try self.orderNotes.keep(extras, of: number)
-      order?.context = context
-      return order
+      return try self.journal.update(number) { $0.beginAgain(with: context, at: now) }
     }
-    if let found { mirror(found, try orderNotes.extras(of: found.number)) }
-    return found
+    if let found { mirror(found) }
+    return found?.order
   }
 
   /// Takes over orders as the backend knows them: those of another device or install, and states that changed elsewhere.
@@ -110,21 +101,24 @@ extension SyncFile {
   @discardableResult
   package func take(_ documents: [OrderDocument], account: String) throws(QueueError) -> [String] {
     var refused: [String] = []
-    let changed = try queue.transaction { () throws(QueueError) -> [PurchaseOrder] in
-      var changed: [PurchaseOrder] = []
+    let changed = try queue.transaction { () throws(QueueError) -> [OrderRow] in
+      var changed: [OrderRow] = []
       for document in documents {
         if let objection = try self.objection(to: document, of: account) {
           refused.append(objection)
           continue
         }
-        let before = try self.journal.row(number: document.number)?.order.state
-        try self.merge(PurchaseOrder(document, account: account))
-        guard let before, let order = try self.journal.row(number: document.number)?.order else { continue }
-        if order.state != before { changed.append(order) }
+        let order = PurchaseOrder(document, account: account)
+        guard let before = try self.journal.row(number: order.number) else {
+          try self.journal.write(OrderRow(order, by: .backend, .listed))
+          continue
+        }
+        guard let now = try self.journal.update(order.number, { $0.update(order) }) else { continue }
+        if now.order.state != before.order.state { changed.append(now) }
       }
       return changed
     }
-    for order in changed { try mirrorState(of: order) }
+    for row in changed { mirrorState(of: row) }
     return refused
   }
 
@@ -137,6 +131,7 @@ extension SyncFile {
     guard (1...VerdictBinding.longestNumber).contains(number.utf8.count) else {
       return "it gave an order a number of \(number.utf8.count) bytes"
     }
+    guard try !journal.isRequest(number) else { return "it gave an order the number \(number)" }
     if let known = try journal.row(number: number) {
       guard known.order.account.hasSameBytes(as: account) else {
         return "it gave order \(number) to two accounts"
@@ -159,41 +154,18 @@ extension SyncFile {
     for row in try journal.orders() where row.boundTo == nil {
       guard row.order.account.hasSameBytes(as: account) else { continue }
       guard [.open, .deferred].contains(row.order.state), !listed.contains(row.order.number) else { continue }
-      if try !orderNotes.owes(noticeOf: row.order.number) { numbers.append(row.order.number) }
+      if row.notice == nil { numbers.append(row.order.number) }
     }
     return numbers
   }
 
-  /// Merges an order from the backend. A known order keeps its binding and its account; only its state and
-  /// its expiry may change, and its state only if the backend has acknowledged the device's. A list may be older than
-  /// that: an order goes back to an earlier state only if it answers a request (`isAnswer`). An order that the device
-  /// made has the device's time until the backend has acknowledged it.
-  func merge(_ order: PurchaseOrder, isAnswer: Bool = false) throws(QueueError) {
-    guard var known = try journal.row(number: order.number) else {
-      return try journal.write(JournalRow(order, boundTo: nil))
-    }
-    guard known.boundTo == nil, known.order.state != .alreadyOwned else { return }
-    if isAnswer {
-      try orderNotes.endNotices(of: order.number)
-      known.order.state = order.state
-    } else if order.state.canFollow(known.order.state), try !orderNotes.owes(noticeOf: order.number) {
-      known.order.state = order.state
-    }
-    known.order.expiresAt = order.expiresAt
-    if try orderNotes.extras(of: order.number).isDeviceMade { known.order.createdAt = order.createdAt }
-    try journal.write(known)
-  }
-
-  /// The backend has the order in this state, and has answered with the order as it knows it: when it was made, if the
+  /// The backend has an order in this state, and has answered with the order as it knows it: when it was made, if the
   /// device made it, and until when the backend waits for its payment.
-  func heard(_ notice: OrderNotice, _ answer: OrderDocument? = nil) throws(QueueError) {
+  func acknowledged(
+    _ state: OrderState, of number: String, _ answer: OrderDocument? = nil
+  ) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
-      try self.orderNotes.end(notice)
-      guard let answer, var row = try self.journal.row(number: notice.number) else { return }
-      let before = row.order
-      if try self.orderNotes.extras(of: notice.number).isDeviceMade { row.order.createdAt = answer.createdAt }
-      row.order.expiresAt = answer.expiresAt ?? before.expiresAt
-      if row.order != before { try self.journal.write(row) }
+      _ = try self.journal.update(number) { $0.acknowledge(state, answer) }
     }
   }
 
@@ -209,20 +181,14 @@ extension SyncFile {
   /// Sets the state that the app gives an unpaid order, pending for the backend. A paid order keeps its state. The
   /// reserved capacity is free again: a payment that is approved later stays with the store until it fits.
   func set(_ state: OrderState, of number: String) throws(QueueError) -> PurchaseOrder? {
-    let order = try queue.transaction { () throws(QueueError) -> PurchaseOrder? in
-      guard var row = try self.journal.row(number: number) else { return nil }
-      guard row.boundTo == nil, row.order.state != .delivered, row.order.state != .alreadyOwned else {
-        return row.order
-      }
-      try self.queue.cancelReservation(number)
-      guard row.order.state != state else { return row.order }
-      row.order.state = state
-      try self.journal.write(row)
-      try self.orderNotes.owe(OrderNotice(number: number, account: row.order.account, state: state))
-      return row.order
+    let row = try queue.transaction { () throws(QueueError) -> OrderRow? in
+      var isSet = false
+      let row = try self.journal.update(number) { isSet = $0.set(state) }
+      if isSet { try self.queue.cancelReservation(number) }
+      return row
     }
-    if let order { try mirrorState(of: order) }
-    return order
+    if let row { mirrorState(of: row) }
+    return row?.order
   }
 
   // MARK: With their contexts
@@ -230,8 +196,14 @@ extension SyncFile {
   /// The outcome of a tombstone, with the context of its order.
   func outcome(_ tombstone: Tombstone) throws(QueueError) -> Outcome {
     var outcome = Outcome(tombstone)
-    if let number = outcome.orderNumber { outcome.context = try orderNotes.extras(of: number).context }
+    outcome.context = try context(of: outcome.orderNumber)
     return outcome
+  }
+
+  /// The context of an order; nil if it has none, or is not known here.
+  func context(of number: String?) throws(QueueError) -> PurchaseContext? {
+    guard let number else { return nil }
+    return try journal.row(number: number)?.order.context
   }
 
   /// The outcomes that the app has not confirmed, oldest first, then those of orders that the user owned already.
@@ -244,36 +216,17 @@ extension SyncFile {
   }
 
   /// The orders of the journal, by the time they were made.
-  func orders() throws(QueueError) -> [PurchaseOrder] {
-    var orders: [PurchaseOrder] = []
-    for var order in try journal.orders().map(\.order) {
-      order.context = try orderNotes.extras(of: order.number).context
-      orders.append(order)
-    }
-    return orders
-  }
+  func orders() throws(QueueError) -> [PurchaseOrder] { try journal.orders().map(\.order) }
 
   /// The document that registers an order which this device made; nil for an order of the backend.
   func deviceOrder(_ number: String) throws(QueueError) -> DeviceOrder? {
-    guard try orderNotes.extras(of: number).isDeviceMade else { return nil }
-    return try journal.row(number: number)?.order.asDeviceOrder
+    guard let row = try journal.row(number: number), row.maker == .device else { return nil }
+    return row.order.asDeviceOrder
   }
 }
 
 extension PurchaseOrder {
   fileprivate func isFor(_ document: OrderDocument) -> Bool {
     productID == document.productID && quantity == document.quantity
-  }
-}
-
-extension OrderState {
-  /// Whether an order can come from the known state to this one. Words of a newer protocol can follow each other.
-  fileprivate func canFollow(_ known: OrderState) -> Bool {
-    switch known {
-    case .deferred: self != .open
-    case .cancelled, .alreadyOwned: self != .open && self != .deferred
-    case .paid, .delivered, .refunded: ![.open, .deferred, .cancelled, .expired].contains(self)
-    default: true
-    }
   }
 }

@@ -14,56 +14,44 @@ extension SyncFile {
       transaction: transaction, order: row.order, boundTo: try knownTransaction(key)?.orderNumber,
       isTakenBefore: isTakenBefore, isSettled: try queue.tombstone(key) != nil,
       isTokenShared: sharing.count > 1,
-      isDeviceMade: try orderNotes.extras(of: number).isDeviceMade
+      isDeviceMade: row.maker == .device
     ).isExisting
   }
 
   /// Keeps that the order's outcome is that of an earlier transaction. If that is settled, and it is known whether it is
   /// this account's, the order is closed now. Otherwise a verdict closes it.
   func close(_ number: String, as key: EntryKey) throws(QueueError) {
-    let closed = try queue.transaction { () throws(QueueError) -> [PurchaseOrder] in
+    let closed = try queue.transaction { () throws(QueueError) -> [OrderRow] in
       guard let row = try self.journal.row(number: number), row.boundTo == nil else { return [] }
-      try self.orderNotes.keep(OwnedOrder(number: number, account: row.order.account, key: key))
+      try self.journal.update(number) { $0.answer(with: key) }
       try self.queue.cancelReservation(number)
       guard try self.queue.entry(key) == nil else { return [] }
       return try self.closeOwned(by: key)
     }
-    for order in closed { try mirrorState(of: order) }
+    for row in closed { mirrorState(of: row) }
   }
 
   /// Closes the orders whose outcome is that of a transaction that is settled, as far as it is known. Returns them. Inside
   /// a transaction.
-  func closeOwned(by key: EntryKey) throws(QueueError) -> [PurchaseOrder] {
+  func closeOwned(by key: EntryKey) throws(QueueError) -> [OrderRow] {
     guard let tombstone = try queue.tombstone(key) else { return [] }
-    var closed: [PurchaseOrder] = []
-    for owned in try orderNotes.ownedOrders(by: key) where owned.answer(in: tombstone) != nil {
-      guard var order = try unclosed(owned.number) else { continue }
-      order.state = .alreadyOwned
-      try journal.set(.alreadyOwned, of: owned.number)
-      try orderNotes.owe(OrderNotice(number: owned.number, account: owned.account, state: .cancelled))
-      closed.append(order)
+    var closed: [OrderRow] = []
+    for owned in try journal.rows(answeredWith: key) where owned.existingOutcome(in: tombstone) != nil {
+      var isClosed = false
+      let row = try journal.update(owned.order.number) { isClosed = $0.close() }
+      if isClosed, let row { closed.append(row) }
     }
     return closed
-  }
-
-  private func unclosed(_ number: String) throws(QueueError) -> PurchaseOrder? {
-    guard let row = try journal.row(number: number), row.boundTo == nil else { return nil }
-    return row.order.state == .alreadyOwned ? nil : row.order
   }
 
   // MARK: Questions
 
   /// The orders that wait for the backend to say whose a settled transaction is, with its tombstone.
-  func questions(about key: EntryKey? = nil) throws(QueueError) -> [(order: OwnedOrder, of: Tombstone)] {
-    let orders: [OwnedOrder]
-    if let key { orders = try orderNotes.ownedOrders(by: key) } else { orders = try orderNotes.ownedOrders() }
-    var questions: [(order: OwnedOrder, of: Tombstone)] = []
-    for order in orders {
-      guard let tombstone = try queue.tombstone(order.key), order.answer(in: tombstone) == nil else {
-        continue
-      }
-      guard let row = try journal.row(number: order.number), row.boundTo == nil else { continue }
-      questions.append((order, tombstone))
+  func questions(about key: EntryKey? = nil) throws(QueueError) -> [(order: OrderRow, of: Tombstone)] {
+    var questions: [(order: OrderRow, of: Tombstone)] = []
+    for row in try journal.rows(answeredWith: key) where row.boundTo == nil {
+      guard let key = row.existing?.key, let tombstone = try queue.tombstone(key) else { continue }
+      if row.existingOutcome(in: tombstone) == nil { questions.append((row, tombstone)) }
     }
     return questions
   }
@@ -75,9 +63,9 @@ extension SyncFile {
     about transaction: StoreTransaction, for number: String, now: Timestamp
   ) throws(QueueError) {
     let asked = try questions(about: transaction.key)
-    guard let question = asked.first(where: { $0.order.number == number }) else { return }
+    guard let question = asked.first(where: { $0.order.order.number == number }) else { return }
     do throws(QueueError) {
-      try withdrawQuestion(about: transaction.key, exceptOf: question.order.account, now: now)
+      try withdrawQuestion(about: transaction.key, exceptOf: question.order.order.account, now: now)
       let details = try Self.details(of: transaction, since: question.of)
       _ = try ask(question, details: details, proofs: [transaction.proof], now: now)
     } catch {
@@ -100,13 +88,12 @@ extension SyncFile {
 
   /// Queues the question next to the tombstone. Nil if the transaction is queued already: it is asked about afterwards.
   func ask(
-    _ question: (order: OwnedOrder, of: Tombstone), details: String, proofs: [Payload] = [], now: Timestamp
+    _ question: (order: OrderRow, of: Tombstone), details: String, proofs: [Payload] = [], now: Timestamp
   ) throws(QueueError) -> Entry? {
-    let (order, tombstone) = question
-    guard try queue.entry(order.key) == nil else { return nil }
+    let (account, tombstone) = (question.order.order.account, question.of)
+    guard try queue.entry(tombstone.key) == nil else { return nil }
     var new = NewEntry(
-      key: order.key, lane: .question(of: order.account), orderNumber: tombstone.orderNumber,
-      details: details,
+      key: tombstone.key, lane: .question(of: account), orderNumber: tombstone.orderNumber, details: details,
       payloads: proofs)
     new.isUpdate = true
     switch try queue.enqueue(new, now: now) {
@@ -120,8 +107,9 @@ extension SyncFile {
   func answered(_ entry: Entry, by asker: String, _ outcome: String, now: Timestamp) throws(QueueError)
     -> Bool
   {
-    for owned in try orderNotes.ownedOrders(by: entry.key) where owned.account.hasSameBytes(as: asker) {
-      try orderNotes.keep(OwnedOrder.Answer(outcome: outcome, settledAt: now), of: owned.number)
+    let answer = OrderRow.Answer(outcome: outcome, settledAt: now)
+    for row in try journal.rows(answeredWith: entry.key) where row.order.account.hasSameBytes(as: asker) {
+      try journal.update(row.order.number) { $0.existing?.answer = answer }
     }
     guard let tombstone = try queue.tombstone(entry.key) else { return false }
     return Tombstone.verdict(in: outcome).isOver != tombstone.verdict.isOver
@@ -131,24 +119,23 @@ extension SyncFile {
 
   /// The outcomes of orders that the store answered with this settled transaction; with all of them if `key` is nil.
   func ownedOutcomes(of key: EntryKey? = nil) throws(QueueError) -> [Outcome] {
-    let orders: [OwnedOrder]
-    if let key { orders = try orderNotes.ownedOrders(by: key) } else { orders = try orderNotes.ownedOrders() }
     var outcomes: [Outcome] = []
-    for order in orders {
-      guard let tombstone = try queue.tombstone(order.key), let answer = order.answer(in: tombstone) else {
-        continue
-      }
+    for row in try journal.rows(answeredWith: key) {
+      guard let existing = row.existing, let tombstone = try queue.tombstone(existing.key),
+        let outcome = row.existingOutcome(in: tombstone)
+      else { continue }
       // An update is under way, and its verdict is the outcome.
-      if order.answer == nil, try queue.entry(order.key) != nil { continue }
-      let context = try orderNotes.extras(of: order.number).context
-      outcomes.append(Outcome(answer, closing: order, context: context))
+      if existing.answer == nil, try queue.entry(existing.key) != nil { continue }
+      outcomes.append(Outcome(outcome, closing: row.order))
     }
     return outcomes
   }
 
-  /// The app has seen the outcome of such an order.
+  /// The app has confirmed the outcome of such an order.
   func confirmOwned(_ number: String) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in try self.orderNotes.endOwned(number) }
+    try queue.transaction { () throws(QueueError) in
+      _ = try self.journal.update(number) { $0.existing = nil }
+    }
   }
 }
 

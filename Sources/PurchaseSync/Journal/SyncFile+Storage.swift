@@ -249,7 +249,7 @@ extension SyncFile: SyncStorage {
       return settlement
     }
     var owesUpdates = false
-    var closed: [PurchaseOrder] = []
+    var closed: [OrderRow] = []
     let tombstones = try queue.acknowledge(settlements, now: now) { (buried, entry) throws(QueueError) in
       try notes.end(buried.key)
       if claims.contains(where: { $0.key == buried.key && $0.owesUpdate(of: entry) }) {
@@ -266,15 +266,14 @@ extension SyncFile: SyncStorage {
       guard let number = buried.orderNumber else { return }
       let isNamed = claims.contains { $0.key == buried.key && $0.orderNumber == number }
       // Two entries of one order, of an old list or an old version: the verdicts of the others must not be rolled back.
-      if !isNamed, try journal.obstacle(to: buried.key, number) != nil { return }
-      try self.orderNotes.endNotices(of: number)
-      try journal.bind(buried.key, to: number)
-      let verdict = buried.verdict
-      if verdict == .granted || verdict == .duplicate { try journal.set(.delivered, of: number) }
-      if verdict == .refunded { try journal.set(.refunded, of: number) }
+      if let obstacle = try journal.obstacle(to: buried.key, number) {
+        guard isNamed else { return }
+        throw .invalid(what: obstacle)
+      }
+      try journal.update(number) { $0.settle(buried.key, buried.verdict) }
     }
     for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
-    for order in closed { try mirrorState(of: order) }
+    for row in closed { mirrorState(of: row) }
     return SettledClaims(tombstones, owesUpdates: owesUpdates)
   }
 

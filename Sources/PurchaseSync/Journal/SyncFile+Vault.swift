@@ -13,15 +13,16 @@ extension SyncFile {
     var isDeviceMade: Bool?
   }
 
-  func mirror(_ order: PurchaseOrder, _ extras: OrderExtras) {
+  func mirror(_ row: OrderRow) {
+    let order = row.order
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let document = OrderDocument(
       number: order.number, accountToken: order.accountToken, productID: order.productID,
       quantity: order.quantity, state: order.state, createdAt: order.createdAt, expiresAt: order.expiresAt)
     let mirrored = MirroredOrder(
-      account: order.account, document: document, context: extras.context,
-      isDeviceMade: extras.isDeviceMade ? true : nil)
+      account: order.account, document: document, context: order.context,
+      isDeviceMade: row.maker == .device ? true : nil)
     do {
       try queue.protect(Array(try encoder.encode(mirrored)), named: Self.orderPrefix + order.number)
     } catch {
@@ -31,12 +32,12 @@ extension SyncFile {
 
   /// After a state has changed, a reinstall is not to bring back the earlier one. A closed order is not needed again. The
   /// vault holds the orders that this device made.
-  func mirrorState(of order: PurchaseOrder) throws(QueueError) {
+  func mirrorState(of row: OrderRow) {
     guard queue.hasVault else { return }
-    if [.delivered, .refunded, .alreadyOwned].contains(order.state) {
-      queue.unprotect(Self.orderPrefix + order.number)
-    } else if try orderNotes.isOwn(order.number) {
-      mirror(order, try orderNotes.extras(of: order.number))
+    if [.delivered, .refunded, .alreadyOwned].contains(row.order.state) {
+      queue.unprotect(Self.orderPrefix + row.order.number)
+    } else if row.isOwn {
+      mirror(row)
     }
   }
 
@@ -66,18 +67,12 @@ extension SyncFile {
         queue.diagnostics?(Diagnostic(.vaultRead, item.name, error))
         continue
       }
-      let order = PurchaseOrder(mirrored.document, account: mirrored.account)
+      var order = PurchaseOrder(mirrored.document, account: mirrored.account)
+      order.context = mirrored.context
       guard try journal.row(number: order.number) == nil else { continue }
-      let extras = OrderExtras(context: mirrored.context, isDeviceMade: mirrored.isDeviceMade == true)
-      try queue.transaction { () throws(QueueError) in
-        try self.merge(order)
-        try self.orderNotes.keep(extras, of: order.number)
-        try self.orderNotes.noteRestored(order.number)
-        guard extras.isDeviceMade else { return }
-        // Whether the backend knows it is not in the vault. To register it again changes nothing.
-        try self.orderNotes.owe(
-          OrderNotice(number: order.number, account: order.account, state: order.state))
-      }
+      // Whether the backend knows an order of the device is not in the vault. To register it again changes nothing.
+      let row = OrderRow(order, by: mirrored.isDeviceMade == true ? .device : .backend, .restored)
+      try queue.transaction { () throws(QueueError) in try self.journal.write(row) }
     }
     try bindRestoredEntries()
   }

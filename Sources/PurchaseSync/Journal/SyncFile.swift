@@ -6,7 +6,6 @@ package final class SyncFile {
   package let queue: QueueFile
   let journal: OrderJournal
   let notes: SyncNotes
-  let orderNotes: OrderNotes
   /// The app receipt that was decoded last, and the keys of its transactions.
   var lastReceipt: (proof: Payload, keys: [EntryKey])?
   /// The retry state that was read last, and its text in the file.
@@ -29,7 +28,6 @@ package final class SyncFile {
     self.newIdentity = newIdentity
     journal = try OrderJournal(queue)
     notes = SyncNotes(file: queue)
-    orderNotes = OrderNotes(queue)
     try restoreOrders()
     checkIdentity()
   }
@@ -57,7 +55,6 @@ package final class SyncFile {
         (
           bound: now.adding(milliseconds: -Self.orderTime), unpaid: now.adding(milliseconds: -Self.unpaidTime)
         ))
-      try self.orderNotes.forget(pruned)
       // Before the commit: an order that a kill left only in the vault would be restored as open at the next
       // opening.
       if self.queue.hasVault { for number in pruned { self.queue.unprotect("order." + number) } }

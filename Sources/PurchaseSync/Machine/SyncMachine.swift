@@ -177,7 +177,7 @@ package struct SyncMachine<Storage: SyncStorage> {
       // Before settling: transactions that are settled under an unknown epoch would not be offered again.
       actions += try updates.epochArrived(reply.ledgerEpoch, in: storage, now: now)
       hasSettled = try settle(answer, request, arrived: lanes[lane].arrivedInFlight, &actions, now: now)
-      // And after: another process may have received a new epoch in between, and have offered everything settled by then.
+      // And after: another process may have received a new epoch in between, and offered what was settled by then.
       if hasSettled { actions += try updates.epochArrived(reply.ledgerEpoch, in: storage, now: now) }
       try keepUnsettled(of: answer, request, in: lane, &actions, now: now)
       if reply.pauseMilliseconds != nil { try retry.commit(in: storage, now: now) }

@@ -82,13 +82,13 @@ public struct Outcome: Sendable, Hashable {
 
   /// The outcome of an earlier purchase, for an order that the store answered with it. Another account's purchase is
   /// reported as such.
-  init(_ tombstone: borrowing Tombstone, closing order: OwnedOrder, context: PurchaseContext?) {
+  init(_ tombstone: borrowing Tombstone, closing order: PurchaseOrder) {
     self.init(tombstone)
     let earlier = lane
     (lane, account) = (.account(order.account), order.account)
     orderNumber = order.number
     isAlreadyOwned = true
-    self.context = context
+    context = order.context
     if earlier.account != nil, earlier != lane { becomeAnothers() }
   }
 }

@@ -31,7 +31,8 @@ struct FinishTable: Hashable {
 
   func state(of key: EntryKey) -> Finishing? { states[key] }
 
-  /// Calls the store, unless a call is under way. A redelivery does not wait for the moment of a retry, but for the pace.
+  /// Calls the store, unless a call is under way. A redelivery does not wait for the moment of a retry, but for the
+  /// pace.
   mutating func begin(_ tombstone: Tombstone, now: Timestamp, into actions: inout [SyncAction]) {
     switch states[tombstone.key] {
     case .calling: return
@@ -95,9 +96,9 @@ struct FinishTable: Hashable {
     return actions
   }
 
-  /// The store answered with its list. A pending finish that is not on the list is done, unless another store account is
-  /// known to have bought the transaction: then it waits for that account. Marking one too many costs nothing, because
-  /// a settled transaction that is delivered again is finished again. `ended`: how many are done.
+  /// The store answered with its list. A pending finish that is not on the list is done, unless another store account
+  /// is known to have bought the transaction: then it waits for that account. Marking one too many costs nothing,
+  /// because a settled transaction that is delivered again is finished again. `ended`: how many are done.
   mutating func listed(
     _ keys: Set<EntryKey>, account: String?, in storage: some SettlementStorage, now: Timestamp
   ) throws(QueueError) -> (actions: [SyncAction], ended: Int) {

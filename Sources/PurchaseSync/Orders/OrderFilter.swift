@@ -22,13 +22,12 @@ struct OrderFilter: Hashable {
       switch which {
       case .unbound:
         // The sheet of an owned order is closed: no later payment is its own.
-        "bound_to IS NULL AND state NOT IN ('cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded') "
-          + "AND number NOT IN (SELECT number FROM owned_orders)"
-      case .counted: "(bound_to IS NOT NULL OR state NOT IN ('cancelled', 'alreadyOwned'))"
+        "bound_to IS NULL AND existing_key IS NULL "
+          + "AND state NOT IN ('requested', 'cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded')"
+      case .counted: "(bound_to IS NOT NULL OR state NOT IN ('requested', 'cancelled', 'alreadyOwned'))"
       }
     // A copied file's orders were made on another device. That device has them, and gets their payments.
-    let isOfThisDevice =
-      "NOT EXISTS (SELECT 1 FROM own_orders WHERE own_orders.number=orders.number AND is_restored=2)"
+    let isOfThisDevice = "origin<>'copied'"
     let direction = isLatestFirst ? "DESC" : "ASC"
     return """
       product=? AND quantity=? AND created_at BETWEEN ? AND ? AND \(condition) AND \(isOfThisDevice)
