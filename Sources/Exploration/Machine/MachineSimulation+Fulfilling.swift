@@ -49,13 +49,16 @@ extension MachineSimulation {
     process.fulfilments.begin(outcome, isFulfilling: true, at: instant)
     let hasFailed = process.failedFulfilments[outcome.key] != nil
     if hasFailed { checker.mark(.fulfilFailed) }
-    if process.phone.fulfilFailsUntil > now {
-      // One that succeeds is the last of its outcome.
-      if hasFailed { countRepeatedFulfilment(process) }
+    let fails = process.phone.fulfilFailsUntil > now
+    // The first call of an outcome, and the one that fulfils it, are none that come again and again.
+    let isRepeated = process.fulfilledOutcomes.contains(outcome) || fails && hasFailed
+    if isRepeated { countRepeatedFulfilment(process) }
+    if fails {
       process.failedFulfilments[outcome.key] = outcome
       process.fulfilments.failed(outcome, "its server does not answer", at: instant)
     } else {
       process.failedFulfilments[outcome.key] = nil
+      process.fulfilledOutcomes.insert(outcome)
       process.fulfilments.fulfilled(outcome)
     }
   }

@@ -220,8 +220,6 @@ extension MachineSimulation {
     }
   }
 
-  var hasLied: Bool { knobs.faults.contains { $0.fault == .wrongOrder } }
-
   struct Pending: CustomStringConvertible {
     var invariant: MachineInvariant
     var description: String
@@ -241,7 +239,7 @@ extension MachineSimulation {
         // neither has its update, nor an entry that a vault without space for the proof gave back.
         let isUnproven =
           row.receipt < 0 && !row.isSigned && store.sales[sale].order < 0 && !store.sales[sale].isListed
-        if isAside, isOnRecord[sale], row.receipt >= 0 && !row.isSigned || isUnproven || hasLied {
+        if isAside, isOnRecord[sale], row.receipt >= 0 && !row.isSigned || isUnproven || lied.contains(sale) {
           checker.mark(.keptForSupport)
           continue
         }

@@ -306,6 +306,7 @@ extension MachineSimulation {
     }
     if strikes(.wrongOrder, phone, &answers), let index = any(), !backend.orders.isEmpty {
       verdicts[index].orderNumber = String(answers.below(backend.orders.count) + 1)
+      lied.insert(Names.number(verdicts[index].transactionID.utf8))
     }
     if strikes(.missingVerdict, phone, &answers), let index = any() { verdicts.remove(at: index) }
     if strikes(.contradiction, phone, &answers), let index = any() {

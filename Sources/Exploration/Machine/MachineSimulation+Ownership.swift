@@ -7,7 +7,7 @@ extension MachineSimulation {
   func checkOrder(of sale: Int, _ match: LeanBackend.LeanClaim.Match) {
     guard case .bound(let order) = match, store.sales.indices.contains(sale) else { return }
     let sold = store.sales[sale]
-    guard sold.order >= 0, !sold.forgetsToken, !hasLied, !backend.hasAccountTokens else { return }
+    guard sold.order >= 0, !sold.forgetsToken, !lied.contains(sale), !backend.hasAccountTokens else { return }
     checker.expect(
       .binding, order == sold.order,
       "\(Names.id(sale)) is bound to order \(order + 1), and has the token of order \(sold.order + 1)")

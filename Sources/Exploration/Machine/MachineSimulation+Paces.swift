@@ -11,7 +11,7 @@ extension MachineSimulation {
 
   func countStoreCall(_ process: Process) { paced(.store, process) }
 
-  /// The app is given an outcome again, whether it fulfils it this time or not.
+  /// The app is given again what it has failed to fulfil, and fails at again, or what it has fulfilled.
   func countRepeatedFulfilment(_ process: Process) { paced(.fulfil, process) }
 
   private func paced(_ kind: PaceLimits.Kind, _ process: Process) {

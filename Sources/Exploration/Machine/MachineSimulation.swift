@@ -39,6 +39,8 @@ package final class MachineSimulation {
   var nextAct = 0
   /// By transaction: whether the backend has recorded a settling verdict.
   var isOnRecord: [Bool] = []
+  /// Purchases for which the backend has named another order.
+  var lied: Set<Int> = []
   /// Purchases whose ids a stranger has named.
   var guessed: Set<Int> = []
   /// By transaction: the account of its order; -1 without an order.

@@ -142,8 +142,8 @@ final class Process {
   /// What its app failed to fulfil, since the launch.
   var fulfilments = Fulfilments()
   var failedFulfilments: [EntryKey: Outcome] = [:]
-  /// What `fulfil` was called for in this launch.
-  var givenOutcomes: Set<Outcome> = []
+  /// What `fulfil` has fulfilled in this launch.
+  var fulfilledOutcomes: Set<Outcome> = []
   /// When the app is given them again.
   var fulfilsAt: Int64?
 
@@ -194,7 +194,7 @@ final class Process {
     finishing.removeAll(keepingCapacity: true)
     paid.removeAll(keepingCapacity: true)
     (fulfilments, failedFulfilments, fulfilsAt) = (Fulfilments(), [:], nil)
-    givenOutcomes = []
+    fulfilledOutcomes = []
     (adopting, isListing, wantsListing, failedListings) = (0, false, false, 0)
     (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)
     (wakes, hasPendingWakes) = (WakePace(), false)
