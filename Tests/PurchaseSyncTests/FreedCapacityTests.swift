@@ -75,14 +75,4 @@ import Testing
     #expect(throws: QueueError.self) { try run.arrive(bought("102", token: 2)) }
     #expect(run.reply(["100": .granted]).contains(.listStore))
   }
-
-  @Test func `an upload that hangs holds up for seconds what an order has freed`() throws {
-    var run = try MachineRun(limits: QueueLimits(entries: 1))
-    _ = try run.arrive(bought("100", token: 1))
-    #expect(throws: QueueError.self) { try run.arrive(bought("101", token: 2)) }
-    let atOnce = run.cancelsOrder()
-    #expect(atOnce == [], "the answer may free more")
-    let asks = run.asksTheStore(within: 6_000)
-    #expect(asks)
-  }
 }

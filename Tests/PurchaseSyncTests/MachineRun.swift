@@ -95,11 +95,6 @@ struct MachineRun {
     took(try machine.adoptionEnded(account: account, end, now: now))
   }
 
-  /// An order's reservation ends. Returns what is done at once.
-  mutating func cancelsOrder() -> [SyncAction] {
-    took(machine.capacityFreed(now: now)).filter { $0 == .listStore }
-  }
-
   mutating func wake(_ reason: WakeReason) -> [SyncAction] { took(machine.woken(reason, now: now)) }
 
   mutating func confirm(_ key: EntryKey) throws -> [SyncAction] {

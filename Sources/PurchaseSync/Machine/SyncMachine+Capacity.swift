@@ -7,7 +7,7 @@ extension SyncMachine {
 
   /// There may be capacity again: for pending updates, for transactions that the store keeps, and for the quarantine.
   package mutating func capacityFreed(now: Timestamp) -> [SyncAction] {
-    useFreedCapacity(now: now) + askForOverflow(now: now)
+    useFreedCapacity(now: now) + askForOverflow()
   }
 
   /// The store knows that a settled transaction is done, or the app knows its outcome. That frees capacity only where such
@@ -43,12 +43,9 @@ extension SyncMachine {
   }
 
   /// Asks the store if there may be capacity. While a lane sends (`own`; nil: any), its answer may free more: one list then
-  /// brings all. An answer that does not come holds it up until the next timer, which is set here.
-  mutating func askForOverflow(unlessSending own: Lane? = nil, now: Timestamp) -> [SyncAction] {
-    guard storeSide.overflow == .capacityFreed else { return [] }
+  /// brings all. An upload that hangs in another lane does not hold up what an answer has freed.
+  mutating func askForOverflow(unlessSending own: Lane? = nil) -> [SyncAction] {
     let freesMore = own.map { lanes[$0].inFlight != nil } ?? lanes.hasInFlight
-    return freesMore ? [.wake(at: now.adding(milliseconds: policy.ceiling(afterFailures: 2)))] : askStore()
+    return !freesMore && storeSide.overflow.ask() ? [.listStore] : []
   }
-
-  mutating func askStore() -> [SyncAction] { storeSide.overflow.ask() ? [.listStore] : [] }
 }

@@ -60,7 +60,7 @@ extension SyncMachine {
     advance(to: now)
     storeSide.overflow.heldArrived()
     storeSide.overflow.waitForCapacity(now: now, policy: policy)
-    return waitForOverflow(now: now) + askForOverflow(now: now)
+    return waitForOverflow(now: now) + askForOverflow()
   }
 
   private mutating func inserted(_ entry: Entry, _ match: OrderMatch, now: Timestamp) -> [SyncAction] {

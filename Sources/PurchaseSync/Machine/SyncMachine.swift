@@ -111,7 +111,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     actions += queueOwedUpdates(now: now)
     actions += sendAll(now: now)
     actions += storeSide.finishes.goOn(in: storage, now: now, policy: policy)
-    return actions + sendAdoptions(now: now) + waitForOverflow(now: now) + askStore()
+    return actions + sendAdoptions(now: now) + waitForOverflow(now: now) + askForOverflow()
   }
 
   /// An event comes. After the clock went back, what is left of each wait stays as long as it was.
@@ -192,7 +192,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
     actions += wakeAgain(request, in: lane, now: now) + sendNext(lane, now: now)
     if freesOthers { actions += sendAll(now: now) }
-    actions += askForOverflow(unlessSending: lane, now: now)
+    actions += askForOverflow(unlessSending: lane)
     return actions
   }
 
@@ -207,7 +207,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     var actions = retry.hear(from: storage)
     lanes[lane].failed(failure.inLane(lane), request, &retry, now: now, &delays)
     actions += try failed(failure.inLane(lane), request, in: lane, now: now)
-    return actions + wakeAgain(request, in: lane, now: now) + askForOverflow(now: now)
+    return actions + wakeAgain(request, in: lane, now: now) + askForOverflow()
   }
 
   // MARK: The store, the app, adoptions

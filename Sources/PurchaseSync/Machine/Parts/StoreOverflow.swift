@@ -10,10 +10,10 @@ import PurchaseQueue
 ///    └─────────────────┴──────── listed ─────────────────────────── askingStore
 /// ```
 ///
-/// The store is asked when the lane that freed capacity has nothing more to send, or when nothing is in flight, and after
-/// some seconds in any case: with a thousand transactions in the store, asking after each settled one would cost a thousand
-/// listings. What its last list had and what did not fit comes first (`heldArrived`): then a thousand cost two listings,
-/// and not one for each time that the queue was empty.
+/// The store is asked when the lane that freed capacity has nothing more to send, or when nothing is in flight: with a
+/// thousand transactions in the store, asking after each settled one would cost a thousand listings. What its last list had
+/// and what did not fit comes first (`heldArrived`): then a thousand cost two listings, and not one for each time that the
+/// queue was empty.
 enum StoreOverflow: Hashable {
   /// The store keeps nothing for lack of capacity.
   case none
