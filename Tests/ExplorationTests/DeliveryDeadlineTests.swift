@@ -38,17 +38,6 @@ import VirtualTime
     #expect(deadline.due(bounds)?.at == 1_206_000)
   }
 
-  @Test func `a failure of the backend begins the minute again, and takes no wake away`() {
-    var deadline = woken(at: 0)
-    deadline.failed(at: 45_000)
-    #expect(deadline.due(bounds)?.at == 105_000)
-    #expect(deadline.due(bounds)?.isWoken == true)
-    var alone = DeliveryDeadline()
-    alone.observe([], at: 0)
-    alone.failed(at: 45_000)
-    #expect(alone.due(bounds)?.at == 1_245_000)
-  }
-
   @Test func `what arrives, and what the backend asked to wait with, has a time of its own`() {
     let deadline = woken(at: 0)
     #expect(deadline.due(bounds, arrival: 30_000)?.at == 90_000)

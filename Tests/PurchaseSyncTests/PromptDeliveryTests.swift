@@ -184,4 +184,46 @@ import Testing
     let wait = next(run.wake(.foreground), &run)
     #expect((60_000...72_000 + 5_000).contains(wait ?? .max))
   }
+
+  // MARK: Two lanes, and one budget
+
+  /// The backend fails at a purchase of alice; one of the device waits for it, too, and nothing is left of the budget.
+  private func twoLanesWithoutBudget() throws -> MachineRun {
+    var run = try MachineRun(orders: [1])
+    _ = try run.arrive(bought("100", token: 1))
+    _ = try run.arrive(bought("200"))
+    try #require(run.entry("200")?.lane == .device)
+    for _ in 0..<60 {
+      try fail(&run)
+      run.now = run.now.adding(milliseconds: 3_000)
+      _ = run.wake(.foreground)
+      _ = run.letPass(6_000)
+    }
+    try fail(&run)
+    try #require(run.machine.retryState.budget.spent(now: run.now, policy: run.machine.policy) >= 19)
+    return run
+  }
+
+  private func fail(_ run: inout MachineRun) throws {
+    if run.isSending(alice) {
+      _ = try run.fail(alice, .requestFailed(reason: "HTTP 500", retryAfterMilliseconds: nil))
+    }
+    if run.isSending(.device) { _ = try run.fail(.device, none) }
+  }
+
+  @Test func `a purchase that the backend fails at takes the only request that another lane waits for`()
+    throws
+  {
+    var run = try twoLanesWithoutBudget()
+    _ = run.wake(.networkBack)
+    #expect(run.letPass(minute).sent == [["200"]])
+  }
+
+  @Test func `after an answer another lane waits for its jitter, and a failure takes its turn`() throws {
+    var run = try twoLanesWithoutBudget()
+    _ = run.wake(.networkBack)
+    try #require(run.letPass(minute).sent == [["200"]])
+    _ = run.reply(.device, ["200": .granted])
+    #expect(run.letPass(1_000).sent == [["100"]])
+  }
 }

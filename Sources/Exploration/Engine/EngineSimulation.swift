@@ -136,7 +136,6 @@ final class EngineSimulation: @unchecked Sendable {
     let checker = self.checker
     protocolWatch = checksProtocol ? ProtocolWatch { checker.refused($0, $1) } : nil
     checker.ignoresInvariants = checksProtocol && bug != nil
-    if !DeliveryJudge.judges(plantedBug: bug != nil) { checker.unjudged = [.promptAfterWake, .paced] }
     self.knobs = knobs
     self.bug = bug
     self.places = places.map(Set.init)

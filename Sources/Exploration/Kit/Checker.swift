@@ -1,5 +1,3 @@
-import Foundation
-
 /// Counts how often a run checks each invariant and takes each rare path, and keeps the first violation.
 ///
 /// A run calls it about sixty times for each purchase. The counters are raw memory: Swift does not check them for
@@ -8,8 +6,6 @@ import Foundation
   private(set) var violation: Violation?
   /// Whether only the specification of the protocol judges the run.
   var ignoresInvariants = false
-  /// Invariants that are counted and not judged (`DeliveryJudge`).
-  var unjudged: [I] = []
   private let checks: UnsafeMutableBufferPointer<Int>
   private let hits: UnsafeMutableBufferPointer<Int>
   /// The present event and the virtual time, for a violation.
@@ -40,8 +36,7 @@ import Foundation
   }
 
   func broken(_ invariant: I, _ what: String) {
-    guard violation == nil, !ignoresInvariants, !unjudged.contains(where: { $0.place == invariant.place })
-    else { return }
+    guard violation == nil, !ignoresInvariants else { return }
     let (event, at) = moment()
     violation = Violation(
       invariant: invariant.number, sentence: invariant.sentence, what: what, event: event, at: at)
@@ -56,13 +51,4 @@ import Foundation
   }
 
   func mark(_ mark: M) { unsafe hits[mark.rawValue] &+= 1 }
-}
-
-/// Whether the invariants of the minute after a wake and of the paces fail a run: about one random run in ten thousand
-/// still breaks them. The policy's own bound (41) always does.
-enum DeliveryJudge {
-  private static let isAsked = ProcessInfo.processInfo.environment["PURCHASE_SYNC_DEADLINES"] == "1"
-
-  /// Always with a planted bug: it has to be found.
-  static func judges(plantedBug: Bool) -> Bool { isAsked || plantedBug }
 }

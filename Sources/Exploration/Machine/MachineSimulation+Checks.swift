@@ -135,7 +135,9 @@ extension MachineSimulation {
       pendingFloors.append(
         (sale, deviceNow(process.phone).milliseconds + min(Int64(min(seconds, 1e9)) * 1_000, Self.day)))
     }
-    if shadow.given.contains(where: { $0.verdict.isSettled }) { noteSettled(on: process.phone) }
+    if shadow.given.contains(where: { $0.verdict.isSettled }) {
+      noteSettled(in: upload.lane, on: process.phone)
+    }
   }
 
   /// Whether the next request after a failure would have to wait for the budget.
@@ -173,7 +175,6 @@ extension MachineSimulation {
 
   func noteFailure(_ failure: UploadFailure, _ upload: Upload, _ process: Process) {
     let lane = upload.lane
-    noteFailedAnswer(failure, process.phone)
     process.waitingLanes &= ~(1 << lane)
     let now = deviceNow(process.phone).milliseconds
     switch failure.inLane(Names.lanes[lane]) {

@@ -71,20 +71,12 @@ extension MachineSimulation {
 
   // MARK: Answers
 
-  /// The backend settled purchases: what is behind them, also in other lanes, had to wait for that request.
-  func noteSettled(on phone: Phone) {
-    let length = Int64(2 * knobs.latency) + policy.paceMilliseconds
-    for lane in phone.deadlines.indices { phone.deadlines[lane].wentOn(for: length) }
-  }
-
-  /// The backend failed at a request of a phone, or it was lost: its budget is that of all lanes.
-  func noteFailedAnswer(_ failure: UploadFailure, _ phone: Phone) {
-    switch failure {
-    case .retry, .requestFailed, .backendBusy, .backendFault, .otherProtocol:
-      for lane in phone.deadlines.indices { phone.deadlines[lane].failed(at: now) }
-    case .signInNeeded, .tokenRefused, .interrupted, .proofMissing, .laneTaken, .unprepared, .accountRefused,
-      .unreadable:
-      break
+  /// The backend settled purchases: what is behind them in their lane had to wait for that request. Other lanes did not,
+  /// but while the backend recovers, the pace is that of all lanes.
+  func noteSettled(in own: Int, on phone: Phone) {
+    for lane in phone.deadlines.indices {
+      let way = lane == own ? Int64(2 * knobs.latency) : 0
+      phone.deadlines[lane].wentOn(for: way + policy.paceMilliseconds)
     }
   }
 

@@ -123,7 +123,6 @@ package final class MachineSimulation {
     let checker = checker
     watch = checksProtocol ? ProtocolWatch { checker.refused($0, $1) } : nil
     checker.ignoresInvariants = checksProtocol && bug != nil
-    if !DeliveryJudge.judges(plantedBug: bug != nil) { checker.unjudged = [.promptAfterWake, .paced] }
     let drawn = given == nil ? Schedule(knobs, log: log) : nil
     let schedule = given ?? drawn?.acts ?? []
     drawnBefore = knobs.draws + (drawn?.draws ?? 0)

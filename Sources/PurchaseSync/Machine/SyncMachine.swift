@@ -333,7 +333,9 @@ extension SyncMachine {
   private mutating func sendAll(now: Timestamp) -> [SyncAction] {
     .attempting { () throws(QueueError) in
       var actions: [SyncAction] = []
-      for lane in try storage.lanes() { sendNext(lane, into: &actions, now: now) }
+      for lane in try retry.turns(of: storage.lanes(), in: storage, now: now, policy: policy) {
+        sendNext(lane, into: &actions, now: now)
+      }
       return actions
     }
   }

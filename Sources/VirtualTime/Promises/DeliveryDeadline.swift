@@ -67,12 +67,6 @@ package struct DeliveryDeadline: Hashable, Sendable {
     if ableSince != nil { spent += milliseconds }
   }
 
-  /// The backend failed at a request of another purchase. A client cannot tell that from an outage: the time begins again.
-  package mutating func failed(at now: Int64) {
-    if ableSince != nil { (ableSince, spent) = (now, 0) }
-    if wokenAt != nil { wokenAt = now }
-  }
-
   /// By when something is delivered that came at `arrival`, and of which the backend asked to wait until `floor`; nil if
   /// there is an obstacle. An arrival is a wake of its own.
   package func due(_ bounds: DeliveryBounds, arrival: Int64 = .min, floor: Int64 = .min) -> Due? {

@@ -88,6 +88,11 @@ struct LaneState: Hashable {
     backoff.brought(isTap: isTap, now: now, policy: delays.policy, using: &delays.random)
   }
 
+  /// The backend answered another lane.
+  mutating func reached(now: Timestamp, _ delays: inout Delays) {
+    backoff.woken(isTap: true, now: now, policy: delays.policy, using: &delays.random)
+  }
+
   /// The waits of the lane's entries ended.
   mutating func endedEntryWaits() { changeRequest { $0.endsEntryWaits = true } }
 

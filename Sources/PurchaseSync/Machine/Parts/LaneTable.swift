@@ -63,10 +63,11 @@ struct LaneTable {
     _ = try result.get()
   }
 
-  /// The backend answers again: what waited for that in other lanes is sent soon.
+  /// The backend answers again: what waited for that in other lanes is sent, by the pace. No jitter spreads it: of all
+  /// devices, this one has just been answered.
   mutating func reached(besides lane: Lane, now: Timestamp, _ delays: inout Delays) {
     for other in names where other != lane && self[other].activity == .idle {
-      self[other].wake(for: .retry, now: now, &delays)
+      self[other].reached(now: now, &delays)
     }
   }
 

@@ -77,6 +77,25 @@ struct RetryLedger: Hashable {
     purpose == .retry && lane.failures == 0 && !lane.isEarly && !state.pace.isPaced
   }
 
+  /// The lanes in the order in which they may send. Where all of them wait for the pace or the budget, one whose next entry
+  /// fails by itself comes after the others: it would take their request, and fail.
+  func turns(
+    of lanes: [Lane], in storage: some LaneStorage & AttemptStorage, now: Timestamp, policy: RetryPolicy
+  ) throws(QueueError) -> [Lane] {
+    guard lanes.count > 1, state.pace.isPaced || state.budget.spent(now: now, policy: policy) > 0 else {
+      return lanes
+    }
+    var rounds: [Lane: Int] = [:]
+    for lane in lanes {
+      guard let head = try storage.readyEntries(in: lane, now: now, limit: 1).first else { continue }
+      rounds[lane] = try storage.watch(of: head.key).failedRounds
+    }
+    // In the order of the storage where there is no difference.
+    return lanes.enumerated().sorted {
+      (rounds[$0.element] ?? 0, $0.offset) < (rounds[$1.element] ?? 0, $1.offset)
+    }.map(\.element)
+  }
+
   /// Commits an attempt of the entries together with what it costs.
   mutating func recordAttempt(
     of keys: [EntryKey], _ admitted: RetryState, in storage: some AttemptStorage, now: Timestamp
