@@ -219,10 +219,13 @@ import Testing
     #expect(run.letPass(minute).sent == [["200"]])
   }
 
-  @Test func `after an answer another lane waits for its jitter, and a failure takes its turn`() throws {
-    var run = try twoLanesWithoutBudget()
-    _ = run.wake(.networkBack)
-    try #require(run.letPass(minute).sent == [["200"]])
+  @Test(arguments: 1...10 as ClosedRange<UInt64>)
+  func `after an answer another lane of the device waits for a jitter`(seed: UInt64) throws {
+    var run = try MachineRun(orders: [1], seed: seed)
+    _ = try run.arrive(bought("100", token: 1))
+    try outage(none, minutes: 45, &run)
+    run.now = run.now.adding(milliseconds: 5_000)
+    try #require(run.arrive(bought("200")).sent == [["200"]])
     _ = run.reply(.device, ["200": .granted])
     #expect(run.letPass(1_000).sent == [["100"]])
   }
