@@ -27,7 +27,7 @@ extension EngineSimulation {
       checker.expect(
         .noGhosts, store.sales.indices.contains(sale), "an entry that no purchase made: \(key)")
       guard store.sales.indices.contains(sale) else { return }
-      if old.rows[key] == nil { arrivals[key] = queue.now }
+      if old.rows[key] == nil { noteArrival(of: key) }
       check(key, sale, row, was: old.rows[key], old.stones[key] ?? new.stones[key])
     }
     for key in old.rows.keys.sorted() where new.rows[key] == nil {

@@ -15,6 +15,11 @@ extension EngineSimulation {
     return alive.count == 1 && alive[0].isRunning ? alive[0] : nil
   }
 
+  func noteArrival(of key: String) {
+    arrivals[key] = queue.now
+    if onlyProcess == nil { unknownEntries.insert(key) } else { unknownEntries.remove(key) }
+  }
+
   // MARK: Obstacles
 
   /// To be called after each job and each timer.
@@ -62,6 +67,7 @@ extension EngineSimulation {
   /// The engine knows of a wake; nil for the account of all lanes. A sign-in wakes the device's lane, too.
   func noteWake(of process: EngineProcess, account: String? = nil) {
     guard process.phone == nil else { return }
+    if onlyProcess != nil { unknownEntries = [] }
     observeDeadlines()
     for place in deadlines.indices where latestFloor <= queue.now {
       guard account == nil || place == 0 || place == Names.account(account ?? "") + 1 else { continue }
@@ -87,7 +93,8 @@ extension EngineSimulation {
   /// Checks an entry that is queued, or was until now.
   func checkDeadline(of key: String, _ row: FileWatch.Row) {
     let sale = Names.transaction(EntryKey(rawValue: key))
-    guard row.isQueued, onlyProcess != nil, let place = Self.lanes.firstIndex(of: row.lane),
+    guard row.isQueued, onlyProcess != nil, !unknownEntries.contains(key),
+      let place = Self.lanes.firstIndex(of: row.lane),
       isDeliverable(sale, deadlines[place]),
       let due = deadlines[place].due(bounds, arrival: arrivals[key] ?? .min, floor: latestFloor)
     else { return }

@@ -113,6 +113,9 @@ final class EngineSimulation: @unchecked Sendable {
   var firstDue = Int64.max
   /// When each entry of the first phone was queued.
   var arrivals: [String: Int64] = [:]
+  /// Those that came while two processes worked, until the next wake of the one that is left: nothing says to a process
+  /// what another one queued.
+  var unknownEntries: Set<String> = []
   /// When a reply last left a purchase in the queue.
   var leftOpen: [Int: Int64] = [:]
   /// Requests in flight that a fault strikes, and calls that hang, of the first phone.
