@@ -54,7 +54,7 @@ import Testing
       early.insert(early.remove(at: finishes), at: settles)
       #expect(StepJudge.judge(early).refusal?.contains("device 1 finishes 1. Refused: ") == true)
       for (name, rule) in [
-        ("sends", "was not sent"), ("hears", "has heard"), ("paid", "only what was paid"),
+        ("sends", "was not sent"), ("hears", "has received"), ("paid", "only what was paid"),
         ("credited", "follows it"), ("answers", "only answers of the backend"),
         ("arrives", "has handed to it"),
       ] {
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (AppBug.finishesListed, "settled, and durable as such"), (.answersItself, "that the device has heard"),
+    (AppBug.finishesListed, "settled, and durable as such"), (.answersItself, "that the device has received"),
     (.sendsAsAnother, "in the name of the lane"), (.sendsTwice, "one request in flight"),
   ])
   func `a bug of the protocol in a real process is refused in words`(bug: AppBug, words: String) throws {

@@ -7,7 +7,7 @@ struct Outbox: Sendable {
   let queue: DurableQueue
   var backoff = Backoff()
 
-  /// When it returns, the event arrives. The identifier tells the receiver which events it has already.
+  /// When it returns, the event arrives. By the identifier the receiver knows which events it has already.
   func record(_ event: [UInt8], id: String) async throws {
     let payload = Payload(kind: "event", bytes: event)
     try await queue.enqueue(NewEntry(key: EntryKey(rawValue: id), lane: "events", payloads: [payload]))
