@@ -27,7 +27,7 @@ import Testing
     Case(minutes: 20, asked: 20, back: 5, left: 10),
     Case(minutes: 20, back: 5, left: 10, isShared: true),
     Case(minutes: 20, asked: 20, back: 60, left: 10, isShared: true),
-    // Another process may have moved it already.
+    // Another process may have begun it again.
     Case(minutes: 20, asked: 20, back: 5, left: 15, isShared: true),
   ])
   func `what is left of a wait stays as long as it was`(one: Case) {
@@ -43,14 +43,41 @@ import Testing
     #expect((forgotten == nil) == (one.left == 0))
   }
 
-  @Test func `two processes that see one jump do not move what the backend asked for twice`() {
+  @Test func `a process that was asleep does not move what another one has begun again`() {
     let jump = ClockJump(from: midday, to: midday.adding(milliseconds: -inDays(1)))
-    let began = midday.adding(milliseconds: -1_000)
-    var once = PurchaseSync.Wait(.asked, began: began, milliseconds: inMinutes(60))
-    once.follow(jump, isShared: true)
-    var twice = once
-    twice.follow(jump, isShared: true)
-    #expect(twice == once)
+    var wait = PurchaseSync.Wait(
+      .asked, began: midday.adding(milliseconds: -1_000), milliseconds: inMinutes(60))
+    wait.clockIsAt(jump.to)
+    let again = wait
+    wait.follow(jump, isShared: true)
+    #expect(wait == again)
+  }
+
+  /// The jumps in the sequence in which two processes of an installation notice them: `a` and `b` the first one, `A` and
+  /// `B` the second one. Without a small letter before it, a large one is both jumps at once.
+  @Test(
+    arguments: ["abAB", "aABb", "aAB", "abBA", "AB", "baBA", "aBA", "bAB", "abA"], StorageKind.allCases)
+  func `processes that notice jumps apart move what the backend asked for once`(
+    sequence: String, kind: StorageKind
+  ) throws {
+    try StorageSite.with(kind) { site in
+      try site.enqueue(bought("100"))
+      let asked = PurchaseSync.Wait(.asked, began: midday, milliseconds: inMinutes(60))
+      try site.storage.postpone(key("100"), asked, reason: "", now: midday)
+      let (first, second) = (inDays(1), inMinutes(90))
+      let (once, twice) = (midday.adding(milliseconds: -first), midday.adding(milliseconds: -first - second))
+      var ledgers = ["a": RetryLedger(), "b": RetryLedger()]
+      for name in ledgers.keys { try ledgers[name]?.load(from: site.storage) }
+      var seen: [String: Timestamp] = ["a": midday, "b": midday]
+      for letter in sequence {
+        let name = letter.lowercased()
+        let (from, to) = (try #require(seen[name]), letter.isUppercase ? twice : once)
+        guard to < from else { continue }
+        seen[name] = to
+        try ledgers[name]?.moveWaits(ClockJump(from: from, to: to), in: site.storage)
+      }
+      #expect(try site.storage.entry(key("100"))?.readyAt == twice.adding(milliseconds: inMinutes(60)))
+    }
   }
 
   // MARK: The whole machine

@@ -122,7 +122,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     adoptions.follow(jump)
     storeSide.follow(jump)
     retry.follow(jump)
-    do throws(QueueError) { try storage.moveWaits(jump) } catch {
+    do throws(QueueError) { try retry.moveWaits(jump, in: storage) } catch {
       clock.mayHaveJumped()  // Those of entries begin once more then.
     }
   }

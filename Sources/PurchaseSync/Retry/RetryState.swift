@@ -8,6 +8,8 @@ package struct RetryState: Hashable, Sendable, Codable {
   package var budget = RetryBudget()
   /// The backend as a whole.
   package var pace = BackendPace()
+  /// By how many milliseconds the waits of entries were moved back altogether, because the clock went back.
+  package var movedBack: Int64 = 0
 
   /// Whether a request may go out.
   package enum Admission: Hashable, Sendable {

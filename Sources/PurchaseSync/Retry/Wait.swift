@@ -49,7 +49,8 @@ package struct Wait: Hashable, Sendable, Codable {
   package mutating func clockIsAt(_ now: Timestamp) { began = min(began, now) }
 
   /// The clock went back: what is left of the wait stays as long as it was. `isShared`: another process of this
-  /// installation may have moved it already. Then a wait that the backend asked for moves only if it cannot have.
+  /// installation may have started since, and have begun it again. Then a wait that the backend asked for moves only if it
+  /// cannot have.
   mutating func follow(_ jump: ClockJump, isShared: Bool = false) {
     if isShared, began <= jump.to, let askedEnds, askedEnds > jump.to { return }
     began = began.adding(milliseconds: -jump.distance)

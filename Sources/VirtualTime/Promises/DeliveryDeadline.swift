@@ -43,7 +43,7 @@ package struct DeliveryDeadline: Hashable, Sendable {
   package private(set) var ableSince: Int64?
   /// The first wake since then; nil for none.
   package private(set) var wokenAt: Int64?
-  /// What the requests took that delivered others since then.
+  /// What the requests took that others had before it since then.
   private var spent: Int64 = 0
 
   package init() {}
@@ -62,7 +62,7 @@ package struct DeliveryDeadline: Hashable, Sendable {
     if ableSince != nil, wokenAt == nil { wokenAt = now }
   }
 
-  /// A request delivered others, and took so long at most: what is behind them comes after it.
+  /// A request was about others, and took so long at most: what is behind them comes after it.
   package mutating func wentOn(for milliseconds: Int64) {
     if ableSince != nil { spent += milliseconds }
   }

@@ -52,7 +52,7 @@ struct MachineClock: Hashable {
   }
 
   /// Two clocks that are read one after the other differ by less.
-  private static var leastJump: Int64 { 1_000 }
+  static var leastJump: Int64 { 1_000 }
 
   /// Another process of this installation may have had another clock.
   mutating func mayHaveJumped() { needsClamping = true }

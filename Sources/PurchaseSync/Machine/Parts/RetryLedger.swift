@@ -14,6 +14,8 @@ struct RetryLedger: Hashable {
   private(set) var state = RetryState()
   /// The state of the file when it was last read or written.
   private var committed = RetryState()
+  /// What of `RetryState.movedBack` this process knows.
+  private var movedBack: Int64 = 0
   /// Of all lanes: each entry whose verdict is not final has a moment of its own, and there may be hundreds.
   private var repeats = CallPace.repeatedUploads
 
@@ -26,7 +28,7 @@ struct RetryLedger: Hashable {
 
   mutating func load(from storage: some AttemptStorage) throws(QueueError) {
     state = try storage.retryState()
-    committed = state
+    (committed, movedBack) = (state, state.movedBack)
   }
 
   /// Takes over what another process of this installation has spent and was asked to wait for. To be called before a
@@ -36,7 +38,7 @@ struct RetryLedger: Hashable {
     guard stored != committed else { return }
     // The file may still hold a Retry-After that this process has cleared (`follow`). Ignore it.
     let cleared = state.pace.asked == nil ? committed.pace.asked : nil
-    state.budget = stored.budget
+    (state.budget, state.movedBack) = (stored.budget, stored.movedBack)
     state.pace.heard(stored.pace)
     if let cleared { state.pace.drop(cleared) }
     committed = stored
@@ -167,6 +169,22 @@ struct RetryLedger: Hashable {
     repeats.follow(jump)
   }
 
+  /// The clock went back: the waits of entries follow, once for all processes of the installation. Another one may have
+  /// noticed this jump before, or one of several that this process sees as one, and have moved them.
+  mutating func moveWaits(
+    _ jump: ClockJump, in storage: some LaneStorage & AttemptStorage
+  ) throws(QueueError) {
+    try read(from: storage)
+    let left = jump.distance - (state.movedBack - movedBack)
+    movedBack = state.movedBack
+    guard left >= MachineClock.leastJump else { return }
+    movedBack += left
+    state.movedBack = movedBack
+    // Before the waits: after a kill in between they are too long, and not too short.
+    try commit(in: storage, now: jump.to)
+    try storage.moveWaits(ClockJump(from: jump.to.adding(milliseconds: left), to: jump.to))
+  }
+
   /// The clock may have jumped.
   mutating func clamp(now: Timestamp, policy: RetryPolicy) {
     state.pace.clamp(now: now)
@@ -180,5 +198,6 @@ extension RetryState {
   func isWorthKeeping(since kept: RetryState) -> Bool {
     budget != kept.budget || pace.asked != kept.pace.asked || pace.isFailing != kept.pace.isFailing
       || pace.pacedSendsLeft != kept.pace.pacedSendsLeft || pace.pacedAt != kept.pace.pacedAt
+      || movedBack != kept.movedBack
   }
 }
