@@ -54,9 +54,11 @@ import Testing
     #expect(result.status == 0)
     let rows = try rows(result.output)
     #expect(rows.map(\.scenario) == Self.quick)
+    let asking = Scenario.all.filter(\.asksToWait).map(\.name)
     for row in rows {
       #expect(row.paid > 0 && row.granted == row.paid && row.wrongAccount == 0, "\(row)")
-      #expect(row.secondsToDelivery ?? 0 <= 60)
+      // A backend that asks for a pause gets it.
+      if !asking.contains(row.scenario) { #expect(row.secondsToDelivery ?? 0 <= 60, "\(row)") }
       #expect(row.lost == 0 && row.doubled == 0 && row.pending == 0 && row.unfinished == 0, "\(row)")
     }
   }

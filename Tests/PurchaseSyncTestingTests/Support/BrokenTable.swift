@@ -110,7 +110,7 @@ enum BrokenTable {
     row("adopts-again", "device-kept", "restart-adoption"),
     row("adopts-all", "device-own", "device-adopted parallel-adoptions"),
     row("adopts-twice", "device-adopted", "parallel-adoptions"),
-    row("adoption-unnamed", "device-adopted", ""),
+    row("adoption-unnamed", "device-adopted", "parallel-adoptions"),
     row("device-secret-ignored", "device-secret", "restart-device"),
     row("device-name-ignored", "device-mismatch", ""),
     row("adoption-by-name", "adoption-credentials", ""),
