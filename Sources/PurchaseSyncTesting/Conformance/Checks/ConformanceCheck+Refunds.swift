@@ -52,6 +52,8 @@ extension ConformanceCheck {
     ConformanceCheck(
       "refund-notified-first", "a refund that is notified before the upload counts when that comes", told
     ) { lab in
+      // What the account has besides stays.
+      _ = try await lab.grantedOrder()
       let (order, paid) = try await lab.paidOrder()
       let before = try await lab.held(by: .alice)
       let reply = try await lab.notify(try await lab.refund(paid).notification)
