@@ -1,3 +1,4 @@
+import Foundation
 import PurchaseSQLite
 import Testing
 
@@ -60,6 +61,33 @@ import Testing
       locks[2].giveUp()
       let turn = try AdvisoryLock(path: path + "-turn")
       #expect(try turn.tryLock())
+    }
+  }
+
+  @Test
+  func `A lock ends with its value, though a child process that is starting has a copy of its descriptor`()
+    throws
+  {
+    try withDatabasePath { path in
+      let copy: Int32
+      do {
+        let lock = try AdvisoryLock(path: path)
+        #expect(try lock.tryLock())
+        copy = dup(try #require(descriptor(of: path)))
+        #expect(try !AdvisoryLock(path: path).tryLock())
+      }
+      defer { close(copy) }
+      #expect(try AdvisoryLock(path: path).tryLock())
+    }
+  }
+
+  /// An open descriptor of the file.
+  private func descriptor(of path: String) -> Int32? {
+    var file = stat()
+    guard unsafe stat(path, &file) == 0 else { return nil }
+    return (0..<1_024).first { descriptor in
+      var open = stat()
+      return unsafe fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino
     }
   }
 

@@ -31,8 +31,11 @@
     self.disk = disk
   }
 
-  // Closing the last descriptor of the open file releases its lock.
-  deinit { disk.files.close(descriptor) }
+  deinit {
+    // Closing is not enough: a child process that is starting has a copy of the descriptor, and with it the lock.
+    disk.files.unlock(descriptor)
+    disk.files.close(descriptor)
+  }
 
   /// True if this value holds the lock now; false if another one holds it.
   package func tryLock() throws(FileError) -> Bool { try disk.files.tryLock(descriptor, path) }
