@@ -45,6 +45,31 @@ import Testing
     #expect((ledger.state.pace.asked != nil) == allWait)
   }
 
+  @Test func `a lane that has just failed sends after the others, and before those that failed later`() throws
+  {
+    let storage = MemoryStorage()
+    storage.book.add(1)
+    let transactions = [bought("100", token: 1), bought("200")]
+    for transaction in transactions {
+      let match = try OrderMatcher.match(transaction, from: storage)
+      _ = try storage.enqueue(transaction, match, storeAccount: nil, now: midday)
+    }
+    var ledger = failing()
+    let decision = ledger.admission(of: LaneBackoff(), for: .retry, now: midday, policy: Self.policy)
+    if case .send(let admitted) = decision { try ledger.spend(admitted, in: storage, now: midday) }
+    let lanes = try storage.lanes()
+    func turns() throws -> [Lane] {
+      try ledger.turns(of: lanes, in: storage, now: midday, policy: Self.policy)
+    }
+    #expect(try turns() == lanes)
+    for lane in [lanes[0], lanes[1], lanes[0]] {
+      ledger.ended(lane, isAtFault: true)
+      #expect(try turns().last == lane)
+    }
+    ledger.ended(lanes[0], isAtFault: false)
+    #expect(try turns() == lanes)
+  }
+
   @Test func `only a change is committed, and once`() throws {
     let storage = MemoryStorage()
     var ledger = RetryLedger()

@@ -61,6 +61,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let unseen = try storage.tombstonesWithDuties().filter(\.isUnseen)
     let actions: [SyncAction] = unseen.map { .emit(SyncEvent(telling: Outcome($0))) }
     try adoptions.start(from: storage)
+    try retry.boundWaits(in: storage, now: now)
     try lanes.start(from: storage, isFailing: retry.state.pace.isFailing, now: now, &delays)
     clock.start(at: now, uptime: uptime)
     return actions + proceed(now: now)
@@ -135,7 +136,7 @@ package struct SyncMachine<Storage: SyncStorage> {
       try retry.read(from: storage)
       retry.clamp(now: now, policy: policy)
       try retry.commit(in: storage, now: now)
-      try storage.boundWaits(now: now)
+      try retry.boundWaits(in: storage, now: now)
       try QuarantineTrial.clamp(in: storage, now: now, policy: policy)
       clock.clamped()
       return []
@@ -188,6 +189,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     }
     // Mark the lane idle last. Freeing capacity rescans all lanes and would resend entries that are not postponed yet.
     lanes[lane].ended(backoff)
+    retry.ended(lane, isAtFault: false)
     if hasSettled || updates.mayBeOwed { actions += useFreedCapacity(now: now) }
     if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
     actions += wakeAgain(request, in: lane, now: now) + sendNext(lane, now: now)
@@ -206,6 +208,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     advance(to: now)
     var actions = retry.hear(from: storage)
     lanes[lane].failed(failure.inLane(lane), request, &retry, now: now, &delays)
+    retry.ended(lane, isAtFault: failure.inLane(lane).blame != .nothing)
     actions += try failed(failure.inLane(lane), request, in: lane, now: now)
     return actions + wakeAgain(request, in: lane, now: now) + askForOverflow()
   }

@@ -10,6 +10,8 @@ package struct RetryState: Hashable, Sendable, Codable {
   package var pace = BackendPace()
   /// By how many milliseconds the waits of entries were moved back altogether, because the clock went back.
   package var movedBack: Int64 = 0
+  /// How often waits began again, because they seemed to begin later than now.
+  package var restarts = 0
 
   /// Whether a request may go out.
   package enum Admission: Hashable, Sendable {

@@ -21,7 +21,6 @@ struct LaneTable {
   mutating func start(
     from storage: some LaneStorage, isFailing: Bool, now: Timestamp, _ delays: inout Delays
   ) throws(QueueError) {
-    try storage.boundWaits(now: now)
     let shortened = try storage.shortenWaits(now: now, policy: delays.policy)
     for lane in try storage.lanes() {
       let head = try storage.readyEntries(in: lane, now: .distantFuture, limit: 1).first

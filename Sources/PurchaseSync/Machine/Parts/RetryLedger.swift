@@ -14,10 +14,13 @@ struct RetryLedger: Hashable {
   private(set) var state = RetryState()
   /// The state of the file when it was last read or written.
   private var committed = RetryState()
-  /// What of `RetryState.movedBack` this process knows.
+  /// What of `RetryState.movedBack` and `restarts` this process knows.
   private var movedBack: Int64 = 0
+  private var restarts = 0
   /// Of all lanes: each entry whose verdict is not final has a moment of its own, and there may be hundreds.
   private var repeats = CallPace.repeatedUploads
+  /// Lanes at whose last request the backend failed, in the order of these failures.
+  private var failed: [Lane] = []
 
   /// Whether a request may go out.
   enum Admission: Hashable {
@@ -28,7 +31,7 @@ struct RetryLedger: Hashable {
 
   mutating func load(from storage: some AttemptStorage) throws(QueueError) {
     state = try storage.retryState()
-    (committed, movedBack) = (state, state.movedBack)
+    (committed, movedBack, restarts) = (state, state.movedBack, state.restarts)
   }
 
   /// Takes over what another process of this installation has spent and was asked to wait for. To be called before a
@@ -38,7 +41,7 @@ struct RetryLedger: Hashable {
     guard stored != committed else { return }
     // The file may still hold a Retry-After that this process has cleared (`follow`). Ignore it.
     let cleared = state.pace.asked == nil ? committed.pace.asked : nil
-    (state.budget, state.movedBack) = (stored.budget, stored.movedBack)
+    (state.budget, state.movedBack, state.restarts) = (stored.budget, stored.movedBack, stored.restarts)
     state.pace.heard(stored.pace)
     if let cleared { state.pace.drop(cleared) }
     committed = stored
@@ -80,7 +83,9 @@ struct RetryLedger: Hashable {
   }
 
   /// The lanes in the order in which they may send. Where all of them wait for the pace or the budget, one whose next entry
-  /// fails by itself comes after the others: it would take their request, and fail.
+  /// fails by itself comes after the others: it would take their request, and fail. After these come the lanes at whose last
+  /// request the backend failed, in turns: a lane with several such entries fails many times, and its next entry is a fresh
+  /// one each time.
   func turns(
     of lanes: [Lane], in storage: some LaneStorage & AttemptStorage, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> [Lane] {
@@ -93,9 +98,16 @@ struct RetryLedger: Hashable {
       rounds[lane] = try storage.watch(of: head.key).failedRounds
     }
     // In the order of the storage where there is no difference.
-    return lanes.enumerated().sorted {
+    let others = lanes.filter { !failed.contains($0) }.enumerated().sorted {
       (rounds[$0.element] ?? 0, $0.offset) < (rounds[$1.element] ?? 0, $1.offset)
-    }.map(\.element)
+    }
+    return others.map(\.element) + failed.filter(lanes.contains)
+  }
+
+  /// A request of the lane has ended. `isAtFault`: the backend failed at it, and answers others.
+  mutating func ended(_ lane: Lane, isAtFault: Bool) {
+    failed.removeAll { $0 == lane }
+    if isAtFault { failed.append(lane) }
   }
 
   /// Commits an attempt of the entries together with what it costs.
@@ -170,7 +182,9 @@ struct RetryLedger: Hashable {
   }
 
   /// The clock went back: the waits of entries follow, once for all processes of the installation. Another one may have
-  /// noticed this jump before, or one of several that this process sees as one, and have moved them.
+  /// noticed this jump before, or one of several that this process sees as one, and have moved them. Or it has started
+  /// between two jumps: the waits that it began again are of a clock that this process has not seen. None of them is moved
+  /// then, and none lasts longer than its own length again.
   mutating func moveWaits(
     _ jump: ClockJump, in storage: some LaneStorage & AttemptStorage
   ) throws(QueueError) {
@@ -180,9 +194,25 @@ struct RetryLedger: Hashable {
     guard left >= MachineClock.leastJump else { return }
     movedBack += left
     state.movedBack = movedBack
+    let isOfOneClock = restarts == state.restarts
     // Before the waits: after a kill in between they are too long, and not too short.
     try commit(in: storage, now: jump.to)
+    guard isOfOneClock else { return try boundWaits(in: storage, now: jump.to) }
     try storage.moveWaits(ClockJump(from: jump.to.adding(milliseconds: left), to: jump.to))
+  }
+
+  /// The clock may have jumped: waits of entries that began later than now begin again.
+  mutating func boundWaits(
+    in storage: some LaneStorage & AttemptStorage, now: Timestamp
+  ) throws(QueueError) {
+    try read(from: storage)
+    if try storage.isAnyWaitAhead(of: now) {
+      state.restarts += 1
+      // Before the waits: another process that sees the jump later must not move what began again.
+      try commit(in: storage, now: now)
+      try storage.boundWaits(now: now)
+    }
+    restarts = state.restarts
   }
 
   /// The clock may have jumped.
@@ -198,6 +228,6 @@ extension RetryState {
   func isWorthKeeping(since kept: RetryState) -> Bool {
     budget != kept.budget || pace.asked != kept.pace.asked || pace.isFailing != kept.pace.isFailing
       || pace.pacedSendsLeft != kept.pace.pacedSendsLeft || pace.pacedAt != kept.pace.pacedAt
-      || movedBack != kept.movedBack
+      || movedBack != kept.movedBack || restarts != kept.restarts
   }
 }

@@ -60,6 +60,13 @@ extension LaneStorage {
     _ = try changeWaits(in: nil, reason: "the clock went back", now: now) { $0.clockIsAt(now) }
   }
 
+  /// Whether an entry has a wait that began later than now.
+  func isAnyWaitAhead(of now: Timestamp) throws(QueueError) -> Bool {
+    var isAhead = false
+    _ = try changeWaits(in: nil, reason: "", now: now) { isAhead = isAhead || $0.began > now }
+    return isAhead
+  }
+
   /// The clock went back.
   func moveWaits(_ jump: ClockJump) throws(QueueError) {
     _ = try changeWaits(in: nil, reason: "the clock went back", now: jump.to) {
