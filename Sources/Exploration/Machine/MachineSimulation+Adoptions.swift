@@ -37,6 +37,6 @@ extension MachineSimulation {
     feed(process) { (machine, now) throws(QueueError) in
       try machine.adoptionEnded(account: Names.accounts[account], end, now: now)
     }
-    shareFloor(of: process)
+    shareBackend(of: process)
   }
 }

@@ -40,6 +40,7 @@ extension MachineSimulation {
     }
     let isForPerson = process.personLanes & 1 << lane != 0
     process.personLanes &= ~(1 << lane)
+    defer { shareBackend(of: process) }
     guard !isForPerson, process.isFailing || process.failingLanes & 1 << lane != 0 else { return }
     if !process.isFailing, process.recoveringSends > 0 {
       process.recoveringSends -= 1
@@ -202,11 +203,12 @@ extension MachineSimulation {
     }
   }
 
-  /// The file now holds the floor: the other process has to obey it too.
-  func shareFloor(of process: Process) {
-    guard process.floorOfAll > 0, process.isAlive, !process.storage.hasStruck else { return }
+  /// The file now holds what the process knows of the backend: the other one reads it before its next request.
+  func shareBackend(of process: Process) {
+    guard process.isAlive, !process.storage.hasStruck else { return }
     for other in processes where other.phone === process.phone && other.isAlive && other !== process {
-      other.raiseFloor(to: process.floorOfAll)
+      (other.isFailing, other.recoveringSends) = (process.isFailing, process.recoveringSends)
+      if process.floorOfAll > 0 { other.raiseFloor(to: process.floorOfAll) }
     }
   }
 

@@ -187,7 +187,8 @@ extension MachineSimulation {
     checker.expect(.finished, true, "")
     isOver = true
     guard checker.violation == nil else { return }
-    for process in processes where process.isAlive && process.phone.shadow.quarantined == 0 {
+    for process in processes
+    where process.isAlive && !process.phone.shadow.rows.contains(where: { $0.state != .none }) {
       let before = uploads.count
       feed(process) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
       checker.expect(

@@ -377,7 +377,7 @@ extension MachineSimulation {
     }
     checkRefusal(upload, failure, process)
     if !process.storage.hasStruck, process.isAlive { keepFloors(said, upload, process) }
-    shareFloor(of: process)
+    shareBackend(of: process)
     if case .interrupted = failure, process.isAlive, !process.isSuspended { wake(process, .foreground) }
     if upload.fate == .signsInAgain, upload.lane > 0, process.isAlive {
       checker.mark(.signedInAgain)
