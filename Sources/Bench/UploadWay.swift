@@ -29,11 +29,12 @@ package enum UploadWay: String, CaseIterable, Sendable {
         guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw BenchError.uploadFailed("bare") }
       }
     case .engine:
-      let client = BackendClient(transport: URLSessionTransport(base: base))
-      let now = Timestamp(milliseconds: 1_700_000_000_000)
+      let backend = HTTPBackend(
+        URLSessionTransport(base: base), now: { Timestamp(milliseconds: 1_700_000_000_000) })
+      let sender = BackendSender.account(
+        AccountCredential(account: "alice", token: "token"), on: .simulated)
       return {
-        let outcome = await client.upload(
-          upload, authorization: "Bearer token", lane: .account("alice"), now: { now })
+        let outcome = await backend.upload(upload, in: .account("alice"), from: sender)
         guard case .verdicts(let reply) = outcome, reply.verdicts.count == 1 else {
           throw BenchError.uploadFailed("engine: \(outcome)")
         }

@@ -10,13 +10,13 @@ import Testing
 @Suite struct CaptivePortalTests {
   /// Answers each request below the paths by itself while it is there.
   private struct Portal: BackendTransport {
-    let inner: any BackendTransport
+    var inner: (any BackendTransport)?
     let isThere: Locked<Bool>
     let answer: BackendResponse
     let answered = Locked(0)
 
     func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
-      guard isThere.value else { return try await inner.send(request) }
+      if let inner, !isThere.value { return try await inner.send(request) }
       answered.withLock { $0 += 1 }
       return answer
     }
@@ -57,10 +57,11 @@ import Testing
           purchasedAt: Timestamp(milliseconds: 1), match: .none)
       ])
     let portal = Portal(
-      inner: BackendAdapter(CompanyServer().backend), isThere: Locked(true),
+      isThere: Locked(true),
       answer: BackendResponse(status: 200, contentType: type, body: Data(page.utf8)))
-    let result = await BackendClient(transport: portal).upload(
-      upload, authorization: "Bearer t", lane: .account("alice"), now: { Timestamp(milliseconds: 1) })
+    let result = await HTTPBackend(portal, now: { Timestamp(milliseconds: 1) }).upload(
+      upload, in: .account("alice"),
+      from: .account(AccountCredential(account: "alice", token: "t"), on: .simulated))
     if case .failure(.retry) = result {} else { Issue.record("\(result)") }
   }
 
@@ -70,7 +71,12 @@ import Testing
       let response = BackendResponse(status: status, contentType: type, body: Data(page.utf8))
       #expect(!ReplyReading.isTaken(response, UUID()))
       #expect(throws: SyncError.self) {
-        try SyncEngine.document(.success(response), account: "alice", as: OrderDocument.self)
+        let answer: OrderAnswer<OrderDocument> = HTTPBackend.orderAnswer(.success(response))
+        do throws(OrderFailure) {
+          _ = try answer.get()
+        } catch {
+          throw SyncError(error, account: "alice")
+        }
       }
     }
   }

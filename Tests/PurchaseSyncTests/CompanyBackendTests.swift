@@ -127,7 +127,7 @@ import Testing
 
   @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero])
   func `a pause of any length that a backend asks for is no crash`(pause: Duration) async throws {
-    let transport = BackendAdapter(FailingBackend(error: BackendFailure.busy(retryAfter: pause)))
+    let company = AskedBackend(FailingBackend(error: BackendFailure.busy(retryAfter: pause)))
     let upload = UploadRequest(
       device: UUID(), proof: nil,
       claims: [
@@ -135,12 +135,10 @@ import Testing
           transactionID: "1", environment: "Production", productID: "p", quantity: 1,
           purchasedAt: Timestamp(milliseconds: 1), match: .none)
       ])
-    let answer = try await transport.send(
-      BackendRequest(method: "POST", path: "v1/receipts", headers: [:], body: upload.json()))
+    let answer = try await company.send(upload)
     #expect(answer.status == 503 && answer.retryAfter.flatMap { Int($0) } != nil)
-    let unknown = try await transport.send(
-      BackendRequest(method: "GET", path: "", headers: [:], body: Data()))
-    #expect(unknown.status == 404)
+    let unknown = await company.backend.order("A-1", of: AccountCredential(account: "alice", token: "t"))
+    #expect(unknown == .failure(.refused(status: 404)))
   }
 
   @Test func `a receipt that the backend does not accept needs support, and is kept`() async throws {
@@ -160,7 +158,7 @@ import Testing
     dump(caller, to: &text)
     #expect(!text.contains("secret"))
     struct Loud: Error { let text = "secret-token" }
-    let transport = BackendAdapter(FailingBackend(error: Loud()))
+    let company = AskedBackend(FailingBackend(error: Loud()))
     let upload = UploadRequest(
       device: UUID(), proof: ProofDocument(kind: .appReceipt, data: "c2VjcmV0"),
       claims: [
@@ -168,9 +166,8 @@ import Testing
           transactionID: "1", environment: "Production", productID: "p", quantity: 1,
           purchasedAt: Timestamp(milliseconds: 1), match: .none)
       ])
-    let request = BackendRequest(method: "POST", path: "v1/receipts", headers: [:], body: upload.json())
     do throws(TransportError) {
-      _ = try await transport.send(request)
+      _ = try await company.send(upload)
       Issue.record("the error is lost")
     } catch {
       #expect(error.reason == "the backend failed with Loud")

@@ -32,7 +32,7 @@ import Testing
 
   private struct Broken: Error {}
 
-  // MARK: The adapter
+  // MARK: The answer to an upload
 
   private func upload(_ count: Int, to company: Company) async throws -> BackendResponse {
     let claims = (1...count).map { number in
@@ -41,9 +41,7 @@ import Testing
         purchasedAt: Timestamp(milliseconds: 1), match: .none)
     }
     let upload = UploadRequest(device: UUID(), proof: nil, claims: claims)
-    return try await BackendAdapter(company).send(
-      BackendRequest(method: "POST", path: "v1/receipts", headers: [:], body: upload.json(), account: "alice")
-    )
+    return try await AskedBackend(company).send(upload)
   }
 
   private func reply(_ response: BackendResponse) throws -> UploadReply {
@@ -222,4 +220,38 @@ import Testing
       try await lab.phone().launch { app in try await impatient(shop(app, company, outcomes)) }
     }
   }
+}
+
+/// Asks a backend with a protocol of its own, as an engine does, and returns what HTTP would say.
+struct AskedBackend {
+  let backend: TypedBackend
+
+  init(_ backend: any PurchaseBackend) {
+    self.backend = TypedBackend(backend, SyncConfiguration(path: "unused"), LateCalls())
+  }
+
+  func send(
+    _ upload: UploadRequest, for caller: BackendCaller = BackendCaller(account: "alice", token: "t")
+  ) async throws(TransportError) -> BackendResponse {
+    switch await CallFailure.answer(of: { try await backend.verdicts(of: upload, for: caller) }) {
+    case .success(let reply):
+      do {
+        return BackendResponse(
+          status: 200, retryAfter: reply.pauseMilliseconds.map(Self.seconds),
+          body: try JSONEncoder().encode(reply))
+      } catch {
+        throw TransportError(reason: "\(error)")
+      }
+    case .failure(.said(let failure)):
+      var response = BackendResponse(status: failure.status, body: Data())
+      if case .busy(let pause) = failure {
+        response.retryAfter = pause.map { Self.seconds(CallFailure.milliseconds(of: $0)) }
+      }
+      return response
+    case .failure(.cancelled): throw TransportError(.cancelled, reason: CallFailure.cancelled.reason)
+    case .failure(.failed(let reason)): throw TransportError(reason: reason)
+    }
+  }
+
+  private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1_000)" }
 }

@@ -33,7 +33,7 @@ extension BuyingFixture {
   ) throws -> Shop {
     let accounts = self.accounts
     return Shop(
-      store: store ?? self.store, backend: transport ?? self.transport,
+      store: store ?? self.store, backend: .transport(transport ?? self.transport),
       configuration: try configuration ?? self.configuration(), surroundings: surroundings,
       waiting: waiting, credentials: { accounts.token(of: $0.account) }, fulfil: { try wallet.take($0) })
   }

@@ -34,7 +34,7 @@ import Testing
     configuration.system = system
     let accounts = fixture.accounts
     return Shop(
-      store: fixture.store, backend: fixture.transport, configuration: configuration,
+      store: fixture.store, backend: .transport(fixture.transport), configuration: configuration,
       surroundings: Surroundings(),
       waiting: .zero, credentials: { accounts.token(of: $0.account) }, fulfil: fulfil)
   }
@@ -149,7 +149,8 @@ import Testing
     try await BuyingFixture.with { fixture in
       let (calling, calls, accounts) = (Locked<Shop?>(nil), Locked(0), fixture.accounts)
       let shop = Shop(
-        store: fixture.store, backend: fixture.transport, configuration: try fixture.configuration(),
+        store: fixture.store, backend: .transport(fixture.transport),
+        configuration: try fixture.configuration(),
         surroundings: Surroundings(), waiting: .seconds(3_000_000_000),
         credentials: { accounts.token(of: $0.account) },
         fulfil: { _ in
@@ -234,7 +235,7 @@ import Testing
       let (wallet, gate, accounts) = (Wallet(), Gate(), fixture.accounts)
       gate.close()
       let shop = Shop(
-        store: fixture.store, backend: GatedTransport(inner: fixture.transport, gate: gate),
+        store: fixture.store, backend: .transport(GatedTransport(inner: fixture.transport, gate: gate)),
         configuration: try fixture.configuration(), surroundings: Surroundings(), waiting: .zero,
         credentials: { accounts.token(of: $0.account) }, fulfil: { try wallet.take($0) })
       _ = try await shop.purchase("gems", for: "alice")

@@ -3,7 +3,7 @@ import PurchaseQueue
 
 /// A backend with a protocol of its own. Only ``verify(_:for:)`` has to be written; then devices make the orders.
 ///
-/// Pass it to ``Shop``, or wrap it in a ``BackendAdapter`` for ``SyncEngine``. For the project's own protocol, pass a
+/// Pass it to ``Shop``, or to ``SyncEngine/open(_:store:backend:credentials:)``. For the project's own protocol, pass a
 /// ``URLSessionTransport`` instead.
 ///
 /// Each call may be repeated, also long after the first one has succeeded: its answer can be lost, and the app can be

@@ -23,22 +23,19 @@ package enum EngineSight: Sendable {
 
   /// What has to have a pace.
   package enum Call: Sendable {
-    case request(BackendRequest)
+    case request(Request)
     /// Without those of a restore, for which a person asks.
     case store
     case credentials
     case fulfil(Outcome)
   }
-}
 
-/// A transport whose requests are seen.
-struct SeenTransport: BackendTransport {
-  let transport: any BackendTransport
-  let sight: @Sendable (EngineSight) -> Void
-
-  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
-    sight(.calls(.request(request)))
-    return try await transport.send(request)
+  /// A request to the backend.
+  package enum Request: Sendable, Hashable {
+    case upload
+    case adoption
+    /// About orders: a key, a cursor or a number, and what is asked.
+    case order(String)
   }
 }
 

@@ -51,8 +51,8 @@ public struct SyncConfiguration: Sendable {
   public var metrics: (@Sendable (SyncMeasurement) -> Void)?
   /// Called when an interval of work begins, on any thread; nil for none.
   public var intervals: SyncIntervals?
-  /// Verifies each successful answer of the backend; nil believes what TLS protects. Not for a backend with a protocol
-  /// of its own: its answers have no signature of ours, so none would be believed.
+  /// Verifies each successful answer of the backend; nil believes what TLS protects. Not used with a ``PurchaseBackend``,
+  /// which reads its answers itself.
   public var verifier: (any ReplyVerifier)?
   /// Called at each checkpoint. Nil outside of tests and the simulator.
   package var checkpoint: (@Sendable (Checkpoint) -> Void)?
@@ -112,8 +112,3 @@ public struct SyncConfiguration: Sendable {
       .joined(separator: " ")
   }
 }
-
-/// Returns the `Authorization` token of an account; nil if the account is signed out. Called for each request.
-///
-/// If the backend refused a token, the request names it: return a newer one, or nil if only a person can sign in again.
-public typealias CredentialSource = @Sendable (_ request: CredentialRequest) async -> String?

@@ -5,8 +5,7 @@ import PurchaseQueue
 extension SyncEngine {
   /// The app's answer to a request for an account's token.
   enum Credential {
-    /// The value of `Authorization`.
-    case authorization(String)
+    case token(AccountCredential)
     /// The account is signed out.
     case none
     /// The app did not answer in time, or the task was cancelled.
@@ -25,21 +24,9 @@ extension SyncEngine {
       return token == nil && Task.isCancelled ? nil : .some(token)
     }
     switch answer {
-    case .some(.some(let token)): return .authorization(Self.bearer + token)
+    case .some(.some(let token)): return .token(AccountCredential(account: account, token: token))
     case .some(.none): return .none
     case .none: return .late
-    }
-  }
-
-  /// The credential of the lane's owner.
-  func credential(of lane: Lane) async -> Credential {
-    if let account = lane.account { return await credential(of: account) }
-    do {
-      return try withFile { (file) throws(QueueError) in try identity(in: file) }
-        .map { .authorization($0.authorization) } ?? .late
-    } catch {
-      report(error)
-      return .late
     }
   }
 
@@ -51,18 +38,11 @@ extension SyncEngine {
 
   /// What an upload can say of the account that is signed in on the device.
   enum Present {
-    /// It is signed in, and this is its authorization.
-    case account(PresentAccount)
+    case account(AccountCredential)
     /// No account is, or its token has been refused for an hour.
     case none
     /// The token does not come.
     case late
-  }
-
-  /// An account with its authorization. Never logged.
-  struct PresentAccount {
-    var account: String
-    var authorization: String
   }
 
   /// The account that is signed in now, for an upload of the device lane: the backend says what is this account's own, and
@@ -77,64 +57,32 @@ extension SyncEngine {
     switch await credential(of: account) {
     case .none: return .none
     case .late: return .late
-    case .authorization(let authorization):
+    case .token(let credential):
       // A refused token is sent again, at the pace of the lane: the backend may take it by now, and only it can say so.
       let refused = refusedTokens[.account(account)]
-      if let refused, refused.isLasting, authorization == Self.bearer + refused.token { return .none }
-      return .account(PresentAccount(account: account, authorization: authorization))
+      if let refused, refused.isLasting, credential.token == refused.token { return .none }
+      return .account(credential)
     }
   }
 
   /// The backend's answer to an upload says something about the tokens in it.
-  func heard(_ result: UploadClassification, _ upload: PreparedUpload, in lane: Lane) {
-    switch result {
-    case .verdicts:
-      heard(.taken, upload.authorization, of: lane.account)
-      if let signedIn = upload.signedIn { heard(.taken, signedIn.authorization, of: signedIn.account) }
-    case .failure(.tokenRefused): heard(.refused, upload.authorization, of: lane.account)
-    case .failure(.accountRefused):
-      if let signedIn = upload.signedIn { heard(.refused, signedIn.authorization, of: signedIn.account) }
-    case .failure: break
+  func heard(_ result: UploadClassification, from sender: BackendSender) {
+    switch (result, sender) {
+    case (.verdicts, .account(let account, _)), (.verdicts, .device(_, let account?)): heard(.taken, account)
+    case (.failure(.tokenRefused), .account(let account, _)): heard(.refused, account)
+    case (.failure(.accountRefused), .device(_, let account?)): heard(.refused, account)
+    default: break
     }
   }
-
-  private static let bearer = "Bearer "
 
   /// What the backend did with a token.
   enum TokenEnd { case taken, refused }
 
   /// Remembers a token that the backend refused, until it takes one of this account.
-  func heard(_ end: TokenEnd, _ authorization: String, of account: String?) {
-    guard let account, authorization.hasPrefix(Self.bearer) else { return }
-    guard end == .refused else { return refusedTokens[.account(account)] = nil }
-    let token = String(authorization.dropFirst(Self.bearer.count))
-    refusedTokens[.account(account), default: RefusedToken(token, at: uptime)].refused(token, at: uptime)
-  }
-
-  func heard(_ response: BackendResponse, _ authorization: String, of account: String) {
-    if ReplyReading.isRefusal(response) {
-      heard(.refused, authorization, of: account)
-    } else if (200...299).contains(response.status) {
-      heard(.taken, authorization, of: account)
-    }
-  }
-
-  /// Sends a request of an account. If its token is refused, it is sent once more with a newer one.
-  func answer(
-    of account: String, to request: @Sendable (_ authorization: String) -> BackendRequest
-  ) async throws(SyncError) -> Result<BackendResponse, TransportError> {
-    var result = Result<BackendResponse, TransportError>.failure(TransportError(reason: "nothing was sent"))
-    for _ in 0..<2 {
-      let authorization = try await authorization(of: account)
-      guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-      var asked = request(authorization)
-      asked.account = account
-      result = await answer(to: asked)
-      guard case .success(let response) = result else { return result }
-      heard(response, authorization, of: account)
-      guard ReplyReading.isRefusal(response) else { return result }
-    }
-    return result
+  func heard(_ end: TokenEnd, _ account: AccountCredential) {
+    let lane = Lane.account(account.account)
+    guard end == .refused else { return refusedTokens[lane] = nil }
+    refusedTokens[lane, default: RefusedToken(account.token, at: uptime)].refused(account.token, at: uptime)
   }
 
   /// The failure of an upload or an adoption without credentials.
@@ -144,10 +92,10 @@ extension SyncEngine {
     return .retry(reason: "the credentials did not come in time", retryAfterMilliseconds: nil)
   }
 
-  /// The authorization of an account that asks for its orders.
-  func authorization(of account: String) async throws(SyncError) -> String {
+  /// The credential of an account that asks for its orders.
+  func token(of account: String) async throws(SyncError) -> AccountCredential {
     switch await credential(of: account) {
-    case .authorization(let authorization): return authorization
+    case .token(let credential): return credential
     case .none: throw .signInNeeded(account: account)
     case .late: throw .backendUnreachable(reason: "the credentials did not come in time")
     }

@@ -228,7 +228,7 @@ extension SyncEngine {
 
   /// Reports answers that the verifier refused.
   func reportRefusedReplies() {
-    for reason in refusedReplies?.take() ?? [] { emit(.replyRejected(reason: reason)) }
+    for reason in backend.takeRefusedReplies() { emit(.replyRejected(reason: reason)) }
   }
 
   func report(_ error: SyncError) { emit(.failed(error)) }

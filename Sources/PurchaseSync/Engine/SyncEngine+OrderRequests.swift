@@ -3,35 +3,28 @@ import PurchaseQueue
 
 /// The requests about orders.
 extension SyncEngine {
-  func requestOrder(
-    product: String, quantity: Int, account: String, key: String
-  ) async throws(SyncError) -> OrderDocument {
-    let body = try Self.json(
-      OrderRequest(productID: product, quantity: quantity), what: "an order of \(product)")
-    let result = try await answer(of: account) {
-      BackendRequest(
-        method: "POST", path: "v1/orders", headers: ["Authorization": $0, "Idempotency-Key": key], body: body)
+  func requestOrder(_ wish: OrderWish, key: String) async throws(SyncError) -> OrderDocument {
+    let request = OrderRequest(productID: wish.product, quantity: wish.quantity)
+    return try await asked(.order(key), for: wish.account) { backend, account in
+      await backend.makeOrder(request, key: key, for: account)
     }
-    return try Self.document(result, account: account, as: OrderDocument.self)
   }
 
   /// The account's open orders, page by page.
   func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
     var orders: [OrderDocument] = []
-    var path = "v1/orders?state=open"
-    var cursors: Set<String> = []
+    var cursors: [String] = []
     while true {
-      let asked = path
-      let result = try await answer(of: account) {
-        BackendRequest(method: "GET", path: asked, headers: ["Authorization": $0], body: Data())
+      let after = cursors.last
+      let page = try await asked(.order("open after \(after ?? "")"), for: account) { backend, account in
+        await backend.openOrders(after: after, of: account)
       }
-      let page = try Self.document(result, account: account, as: OrderListDocument.self)
       orders += page.orders
       // A backend that repeats a page would be asked for ever.
-      guard let next = page.next, cursors.insert(next).inserted, cursors.count < Self.mostPages else {
+      guard let next = page.next, !cursors.contains(next), cursors.count < Self.mostPages - 1 else {
         return orders
       }
-      path = "v1/orders?state=open&after=" + Self.escaped(next)
+      cursors.append(next)
     }
   }
 
@@ -39,12 +32,10 @@ extension SyncEngine {
 
   /// One order as the backend knows it; nil if it does not know the order, or does not say.
   func requestOrder(_ number: String, account: String) async throws(SyncError) -> OrderDocument? {
-    let path = "v1/orders/" + Self.escaped(number)
-    let result = try await answer(of: account) {
-      BackendRequest(method: "GET", path: path, headers: ["Authorization": $0], body: Data())
-    }
     do throws(SyncError) {
-      let document = try Self.document(result, account: account, as: OrderDocument.self)
+      let document = try await asked(.order(number), for: account) { backend, account in
+        await backend.order(number, of: account)
+      }
       return document.number == number ? document : nil
     } catch {
       guard case .backendRefused = error else { throw error }
@@ -52,45 +43,34 @@ extension SyncEngine {
     }
   }
 
-  /// One segment of a path, or one value of a query.
-  private static func escaped(_ text: String) -> String {
-    var allowed = CharacterSet.alphanumerics
-    allowed.insert(charactersIn: "-._~")
-    return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-  }
-
-  private static func json(_ value: some Encodable, what: String) throws(SyncError) -> Data {
-    do {
-      return try JSONEncoder().encode(value)
-    } catch {
-      throw .encoding(what: what)
+  /// Sends a request of an account. If its token is refused, it is sent once more with a newer one.
+  private func asked<Answer>(
+    _ request: EngineSight.Request, for account: String, isRepeated: Bool = false,
+    _ send: @Sendable (any BackendPort, AccountCredential) async -> OrderAnswer<Answer>
+  ) async throws(SyncError) -> Answer {
+    let token = try await token(of: account)
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    switch await answered(request, with: token, send) {
+    case .success(let answer): return answer
+    case .failure(.tokenRefused) where !isRepeated:
+      return try await asked(request, for: account, isRepeated: true, send)
+    case .failure(let failure): throw SyncError(failure, account: account)
     }
   }
 
-  static func document<Document: Decodable>(
-    _ result: Result<BackendResponse, TransportError>, account: String, as: Document.Type
-  ) throws(SyncError) -> Document {
-    let response: BackendResponse
-    switch result {
-    case .failure(let error): throw .backendUnreachable(reason: error.reason)
-    case .success(let answer): response = answer
+  private func answered<Answer>(
+    _ request: EngineSight.Request, with token: AccountCredential,
+    _ send: @Sendable (any BackendPort, AccountCredential) async -> OrderAnswer<Answer>
+  ) async -> OrderAnswer<Answer> {
+    saw(.calls(.request(request)))
+    let answer = await send(backend, token)
+    reportRefusedReplies()
+    switch answer {
+    case .success: heard(.taken, token)
+    case .failure(.tokenRefused): heard(.refused, token)
+    case .failure: break
     }
-    guard response.status == 200 || response.status == 201 else {
-      // A captive portal answers 403 as well: only our own problem is a refusal.
-      let problem = ReplyReading.problem(in: response)
-      if ReplyReading.isRefusal(response) { throw .signInNeeded(account: account) }
-      // 408, 425 and 429 are about the moment, not about the order.
-      let isAboutNow = [408, 425, 429].contains(response.status)
-      if response.status >= 500 || response.status < 400 || problem == nil || isAboutNow {
-        throw .backendUnreachable(reason: "HTTP \(response.status)")
-      }
-      throw .backendRefused(status: response.status, reason: "an order was not made")
-    }
-    do {
-      return try JSONDecoder().decode(Document.self, from: response.body)
-    } catch {
-      throw .backendUnreachable(reason: "HTTP \(response.status) with a body that is not the backend's")
-    }
+    return answer
   }
 
   // MARK: Notices
@@ -184,61 +164,43 @@ extension SyncEngine {
   private func sendNotice(of row: OrderRow) async throws(SyncError) -> Bool {
     guard let state = row.notice else { return true }
     let (number, account) = (row.order.number, row.order.account)
-    guard case .authorization(let authorization) = await credential(of: account) else { return true }
+    guard case .token(let token) = await credential(of: account) else { return true }
     guard !isShutDown, !isSuspended, !Task.isCancelled else { return false }
     let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(number) }
-    guard var request = try Self.request(for: state, of: number, made, authorization) else {
+    guard let notice = Self.notice(of: state, of: number, made) else {
       try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number) }
       return true
     }
-    request.account = account
-    let result = await answer(to: request)
-    if case .success(let response) = result { heard(response, authorization, of: account) }
+    let answer = await answered(.order(made == nil ? number + " " + state.rawValue : number), with: token) {
+      await $0.publish(notice, of: $1)
+    }
     guard !isShutDown, opened != nil else { return false }
-    if case .failure(let error) = result, error.kind == .unsendable {
+    var document: OrderDocument?
+    switch answer {
+    case .success(let known): document = known?.number == number ? known : nil
+    case .failure(.tokenRefused): return true
+    case .failure(.unsendable(let reason)):
       // It is about this notice, which stays pending: the backend can be reached for the others.
-      emit(.backendFault(reason: error.reason))
+      emit(.backendFault(reason: reason))
       return true
-    }
-    if case .success(let response) = result, ReplyReading.speaksOtherProtocol(response) {
+    case .failure(.otherProtocol(_, let reason)):
       // It is about the versions of app and backend, and not about this order, which stays pending.
-      emit(.protocolRefused(reason: ReplyReading.description(of: response)))
+      emit(.protocolRefused(reason: reason))
       return false
+    case .failure(.refused(let status)):
+      // Final. The order's own transaction is judged by its claim.
+      if made != nil { emit(.backendFault(reason: "order \(number) was refused with \(status)")) }
+    case .failure(.unreachable): return false
     }
-    var answer: OrderDocument?
-    do throws(SyncError) {
-      let document = try Self.document(result, account: account, as: OrderDocument.self)
-      if document.number == number { answer = document }
-    } catch {
-      switch error {
-      case .signInNeeded: return true
-      case .backendRefused(let status, _):
-        // Final. The order's own transaction is judged by its claim.
-        if made != nil { emit(.backendFault(reason: "order \(number) was refused with \(status)")) }
-      default: return false
-      }
-    }
-    let document = answer
     try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number, document) }
     return true
   }
 
   /// Nil for a state that is not the backend's business.
-  private static func request(
-    for state: OrderState, of number: String, _ made: DeviceOrder?, _ authorization: String
-  ) throws(SyncError) -> BackendRequest? {
-    let path = "v1/orders/" + escaped(number)
-    let headers = ["Authorization": authorization]
-    if let made {
-      return BackendRequest(
-        method: "PUT", path: path, headers: headers, body: try json(made, what: "order \(made.number)"))
-    }
-    switch state {
-    case .cancelled:
-      return BackendRequest(method: "POST", path: path + "/cancel", headers: headers, body: Data())
-    case .deferred:
-      return BackendRequest(method: "POST", path: path + "/defer", headers: headers, body: Data())
-    default: return nil
-    }
+  private static func notice(
+    of state: OrderState, of number: String, _ made: DeviceOrder?
+  ) -> OrderNotice? {
+    if let made { return .made(made) }
+    return state == .cancelled || state == .deferred ? .became(state, number: number) : nil
   }
 }

@@ -135,9 +135,7 @@ extension SyncEngine {
 
   private func asked(_ wish: OrderWish, key: String) async -> Result<OrderDocument, SyncError> {
     do throws(SyncError) {
-      return .success(
-        try await requestOrder(
-          product: wish.product, quantity: wish.quantity, account: wish.account, key: key))
+      return .success(try await requestOrder(wish, key: key))
     } catch {
       return .failure(error)
     }

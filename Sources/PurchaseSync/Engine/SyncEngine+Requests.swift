@@ -36,15 +36,14 @@ extension SyncEngine {
     guard let lease = begin(lane, generation) else { return nil }
     configuration.checkpoint?(.uploadSending)
     let interval = meter.begin(.upload)
-    let result = await BackendClient(transport: transport).upload(
-      upload.request, authorization: upload.authorization, signedIn: upload.signedIn?.authorization,
-      device: upload.device, signedInAccount: upload.signedIn?.account, lane: lane, now: configuration.now)
+    saw(.calls(.request(.upload)))
+    let result = await backend.upload(upload.request, in: lane, from: upload.sender)
     meter.end(interval, reason: result.word)
     reportRefusedReplies()
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
-    heard(result, upload, in: lane)
-    uploadEnded(lane, result, presented: upload.signedIn?.account, generation)
+    heard(result, from: upload.sender)
+    uploadEnded(lane, result, presented: upload.sender.signedIn, generation)
     return result
   }
 
@@ -94,11 +93,7 @@ extension SyncEngine {
   /// A request that is ready to go out.
   struct PreparedUpload {
     var request: UploadRequest
-    var authorization: String
-    /// The account that is signed in on the device, for the device lane.
-    var signedIn: PresentAccount?
-    /// The device's own credential, for an account's lane.
-    var device: String?
+    var sender: BackendSender
   }
 
   private enum Preparation {
@@ -117,9 +112,13 @@ extension SyncEngine {
     } catch {
       return .storageFailed(error)
     }
-    let credential = await credential(of: lane)
-    guard case .authorization(let authorization) = credential else {
-      return .failure(Self.failure(of: credential, in: lane))
+    var sender = BackendSender.device(body.device, signedIn: nil)
+    if let account = lane.account {
+      let credential = await credential(of: account)
+      guard case .token(let token) = credential else {
+        return .failure(Self.failure(of: credential, in: lane))
+      }
+      sender = .account(token, on: body.device)
     }
     var request = UploadRequest(device: body.device.id, proofs: body.proofs, claims: body.claims)
     if let missing = body.missing {
@@ -135,13 +134,11 @@ extension SyncEngine {
       request = UploadRequest(
         device: body.device.id, proof: proof.map { ProofDocument($0) }, claims: body.claims)
     }
-    var upload = PreparedUpload(request: request, authorization: authorization)
-    if lane.account != nil { upload.device = body.device.authorization }
     // Last: another account may have signed in since.
     let present =
       if let asker = lane.asker { await self.present(asker) } else { await self.present(in: lane) }
     switch present {
-    case .account(let account): upload.signedIn = account
+    case .account(let account): sender = .device(body.device, signedIn: account)
     case .none where lane.asker != nil: return .failure(Self.failure(of: .none, in: lane))
     case .none: break
     case .late:
@@ -150,7 +147,7 @@ extension SyncEngine {
         Task.isCancelled
           ? .interrupted : .unprepared(reason: "the token of the signed-in account does not come"))
     }
-    return .success(upload)
+    return .success(PreparedUpload(request: request, sender: sender))
   }
 
   private func uploadEnded(
@@ -228,46 +225,29 @@ extension SyncEngine {
 
   private func adoptionEnd(for account: String) async -> AdoptionEnd {
     let credential = await credential(of: account)
-    guard case .authorization(let authorization) = credential else {
+    guard case .token(let token) = credential else {
       return .failed(Self.failure(of: credential, in: .account(account)))
     }
-    let body: Data
     let device: DeviceIdentity
-    do {
+    do throws(SyncError) {
       guard let known = try withFile({ (file) throws(QueueError) in try identity(in: file) }) else {
         return .failed(.unprepared(reason: Self.namelessDevice))
       }
       device = known
-      body = try JSONEncoder().encode(AdoptionDocument(device: device.id))
     } catch {
       return .failed(.retry(reason: "the device has no name", retryAfterMilliseconds: nil))
     }
-    let request = BackendRequest(
-      method: "POST", path: "v1/adoptions",
-      headers: ["Authorization": device.authorization, BackendRequest.signedInHeader: authorization],
-      body: body, account: account)
     configuration.checkpoint?(.adoptionSending)
-    let result = await answer(to: request)
+    saw(.calls(.request(.adoption)))
+    let end = await backend.adopt(device, by: token)
+    reportRefusedReplies()
     configuration.checkpoint?(.adoptionAnswered)
-    if case .success(let response) = result {
-      heard(response, authorization, of: account)
-      if ReplyReading.isTaken(response, device.id) { return .taken }
+    switch end {
+    case .taken: heard(.taken, token)
+    case .failed(.tokenRefused): heard(.refused, token)
+    case .failed: break
     }
-    switch UploadClassification(result, lane: .account(account), now: configuration.now()) {
-    case .failure(let failure): return .failed(failure)
-    case .verdicts: return .failed(.retry(reason: "an answer of another kind", retryAfterMilliseconds: nil))
-    }
-  }
-
-  // MARK: Common
-
-  func answer(to request: BackendRequest) async -> Result<BackendResponse, TransportError> {
-    defer { reportRefusedReplies() }
-    do throws(TransportError) {
-      return .success(try await transport.send(request))
-    } catch {
-      return .failure(error)
-    }
+    return end
   }
 }
 

@@ -16,13 +16,11 @@ public actor SyncEngine {
 
   let configuration: SyncConfiguration
   let store: any StoreClient
-  let transport: any BackendTransport
+  let backend: any BackendPort
   let credentials: CredentialSource
   let meter: Meter
   /// Calls of the app's code, the store and the backend that have not returned in time.
   let lateCalls = LateCalls()
-  /// Answers that the verifier refused.
-  let refusedReplies: RefusedReplies?
   let session: QueueSession
   var opened: Opened?
   /// Counts machines: answers to requests of an earlier one are ignored.
@@ -93,7 +91,7 @@ public actor SyncEngine {
   enum Notices { case idle, running, runningAndWanted }
 
   private init(
-    configuration: SyncConfiguration, store: any StoreClient, transport: any BackendTransport,
+    configuration: SyncConfiguration, store: any StoreClient, backend: AppBackend,
     credentials: @escaping CredentialSource
   ) {
     self.configuration = configuration
@@ -104,19 +102,7 @@ public actor SyncEngine {
     setup.changes = meter.changes
     session = QueueSession(setup, now: configuration.now)
     executor = InjectedExecutor(configuration.system.executor())
-    var bounded = BoundedTransport(
-      transport: (transport as? BackendAdapter)?.timed(configuration, lateCalls) ?? transport,
-      milliseconds: configuration.requestTimeLimit.wholeMilliseconds,
-      patience: configuration.system.patience)
-    bounded.limit.watch = LateCallWatch(
-      calls: lateCalls, callback: .transport, subject: "send", now: configuration.now)
-    let name = configuration.system.uuid
-    let verifying = configuration.verifier.map { verifier in
-      VerifyingTransport(transport: bounded, verifier: verifier, nonce: { name().uuidString })
-    }
-    refusedReplies = verifying?.refused
-    let inner: any BackendTransport = if let verifying { verifying } else { bounded }
-    self.transport = configuration.system.sight.map { SeenTransport(transport: inner, sight: $0) } ?? inner
+    self.backend = backend.port(configuration, lateCalls)
     self.credentials = credentials
   }
 
@@ -130,8 +116,25 @@ public actor SyncEngine {
     _ configuration: SyncConfiguration, store: any StoreClient, transport: any BackendTransport,
     credentials: @escaping CredentialSource
   ) async throws(SyncError) -> SyncEngine {
+    try await open(configuration, store: store, backend: .transport(transport), credentials: credentials)
+  }
+
+  /// As ``open(_:store:transport:credentials:)``, for a backend with a protocol of its own. With one that makes no orders,
+  /// set ``SyncConfiguration/orderPolicy`` to `deviceOnly`. The configuration's verifier is not used: your `verify` reads
+  /// the backend's answers, and believes them or not.
+  public static func open(
+    _ configuration: SyncConfiguration, store: any StoreClient, backend: any PurchaseBackend,
+    credentials: @escaping CredentialSource
+  ) async throws(SyncError) -> SyncEngine {
+    try await open(configuration, store: store, backend: .own(backend), credentials: credentials)
+  }
+
+  static func open(
+    _ configuration: SyncConfiguration, store: any StoreClient, backend: AppBackend,
+    credentials: @escaping CredentialSource
+  ) async throws(SyncError) -> SyncEngine {
     let engine = SyncEngine(
-      configuration: configuration, store: store, transport: transport, credentials: credentials)
+      configuration: configuration, store: store, backend: backend, credentials: credentials)
     try await engine.start()
     return engine
   }

@@ -31,7 +31,7 @@ public actor Shop {
 
   nonisolated let configuration: SyncConfiguration
   let store: any SellingStore
-  let backend: any BackendTransport
+  let backend: AppBackend
   let credentials: CredentialSource
   let fulfil: Fulfilment
   let waiting: Duration
@@ -102,7 +102,7 @@ public actor Shop {
     waiting: Duration = .seconds(30), credentials: @escaping CredentialSource, fulfil: @escaping Fulfilment
   ) {
     self.init(
-      store: store, backend: backend, configuration: configuration,
+      store: store, backend: .transport(backend), configuration: configuration,
       surroundings: .of(lifecycle), waiting: waiting, credentials: credentials, fulfil: fulfil)
   }
 
@@ -115,14 +115,13 @@ public actor Shop {
   ) {
     var configuration = configuration
     if !backend.makesOrders { configuration.orderPolicy = .deviceOnly }
-    configuration.verifier = nil
     self.init(
-      store: store, backend: BackendAdapter(backend), configuration: configuration, lifecycle: lifecycle,
+      store: store, backend: .own(backend), configuration: configuration, surroundings: .of(lifecycle),
       waiting: waiting, credentials: credentials, fulfil: fulfil)
   }
 
   init(
-    store: any SellingStore, backend: any BackendTransport, configuration: SyncConfiguration,
+    store: any SellingStore, backend: AppBackend, configuration: SyncConfiguration,
     surroundings: Surroundings, waiting: Duration, credentials: @escaping CredentialSource,
     fulfil: @escaping Fulfilment
   ) {
@@ -201,7 +200,7 @@ public actor Shop {
     do throws(SyncError) {
       try configuration.makeFolder()
       let engine = try await SyncEngine.open(
-        configuration, store: store, transport: backend, credentials: credentials)
+        configuration, store: store, backend: backend, credentials: credentials)
       let events = try await events(of: engine)
       self.engine = engine
       problem = nil

@@ -238,9 +238,8 @@ struct PhoneJudge: Sendable {
     switch call {
     case .request(let request):
       // Each order is a request of its own, once.
-      let order = request.headers["Idempotency-Key"] ?? request.path
-      if request.path.hasPrefix("v1/orders"), known.insert(order).inserted { acts.append(now) }
-      if request.path == "v1/receipts" { pace(.upload, at: now) }
+      if case .order(let order) = request, known.insert(order).inserted { acts.append(now) }
+      if request == .upload { pace(.upload, at: now) }
       pace(.request, at: now)
     case .store: pace(.store, at: now)
     case .credentials: pace(.credentials, at: now)

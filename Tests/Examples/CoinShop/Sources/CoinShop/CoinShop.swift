@@ -13,19 +13,20 @@ package struct CoinShop: Sendable {
   /// - Parameters:
   ///   - directory: Where the shop keeps its files.
   ///   - fulfilling: What happens with an outcome: the wallet takes it.
+  ///   - make: Makes the shop, with its store and its backend.
   package init(
-    store: any SellingStore, backend: any BackendTransport, directory: String,
-    configuration: SyncConfiguration, waiting: Duration = .seconds(30),
-    fulfilling: (Wallet) -> Shop.Fulfilment = CoinShop.credit
+    directory: String, configuration: SyncConfiguration,
+    fulfilling: (Wallet) -> Shop.Fulfilment = CoinShop.credit,
+    make: (SyncConfiguration, @escaping CredentialSource, @escaping Shop.Fulfilment) -> Shop
   ) throws {
     let session = Session(path: directory + "/account")
     (wallet, self.session) = (try Wallet(path: directory + "/wallet.json"), session)
     var configuration = configuration
     configuration.currentAccount = { session.account }
-    shop = Shop(
-      store: store, backend: backend, configuration: configuration, waiting: waiting,
-      credentials: { $0.account == session.account ? "token-" + $0.account : nil },
-      fulfil: fulfilling(wallet))
+    let token = { @Sendable (request: CredentialRequest) in
+      request.account == session.account ? "token-" + request.account : nil
+    }
+    shop = make(configuration, token, fulfilling(wallet))
   }
 
   package static func credit(_ wallet: Wallet) -> Shop.Fulfilment {

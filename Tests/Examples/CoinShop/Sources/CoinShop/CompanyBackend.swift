@@ -27,7 +27,7 @@ package struct CompanyBackend: PurchaseBackend {
     let reply = try await http.send(
       BackendRequest(
         method: "POST", path: "iap/verify", headers: ["Authorization": "Bearer " + owner.token],
-        body: try JSONEncoder().encode(question), account: user))
+        body: try JSONEncoder().encode(question)))
     switch reply.status {
     case 200:
       let answer = try JSONDecoder().decode(Answer.self, from: reply.body)

@@ -20,15 +20,10 @@ struct App {
   func run() async throws {
     if bug == .forgets { try forget() }
     // A launch is shorter than the first wait of the usual back-off.
-    var configuration = SyncConfiguration(
+    let configuration = SyncConfiguration(
       path: directory + "/purchases.sqlite", retry: RetryPolicy().scaled(by: 100))
-    configuration.orderPolicy = .deviceOnly
-    let bug = self.bug
-    let shop = try CoinShop(
-      store: MockStoreClient(base: base, storeAccount: "apple-1"),
-      backend: BackendAdapter(CompanyBackend(http: URLSessionTransport(base: base))), directory: directory,
-      configuration: configuration, waiting: .seconds(2)
-    ) { wallet in
+    let (base, bug) = (self.base, self.bug)
+    let fulfilling = { (wallet: Wallet) -> Shop.Fulfilment in
       let credit = CoinShop.credit(wallet)
       return { outcome in
         guard bug == .early else {
@@ -40,6 +35,12 @@ struct App {
           try await credit(outcome)
         }
       }
+    }
+    let shop = try CoinShop(directory: directory, configuration: configuration, fulfilling: fulfilling) {
+      Shop(
+        store: MockStoreClient(base: base, storeAccount: "apple-1"),
+        backend: CompanyBackend(http: URLSessionTransport(base: base)), configuration: $0,
+        waiting: .seconds(2), credentials: $1, fulfil: $2)
     }
     if seed == 0 { return try await finish(shop) }
     var random = SplitMix64(seed: seed)

@@ -16,9 +16,12 @@ struct Main {
     }
     let directory = arguments[2]
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    let shop = try CoinShop(
-      store: MockStoreClient(base: base, storeAccount: "apple-1"), backend: URLSessionTransport(base: base),
-      directory: directory, configuration: SyncConfiguration(path: directory + "/purchases.sqlite"))
+    let configuration = SyncConfiguration(path: directory + "/purchases.sqlite")
+    let shop = try CoinShop(directory: directory, configuration: configuration) {
+      Shop(
+        store: MockStoreClient(base: base, storeAccount: "apple-1"), backend: URLSessionTransport(base: base),
+        configuration: $0, credentials: $1, fulfil: $2)
+    }
     print(help)
     while let line = readLine(), line != "quit" {
       let words = line.split(separator: " ").map(String.init)

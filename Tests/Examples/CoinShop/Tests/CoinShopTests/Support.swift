@@ -11,15 +11,16 @@ let products = [
 extension LabApp {
   /// The shop, as the app makes it at launch.
   func coinShop() throws -> CoinShop {
-    try CoinShop(store: store, backend: backend, directory: directory, configuration: configuration)
+    try CoinShop(directory: directory, configuration: configuration) {
+      Shop(store: store, backend: backend, configuration: $0, credentials: $1, fulfil: $2)
+    }
   }
 
   /// The same for a company's backend. The device makes the orders.
   func companyShop() throws -> CoinShop {
-    var configuration = self.configuration
-    configuration.orderPolicy = .deviceOnly
-    return try CoinShop(
-      store: store, backend: BackendAdapter(CompanyBackend(http: backend)), directory: directory,
-      configuration: configuration)
+    let company = CompanyBackend(http: backend)
+    return try CoinShop(directory: directory, configuration: configuration) {
+      Shop(store: store, backend: company, configuration: $0, credentials: $1, fulfil: $2)
+    }
   }
 }

@@ -15,3 +15,12 @@ public enum WireProtocol {
   /// The fields of each request.
   static var headers: [String: String] { [versionField: String(version), clientField: client] }
 }
+
+extension BackendRequest {
+  /// The header with the credential of the account that is signed in on a device, next to the device's own in
+  /// `Authorization`.
+  package static var signedInHeader: String { "Account-Authorization" }
+  /// The header with the device's credential, next to an account's in `Authorization`. The name of the device is in the
+  /// body of each upload: without its secret, anyone who reads the name could bind it to a secret first.
+  package static var deviceHeader: String { "Device-Authorization" }
+}

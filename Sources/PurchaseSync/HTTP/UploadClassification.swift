@@ -1,16 +1,9 @@
 import Foundation
 package import PurchaseQueue
 
-/// The meaning of an upload's answer. Only here does HTTP become a verdict or a failure.
-///
-/// Only a verdict is final; a bare status never is. The article *Retries* has the table, and a test compares
-/// it with this code.
-package enum UploadClassification: Hashable, Sendable {
-  /// The backend's answer, with a verdict for each claim.
-  case verdicts(UploadReply)
-  /// The answer has no verdicts, or there was no answer.
-  case failure(UploadFailure)
-
+/// What HTTP says of an upload. A bare status is never final. The article *Retries* has the table, and a test compares it
+/// with this code.
+extension UploadClassification {
   /// - Parameters:
   ///   - result: The transport's result.
   ///   - lane: The lane of the claims.

@@ -20,23 +20,13 @@ public struct BackendRequest: Sendable {
   public var headers: [String: String]
   /// The JSON body; empty for GET.
   public var body: Data
-  /// The account in whose name it is sent, also when another one is signed in now; nil for the device's own requests. It
-  /// is not sent.
-  public var account: String?
-  /// The account that is signed in on the device, with a request that the device sends in its own name. It is not sent.
-  public var signedIn: String?
 
   /// Creates a request.
-  public init(
-    method: String, path: String, headers: [String: String], body: Data, account: String? = nil,
-    signedIn: String? = nil
-  ) {
+  public init(method: String, path: String, headers: [String: String], body: Data) {
     self.method = method
     self.path = path
     self.headers = headers
     self.body = body
-    self.account = account
-    self.signedIn = signedIn
   }
 }
 

@@ -1,3 +1,8 @@
+/// Returns the `Authorization` token of an account; nil if the account is signed out. Called for each request.
+///
+/// If the backend refused a token, the request names it: return a newer one, or nil if only a person can sign in again.
+public typealias CredentialSource = @Sendable (_ request: CredentialRequest) async -> String?
+
 /// The engine asks for the token of an account.
 public struct CredentialRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// The account, also when another one is signed in now.
