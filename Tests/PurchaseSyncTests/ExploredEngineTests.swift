@@ -199,7 +199,11 @@ import Testing
       let paid = try await fixture.pay(token: order.accountToken)
       if givenUp { await engine.suspend() }
       try await engine.receive(paid)
-      if givenUp { try await engine.discard(paid.key, by: "kim", reason: "not worth it") }
+      if givenUp {
+        try await engine.discard(paid.key, by: "kim", reason: "not worth it")
+        // In the background no transaction is finished.
+        try await engine.wake(.foreground)
+      }
       try await fixture.finishAll(engine)
       try await until { try fixture.server.snapshot().charges.allSatisfy { $0.isFinished } }
       _ = try fixture.server.withStore { (model) throws(StoreModelError) in

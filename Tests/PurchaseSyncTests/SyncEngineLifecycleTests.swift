@@ -154,11 +154,14 @@ import Testing
     async throws
   {
     try await EngineFixture.with { fixture in
-      let engine = try await fixture.open()
+      let store = GatedStore(inner: fixture.store)
+      store.listing.close()
+      let engine = try await fixture.open(store: store)
       let order = try await engine.begin(product: EngineFixture.product, account: "alice")
       let paid = try await fixture.pay(token: order.accountToken)
-      await engine.suspend()
-      // Suspending has closed the file: this opens it.
+      // The file is open as long as the store does not answer.
+      async let suspended: Void = engine.suspend(within: .infinity)
+      try await until { await engine.isSuspended }
       #expect(try await engine.snapshot().unsettled == 0)
       for suffix in ["", "-wal", "-shm"] {
         try FileManager.default.removeItem(atPath: fixture.configuration.path + suffix)
@@ -167,6 +170,8 @@ import Testing
         try await engine.receive(paid)
       }
       try await engine.receive(paid)
+      store.listing.open()
+      await suspended
       #expect(try await engine.snapshot().lanes.map(\.state) == [.suspended])
       #expect(try fixture.uploads() == 0)
       try await engine.wake(.foreground)

@@ -19,14 +19,11 @@ extension SyncEngine {
   /// False once the engine is shut down.
   private func take(_ transaction: StoreTransaction) async -> Bool {
     guard !isShutDown else { return false }
-    let wasClosed = isSuspended && opened == nil
     do throws(SyncError) {
       try receive(transaction)
     } catch {
       report(error)
     }
-    // In the background no caller suspends again after it, and a system may end an app that has an open file.
-    if wasClosed, isSuspended { await suspend(within: 0) }
     return true
   }
 }

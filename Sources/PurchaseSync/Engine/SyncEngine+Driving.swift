@@ -67,10 +67,25 @@ extension SyncEngine {
     session.drop()
   }
 
+  /// A call that used the file has ended. When it was the outermost one, and the app is in the background, the file is
+  /// closed. Everything that uses the file is such a call; one of several steps is one as a whole, so that it opens the file
+  /// once.
+  func callEnded() {
+    presence.callEnds()
+    closeInBackground()
+  }
+
+  private func closeInBackground() {
+    if opened != nil, presence.closesFile { closeFile() }
+  }
+
   /// The open file. Opening it again after damage may have failed: then it is tried again here.
   func file() throws(SyncError) -> SyncFile {
     guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
     if opened == nil {
+      presence.callBegins()
+      // The caller uses the file, and closes it.
+      defer { presence.callEnds() }
       try openFile()
       // The store may deliver again transactions that this file lacks, and pending finishes are repeated.
       listStore()
@@ -79,19 +94,25 @@ extension SyncEngine {
     return opened.file
   }
 
-  /// One event, one call of the machine. Throws after `shutdown`: nothing would be durable.
+  /// One event, one call of the machine. Throws after `shutdown`: nothing would be durable. The call ends when its actions
+  /// are performed.
   func step<R>(
     _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> R
   ) throws(SyncError) -> R {
-    _ = try file()
-    guard var machine = opened?.machine else { throw .queue(.closed(path: configuration.path)) }
-    let now = configuration.now()
-    machine.uptime = uptime
-    do throws(QueueError) {
-      defer { opened?.machine = machine }
-      return try event(&machine, now)
+    do throws(SyncError) {
+      _ = try file()
+      guard var machine = opened?.machine else { throw .queue(.closed(path: configuration.path)) }
+      let now = configuration.now()
+      machine.uptime = uptime
+      do throws(QueueError) {
+        defer { opened?.machine = machine }
+        return try event(&machine, now)
+      } catch {
+        throw failed(error)
+      }
     } catch {
-      throw failed(error)
+      closeInBackground()
+      throw error
     }
   }
 
@@ -113,6 +134,8 @@ extension SyncEngine {
 
   /// Reads or changes the file without the machine.
   func withFile<R>(_ body: (SyncFile) throws(QueueError) -> R) throws(SyncError) -> R {
+    presence.callBegins()
+    defer { callEnded() }
     let file = try self.file()
     do throws(QueueError) {
       return try body(file)
@@ -165,8 +188,10 @@ extension SyncEngine {
   }
 
   /// Performs actions in their order. Actions that come up on the way are appended: performing one may feed the
-  /// machine.
+  /// machine. In the background nothing is started: the machine of the foreground asks again.
   func perform(_ actions: [SyncAction]) {
+    presence.callBegins()
+    defer { callEnded() }
     let generation = self.generation
     let isPerforming = !worklist.isEmpty
     worklist += actions.map { (generation, $0) }
@@ -190,9 +215,9 @@ extension SyncEngine {
     switch action {
     case .emit(let event): emit(event)
     case .wake(let due): setTimer(due)
-    case .finish(let tombstone): finishCalls.add(tombstone)
+    case .finish(let tombstone): if presence.place != .background { finishCalls.add(tombstone) }
     case .send(let lane, let entries): upload(lane, entries)
-    case .readReceipt(let key): readReceipt(for: key)
+    case .readReceipt(let key): if presence.place != .background { readReceipt(for: key) }
     case .listStore: if !takeHeld() { listStore() }
     case .adopt(let account): adopt(for: account)
     case .storageFailed(let error):
@@ -280,6 +305,7 @@ extension SyncEngine {
       report(error)
       lookAgain()
     }
+    changes.send()
   }
 
   // MARK: Tasks
@@ -298,7 +324,9 @@ extension SyncEngine {
   private func ended(_ number: Int) {
     work[number] = nil
     // A suspended app has seconds, and its file is about to be closed: the next pause in the foreground does it.
-    if work.isEmpty, !isSuspended { maintain() }
+    guard work.isEmpty else { return }
+    if !isSuspended { maintain() }
+    changes.send()
   }
 
   // MARK: In a pause
@@ -331,7 +359,7 @@ extension SyncEngine {
       try withFile { (file) throws(QueueError) in try file.queue.isolate(report) }
       guard !report.pages.isEmpty else { return }
       closeFile()
-      _ = try self.file()
+      try withFile { _ in }
     } catch {
       self.report(error)
     }

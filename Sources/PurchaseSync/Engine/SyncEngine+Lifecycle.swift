@@ -9,16 +9,16 @@ extension SyncEngine {
   /// in 15 seconds. One that comes sooner has its effect at that moment.
   public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
     let isBack = reason == .foreground && isSuspended
-    if reason == .foreground {
-      isSuspended = false
-      foregrounds += 1
-    }
+    if reason == .foreground { presence.cameToForeground() }
     if case .signedIn(let account) = reason { refusedTokens[.account(account)]?.signedIn() }
     if wakes.takes(reason, at: uptime) || isBack || isShutDown { try wakeNow(reason) } else { wakeLater() }
     saw(.woken(reason))
+    changes.send()
   }
 
   private func wakeNow(_ reason: WakeReason) throws(SyncError) {
+    presence.callBegins()
+    defer { callEnded() }
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
     announceOutcomes()
     listStore()
@@ -52,6 +52,7 @@ extension SyncEngine {
       }
     }
     wakeLater()
+    changes.send()
   }
 
   /// A reader has read most of its events. It gets the outcomes that were dropped, as many as it has capacity for.
@@ -100,74 +101,77 @@ extension SyncEngine {
   @discardableResult public func work(
     forSeconds seconds: Double, grace: Double = 2
   ) async throws(SyncError) -> Bool {
-    let system = configuration.system
-    let deadline = system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
-    guard isSuspended || foregrounds == 0 else { return await hasWoken(before: deadline) }
-    let visit = foregrounds
-    isSuspended = false
-    perform(try step { (machine, now) throws(QueueError) in machine.woken(.foreground, now: now) })
+    let deadline = deadline(after: seconds)
+    guard presence.beginsWork() else { return await hasWoken(before: deadline) }
+    let visit = presence.foregrounds
+    do throws(SyncError) {
+      perform(try step { (machine, now) throws(QueueError) in machine.woken(.foreground, now: now) })
+    } catch {
+      await suspend(within: 0)
+      throw error
+    }
     announceOutcomes()
     listStore()
     var isDone = false
-    while visit == foregrounds, !isSuspended, !isShutDown, system.uptime() < deadline {
+    await wait(before: deadline) {
+      guard isWorking(since: visit) else { return false }
       isDone = isAtRest && (timerFires.map { $0 > deadline } ?? true)
-      if isDone { break }
-      do {
-        try await system.sleep(10)
-      } catch {
-        break
-      }
+      return !isDone
     }
-    guard visit == foregrounds, !isSuspended, !isShutDown else { return isDone }
+    guard isWorking(since: visit) else { return isDone }
     await suspend(within: isDone ? 0 : grace)
     return isDone
   }
 
+  private func isWorking(since visit: Int) -> Bool {
+    visit == presence.foregrounds && !isSuspended && !isShutDown
+  }
+
   /// In the foreground: waits for wakes that came too fast. True if nothing is under way then.
   private func hasWoken(before deadline: ContinuousClock.Instant) async -> Bool {
-    let system = configuration.system
-    while wakes.wait(at: uptime) != nil, !isSuspended, !isShutDown, system.uptime() < deadline {
-      do {
-        try await system.sleep(10)
-      } catch {
-        break  // Cancelled.
-      }
-    }
+    await wait(before: deadline) { wakes.wait(at: uptime) != nil && !isSuspended && !isShutDown }
     return isAtRest
   }
 
+  /// NaN waits for nothing.
+  private func deadline(after seconds: Double) -> ContinuousClock.Instant {
+    configuration.system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
+  }
+
+  private func wait(before deadline: ContinuousClock.Instant, while isUnderWay: () -> Bool) async {
+    _ = await ChangeSignal.wait(
+      for: [changes], before: deadline, configuration.system, while: { isUnderWay() })
+  }
+
   /// The app goes to the background. Nothing new is sent. Requests in flight get this many seconds for their answers and
-  /// are then cancelled. The file is closed and no lock is held when this returns; a call that comes in between opens
-  /// the file again, so suspend again after it. `wake(.foreground)` resumes; if it comes before the end, requests in
-  /// flight are not cancelled.
+  /// are then cancelled. When this returns, the file is closed and no lock is held. A later call opens the file and closes
+  /// it before it returns. `wake(.foreground)` resumes; if it comes before the end, requests in flight are not cancelled.
   ///
   /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
   public func suspend(within seconds: Double = 4) async {
     guard !isShutDown else { return }
-    isSuspended = true
+    presence.leaves()
     saw(.suspended)
     opened?.machine.suspended()
     stopTimer()
+    changes.send()
     // After a foreground and another background, requests in flight have the time of the latter.
-    let visit = foregrounds
-    let system = configuration.system
-    // NaN waits for nothing.
-    let deadline = system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
-    while isSuspended, visit == foregrounds, !work.isEmpty, system.uptime() < deadline {
-      do {
-        try await system.sleep(10)
-      } catch {
-        break
-      }
+    let visit = presence.foregrounds
+    await wait(before: deadline(after: seconds)) {
+      presence.isSuspended(since: visit) && !work.isEmpty
     }
     // A task that ends may begin another one. A foreground that comes in between ends this loop.
-    while isSuspended, visit == foregrounds, let next = underWay.first {
+    while presence.isSuspended(since: visit), let next = underWay.first {
       for task in underWay { task.cancel() }
       await next.value
     }
-    // An open file has locks of SQLite, with which a system may end a suspended app. The next call opens it again.
-    if isSuspended, visit == foregrounds, !isShutDown { closeFile() }
+    guard presence.isSuspended(since: visit), !isShutDown else { return }
+    presence.hasLeft()
+    closeFile()
   }
+
+  /// Whether nothing new is sent: the app is in the background, or on its way there.
+  var isSuspended: Bool { presence.isSuspended }
 
   /// Whether no request, listing or finish is under way, and no wake that came too fast is pending. Timers may be set.
   var isAtRest: Bool { work.isEmpty && wakes.wait(at: uptime) == nil }
@@ -183,6 +187,7 @@ extension SyncEngine {
     isShutDown = true
     saw(.closed(ObjectIdentifier(lateCalls)))
     stopTimer()
+    changes.send()
     while let next = underWay.first {
       for task in underWay { task.cancel() }
       await next.value

@@ -8,6 +8,8 @@ extension SyncEngine {
   /// Takes over the unfinished transactions of the store. A listing that is asked for while one runs follows it: the first
   /// may have begun too early. One that fails is repeated by itself, after the pauses of the policy's backoff.
   func listStore() {
+    // In the background only for a caller: the foreground lists.
+    guard presence.place != .background || listed.isWaitedFor else { return }
     switch listing {
     case .idle: break
     case .failed: endListingTimer()
@@ -76,6 +78,8 @@ extension SyncEngine {
   }
 
   private func took(_ listed: StoreListing?) {
+    presence.callBegins()
+    defer { callEnded() }
     let isWanted = if case .runningAndWanted = listing { true } else { false }
     listing = .idle
     defer {
@@ -308,6 +312,8 @@ struct ListingCallers {
   private var next: [Caller] = []
 
   mutating func wait(_ caller: CheckedContinuation<StoreListing?, Never>) { next.append(caller) }
+
+  var isWaitedFor: Bool { !present.isEmpty || !next.isEmpty }
 
   mutating func begin() {
     present += next

@@ -144,6 +144,14 @@ extension SyncEngine {
   /// The app gets the error of the request; an error here is only reported, and a reservation that stays ends by its
   /// time. The freed capacity is for transactions that the store keeps.
   private func release(_ key: String, isFinal: Bool) {
+    presence.callBegins()
+    defer { callEnded() }
+    do throws(SyncError) {
+      // In the background it was closed while the backend was asked.
+      if !isShutDown { _ = try file() }
+    } catch {
+      return report(error)
+    }
     do throws(QueueError) {
       // Also while the engine ends: the next one is to have the capacity.
       if isFinal { try opened?.file.endRequest(key) } else { try opened?.file.queue.cancelReservation(key) }
@@ -211,6 +219,8 @@ extension SyncEngine {
   /// outcome is reported for this order too (`isAlreadyOwned`), now or when it is known, and the order is closed. If it is
   /// not known whether the earlier purchase is this account's, the backend is asked.
   public func receive(_ transaction: StoreTransaction, for order: PurchaseOrder) throws(SyncError) {
+    presence.callBegins()
+    defer { callEnded() }
     let number = order.number
     let isTakenBefore = (takenAfter[transaction.key] ?? 0) < (handedOut[number] ?? 0)
     let isExisting = try withFile { (file) throws(QueueError) in

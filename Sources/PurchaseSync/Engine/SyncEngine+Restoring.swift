@@ -88,6 +88,8 @@ extension SyncEngine {
   @discardableResult
   func takeRestored() -> SyncError? {
     guard !restoring.isEmpty else { return nil }
+    presence.callBegins()
+    defer { callEnded() }
     var left: [RestoredTransaction] = []
     var failure: SyncError?
     // Why there is no capacity for one more entry, once that is known.

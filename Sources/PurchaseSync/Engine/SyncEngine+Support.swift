@@ -24,7 +24,7 @@ extension SyncEngine {
   }
 
   /// Discards an entry without delivering it: the only end but a verdict. The person and the reason stay in its case
-  /// file. The transaction is finished, if the store still lists it.
+  /// file. The transaction is finished, if the store still lists it; in the background that is left to the foreground.
   public func discard(_ key: EntryKey, by person: String, reason: String) throws(SyncError) {
     let now = configuration.now()
     try withFile { (file) throws(QueueError) in

@@ -45,10 +45,10 @@ public actor SyncEngine {
   var failedListings = 0
   /// Waits for the moment of a listing that was asked for too soon, or that repeats one that failed.
   var listingTimer: Task<Void, Never>?
-  /// The app is in the background: a machine that is made until it is back sends nothing either.
-  var isSuspended = false
-  /// How often the app came to the foreground.
-  var foregrounds = 0
+  /// Where the app is: a machine that is made in the background sends nothing either.
+  var presence = Presence()
+  /// Tells that work, a timer or a wake has ended, or that the app came or went.
+  let changes = ChangeSignal()
   /// Why lanes wait, as it was published last.
   var waits: [Lane: String] = [:]
   /// A listing of the store is under way; one more was asked for since.
@@ -152,6 +152,8 @@ public actor SyncEngine {
     paying order: String? = nil, user: AppUser? = nil
   ) throws(SyncError) {
     configuration.checkpoint?(.transactionArrived)
+    presence.callBegins()
+    defer { callEnded() }
     // This one is newer than the same one of an earlier list.
     if overflow.contains(transaction.key) { held.forget(transaction.key) }
     var user = user ?? self.user(of: transaction)
@@ -207,6 +209,8 @@ public actor SyncEngine {
     guard !outcomes.isEmpty else { return }
     // If they cannot be stored, they are published again.
     defer { for outcome in outcomes { events.forget(outcome) } }
+    presence.callBegins()
+    defer { callEnded() }
     _ = try file()
     do throws(QueueError) {
       let actions = try stepTogether { (machine, file, now) throws(QueueError) -> [SyncAction] in

@@ -15,13 +15,12 @@ extension Shop {
   public func signedIn(as account: String?, adoptingGuest: Bool = false) async throws(SyncError) {
     current.withLock { $0 = account }
     let engine = try await opened()
-    if visit == .resting { try await comeToFront(engine) }
+    if await engine.isSuspended { try await comeToFront(engine) }
     if let account {
       if adoptingGuest { try await engine.adoptDevicePurchases(for: account) }
       try await engine.wake(.signedIn(account: account))
     }
     try await tellAgain()
-    await closeAgain()
   }
 
   /// Tries everything again that waits, and once what the backend has rejected: the user asked for it. Nothing is tried
@@ -30,7 +29,6 @@ extension Shop {
     let engine = try await openedByPerson()
     try await engine.wake(.userAsked)
     try await tellAgain()
-    await closeAgain()
   }
 
   /// Restores the purchases of the store account for the account that uses the app. **Only when the user asked for it**:
@@ -57,15 +55,11 @@ extension Shop {
       store = .failure(error)
     }
     if case .success = store, !isInsideFulfil {
-      let system = configuration.system
-      let limit = TimeLimit(milliseconds: waiting.wholeMilliseconds, patience: system.patience)
-      _ = await limit.answer { () async throws -> Bool? in
-        // No event says that nothing is left to do.
-        while await !self.isIdle(engine) { try await system.sleep(50) }
-        return true
+      let deadline = configuration.system.uptime().advanced(by: min(max(.zero, waiting), Self.century))
+      _ = await ChangeSignal.wait(for: [changes, engine.changes], before: deadline, configuration.system) {
+        await !isIdle(engine)
       }
     }
-    await closeAgain()
     try store.get()
     // Another account may have been signed in since.
     return (restores[number] ?? []).map { $0.told(to: account) }
@@ -97,73 +91,61 @@ extension Shop {
     let seconds = moment.timeIntervalSince(configuration.now().date)
     // NaN is no time.
     let deadline = configuration.system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
-    drains += 1
-    let result: Result<Bool, SyncError>
-    do throws(SyncError) {
-      result = .success(try await hasDrained(before: deadline))
-    } catch {
-      result = .failure(error)
+    defer {
+      // The app has reported nothing: the system launched it for this task.
+      if visit == .unknown, surroundings.notifications == nil { visit = .background }
     }
-    drains -= 1
-    if drains == 0, visit != .foreground { await rest() }
-    return try result.get()
-  }
-
-  /// After a background task, the file is closed. A shop that was made after the app came to the foreground has got no
-  /// notification of it: the app's next call shows that it is in front.
-  private func rest() async {
-    guard surroundings.notifications != nil, visit != .background else { return await suspend() }
-    visit = .resting
-    await closeAgain()
+    return try await hasDrained(before: deadline)
   }
 
   /// A person asks for something: the app is in front, unless the system or the app has said otherwise.
   func openedByPerson() async throws(SyncError) -> SyncEngine {
     let engine = try await opened()
-    if surroundings.notifications != nil, visit == .unknown { visit = .foreground }
-    if visit == .resting { try await comeToFront(engine) }
+    try await comeToFront(engine)
     return engine
   }
 
+  /// A shop that was made after the app came to the foreground has got no notification of it. After a background task, a
+  /// call shows that the app is in front.
   private func comeToFront(_ engine: SyncEngine) async throws(SyncError) {
+    guard surroundings.notifications != nil, visit == .unknown else { return }
     visit = .foreground
-    try await engine.wake(.foreground)
+    if await engine.isSuspended { try await engine.wake(.foreground) }
   }
 
   private func hasDrained(before deadline: ContinuousClock.Instant) async throws(SyncError) -> Bool {
     let engine = try await opened()
     let system = configuration.system
-    guard await waits(before: deadline, while: { isDraining }) else { return false }
+    guard await hasEnded(before: deadline, { isDraining }) else { return false }
     isDraining = true
-    defer { isDraining = false }
+    defer {
+      isDraining = false
+      changes.send()
+    }
     // In front, the engine works by itself.
     if visit == .foreground { try await engine.wake(.foreground) }
     let left = system.uptime().duration(to: deadline) / .seconds(1)
     let isDone = try await engine.work(forSeconds: left)
     try await tellAgain()
     guard !isInsideFulfil else { return false }
-    _ = await waits(before: deadline, while: { isFulfilling })
+    _ = await hasEnded(before: deadline) { isFulfilling }
     return isDone && fulfilments.isEmpty
   }
 
-  /// Waits until something is over. False if it is not before the deadline, or if the caller is cancelled.
-  private func waits(before deadline: ContinuousClock.Instant, while isUnderWay: () -> Bool) async -> Bool {
-    let system = configuration.system
-    while isUnderWay() {
-      guard system.uptime() < deadline else { return false }
-      do {
-        try await system.sleep(10)
-      } catch {
-        return false  // Cancelled.
-      }
-    }
-    return true
+  /// Waits until something has ended. False if it has not before the deadline, or if the caller is cancelled.
+  private func hasEnded(
+    before deadline: ContinuousClock.Instant, _ isUnderWay: () -> Bool
+  ) async -> Bool {
+    await ChangeSignal.wait(
+      for: [changes], before: deadline, configuration.system, while: { isUnderWay() })
   }
 
   /// Waits for a `fulfil` that is under way.
   func hasFulfilled(within time: Duration) async -> Bool {
-    await waits(before: configuration.system.uptime().advanced(by: time), while: { isFulfilling })
+    await hasEnded(before: configuration.system.uptime().advanced(by: time)) { isFulfilling }
   }
+
+  private static var century: Duration { .milliseconds(TimeLimit.longest) }
 
   // MARK: The app's visits
 
@@ -172,21 +154,10 @@ extension Shop {
     /// Neither the system nor the app has said so yet.
     case unknown
     case foreground, background
-    /// As `unknown`, after a background task: the file is closed until the app calls.
-    case resting
   }
 
   /// The app is in the background.
   var isSuspended: Bool { visit == .background }
-
-  /// Whether the file is to be closed after each call.
-  private var closesFile: Bool { visit == .background || visit == .resting }
-
-  /// In the background, a call has opened the file again. An open file has locks with which a system may end the app.
-  func closeAgain() async {
-    guard closesFile, drains + suspensions == 0, !isClosed else { return }
-    await engine?.suspend(within: 0)
-  }
 
   /// The app goes to the background: requests in flight get four seconds for their answers, a `fulfil` that is under way
   /// gets two more, then the file is closed. Only with ``Lifecycle/explicit``.
@@ -227,12 +198,10 @@ extension Shop {
 
   private func endVisit() async {
     guard isSuspended else { return }
-    suspensions += 1
+    changes.send()
     await surroundings.backgroundTime.run("purchases under way", { await finishRequests() }) { [weak self] in
       await self?.cutShort()
     }
-    suspensions -= 1
-    await closeAgain()
   }
 
   private func finishRequests() async {
@@ -240,8 +209,6 @@ extension Shop {
     await engine?.suspend()
     if isSuspended {
       if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
-      // A confirmation may have opened the file again. Afterwards the system may suspend the process at once.
-      if isSuspended, drains == 0, !isClosed { await engine?.suspend(within: 0) }
     } else {
       // The app is back, and the engine may know of it since before it was suspended.
       await networkIsBack(.foreground)

@@ -10,8 +10,7 @@ extension Shop {
     answer(desk.heard(event))
     changed()
     peekAgain()
-    // A transaction that the store delivers in the background opens the file.
-    if !isFulfilling { await closeAgain() }
+    changes.send()
   }
 
   /// The outcomes that are not confirmed are read once more. A person, or the app, asks: what has failed is tried now. A
@@ -110,7 +109,7 @@ extension Shop {
   private func stepEnded() async {
     fulfilNext()
     changed()
-    if !isFulfilling { await closeAgain() }
+    changes.send()
   }
 
   /// Goes on at this moment. A later call takes the place of an earlier one.

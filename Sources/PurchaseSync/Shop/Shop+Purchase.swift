@@ -68,11 +68,7 @@ extension Shop {
     to wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext? = nil, isAnother: Bool = false,
     _ sheet: Sheet?
   ) async -> Answer {
-    let answer = await waited(
-      for: (isAnother ? nil : underWay(for: wish, kind)) ?? begin(wish, kind, context, sheet))
-    // The app may be in the background, while the bank's app is in front.
-    await closeAgain()
-    return answer
+    await waited(for: (isAnother ? nil : underWay(for: wish, kind)) ?? begin(wish, kind, context, sheet))
   }
 
   private func waited(for name: Int) async -> Answer {
@@ -162,8 +158,6 @@ extension Shop {
       }
       desk.begin(order, kind)
       selling[name]?.number = order.number
-      // While the sheet is open, the file is needed for nothing.
-      await closeAgain()
       await pay(name, order, kind, engine, sheet)
     } catch {
       refuse(name, Task.isCancelled ? .cancelled : .refused(error))
@@ -214,7 +208,6 @@ extension Shop {
     if kind == .redemption { await engine.endRedemption(order.number) }
     endIfDone(name)
     changed()
-    await closeAgain()
   }
 
   private func waitForBackend(_ name: Int) {

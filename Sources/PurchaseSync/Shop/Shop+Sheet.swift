@@ -173,7 +173,6 @@ extension Shop {
     if due <= now {
       aftermath.looked(at: now)
       if !isSuspended { _ = await engine?.list() }
-      await closeAgain()
     }
     lookNext()
   }

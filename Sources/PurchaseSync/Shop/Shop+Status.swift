@@ -35,7 +35,7 @@ extension Shop {
   /// last event in front, and then after pauses that double up to an hour.
   func peekAgain(after pause: Duration = .seconds(10)) {
     peeking?.cancel()
-    guard !isClosed, visit != .background, visit != .resting else { return }
+    guard !isClosed, !isSuspended else { return }
     let sleep = configuration.system.sleep
     peeking = Task { [weak self] in
       do {
@@ -97,7 +97,6 @@ extension Shop {
       fulfilments.problem ?? late.first.map { "fulfil has not returned for \($0.subject)" }
     let others = next.lateCalls.filter { $0.callback != .fulfil && $0.callback != .sheet }
     next.lateCalls = (late + sheets).sorted { ($0.since, $0.subject) < ($1.since, $1.subject) } + others
-    await closeAgain()
     return next
   }
 

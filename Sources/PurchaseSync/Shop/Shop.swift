@@ -70,12 +70,10 @@ public actor Shop {
   var retry: Task<Void, Never>?
   /// Waits for the next look for outcomes of other processes.
   var peeking: Task<Void, Never>?
-  /// Calls of `drain` and `suspend` under way: they may use the file in the background, and close it.
-  var drains = 0
-  var suspensions = 0
-
   /// One `drain` works at a time.
   var isDraining = false
+  /// Tells that a step of an outcome, or a `drain`, has ended, or that the app came or went.
+  let changes = ChangeSignal()
 
   /// Why the file cannot be used, and why the last confirmation failed.
   var problem: SyncError?
@@ -210,8 +208,11 @@ public actor Shop {
       let store = self.store
       listen { await store.pass(to: engine) }
       // The app came to the foreground before there was an engine, or went to the background since.
-      if visit == .foreground { await networkIsBack(.foreground) }
-      await closeAgain()
+      switch visit {
+      case .foreground: await networkIsBack(.foreground)
+      case .background: await engine.suspend(within: 0)
+      case .unknown: break
+      }
       changed()
       peekAgain()
       return .success(engine)
@@ -239,6 +240,7 @@ public actor Shop {
   /// return; then its task is cancelled, and its outcome comes again in the next shop.
   public func close() async {
     isClosed = true
+    changes.send()
     // A caller that was cancelled does not cut a `fulfil` off.
     await Task { await self.end() }.value
   }
