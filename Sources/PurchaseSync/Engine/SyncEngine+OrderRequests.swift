@@ -76,55 +76,59 @@ extension SyncEngine {
   // MARK: Notices
 
   /// Sends the states of orders that the backend has not acknowledged: cancelled, deferred, made on this device. They
-  /// are pending in the file. Without an answer they are sent at the next start, wake or answered upload: no timer is
-  /// set for them, because no purchase waits for them.
+  /// are pending in the file.
   func sendNotices() {
-    guard case .idle = notices else {
-      notices = .runningAndWanted
-      return
-    }
-    guard !isShutDown, !isSuspended, mayAskBackend else { return }
+    guard notices.wanted(at: noticeMoment(isAwake: !isShutDown && !isSuspended)) else { return }
     do throws(SyncError) {
-      let isOwed = try withFile { (file) throws(QueueError) in
-        try !file.journal.withNotice(limit: 1).isEmpty
+      let pending = try withFile { (file) throws(QueueError) in
+        try file.journal.withNotice(limit: .max).map(\.order.number)
       }
-      let hasQuestion = try !ordersToAskAbout().isEmpty
-      guard isOwed || hasQuestion else { return }
+      guard notices.begin(notices: pending, questions: try ordersToAskAbout()) else { return }
     } catch {
       return report(error)
     }
-    notices = .running
-    run { engine in
-      await engine.sendAllNotices()
-      await engine.askAboutOrders()
-      await engine.endNotices()
-    }
+    run { engine in await engine.performRound() }
   }
 
-  /// Orders that wait for an approval, and whose time is over, or may be: the store reports no refusal. Each is asked
-  /// about once in a process.
-  private func ordersToAskAbout() throws(SyncError) -> [PurchaseOrder] {
-    let now = configuration.now()
-    let orders = try withFile { (file) throws(QueueError) in try file.ordersToAskAbout(now: now) }
-    return orders.filter { !askedAbout.contains($0.number) }
+  private func noticeMoment(isAwake: Bool) -> NoticeRound.Moment {
+    let pause = opened?.machine.retryState.pace.asked
+    return NoticeRound.Moment(isAwake: isAwake, pause: pause, now: configuration.now())
   }
 
-  private func askAboutOrders() async {
-    do throws(SyncError) {
-      for order in try ordersToAskAbout() where askedAbout.insert(order.number).inserted {
-        guard !isShutDown, !isSuspended, !Task.isCancelled, mayAskBackend else { return }
-        guard let document = try await requestOrder(order.number, account: order.account) else { continue }
-        guard !isShutDown, opened != nil else { return }
-        let refused = try withFile { (file) throws(QueueError) in
-          try file.take([document], account: order.account)
+  private func performRound() async {
+    while true {
+      do throws(SyncError) {
+        let isAwake = !isShutDown && !isSuspended && !Task.isCancelled
+        switch notices.next(at: noticeMoment(isAwake: isAwake)) {
+        case .publish(let number): notices.published(isReachable: try await publishNotice(of: number))
+        case .findQuestions: notices.found(questions: try ordersToAskAbout())
+        case .ask(let number): try await ask(about: number)
+        case .end(let isWanted):
+          if isWanted { sendNotices() }
+          return
         }
-        for reason in refused { emit(.backendFault(reason: reason)) }
+      } catch {
+        notices.failed()
+        // Nothing depends on the answer to a question: a screen stops waiting by itself.
+        if case .signInNeeded = error { continue }
+        report(error)
       }
-    } catch {
-      // Nothing depends on it: a screen stops waiting by itself.
-      if case .signInNeeded = error { return }
-      report(error)
     }
+  }
+
+  /// Orders that wait for an approval, and whose time is over, or may be: the store reports no refusal.
+  private func ordersToAskAbout() throws(SyncError) -> [String] {
+    let now = configuration.now()
+    return try withFile { (file) throws(QueueError) in try file.ordersToAskAbout(now: now).map(\.number) }
+  }
+
+  private func ask(about number: String) async throws(SyncError) {
+    let row = try withFile { (file) throws(QueueError) in try file.journal.row(number: number) }
+    guard let account = row?.order.account,
+      let document = try await requestOrder(number, account: account), !isShutDown, opened != nil
+    else { return }
+    let refused = try withFile { (file) throws(QueueError) in try file.take([document], account: account) }
+    for reason in refused { emit(.backendFault(reason: reason)) }
   }
 
   /// How many orders the backend has not acknowledged, 100 at most.
@@ -132,38 +136,11 @@ extension SyncEngine {
     try withFile { (file) throws(QueueError) in try file.journal.withNotice(limit: 100).count }
   }
 
-  private func endNotices() {
-    let isWanted = if case .runningAndWanted = notices { true } else { false }
-    notices = .idle
-    if isWanted { sendNotices() }
-  }
-
-  /// Whether the backend did not ask for a pause.
-  private var mayAskBackend: Bool {
-    let now = configuration.now()
-    return opened?.machine.retryState.pace.asked.map { $0.opensAt(now: now) <= now } ?? true
-  }
-
-  private func sendAllNotices() async {
-    var last = ""
-    do throws(SyncError) {
-      while !isShutDown, !isSuspended, !Task.isCancelled, mayAskBackend {
-        let after = last
-        let next = try withFile { (file) throws(QueueError) in
-          try file.journal.withNotice(after: after, limit: 1).first
-        }
-        guard let row = next, try await sendNotice(of: row) else { return }
-        last = row.order.number
-      }
-    } catch {
-      report(error)
-    }
-  }
-
   /// False if the backend cannot be reached: the others have to wait, too.
-  private func sendNotice(of row: OrderRow) async throws(SyncError) -> Bool {
-    guard let state = row.notice else { return true }
-    let (number, account) = (row.order.number, row.order.account)
+  private func publishNotice(of number: String) async throws(SyncError) -> Bool {
+    let pending = try withFile { (file) throws(QueueError) in try file.journal.row(number: number) }
+    guard let row = pending, let state = row.notice else { return true }
+    let account = row.order.account
     guard case .token(let token) = await credential(of: account) else { return true }
     guard !isShutDown, !isSuspended, !Task.isCancelled else { return false }
     let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(number) }

@@ -72,12 +72,9 @@ public actor SyncEngine {
   var takenAfter: [EntryKey: Int] = [:]
   /// The accounts whose sheets for offer codes are open.
   var redeeming: [String: String] = [:]
-  /// Orders whose state the backend was asked for in this process.
-  var askedAbout: Set<String> = []
   /// How often the app did not say whose the token of an entry is.
   var ownerFailures: [EntryKey: Int] = [:]
-  /// Notices about orders are being sent; more came up since.
-  var notices: Notices = .idle
+  var notices = NoticeRound()
 
   /// The open file and its machine.
   struct Opened {
@@ -87,8 +84,6 @@ public actor SyncEngine {
 
   /// Whether the store is being listed, waits for the pace, or is listed again after a failure.
   enum Listing { case idle, waiting, failed, running, runningAndWanted }
-  /// Whether notices are being sent, and are to be sent again after that.
-  enum Notices { case idle, running, runningAndWanted }
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, backend: AppBackend,

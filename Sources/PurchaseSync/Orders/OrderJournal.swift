@@ -41,7 +41,7 @@ struct OrderJournal {
     byTokenAndProduct = statement("account_token=? AND product=? AND quantity=?" + sequence)
     byTransaction = statement("bound_to=?")
     byExisting = statement("existing_key=?")
-    noticed = statement("notice IS NOT NULL AND number>? ORDER BY number LIMIT ?")
+    noticed = statement("notice IS NOT NULL ORDER BY number LIMIT ?")
     found = Dictionary(uniqueKeysWithValues: OrderFilter.all.map { ($0, statement($0.sql)) })
   }
 
@@ -75,9 +75,9 @@ struct OrderJournal {
       ])
   }
 
-  /// The orders whose state the backend has not acknowledged, of those whose numbers come after `number`.
-  func withNotice(after number: String = "", limit: Int) throws(QueueError) -> [OrderRow] {
-    try rows(noticed, [.text(number), .integer(Int64(limit))])
+  /// The orders whose state the backend has not acknowledged, by their numbers.
+  func withNotice(limit: Int) throws(QueueError) -> [OrderRow] {
+    try rows(noticed, [.integer(Int64(limit))])
   }
 
   /// The orders that the store answered with this transaction; with any transaction if `key` is nil.

@@ -1,0 +1,98 @@
+import PurchaseQueue
+
+/// Which requests about orders go out for which no purchase waits: the notices that are pending in the file, and then
+/// questions about orders whose approval can hardly come any more. Pure: the engine reads the file, sends, and says how it
+/// ended.
+///
+/// ```
+///          wanted: something is pending         no notice is left, or no answer came
+///   idle ─────────────────────────▶ publishing ─────────────────────────────────────▶ asking
+///    ▲                              │  │    ▲                                        │  │  ▲
+///    │                              │  └────┘ next notice              next question │  └──┘
+///    │      background, or a pause  │                                                │
+///    ├──────────────────────────────┘               no question is left, or it failed│
+///    └───────────────────────────────────────────────────────────────────────────────┘
+/// ```
+///
+/// What is wanted during a round begins another one after it. Without an answer, the next start, wake or answered upload
+/// begins one: no timer is set for them.
+struct NoticeRound: Hashable {
+  /// What decides whether a request may go out.
+  struct Moment {
+    /// The engine is neither in the background nor at its end.
+    var isAwake: Bool
+    /// The pause that the backend asked for.
+    var pause: Wait?
+    var now: Timestamp
+
+    fileprivate var isOpen: Bool { isAwake && (pause.map { $0.opensAt(now: now) <= now } ?? true) }
+  }
+
+  /// What the engine does next.
+  enum Step: Hashable {
+    /// Publish the notice of this order, if it is still pending. → `published`
+    case publish(String)
+    /// Read the orders to ask about. → `found`
+    case findQuestions
+    /// Ask about this order. → `failed`, or nothing
+    case ask(String)
+    /// The round has ended. If another one is wanted, begin it.
+    case end(isWanted: Bool)
+  }
+
+  private enum Activity: Hashable { case idle, publishing([String]), asking([String]) }
+
+  private var activity = Activity.idle
+  private var isWanted = false
+  /// Each order is asked about once in a process: the answer of a backend that does not know it would be the same.
+  private var asked: Set<String> = []
+
+  init() {}
+
+  /// Something may be pending. True: read it, and begin.
+  mutating func wanted(at moment: Moment) -> Bool {
+    if activity == .idle { return moment.isOpen }
+    isWanted = true
+    return false
+  }
+
+  /// False if there is nothing to do.
+  mutating func begin(notices: [String], questions: [String]) -> Bool {
+    guard !notices.isEmpty || questions.contains(where: { !asked.contains($0) }) else { return false }
+    activity = .publishing(notices)
+    return true
+  }
+
+  mutating func next(at moment: Moment) -> Step {
+    switch activity {
+    case .publishing(let notices) where moment.isOpen:
+      guard let next = notices.first else {
+        activity = .asking([])
+        return .findQuestions
+      }
+      activity = .publishing(Array(notices.dropFirst()))
+      return .publish(next)
+    case .asking(let questions) where moment.isOpen && !questions.isEmpty:
+      activity = .asking(Array(questions.dropFirst()))
+      asked.insert(questions[0])
+      return .ask(questions[0])
+    default:
+      defer { (activity, isWanted) = (.idle, false) }
+      return .end(isWanted: isWanted)
+    }
+  }
+
+  /// A notice was sent. Unless the backend can be reached, the others have to wait, too.
+  mutating func published(isReachable: Bool) { if !isReachable { failed() } }
+
+  mutating func found(questions: [String]) { activity = .asking(questions.filter { !asked.contains($0) }) }
+
+  /// The file or a request failed: the others of its kind wait for the next round.
+  mutating func failed() {
+    switch activity {
+    case .idle: break
+    case .publishing: activity = .publishing([])
+    case .asking: activity = .asking([])
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import PurchaseQueue
+import PurchaseSyncTesting
+import Testing
+
+@testable import PurchaseSync
+
+/// The rounds of notices, and of questions about orders, without an engine.
+@Suite struct NoticeRoundTests {
+  private typealias Step = NoticeRound.Step
+
+  private static let open = NoticeRound.Moment(isAwake: true, pause: nil, now: midday)
+  private static let closed: [NoticeRound.Moment] = [
+    NoticeRound.Moment(isAwake: false, pause: nil, now: midday),
+    NoticeRound.Moment(isAwake: true, pause: Wait(.asked, began: midday, milliseconds: 1_000), now: midday),
+  ]
+
+  /// What happens to a step; the table's row without one takes it as done.
+  enum Event {
+    /// The backend could not be reached, or the file failed.
+    case fails
+    /// The engine goes to the background, or the backend asks for a pause: before the step after this one.
+    case closes
+    /// Something else came up.
+    case isWanted
+  }
+
+  /// Performs a round, and returns its steps. The events come after the step with their number.
+  private func steps(
+    of round: inout NoticeRound, questions: [String], _ events: [Int: Event], closing: Int = 0
+  ) -> [Step] {
+    var (steps, moment) = ([Step](), Self.open)
+    while steps.count < 50 {
+      let step = round.next(at: moment)
+      steps.append(step)
+      if case .end = step { break }
+      if case .findQuestions = step { round.found(questions: questions) }
+      switch events[steps.count] {
+      case .fails?: round.failed()
+      case .closes?: moment = Self.closed[closing]
+      case .isWanted?:
+        let begins = round.wanted(at: Self.open)
+        #expect(!begins)
+      case nil: if case .publish = step { round.published(isReachable: true) }
+      }
+    }
+    return steps
+  }
+
+  private static let table: [([Int: Event], [Step])] = [
+    (
+      [:],
+      [
+        .publish("a"), .publish("b"), .findQuestions, .ask("x"), .ask("y"), .end(isWanted: false),
+      ]
+    ),
+    // The backend cannot be reached: the second notice waits.
+    ([1: .fails], [.publish("a"), .findQuestions, .ask("x"), .ask("y"), .end(isWanted: false)]),
+    (
+      [2: .fails],
+      [.publish("a"), .publish("b"), .findQuestions, .ask("x"), .ask("y"), .end(isWanted: false)]
+    ),
+    ([3: .fails], [.publish("a"), .publish("b"), .findQuestions, .end(isWanted: false)]),
+    ([4: .fails], [.publish("a"), .publish("b"), .findQuestions, .ask("x"), .end(isWanted: false)]),
+    ([1: .closes], [.publish("a"), .end(isWanted: false)]),
+    ([3: .closes], [.publish("a"), .publish("b"), .findQuestions, .end(isWanted: false)]),
+    ([4: .closes], [.publish("a"), .publish("b"), .findQuestions, .ask("x"), .end(isWanted: false)]),
+    (
+      [1: .isWanted, 4: .isWanted],
+      [.publish("a"), .publish("b"), .findQuestions, .ask("x"), .ask("y"), .end(isWanted: true)]
+    ),
+  ]
+
+  @Test(arguments: table.indices, closed.indices)
+  func `a round publishes, then asks, and ends early where nothing may go out`(row: Int, closing: Int) {
+    let (events, expected) = Self.table[row]
+    var round = NoticeRound()
+    let begins = (round.wanted(at: Self.open), round.begin(notices: ["a", "b"], questions: ["x", "y"]))
+    #expect(begins == (true, true))
+    let steps = steps(of: &round, questions: ["x", "y"], events, closing: closing)
+    #expect(steps == expected)
+    // Nothing is left of it.
+    let isWanted = round.wanted(at: Self.open)
+    #expect(isWanted)
+  }
+
+  @Test(arguments: closed.indices)
+  func `no round begins in the background or in a pause`(closing: Int) {
+    var round = NoticeRound()
+    let begins = [round.wanted(at: Self.closed[closing]), round.wanted(at: Self.open)]
+    #expect(begins == [false, true])
+    // It is not remembered either: the foreground, and the answer after a pause, begin one.
+    let isBegun = round.begin(notices: ["a"], questions: [])
+    #expect(isBegun)
+    let steps = steps(of: &round, questions: [], [:])
+    #expect(steps == [.publish("a"), .findQuestions, .end(isWanted: false)])
+  }
+
+  @Test func `a pause that is over holds nothing back`() {
+    let over = NoticeRound.Moment(
+      isAwake: true, pause: Wait(.asked, began: midday, milliseconds: 1_000),
+      now: midday.adding(milliseconds: 1_000))
+    var round = NoticeRound()
+    let isWanted = round.wanted(at: over)
+    #expect(isWanted)
+  }
+
+  @Test func `nothing pending begins no round`() {
+    var round = NoticeRound()
+    let begins = (round.wanted(at: Self.open), round.begin(notices: [], questions: []))
+    #expect(begins == (true, false))
+  }
+
+  @Test func `an order is asked about once in a process, and only when the question goes out`() {
+    var round = NoticeRound()
+    let questions = ["x", "y"]
+    var rounds: [[Step]] = []
+    for events in [[2: Event.closes], [:], [:]] where round.begin(notices: [], questions: questions) {
+      rounds.append(steps(of: &round, questions: questions, events))
+    }
+    #expect(rounds == ["x", "y"].map { [.findQuestions, .ask($0), .end(isWanted: false)] })
+  }
+}
