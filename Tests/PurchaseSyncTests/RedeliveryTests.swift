@@ -168,44 +168,6 @@ import Testing
     }
   }
 
-  // MARK: Copies
-
-  @Test func `copies of a long list stay within their limit, and a shared proof counts once`() {
-    let half = HeldTransactions.mostBytes / 2
-    let all = (0..<5).map { transaction("\($0)", [UInt8](repeating: UInt8($0), count: half)) }
-    #expect(HeldTransactions(all, account: nil).transactions.map(\.transactionID) == ["0", "1"])
-    let shared = (0..<5).map { transaction("\($0)", [UInt8](repeating: 7, count: half)) }
-    #expect(HeldTransactions(shared, account: nil).transactions.count == 5)
-    // One that is too long by itself is kept: the store would list it first again.
-    let long = transaction("9", [UInt8](repeating: 9, count: 3 * half))
-    #expect(HeldTransactions([long] + all, account: nil).transactions.map(\.transactionID) == ["9"])
-  }
-
-  @Test func `a transaction that arrives by itself leaves no copy`() {
-    let all = ["1", "2", "1"].map { transaction($0, [1]) }
-    var held = HeldTransactions(all, account: "apple-id")
-    held.forget(all[0].key)
-    #expect(held.transactions.map(\.transactionID) == ["2"])
-    held.forget(all[1].key)
-    #expect(held.isEmpty)
-  }
-
-  @Test func `a transaction that will never fit holds up no other`() {
-    var intake = Intake(account: nil)
-    intake.wasRefused(
-      transaction("1", [1]), .queue(.queueFull(.textBytes, needed: 9_000, allowed: 8_192)))
-    #expect(intake.left.isEmpty && intake.full == nil && intake.refused.map(\.key.rawValue).count == 1)
-    let full = SyncError.queue(.queueFull(.entries, needed: 65, allowed: 64))
-    intake.wasRefused(transaction("2", [1]), full)
-    #expect(intake.left.map(\.transactionID) == ["2"] && intake.full == full)
-  }
-
-  private func transaction(_ id: String, _ proof: [UInt8]) -> StoreTransaction {
-    StoreTransaction(
-      environment: .production, transactionID: id, originalTransactionID: id, productID: "gems", quantity: 1,
-      purchasedAt: midday, accountToken: nil, proof: Payload(kind: "signedTransaction", bytes: proof))
-  }
-
   // MARK: The machine
 
   @Test func `transactions that come together go in one upload`() throws {

@@ -66,20 +66,4 @@ import Testing
       #expect(credits.value == 1)
     }
   }
-
-  @Test func `only refusals over an hour are lasting, and a sign-in begins that hour anew`() {
-    var refused = RefusedToken("old", at: 0)
-    #expect(!refused.isLasting)
-    refused.refused("newer", at: Self.hour - 1)
-    #expect(refused.token == "newer")
-    #expect(!refused.isLasting, "one refusal long ago says nothing of now")
-    refused.refused("newer", at: Self.hour)
-    #expect(refused.isLasting)
-    refused.signedIn()
-    #expect(!refused.isLasting)
-    refused.refused("newer", at: 2 * Self.hour - 1)
-    #expect(!refused.isLasting)
-    refused.refused("newer", at: 2 * Self.hour)
-    #expect(refused.isLasting)
-  }
 }

@@ -77,7 +77,7 @@ import Testing
         lifecycle: .explicit, credentials: { _ in Self.secret }, fulfil: { _ in })
       _ = try await shop.purchase("gems", for: "alice")
       let engine = try await shop.syncEngine()
-      #expect(await engine.refusedTokens[.account("alice")]?.token == Self.secret)
+      #expect(await engine.decisions.tokens.refused(of: "alice") == Self.secret)
       for text in texts(of: shop) + texts(of: engine) { #expect(!isShown(text), "\(text)") }
       await shop.close()
     }

@@ -16,7 +16,7 @@ extension SyncEngine {
   func credential(of account: String) async -> Credential {
     let credentials = self.credentials
     let limit = limit(configuration.credentialTimeLimit, of: .credentials, about: account)
-    let request = CredentialRequest(account: account, refusedToken: refusedTokens[.account(account)]?.token)
+    let request = CredentialRequest(account: account, refusedToken: decisions.tokens.refused(of: account))
     saw(.calls(.credentials))
     let answer = await limit.answer { () async -> String?? in
       let token = await credentials(request)
@@ -58,9 +58,7 @@ extension SyncEngine {
     case .none: return .none
     case .late: return .late
     case .token(let credential):
-      // A refused token is sent again, at the pace of the lane: the backend may take it by now, and only it can say so.
-      let refused = refusedTokens[.account(account)]
-      if let refused, refused.isLasting, credential.token == refused.token { return .none }
+      if decisions.tokens.isRefusedForLong(credential) { return .none }
       return .account(credential)
     }
   }
@@ -75,14 +73,8 @@ extension SyncEngine {
     }
   }
 
-  /// What the backend did with a token.
-  enum TokenEnd { case taken, refused }
-
-  /// Remembers a token that the backend refused, until it takes one of this account.
-  func heard(_ end: TokenEnd, _ account: AccountCredential) {
-    let lane = Lane.account(account.account)
-    guard end == .refused else { return refusedTokens[lane] = nil }
-    refusedTokens[lane, default: RefusedToken(account.token, at: uptime)].refused(account.token, at: uptime)
+  func heard(_ end: TokenBook.End, _ account: AccountCredential) {
+    decisions.tokens.ended(end, account, at: uptime)
   }
 
   /// The failure of an upload or an adoption without credentials.

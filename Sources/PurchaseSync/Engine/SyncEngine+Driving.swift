@@ -60,10 +60,7 @@ extension SyncEngine {
   /// Closes the file; the next call opens it again.
   func closeFile() {
     opened = nil
-    // The store is asked again when the file is open again.
-    held = HeldTransactions()
-    // Those that are pending are found again by the next machine.
-    finishCalls = FinishCalls()
+    decisions.fileClosed()
     session.drop()
   }
 
@@ -215,10 +212,10 @@ extension SyncEngine {
     switch action {
     case .emit(let event): emit(event)
     case .wake(let due): setTimer(due)
-    case .finish(let tombstone): if presence.place != .background { finishCalls.add(tombstone) }
+    case .finish(let tombstone): if presence.place != .background { decisions.finishes.add(tombstone) }
     case .send(let lane, let entries): upload(lane, entries)
     case .readReceipt(let key): if presence.place != .background { readReceipt(for: key) }
-    case .listStore: if !takeHeld() { listStore() }
+    case .listStore: if !takeCopies() { listStore() }
     case .adopt(let account): adopt(for: account)
     case .storageFailed(let error):
       report(failed(error))

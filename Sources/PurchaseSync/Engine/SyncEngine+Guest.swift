@@ -18,7 +18,7 @@ extension SyncEngine {
     case .redemption:
       try requireCapacity(for: wish)
       let order = unstored(wish, "code-", token: configuration.system.uuid())
-      redeeming[order.number] = order.account
+      decisions.sheets.openRedemption(order.number, for: order.account)
       return order
     }
   }
@@ -71,7 +71,7 @@ extension SyncEngine {
   // MARK: Offer codes
 
   /// The sheet has ended.
-  func endRedemption(_ number: String) { redeeming[number] = nil }
+  func endRedemption(_ number: String) { decisions.sheets.endRedemption(number) }
 
   /// Takes what a code has given to the account that redeemed it.
   func receive(_ transaction: StoreTransaction, redeemedFor account: String) throws(SyncError) {
@@ -81,14 +81,7 @@ extension SyncEngine {
 
   /// For whom a purchase is that names no owner: of a code, for the account whose sheet is open.
   func user(of transaction: StoreTransaction) -> AppUser {
-    let user = self.user
-    guard transaction.offerType == .code, transaction.accountToken == nil,
-      // Of two accounts at once neither is certain.
-      redeeming.count == 1, let account = redeeming.values.first,
-      // A sheet that never ends says nothing of the next person.
-      user.account?.utf8.elementsEqual(account.utf8) ?? true
-    else { return user }
-    return AppUser(account: account, policy: .signedInAccount)
+    decisions.sheets.user(of: transaction, user)
   }
 
   // MARK: Known before

@@ -10,7 +10,7 @@ extension SyncEngine {
   public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
     let isBack = reason == .foreground && isSuspended
     if reason == .foreground { presence.cameToForeground() }
-    if case .signedIn(let account) = reason { refusedTokens[.account(account)]?.signedIn() }
+    if case .signedIn(let account) = reason { decisions.tokens.signedIn(account) }
     if wakes.takes(reason, at: uptime) || isBack || isShutDown { try wakeNow(reason) } else { wakeLater() }
     saw(.woken(reason))
     changes.send()

@@ -5,24 +5,24 @@ extension SyncEngine {
   /// The most transactions of one commit: other processes of this installation wait for it.
   private static var mostPerCommit: Int { UploadRequest.mostClaims }
 
-  /// Takes over the unfinished transactions of the store. A listing that is asked for while one runs follows it: the first
-  /// may have begun too early. One that fails is repeated by itself, after the pauses of the policy's backoff.
+  /// Takes over the unfinished transactions of the store: now, or when `ListingTurns` says.
   func listStore() {
     // In the background only for a caller: the foreground lists.
     guard presence.place != .background || listed.isWaitedFor else { return }
-    switch listing {
-    case .idle: break
-    case .failed: endListingTimer()
-    case .running, .runningAndWanted:
-      listing = .runningAndWanted
-      return
-    case .waiting: return
-    }
-    guard listings.takes(at: uptime) || isShutDown else {
-      return listLater(.waiting, after: listings.wait(at: uptime))
-    }
-    listing = .running
     guard !isShutDown else { return listed.end() }
+    perform(decisions.listings.wanted(at: uptime))
+  }
+
+  private func perform(_ step: ListingTurns.Step) {
+    switch step {
+    case .nothing: return
+    case .list: callStore()
+    case .wait(let milliseconds): listLater(milliseconds)
+    }
+  }
+
+  private func callStore() {
+    endListingTimer()
     listed.begin()
     saw(.calls(.store))
     let (store, limit) = (self.store, storeLimit(of: "unfinished"))
@@ -35,23 +35,22 @@ extension SyncEngine {
     }
   }
 
-  private func listLater(_ state: Listing, after wait: Int64) {
-    listing = state
+  private func listLater(_ milliseconds: Int64) {
+    endListingTimer()
     let sleep = configuration.system.sleep
     listingTimer = Task { [weak self] in
       do {
-        try await sleep(max(1, wait))
+        try await sleep(max(1, milliseconds))
       } catch {
-        return  // As below.
+        return  // Another timer, or stopped.
       }
       await self?.listWaiting()
     }
   }
 
   private func listWaiting() {
-    guard listing == .waiting || listing == .failed else { return }
-    listing = .idle
-    listStore()
+    guard !isShutDown else { return }
+    perform(decisions.listings.momentCame(at: uptime))
   }
 
   private func endListingTimer() {
@@ -59,11 +58,10 @@ extension SyncEngine {
     listingTimer = nil
   }
 
-  /// The engine is suspended or shut down, and a listing waits for its moment. The foreground asks for one.
+  /// The engine is suspended or shut down: callers that wait for a listing that waits for its moment get none.
   func endListingWait() {
     endListingTimer()
-    guard listing == .waiting || listing == .failed else { return }
-    listing = .idle
+    guard decisions.listings.stopped() else { return }
     listed.begin()
     listed.end(nil)
   }
@@ -80,8 +78,7 @@ extension SyncEngine {
   private func took(_ listed: StoreListing?) {
     presence.callBegins()
     defer { callEnded() }
-    let isWanted = if case .runningAndWanted = listing { true } else { false }
-    listing = .idle
+    let isWanted = decisions.listings.ended()
     defer {
       self.listed.end(listed)
       if isWanted { listStore() }
@@ -95,41 +92,35 @@ extension SyncEngine {
       }
       return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
-    held = HeldTransactions()
-    var intake = Intake(account: listed.account)
+    var intake = decisions.tray.listed(for: listed.account)
     guard take(listed.transactions, &intake) else { return }
     let keys = intake.keys
-    held = HeldTransactions(intake.left, account: listed.account)
+    decisions.tray.keepsRest(of: intake)
     takeRestored()
-    overflow.formIntersection(keys.union(restoring.map(\.transaction.key)))
+    decisions.tray.storeHoldsOnly(keys)
     guard listed.isComplete else {
       report(.store(reason: "its list of unfinished transactions did not end"))
       if !isSuspended { listAgain(unless: isWanted) }
       return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
-    failedListings = 0
+    decisions.listings.succeeded()
     feed(generation) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: listed.account, now: now)
     }
   }
 
-  private func listAgain(unless isWanted: Bool) {
-    failedListings += 1
-    guard !isWanted else { return }
-    listLater(.failed, after: configuration.retry.ceiling(afterFailures: failedListings))
+  private func listAgain(unless isFollowed: Bool) {
+    perform(decisions.listings.failed(isFollowed: isFollowed, configuration.retry))
   }
 
-  /// The machine asks for what the store keeps: what its last list had comes first. False if the store is to be asked.
-  func takeHeld() -> Bool {
-    if case .running = listing { return false }
-    if case .runningAndWanted = listing { return false }
-    guard !held.isEmpty, opened != nil else { return false }
-    var intake = Intake(account: held.account, isHeld: true)
-    let transactions = held.transactions
-    held = HeldTransactions()
-    guard take(transactions, &intake) else { return true }
-    // If nothing fits, a newer list is better than these.
-    if !intake.taken.isEmpty { held = HeldTransactions(intake.left, account: intake.account) }
+  /// The machine asks for what the store keeps: copies of its last list come first. False if the store is to be asked.
+  func takeCopies() -> Bool {
+    guard !decisions.listings.isRunning, opened != nil, let copies = decisions.tray.takesCopies() else {
+      return false
+    }
+    var intake = copies.intake
+    guard take(copies.transactions, &intake) else { return true }
+    decisions.tray.tookCopies(intake)
     feed(generation) { (machine, now) throws(QueueError) in machine.heldArrived(now: now) }
     return true
   }
@@ -178,10 +169,10 @@ extension SyncEngine {
     }
     let known = intake.taken.count
     intake = tried
-    intake.toldRefused()
-    overflow.subtract(tried.taken[known...])
+    intake.publishedRefusals()
+    decisions.tray.stored(tried.taken[known...])
     perform(withWarnings(actions))
-    tellRefused(tried.refused)
+    publish(tried.refused)
     return true
   }
 
@@ -190,7 +181,10 @@ extension SyncEngine {
     _ transaction: StoreTransaction, of user: AppUser, _ intake: inout Intake,
     _ machine: inout SyncMachine<SyncFile>, _ file: SyncFile, _ now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
-    guard try isToTry(transaction, &intake, file) else { return [] }
+    let isToTry = try intake.tries(transaction) { () throws(QueueError) in
+      try file.queue.isKnown(transaction.key)
+    }
+    guard isToTry else { return [] }
     configuration.checkpoint?(.transactionArrived)
     do throws(QueueError) {
       let actions = try file.queue.together { () throws(QueueError) in
@@ -212,10 +206,10 @@ extension SyncEngine {
     for transaction in part {
       do throws(SyncError) {
         let isToTry = try withFile { (file) throws(QueueError) in
-          try self.isToTry(transaction, &intake, file)
+          try intake.tries(transaction) { () throws(QueueError) in try file.queue.isKnown(transaction.key) }
         }
-        tellRefused(intake.refused)
-        intake.toldRefused()
+        publish(intake.refused)
+        intake.publishedRefusals()
         guard isToTry else { continue }
         try receive(transaction, storeAccount: intake.account)
         intake.took(transaction.key)
@@ -224,7 +218,7 @@ extension SyncEngine {
         // The app knows of this one. The others may be updates of known transactions.
         case .queue(.queueFull):
           intake.wasRefused(transaction, error)
-          intake.toldRefused()
+          intake.publishedRefusals()
         // An invalid transaction must not hold up the others.
         case .queue(.invalid): report(error)
         default:
@@ -235,28 +229,6 @@ extension SyncEngine {
       }
     }
     return true
-  }
-
-  /// Whether to try to take the transaction. If the store lists a thousand transactions, one that does not fit costs a
-  /// query and no write.
-  private func isToTry(
-    _ transaction: StoreTransaction, _ intake: inout Intake, _ file: SyncFile
-  ) throws(QueueError) -> Bool {
-    let isNew = intake.tries(transaction.key)
-    if intake.isHeld {
-      // Each of them was new at the time of its list.
-      guard intake.full == nil else {
-        intake.leaves([transaction])
-        return false
-      }
-      // Another proof of one that was taken just now is tried too.
-      return try isNew ? !file.queue.isKnown(transaction.key) : intake.taken.contains(transaction.key)
-    }
-    guard let full = intake.full, transaction.accountToken == nil,
-      try !file.queue.isKnown(transaction.key)
-    else { return true }
-    intake.wasRefused(transaction, full)
-    return false
   }
 
   /// Whether the transaction needs new capacity: it is not known, and no order has reserved capacity for it.
@@ -283,7 +255,7 @@ extension SyncEngine {
   }
 
   /// Transactions of a commit that were not taken.
-  private func tellRefused(_ refused: [(key: EntryKey, error: SyncError)]) {
+  private func publish(_ refused: [(key: EntryKey, error: SyncError)]) {
     var isFull = false
     for (key, error) in refused {
       guard case .queue(.queueFull) = error else {
@@ -299,7 +271,7 @@ extension SyncEngine {
 
   /// Publishes each transaction that the store keeps for lack of capacity, once.
   func overflows(_ key: EntryKey, _ error: SyncError) {
-    if overflow.insert(key).inserted { emit(.queueFull(key, error)) }
+    if decisions.tray.lacksCapacity(for: key) { emit(.queueFull(key, error)) }
   }
 }
 

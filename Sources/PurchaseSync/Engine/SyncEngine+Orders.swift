@@ -27,7 +27,7 @@ extension SyncEngine {
       throw .encoding(what: "an order whose account and product have \(wish.bytes) bytes")
     }
     let order = try await anOrder(for: wish, context)
-    handedOut[order.number] = handedOut.count + 1
+    decisions.sheets.open(for: order.number)
     return order
   }
 
@@ -38,7 +38,7 @@ extension SyncEngine {
     for wish: OrderWish, _ context: PurchaseContext?
   ) async throws(SyncError) -> PurchaseOrder {
     let known = try withFile { (file) throws(QueueError) in
-      try file.reuse(wish, context: context, excluding: Set(handedOut.keys), now: configuration.now())
+      try file.reuse(wish, context: context, excluding: decisions.sheets.orders, now: configuration.now())
     }
     if let known { return known }
     switch configuration.orderPolicy {
@@ -222,7 +222,7 @@ extension SyncEngine {
     presence.callBegins()
     defer { callEnded() }
     let number = order.number
-    let isTakenBefore = (takenAfter[transaction.key] ?? 0) < (handedOut[number] ?? 0)
+    let isTakenBefore = decisions.sheets.came(transaction.key, before: number)
     let isExisting = try withFile { (file) throws(QueueError) in
       try file.isExisting(transaction, for: number, isTakenBefore: isTakenBefore)
     }
@@ -254,12 +254,12 @@ extension SyncEngine {
   /// Remembers whether a transaction came before an order was handed out.
   func noteArrival(of transaction: StoreTransaction) throws(SyncError) {
     let key = transaction.key
-    guard !handedOut.isEmpty, takenAfter[key] == nil else { return }
+    guard decisions.sheets.isToNote(key) else { return }
     let isNew = try withFile { (file) throws(QueueError) in
       guard try file.queue.entry(key) == nil else { return false }
       return try file.queue.tombstone(key) == nil
     }
-    if isNew { takenAfter[key] = handedOut.count }
+    if isNew { decisions.sheets.arrived(key) }
   }
 
   /// The orders of the journal, by the time they were made. Old ones are removed: those without a payment after 60 days,

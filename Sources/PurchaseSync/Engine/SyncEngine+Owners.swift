@@ -62,7 +62,7 @@ extension SyncEngine {
 
   private func decideOwner(of entry: Entry, _ account: String?) throws(SyncError) {
     let (user, now) = (self.user, configuration.now())
-    ownerFailures[entry.key] = nil
+    decisions.owners.answered(entry.key)
     let decided = try withFile { (file) throws(QueueError) in
       try file.decideOwner(of: entry.key, named: account, user, now: now)
     }
@@ -71,11 +71,8 @@ extension SyncEngine {
   }
 
   private func postponeAsking(about key: EntryKey) throws(SyncError) {
-    let failures = (ownerFailures[key] ?? 0) + 1
-    ownerFailures[key] = failures
     let now = configuration.now()
-    let wait = Wait(
-      .backoff, began: now, milliseconds: configuration.retry.ceiling(afterFailures: failures))
+    let wait = decisions.owners.failed(key, now: now, configuration.retry)
     let reason = "the app did not say whose its account token is"
     try withFile { (file) throws(QueueError) in
       // It may have been discarded since.

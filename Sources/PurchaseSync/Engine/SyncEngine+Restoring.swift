@@ -1,13 +1,6 @@
 import AppStoreReceipts
 import PurchaseQueue
 
-/// One transaction that the user restored.
-struct RestoredTransaction: Sendable {
-  var transaction: StoreTransaction
-  /// Whether the user asked for it in this run of the app. Then another account's purchase is asked about again.
-  var isAsked: Bool
-}
-
 /// Restoring purchases.
 extension SyncEngine {
   /// Takes over what the store account owns. **Only when the user asked for it**: the store may ask for a password, for
@@ -27,7 +20,7 @@ extension SyncEngine {
     }
     guard let answer else { throw .store(reason: "it did not list what its account owns") }
     guard let owned = answer else { return try await refreshReceipt() }
-    restoring = owned.map { RestoredTransaction(transaction: $0, isAsked: true) }
+    decisions.tray.restores(owned.map { RestoredTransaction(transaction: $0, isAsked: true) })
     let failure = try await takeRestoredAfterListing()
     try wake(.userAsked)
     if let failure { throw failure }
@@ -55,7 +48,7 @@ extension SyncEngine {
     guard let answer else { throw .store(reason: "the receipt could not be refreshed") }
     guard let bytes = answer else { return }
     do throws(ReceiptDecodingError) {
-      restoring = try Self.restored(from: bytes, isAsked: true)
+      decisions.tray.restores(try Self.restored(from: bytes, isAsked: true))
     } catch {
       throw .store(reason: "the refreshed receipt is \(error)")
     }
@@ -68,7 +61,7 @@ extension SyncEngine {
   /// first: else the payment would be taken for another person's. If the store does not list, what was restored waits for
   /// the next list, also after a restart.
   private func takeRestoredAfterListing() async throws(SyncError) -> SyncError? {
-    note(isRestoring: !restoring.isEmpty)
+    note(isRestoring: !decisions.tray.restoring.isEmpty)
     let limit = storeLimit(of: "unfinished")
     let listing = try await call { engine in .success(await limit.answer { await engine.list() }) }
     guard listing != nil else { throw .store(reason: "it did not list its unfinished transactions") }
@@ -87,38 +80,28 @@ extension SyncEngine {
   /// capacity.
   @discardableResult
   func takeRestored() -> SyncError? {
+    let restoring = decisions.tray.restoring
     guard !restoring.isEmpty else { return nil }
     presence.callBegins()
     defer { callEnded() }
-    var left: [RestoredTransaction] = []
-    var failure: SyncError?
-    // Why there is no capacity for one more entry, once that is known.
-    var full: SyncError?
+    var intake = RestoreIntake()
     for restored in restoring {
       let transaction = restored.transaction
       do throws(SyncError) {
-        if let full, try isOneMore(transaction) {
+        if let full = intake.full, try isOneMore(transaction) {
           overflows(transaction.key, full)
-          left.append(restored)
+          intake.leaves(restored)
           continue
         }
         try receive(
           transaction, storeAccount: nil, isRestored: restored.isAsked, user: user(ofRestored: transaction))
       } catch {
-        switch error {
-        case .queue(.queueFull(.entries, _, _)): full = error
-        case .queue(.queueFull): break
-        case .queue(.invalid):
-          failure = failure ?? error
-          continue
-        default: failure = failure ?? error
-        }
-        left.append(restored)
+        intake.failed(restored, error)
       }
     }
-    restoring = left
-    note(isRestoring: !left.isEmpty)
-    return failure
+    decisions.tray.restores(intake.left)
+    note(isRestoring: !intake.left.isEmpty)
+    return intake.failure
   }
 
   private static var fact: String { "restoring" }
@@ -171,8 +154,8 @@ extension SyncEngine {
   }
 
   private func foundAgain(_ found: [RestoredTransaction]) {
-    guard !isShutDown, restoring.isEmpty else { return }
-    restoring = found
+    guard !isShutDown, decisions.tray.restoring.isEmpty else { return }
+    decisions.tray.restores(found)
     // They are taken when the store's list is.
     listStore()
   }

@@ -18,7 +18,7 @@ extension SyncEngine {
 
   /// Begins calls for the finishes that wait.
   func beginFinishes() {
-    while !isShutDown, let call = finishCalls.next() {
+    while !isShutDown, let call = decisions.finishes.next() {
       configuration.checkpoint?(.finishCalling)
       saw(.calls(.store))
       let (store, limit, generation, meter) = (
@@ -52,7 +52,7 @@ extension SyncEngine {
     configuration.checkpoint?(.finishCalled)
     guard generation == self.generation else { return }
     let failed = zip(call, ends).filter { $1 == .failed }.map(\.0.key)
-    finishCalls.ended(call, failed: Set(failed))
+    decisions.finishes.ended(call, failed: Set(failed))
     if !recordTogether(call, ends) {
       for (tombstone, end) in zip(call, ends) {
         feed(generation) { (machine, now) throws(QueueError) in

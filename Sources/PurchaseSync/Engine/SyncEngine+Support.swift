@@ -77,7 +77,7 @@ extension SyncEngine {
         snapshot.deviceAdoptions.append(
           SyncSnapshot.DeviceAdoption(account: claim.account, needsSignIn: needsSignIn))
       }
-      snapshot.isStoreHoldingMore = machine.isStoreHoldingMore || !restoring.isEmpty
+      snapshot.isStoreHoldingMore = machine.isStoreHoldingMore || !decisions.tray.restoring.isEmpty
       return snapshot
     }
   }

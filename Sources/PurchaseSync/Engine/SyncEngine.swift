@@ -23,6 +23,7 @@ public actor SyncEngine {
   let lateCalls = LateCalls()
   let session: QueueSession
   var opened: Opened?
+  var decisions = Decisions()
   /// Counts machines: answers to requests of an earlier one are ignored.
   var generation = 0
   var events = EventStreams()
@@ -40,9 +41,6 @@ public actor SyncEngine {
   var wakes = WakePace()
   /// Waits for the moment of the wakes that came too fast.
   var wakeTimer: Task<Void, Never>?
-  var listings = CallPace.listings
-  /// How many listings in a row have failed.
-  var failedListings = 0
   /// Waits for the moment of a listing that was asked for too soon, or that repeats one that failed.
   var listingTimer: Task<Void, Never>?
   /// Where the app is: a machine that is made in the background sends nothing either.
@@ -51,29 +49,9 @@ public actor SyncEngine {
   let changes = ChangeSignal()
   /// Why lanes wait, as it was published last.
   var waits: [Lane: String] = [:]
-  /// A listing of the store is under way; one more was asked for since.
-  var listing: Listing = .idle
   var listed = ListingCallers()
-  /// Finishes that wait for a call of the store.
-  var finishCalls = FinishCalls()
-  /// Transactions that the store keeps for lack of capacity, and that were published.
-  var overflow: Set<EntryKey> = []
-  /// Transactions of the last listing for which there was no capacity.
-  var held = HeldTransactions()
-  /// Transactions of a restored receipt that are not stored yet, for lack of capacity.
-  var restoring: [RestoredTransaction] = []
-  /// Of each account's lane: the token that the backend refused last, until it takes one. Never logged.
-  var refusedTokens: [Lane: RefusedToken] = [:]
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
-  /// The orders that this process handed out, counted: their sheets may be open.
-  var handedOut: [String: Int] = [:]
-  /// Transactions without a token that came after the first order: how many orders were handed out by then.
-  var takenAfter: [EntryKey: Int] = [:]
-  /// The accounts whose sheets for offer codes are open.
-  var redeeming: [String: String] = [:]
-  /// How often the app did not say whose the token of an entry is.
-  var ownerFailures: [EntryKey: Int] = [:]
   var notices = NoticeRound()
 
   /// The open file and its machine.
@@ -82,8 +60,6 @@ public actor SyncEngine {
     var machine: SyncMachine<SyncFile>
   }
 
-  /// Whether the store is being listed, waits for the pace, or is listed again after a failure.
-  enum Listing { case idle, waiting, failed, running, runningAndWanted }
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, backend: AppBackend,
@@ -149,8 +125,7 @@ public actor SyncEngine {
     configuration.checkpoint?(.transactionArrived)
     presence.callBegins()
     defer { callEnded() }
-    // This one is newer than the same one of an earlier list.
-    if overflow.contains(transaction.key) { held.forget(transaction.key) }
+    decisions.tray.arrives(transaction.key)
     var user = user ?? self.user(of: transaction)
     user.paidOrder = order
     let arrival = user
@@ -175,7 +150,7 @@ public actor SyncEngine {
       }
       throw error
     }
-    overflow.remove(transaction.key)
+    decisions.tray.stored(CollectionOfOne(transaction.key))
   }
 
   /// The person who uses the app now, and for whom unclaimed purchases are.

@@ -1,0 +1,17 @@
+/// What the engine decides beside its machine. None of these values does I/O; each has its events, its diagram, and a test
+/// that runs without the engine. They know nothing of each other.
+struct Decisions {
+  var tokens = TokenBook()
+  var sheets = OpenSheets()
+  var listings = ListingTurns()
+  var tray = StoreTray()
+  var owners = OwnerQuestions()
+  /// Finishes that wait for a call of the store.
+  var finishes = FinishCalls()
+
+  /// The file is closed. The next machine finds again what is pending.
+  mutating func fileClosed() {
+    tray.fileClosed()
+    finishes = FinishCalls()
+  }
+}

@@ -1,0 +1,60 @@
+import PurchaseQueue
+
+/// The tokens that the backend refused, until it takes one of the same account. Pure: the caller passes the moment, in
+/// milliseconds of the monotonic clock. Never logged.
+///
+/// ```
+///               refused                      refused again, an hour after the first
+///   (no row) ───────────▶ refused for now ─────────────────────────────────────────▶ refused for long
+///      ▲                   │   ▲                                                       │   │
+///      └──── taken ────────┘   └────────────────────── signed in ──────────────────────┘   │
+///      └──── taken ────────────────────────────────────────────────────────────────────────┘
+/// ```
+///
+/// A token that is refused for now is sent again, at the pace of its lane: the backend may take it by now, and only it can
+/// say so. One that is refused for long goes with no upload of the device any more: an account that is gone must not hold up
+/// the device for ever.
+struct TokenBook: CustomReflectable {
+  /// What the backend did with a token.
+  enum End { case taken, refused }
+
+  private struct Row {
+    /// The one that was refused last.
+    var token: String
+    /// When the first and the last of the refusals came, of those in a row.
+    var first: Int64
+    var last: Int64
+  }
+
+  private var rows: [Lane: Row] = [:]
+
+  /// An hour.
+  static var patience: Int64 { 3_600_000 }
+
+  /// The token of the account that the backend refused last; nil if it took the last one.
+  func refused(of account: String) -> String? { rows[.account(account)]?.token }
+
+  /// The backend has answered a request with this credential.
+  mutating func ended(_ end: End, _ credential: AccountCredential, at now: Int64) {
+    let account = Lane.account(credential.account)
+    guard end == .refused else { return rows[account] = nil }
+    rows[account] = Row(token: credential.token, first: rows[account]?.first ?? now, last: now)
+  }
+
+  /// The account has signed in: the refusals before say nothing of it.
+  mutating func signedIn(_ account: String) {
+    guard let last = rows[.account(account)]?.last else { return }
+    rows[.account(account)]?.first = last
+  }
+
+  /// Whether an upload of the device goes without this credential.
+  func isRefusedForLong(_ credential: AccountCredential) -> Bool {
+    guard let row = rows[.account(credential.account)], row.last - row.first >= Self.patience else {
+      return false
+    }
+    return credential.token == row.token
+  }
+
+  /// Without the tokens.
+  var customMirror: Mirror { Mirror(self, children: ["accounts": rows.count]) }
+}
