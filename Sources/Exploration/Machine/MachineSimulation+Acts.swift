@@ -254,6 +254,7 @@ extension MachineSimulation {
     tell("phone \(process.phone.number + 1): to the background")
     process.isSuspended = true
     process.timerAt = nil
+    _ = process.listings.stopped()
     process.machine.suspended()
     // Requests without a reply within a few seconds are cancelled.
     for number in process.uploads where number >= 0 {

@@ -63,29 +63,34 @@ extension MachineSimulation {
 
   // MARK: Listing
 
-  /// A request during a listing repeats it afterwards.
   func list(_ process: Process) {
     guard process.isAlive else { return }
-    guard !process.isListing else { return process.wantsListing = true }
-    process.isListing = true
+    follow(process.listings.wanted(at: now), process)
+  }
+
+  private func follow(_ step: ListingTurns.Step, _ process: Process) {
+    switch step {
+    case .nothing: return
+    case .list: beginListing(process)
+    case .wait(let pause):
+      plan(.listAgain, at: now + pause, process.number, process.launch, process.listings.failures)
+    }
+  }
+
+  private func beginListing(_ process: Process) {
     countStoreCall(process)
     noteListing(by: process)
     plan(.listed, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch)
   }
 
   func listed(_ process: Process) {
-    process.isListing = false
-    defer {
-      if process.wantsListing, process.isAlive {
-        process.wantsListing = false
-        list(process)
-      }
-    }
+    let isFollowed = process.listings.ended()
+    defer { if isFollowed { list(process) } }
     if bug == .listsWithoutEnd {
       deeds.note()
-      process.wantsListing = true
+      beginListing(process)
     }
-    if strikes(.listingFails, process.phone, &shop) { return listingFailed(process) }
+    if strikes(.listingFails, process.phone, &shop) { return listingFailed(process, isFollowed: isFollowed) }
     let account = process.phone.storeAccount
     let name = Names.storeAccounts[account]
     var keys: Set<EntryKey> = []
@@ -98,25 +103,24 @@ extension MachineSimulation {
         guard arrive(Int(sale), process, listedFor: name) else { return }
       }
     }
-    process.failedListings = 0
+    process.listings.succeeded()
     feed(process) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: name, now: now)
     }
   }
 
   /// It is repeated after a backoff, or in the foreground.
-  private func listingFailed(_ process: Process) {
+  private func listingFailed(_ process: Process, isFollowed: Bool) {
     if bug == .listingGivenUp { return deeds.note() }
-    process.failedListings += 1
     feed(process) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     guard process.isAlive else { return }
-    let pause = policy.ceiling(afterFailures: process.failedListings)
-    plan(.listAgain, at: now + pause, process.number, process.launch, process.failedListings)
+    follow(process.listings.failed(isFollowed: isFollowed, policy), process)
   }
 
+  /// The moment of a list has come.
   func listAgain(_ process: Process) {
-    guard process.failedListings > 0, !process.isListing, !process.isSuspended else { return }
-    list(process)
+    guard !process.isSuspended else { return }
+    follow(process.listings.momentCame(at: now), process)
   }
 
   func receiptRead(_ process: Process, _ sale: Int) {

@@ -47,7 +47,7 @@ extension MachineSimulation {
     case .networkBack: break
     }
     noteWake(of: process, reason)
-    defer { if reason == .foreground { listAgain(process) } }
+    defer { if reason == .foreground { list(process) } }
     if bug == .wakeForgotten { return deeds.note() }
     feed(process) { (machine, now) throws(QueueError) in machine.woken(reason, now: now) }
   }

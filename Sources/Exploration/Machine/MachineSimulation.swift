@@ -223,7 +223,7 @@ package final class MachineSimulation {
     case .finishEnds: running(a, next.b) { finishEnds($0, c) }
     case .adoptionEnds: running(a, next.b) { adoptionEnds($0, c) }
     case .listed: running(a, next.b) { listed($0) }
-    case .listAgain: running(a, next.b) { if $0.failedListings == c { listAgain($0) } }
+    case .listAgain: running(a, next.b) { if $0.listings.failures == c { listAgain($0) } }
     case .receiptRead: running(a, next.b) { receiptRead($0, c) }
     case .delivery: deliver(a)
     case .notification: notified(of: a)

@@ -137,10 +137,7 @@ final class Process {
   /// When a call began that finishes transactions.
   var finishCallAt: Int64 = -1
   var adopting = 0
-  var isListing = false
-  var wantsListing = false
-  /// How many lists of the store in a row have failed.
-  var failedListings = 0
+  var listings = ListingTurns()
   /// What its app failed to fulfil, since the launch.
   var fulfilments = Fulfilments()
   var failedFulfilments: [EntryKey: Outcome] = [:]
@@ -197,7 +194,7 @@ final class Process {
     paid.removeAll(keepingCapacity: true)
     (fulfilments, failedFulfilments, fulfilsAt) = (Fulfilments(), [:], nil)
     fulfilledOutcomes = []
-    (adopting, isListing, wantsListing, failedListings) = (0, false, false, 0)
+    (adopting, listings) = (0, ListingTurns())
     (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)
     (wakes, hasPendingWakes) = (WakePace(), false)
     for lane in phone.leases.indices where phone.leases[lane] == number { phone.leases[lane] = -1 }

@@ -81,7 +81,7 @@ extension MachineSimulation {
     if !process.finishing.isEmpty {
       lines.append("finishes " + process.finishing.map { Names.id(Int($0)) }.joined(separator: ", "))
     }
-    if process.isListing { lines.append("lists the store") }
+    if process.listings.isRunning { lines.append("lists the store") }
     if let timer = process.timerAt { lines.append("timer at \(Trace.moment(timer))") }
     return lines
   }

@@ -14,25 +14,32 @@
 ///
 /// A list that is asked for while one is under way follows it: the first may have begun too early. One that fails is
 /// repeated by itself, after the pauses of the policy's backoff.
-struct ListingTurns: Hashable {
-  enum State: Hashable, CaseIterable { case idle, waiting, failed, running, runningAndWanted }
+package struct ListingTurns: Hashable, Sendable {
+  package enum State: Hashable, Sendable, CaseIterable {
+    case idle, waiting, failed, running, runningAndWanted
+  }
 
-  enum Step: Hashable {
+  package enum Step: Hashable, Sendable {
     case list
     /// The moment comes in so many milliseconds.
     case wait(Int64)
     case nothing
   }
 
-  private(set) var state = State.idle
+  package private(set) var state = State.idle
   private var pace = CallPace.listings
   /// How many lists in a row have failed.
-  private(set) var failures = 0
+  package private(set) var failures = 0
 
-  var isRunning: Bool { state == .running || state == .runningAndWanted }
+  package init() {}
+
+  package var isRunning: Bool { state == .running || state == .runningAndWanted }
+
+  /// Whether a list waits for its moment.
+  package var isPostponed: Bool { state == .waiting || state == .failed }
 
   /// A list is wanted.
-  mutating func wanted(at now: Int64) -> Step {
+  package mutating func wanted(at now: Int64) -> Step {
     switch state {
     case .running, .runningAndWanted:
       state = .runningAndWanted
@@ -49,29 +56,29 @@ struct ListingTurns: Hashable {
   }
 
   /// The moment of `wait` has come.
-  mutating func momentCame(at now: Int64) -> Step {
-    guard state == .waiting || state == .failed else { return .nothing }
+  package mutating func momentCame(at now: Int64) -> Step {
+    guard isPostponed else { return .nothing }
     state = .idle
     return wanted(at: now)
   }
 
   /// The engine is suspended, or shut down: the foreground asks for a list. True if one has waited for its moment.
-  mutating func stopped() -> Bool {
-    guard state == .waiting || state == .failed else { return false }
+  package mutating func stopped() -> Bool {
+    guard isPostponed else { return false }
     state = .idle
     return true
   }
 
   /// The call of the store has ended. True if another list was wanted since.
-  mutating func ended() -> Bool {
+  package mutating func ended() -> Bool {
     defer { state = .idle }
     return state == .runningAndWanted
   }
 
-  mutating func succeeded() { failures = 0 }
+  package mutating func succeeded() { failures = 0 }
 
   /// The list did not come, or did not end. `isFollowed`: another one follows anyway.
-  mutating func failed(isFollowed: Bool, _ policy: RetryPolicy) -> Step {
+  package mutating func failed(isFollowed: Bool, _ policy: RetryPolicy) -> Step {
     failures += 1
     guard !isFollowed, state == .idle else { return .nothing }
     state = .failed
