@@ -1,3 +1,5 @@
+import AppStoreReceipts
+import Foundation
 package import PurchaseQueue
 
 /// Answers matching's questions by queries.
@@ -45,4 +47,49 @@ extension OrderFacts {
   init(_ row: OrderRow) {
     self.init(row.order, expiresAt: row.order.expiresAt, boundTo: row.boundTo)
   }
+}
+
+/// Entries whose account token names no order here, and of which the app is asked whose they are.
+extension SyncFile {
+  /// The token of an entry, from its signed proof; nil if no proof shows one.
+  func token(of entry: Entry) throws(QueueError) -> UUID? {
+    for reference in entry.payloads where reference.kind == ProofKind.signedTransaction.rawValue {
+      guard let proof = try queue.payload(reference) else { continue }
+      do throws(ReceiptDecodingError) {
+        return try StoreTransaction(jws: String(decoding: proof.bytes, as: UTF8.self)).accountToken
+      } catch {
+        return nil  // The backend gets the proof, and decides.
+      }
+    }
+    return nil
+  }
+
+  /// The account of an order that came to be known since.
+  func account(of token: UUID) throws(QueueError) -> String? {
+    try journal.rows(TokenQuery(token, limit: 1)).first?.order.account
+  }
+
+  /// The app has said whose the token of an entry is; `account` is nil if it knows none. Returns the entry, in the lane of
+  /// its owner; nil if it is not there any more, or was sent.
+  func decideOwner(
+    of key: EntryKey, named account: String?, _ user: AppUser, now: Timestamp
+  ) throws(QueueError) -> Entry? {
+    guard let entry = try queue.entry(key), var details = EntryDetails(of: entry).known else { return nil }
+    let owner = account.map { (lane: Lane.account($0), evidence: .ownerNamedByApp) } ?? user.ownerByPolicy
+    details.decide(owner?.evidence)
+    return try queue.move(key, to: owner?.lane ?? entry.lane, details: try details.text(), now: now)
+  }
+}
+
+extension TransactionDetails {
+  /// Whether the app is to say whose the transaction's token is.
+  var waitsForOwner: Bool { words.contains(MatchEvidence.appIsAsked.rawValue) }
+
+  /// The app has said it, or the policy has.
+  fileprivate mutating func decide(_ found: MatchEvidence?) {
+    let rest = words.filter { $0 != MatchEvidence.appIsAsked.rawValue } + [found?.rawValue].compactMap { $0 }
+    evidence = rest.joined(separator: ",")
+  }
+
+  private var words: [String] { (evidence ?? "").split(separator: ",").map(String.init) }
 }

@@ -49,3 +49,65 @@ extension PurchaseOrder {
       state: told, createdAt: createdAt)
   }
 }
+
+/// Where an order is made.
+public enum OrderPolicy: Sendable, Hashable {
+  /// The backend makes each order: nothing can be bought without it. The default, because a backend can then refuse a
+  /// sale before the payment.
+  case backendOnly
+  /// The backend is asked first. If it does not answer within this time, the device makes the order, and registers it
+  /// with the upload or as soon as the backend is back. A backend that refuses is obeyed.
+  case backendFirst(timeLimit: Duration)
+  /// The device makes each order, and registers it later.
+  case deviceOnly
+}
+
+/// The result of asking the store for a payment. Hand it to ``SyncEngine/receive(_:for:)-(PurchaseResult,_)`` at once; the engine finishes the
+/// transaction.
+public enum PurchaseResult: Sendable, Hashable {
+  /// The store has a transaction for the user: a new one, or the earlier one of a product that the user owns already.
+  case purchased(StoreTransaction)
+  /// The payment waits for approval by another person (Ask to Buy) or by the bank. If it is approved, the
+  /// transaction comes with the store's updates, perhaps days later. The order stays open until then.
+  case pending
+  /// The sheet was closed. No payment is known, and one may still complete later: with some banks the user confirms it
+  /// in another app. The order stays matchable.
+  case cancelled
+}
+
+/// What an app wants to know again when a purchase is delivered: the paywall, the offer, the experiment.
+///
+/// It is kept with the order and comes back with its outcome, also after a deferred payment and after a reinstall. The
+/// engine does not read it and does not send it. Its description does not show the text, so that no log does.
+public struct PurchaseContext: Sendable, Hashable, Codable, ExpressibleByStringLiteral {
+  /// The most bytes of UTF-8.
+  public static let longest = 1_024
+
+  /// The app's text.
+  public var text: String
+
+  /// A context. `begin` refuses a text of more than ``longest`` bytes.
+  public init(_ text: String) { self.text = text }
+  /// A context from a literal.
+  public init(stringLiteral value: String) { self.init(value) }
+
+  /// The text alone.
+  public init(from decoder: any Decoder) throws {
+    text = try decoder.singleValueContainer().decode(String.self)
+  }
+
+  /// The text alone.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+}
+
+extension PurchaseContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The size, never the text.
+  public var description: String { "a context of \(text.utf8.count) bytes" }
+  /// The size, never the text.
+  public var debugDescription: String { description }
+  /// No children, so that no dump shows the text.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

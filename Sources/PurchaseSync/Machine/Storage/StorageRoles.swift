@@ -158,3 +158,11 @@ package protocol AdoptionStorage: AnyObject {
   /// The backend took the adoption for everything up to this place.
   func endAdoption(of account: String, throughPlace place: Int64) throws(QueueError)
 }
+
+/// Everything that the machine needs of the queue's file: the roles of `StorageRoles.swift` together.
+///
+/// A call that returns is durable. A call that throws has changed nothing. `StorageContractTests` states what an
+/// implementation keeps; the real file (`SyncFile`) and the one in memory (`MemoryStorage`) pass it.
+package protocol SyncStorage: TransactionStorage, LaneStorage, AttemptStorage, QuarantineStorage,
+  SettlementStorage, OwedUpdateStorage, AdoptionStorage
+{}
