@@ -57,7 +57,7 @@ import Testing
     var ledger = failing()
     let decision = ledger.admission(of: LaneBackoff(), for: .retry, now: midday, policy: Self.policy)
     if case .send(let admitted) = decision { try ledger.spend(admitted, in: storage, now: midday) }
-    let lanes = try storage.lanes()
+    let lanes = storage.lanes()
     func turns() throws -> [Lane] {
       try ledger.turns(of: lanes, in: storage, now: midday, policy: Self.policy)
     }
