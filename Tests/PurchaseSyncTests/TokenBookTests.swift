@@ -5,9 +5,10 @@ import Testing
 @Suite struct TokenBookTests {
   private static let hour = TokenBook.patience
 
-  private func refuse(_ token: String, of account: String? = "alice", at now: Int64, _ book: inout TokenBook)
-  {
-    book.ended(.refused, TokenBook.authorization(token), of: account, at: now)
+  private func refuse(
+    _ token: String, of account: String = "alice", at now: Int64, _ book: inout TokenBook
+  ) {
+    book.ended(.refused, AccountCredential(account: account, token: token), at: now)
   }
 
   private func isRefusedForLong(_ token: String, _ book: TokenBook) -> Bool {
