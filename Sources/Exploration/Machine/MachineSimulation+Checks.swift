@@ -13,9 +13,8 @@ extension MachineSimulation {
     let now = deviceNow(phone).milliseconds
     var isOut = false
     for other in processes where other.phone === phone && other.isAlive {
-      let number = other.uploads[lane]
-      guard number >= 0 else { continue }
-      if uploads[Int(number)].failure != .laneTaken { isOut = true }
+      let number = Int(other.uploads[lane])
+      if number >= 0, uploads[number].failure != .laneTaken { isOut = true }
     }
     checker.expect(.oneInFlight, !isOut, "a second request of lane \(Names.lanes[lane].rawValue)")
     checkOrder(entries, lane, shadow)
@@ -180,7 +179,7 @@ extension MachineSimulation {
     let now = deviceNow(process.phone).milliseconds
     switch failure.inLane(Names.lanes[lane]) {
     case .retry(_, let asked), .requestFailed(_, let asked):
-      process.isFailing = true
+      noteUnwell(process, failure)
       process.failingLanes |= 1 << lane
       process.floorOfLane[lane] = asked.map { now + min(max($0, 0), Self.day) } ?? 0
       process.phone.askedOfLane(lane, asked, at: self.now)
@@ -201,6 +200,11 @@ extension MachineSimulation {
     case .signInNeeded, .tokenRefused, .interrupted: process.waitingLanes |= 1 << lane
     case .proofMissing, .laneTaken, .unprepared, .accountRefused, .unreadable: break
     }
+  }
+
+  /// A failure at one request does not end the recovery of a backend that has just answered others.
+  private func noteUnwell(_ process: Process, _ failure: UploadFailure) {
+    if failure.blame == .nothing || process.recoveringSends == 0 { process.isFailing = true }
   }
 
   /// The file now holds what the process knows of the backend: the other one reads it before its next request.
@@ -228,7 +232,7 @@ extension MachineSimulation {
 
   func noteAdoptionFailure(_ failure: UploadFailure, _ process: Process) {
     switch failure {
-    case .retry, .requestFailed: process.isFailing = true
+    case .retry, .requestFailed: noteUnwell(process, failure)
     case .backendBusy(_, let asked):
       process.isFailing = true
       let now = deviceNow(process.phone).milliseconds

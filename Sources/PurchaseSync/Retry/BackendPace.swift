@@ -84,11 +84,14 @@ package struct BackendPace: Hashable, Sendable, Codable {
   ///
   /// - Parameters:
   ///   - retryAfterMilliseconds: Its Retry-After, if that holds for all lanes (429, 503).
-  ///   - isAboutRequest: Whether the answer is about what was sent. If not, the backend as a whole is unwell.
+  ///   - isAboutRequest: Whether the answer is about what was sent. If not, the backend as a whole is unwell. One in a
+  ///     recovery does not end it.
   package mutating func failed(
     retryAfterMilliseconds: Int64? = nil, isAboutRequest: Bool = false, now: Timestamp, policy: RetryPolicy,
     using random: inout some RandomNumberGenerator
   ) {
+    // The backend has just answered others, so they go on: it is this request at which it fails.
+    guard !isAboutRequest || !isRecovering else { return }
     isFailing = true
     pacedSendsLeft = 0
     pacedAt = now
