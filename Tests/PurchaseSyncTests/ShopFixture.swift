@@ -29,12 +29,12 @@ extension BuyingFixture {
   func shop(
     _ wallet: Wallet, configuration: SyncConfiguration? = nil, store: (any SellingStore)? = nil,
     transport: (any BackendTransport)? = nil, waiting: Duration = .seconds(3_000_000_000),
-    surroundings: Surroundings = Surroundings()
+    hooks: SystemHooks = SystemHooks()
   ) throws -> Shop {
     let accounts = self.accounts
     return Shop(
       store: store ?? self.store, backend: .transport(transport ?? self.transport),
-      configuration: try configuration ?? self.configuration(), surroundings: surroundings,
+      configuration: try configuration ?? self.configuration(), hooks: hooks,
       waiting: waiting, credentials: { accounts.token(of: $0.account) }, fulfil: { try wallet.take($0) })
   }
 

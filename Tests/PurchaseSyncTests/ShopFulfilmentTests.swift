@@ -35,7 +35,7 @@ import Testing
     let accounts = fixture.accounts
     return Shop(
       store: fixture.store, backend: .transport(fixture.transport), configuration: configuration,
-      surroundings: Surroundings(),
+      hooks: SystemHooks(),
       waiting: .zero, credentials: { accounts.token(of: $0.account) }, fulfil: fulfil)
   }
 
@@ -151,7 +151,7 @@ import Testing
       let shop = Shop(
         store: fixture.store, backend: .transport(fixture.transport),
         configuration: try fixture.configuration(),
-        surroundings: Surroundings(), waiting: .seconds(3_000_000_000),
+        hooks: SystemHooks(), waiting: .seconds(3_000_000_000),
         credentials: { accounts.token(of: $0.account) },
         fulfil: { _ in
           guard let shop = calling.value,
@@ -236,7 +236,7 @@ import Testing
       gate.close()
       let shop = Shop(
         store: fixture.store, backend: .transport(GatedTransport(inner: fixture.transport, gate: gate)),
-        configuration: try fixture.configuration(), surroundings: Surroundings(), waiting: .zero,
+        configuration: try fixture.configuration(), hooks: SystemHooks(), waiting: .zero,
         credentials: { accounts.token(of: $0.account) }, fulfil: { try wallet.take($0) })
       _ = try await shop.purchase("gems", for: "alice")
       _ = try await shop.purchase("gems", for: "bob")

@@ -44,8 +44,8 @@ import Testing
     try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 1_000_000)) { fixture in
       // The app became active before the shop was made: a shop behind a "Store" button.
       let wallet = Wallet()
-      let surroundings = Surroundings(notifications: NotificationCenter())
-      let shop = try fixture.shop(wallet, waiting: .zero, surroundings: surroundings)
+      let hooks = SystemHooks(notifications: NotificationCenter())
+      let shop = try fixture.shop(wallet, waiting: .zero, hooks: hooks)
       let engine = try await shop.syncEngine()
       try await shop.drain(until: Date().addingTimeInterval(5))
       #expect(await !shop.isSuspended)

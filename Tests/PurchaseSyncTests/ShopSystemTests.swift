@@ -14,15 +14,15 @@ import Testing
     try await BuyingFixture.with { fixture in
       let (center, wallet) = (NotificationCenter(), Wallet())
       let shop = try fixture.shop(
-        wallet, surroundings: Surroundings(notifications: center))
+        wallet, hooks: SystemHooks(notifications: center))
       #expect(try await shop.purchase("gems", for: "alice").isFulfilled)
       let engine = try await shop.syncEngine()
       try await until {
-        for name in AppVisits.background { center.post(name: name, object: nil) }
+        for name in ForegroundChanges.background { center.post(name: name, object: nil) }
         return await !engine.isFileOpen
       }
       try await until {
-        center.post(name: AppVisits.foreground[0], object: nil)
+        center.post(name: ForegroundChanges.foreground[0], object: nil)
         return await !shop.isSuspended
       }
       #expect(try await shop.purchase("gems", for: "alice").isFulfilled)
@@ -38,7 +38,7 @@ import Testing
       configuration.retry = RetryPolicy()
       let shop = try fixture.shop(
         wallet, configuration: configuration, waiting: .zero,
-        surroundings: Surroundings(network: { changed in
+        hooks: SystemHooks(network: { changed in
           tell.withLock { $0 = changed }
           return { hasStopped.withLock { $0 = true } }
         }))
@@ -66,7 +66,7 @@ import Testing
         wallet,
         transport: GatedTransport(inner: fixture.transport, gate: gate, ignoresCancellation: false),
         waiting: .zero,
-        surroundings: Surroundings(
+        hooks: SystemHooks(
           backgroundTime: BackgroundTime { _, block in
             // No time at all: the system says so at once.
             Task.detached { block(true) }
@@ -107,16 +107,16 @@ import Testing
       gate.close()
       let shop = try fixture.shop(
         wallet, transport: GatedTransport(inner: fixture.transport, gate: gate), waiting: .zero,
-        surroundings: Surroundings(notifications: center))
+        hooks: SystemHooks(notifications: center))
       _ = try await shop.purchase("gems", for: "alice")
       try await until { gate.arrivals == 1 }
       try await until {
-        center.post(name: AppVisits.background[0], object: nil)
+        center.post(name: ForegroundChanges.background[0], object: nil)
         return await shop.isSuspended
       }
       // The request is still in flight: it is spared.
       try await until {
-        center.post(name: AppVisits.foreground[0], object: nil)
+        center.post(name: ForegroundChanges.foreground[0], object: nil)
         return await !shop.isSuspended
       }
       gate.open()

@@ -259,7 +259,7 @@ extension MachineSimulation {
     guard process.phone.confirms else { return }
     if bug == .outcomeNotTold, process.number % 2 == 0, sale % 3 == 0 { return deeds.note(sale) }
     if process.phone.fulfilFailsUntil > now || !process.fulfilments.isEmpty {
-      process.fulfilments.heard(outcome)
+      process.fulfilments.received(outcome)
       return planFulfilment(process, at: now + 1)
     }
     plan(

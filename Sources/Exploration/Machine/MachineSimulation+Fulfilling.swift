@@ -5,7 +5,7 @@ import PurchaseSync
 extension MachineSimulation {
   private static let beginning = ContinuousClock.now
 
-  private var instant: Fulfilments.Instant { Self.beginning.advanced(by: .milliseconds(now)) }
+  private var instant: FulfilmentLine.Instant { Self.beginning.advanced(by: .milliseconds(now)) }
 
   func failFulfil(_ phone: Phone, for milliseconds: Int64) {
     tell("phone \(phone.number + 1): fulfil fails for \(milliseconds / 1_000) s")
@@ -31,16 +31,16 @@ extension MachineSimulation {
     }
   }
 
-  private func wait(until moment: Fulfilments.Instant, _ process: Process) {
+  private func wait(until moment: FulfilmentLine.Instant, _ process: Process) {
     guard bug == .fulfilsAtOnce, !process.failedFulfilments.isEmpty else {
       let pause = Int64((instant.duration(to: moment) / .milliseconds(1)).rounded(.up))
       return planFulfilment(process, at: now + max(1, pause))
     }
     // The failures are forgotten.
-    process.fulfilments = Fulfilments()
+    process.fulfilments = FulfilmentLine()
     for (key, outcome) in process.failedFulfilments.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       deeds.note(Names.transaction(key))
-      process.fulfilments.heard(outcome)
+      process.fulfilments.received(outcome)
     }
     planFulfilment(process, at: now + 100)
   }

@@ -139,7 +139,7 @@ final class Process {
   var adopting = 0
   var listings = ListingTurns()
   /// What its app failed to fulfil, since the launch.
-  var fulfilments = Fulfilments()
+  var fulfilments = FulfilmentLine()
   var failedFulfilments: [EntryKey: Outcome] = [:]
   /// What `fulfil` has fulfilled in this launch.
   var fulfilledOutcomes: Set<Outcome> = []
@@ -192,7 +192,7 @@ final class Process {
     }
     finishing.removeAll(keepingCapacity: true)
     paid.removeAll(keepingCapacity: true)
-    (fulfilments, failedFulfilments, fulfilsAt) = (Fulfilments(), [:], nil)
+    (fulfilments, failedFulfilments, fulfilsAt) = (FulfilmentLine(), [:], nil)
     fulfilledOutcomes = []
     (adopting, listings) = (0, ListingTurns())
     (failingLanes, waitingLanes, personLanes, personAdoptions) = (0, 0, 0, 0)

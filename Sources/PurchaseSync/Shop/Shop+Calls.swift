@@ -13,14 +13,14 @@ extension Shop {
   /// **By default no account gets it**: on a shared device, the next who signs in may be another person. It is durable, and
   /// sent until the backend has accepted it.
   public func signedIn(as account: String?, adoptingGuest: Bool = false) async throws(SyncError) {
-    current.withLock { $0 = account }
+    parts.account.withLock { $0 = account }
     let engine = try await opened()
     if await engine.isSuspended { try await comeToFront(engine) }
     if let account {
       if adoptingGuest { try await engine.adoptDevicePurchases(for: account) }
       try await engine.wake(.signedIn(account: account))
     }
-    try await tellAgain()
+    try await readOutcomes()
   }
 
   /// Tries everything again that waits, and once what the backend has rejected: the user asked for it. Nothing is tried
@@ -28,7 +28,7 @@ extension Shop {
   public func retryNow() async throws(SyncError) {
     let engine = try await openedByPerson()
     try await engine.wake(.userAsked)
-    try await tellAgain()
+    try await readOutcomes()
   }
 
   /// Restores the purchases of the store account for the account that uses the app. **Only when the user asked for it**:
@@ -41,10 +41,7 @@ extension Shop {
   public func restore(for account: String) async throws(SyncError) -> [Outcome] {
     let engine = try await openedByPerson()
     try await signedIn(as: account)
-    let number = nextRestore
-    nextRestore += 1
-    restores[number] = []
-    defer { restores[number] = nil }
+    let restore = line.beginRestore()
     let store: Result<Void, SyncError>
     do throws(SyncError) {
       try await engine.restorePurchases()
@@ -55,14 +52,15 @@ extension Shop {
       store = .failure(error)
     }
     if case .success = store, !isInsideFulfil {
-      let deadline = configuration.system.uptime().advanced(by: min(max(.zero, waiting), Self.century))
+      let deadline = configuration.system.uptime().advanced(by: min(max(.zero, parts.waiting), Self.century))
       _ = await ChangeSignal.wait(for: [changes, engine.changes], before: deadline, configuration.system) {
         await !isIdle(engine)
       }
     }
+    let found = line.endRestore(restore)
     try store.get()
     // Another account may have been signed in since.
-    return (restores[number] ?? []).map { $0.told(to: account) }
+    return found.map { $0.told(to: account) }
       .filter { $0.isFulfilled && ($0.lane == .account(account) || $0.lane == .device) }
   }
 
@@ -74,11 +72,11 @@ extension Shop {
       let signedOut = Set(state.lanes.filter { $0.state == .signInNeeded }.map(\.lane))
       let waits = state.purchases.contains { $0.problem == nil && !signedOut.contains($0.lane) }
       // What is another account's stays unconfirmed for that account.
-      let isTold = state.outcomes.allSatisfy { fulfilments.isConfirmed($0) }
+      let isTold = state.outcomes.allSatisfy { line.isConfirmed($0) }
       let isAtRest = await engine.isAtRest
-      return !waits && isTold && isAtRest && fulfilments.isEmpty && !state.isStoreHoldingMore
+      return !waits && isTold && isAtRest && line.isEmpty && !state.isStoreHoldingMore
     } catch {
-      problem = error
+      feed.fileProblem = error
       return false
     }
   }
@@ -93,7 +91,7 @@ extension Shop {
     let deadline = configuration.system.uptime().advanced(by: .seconds(seconds > 0 ? min(seconds, 3_600) : 0))
     defer {
       // The app has reported nothing: the system launched it for this task.
-      if visit == .unknown, surroundings.notifications == nil { visit = .background }
+      if visit == .unknown, parts.hooks.notifications == nil { visit = .background }
     }
     return try await hasDrained(before: deadline)
   }
@@ -108,7 +106,7 @@ extension Shop {
   /// A shop that was made after the app came to the foreground has got no notification of it. After a background task, a
   /// call shows that the app is in front.
   private func comeToFront(_ engine: SyncEngine) async throws(SyncError) {
-    guard surroundings.notifications != nil, visit == .unknown else { return }
+    guard parts.hooks.notifications != nil, visit == .unknown else { return }
     visit = .foreground
     if await engine.isSuspended { try await engine.wake(.foreground) }
   }
@@ -126,10 +124,10 @@ extension Shop {
     if visit == .foreground { try await engine.wake(.foreground) }
     let left = system.uptime().duration(to: deadline) / .seconds(1)
     let isDone = try await engine.work(forSeconds: left)
-    try await tellAgain()
+    try await readOutcomes()
     guard !isInsideFulfil else { return false }
     _ = await hasEnded(before: deadline) { isFulfilling }
-    return isDone && fulfilments.isEmpty
+    return isDone && line.isEmpty
   }
 
   /// Waits until something has ended. False if it has not before the deadline, or if the caller is cancelled.
@@ -149,13 +147,6 @@ extension Shop {
 
   // MARK: The app's visits
 
-  /// Where the app is.
-  enum Visit: Sendable {
-    /// Neither the system nor the app has said so yet.
-    case unknown
-    case foreground, background
-  }
-
   /// The app is in the background.
   var isSuspended: Bool { visit == .background }
 
@@ -172,7 +163,7 @@ extension Shop {
     visit = .foreground
     let engine = try await opened()
     try await engine.wake(.foreground)
-    try await tellAgain()
+    try await readOutcomes()
   }
 
   /// The system reports the foreground or the background. A return does not wait for the end of a visit, and spares its
@@ -189,23 +180,22 @@ extension Shop {
       let engine = try await opened()
       guard visit == .foreground else { return }
       try await engine.wake(.foreground)
-      try await tellAgain()
+      try await readOutcomes()
     } catch {
-      problem = error
-      changed()
+      failed(error)
     }
   }
 
   private func endVisit() async {
     guard isSuspended else { return }
     changes.send()
-    await surroundings.backgroundTime.run("purchases under way", { await finishRequests() }) { [weak self] in
+    await parts.hooks.backgroundTime.run("purchases under way", { await finishRequests() }) { [weak self] in
       await self?.cutShort()
     }
   }
 
   private func finishRequests() async {
-    if let opening { _ = await opening.value }
+    await endOpening()
     await engine?.suspend()
     if isSuspended {
       if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
@@ -227,8 +217,7 @@ extension Shop {
     do throws(SyncError) {
       try await engine.wake(reason)
     } catch {
-      problem = error
-      changed()
+      failed(error)
     }
   }
 

@@ -8,33 +8,6 @@ extension Shop {
 
   typealias Answer = Result<Sale, SyncError>
 
-  /// One sale, from the wish to the answer. Several callers can wait for it.
-  struct Selling {
-    var wish: OrderWish
-    var kind: SaleKind
-    /// When it began.
-    var begin: ContinuousClock.Instant
-    /// Nil until the order is made. From then on the sheet is shown.
-    var number: String?
-    /// Whether others may join: until the sheet has ended, or the last caller has gone away before it.
-    var isOpen = true
-    /// The store has answered with a transaction.
-    var isPaid = false
-    var callers: [Int: Caller] = [:]
-    /// The sheet has been open for longer than its time limit.
-    var lateSheet: LateCall?
-    /// Gives up waiting for the sheet, and then for the backend.
-    var limit: Task<Void, Never>?
-    var work: Task<Void, Never>?
-  }
-
-  /// A caller of `purchase` that waits for its answer.
-  struct Caller {
-    var answers: AsyncStream<Answer>.Continuation
-    /// It is in the `fulfil` that is under way.
-    var isInside: Bool
-  }
-
   /// Sells a product to an account: makes the order, shows the sheet, hands the store's answer over, and waits for the
   /// backend's verdict and for `fulfil`.
   ///
@@ -68,80 +41,62 @@ extension Shop {
     to wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext? = nil, isAnother: Bool = false,
     _ sheet: Sheet?
   ) async -> Answer {
-    await waited(for: (isAnother ? nil : underWay(for: wish, kind)) ?? begin(wish, kind, context, sheet))
+    let known = isAnother ? nil : sales.open(for: wish, kind, at: configuration.system.uptime())
+    return await waited(for: known ?? begin(wish, kind, context, sheet))
   }
 
   private func waited(for name: Int) async -> Answer {
-    let (answers, answer) = AsyncStream.makeStream(of: Answer.self, bufferingPolicy: .bufferingOldest(1))
-    nextCaller += 1
-    let caller = nextCaller
-    selling[name]?.callers[caller] = Caller(answers: answer, isInside: isInsideFulfil)
+    let (answers, caller) = AsyncStream.makeStream(of: Answer.self, bufferingPolicy: .bufferingOldest(1))
+    let number = sales.join(name, caller, isInside: isInsideFulfil)
     for await answer in answers {
-      leave(name, caller)
+      perform(sales.leave(name, number))
       return answer
     }
-    return await goneAway(name, caller)
-  }
-
-  /// How long a sheet is waited for, and how long a second tap joins it. A sheet that never answers must not hold up its
-  /// callers, or every later purchase.
-  private static var sheetLimit: Duration { .seconds(600) }
-
-  private func underWay(for wish: OrderWish, _ kind: SaleKind) -> Int? {
-    let now = configuration.system.uptime()
-    return selling.first { _, sale in
-      sale.isOpen && sale.kind == kind && sale.wish.isSame(as: wish)
-        && now < sale.begin.advanced(by: Self.sheetLimit)
-    }?.key
+    let (departure, steps) = sales.goneAway(name, number)
+    perform(steps)
+    switch departure {
+    case .leaves(let sale, let isPaymentOpen):
+      // A sheet that nobody waits for is looked after like one that has ended.
+      if isPaymentOpen { beginAftermath() }
+      return .success(sale)
+    case .withdraws:
+      let sale = tasks[.sale(name)]
+      sale?.cancel()
+      await sale?.value
+      return .success(.cancelled)
+    }
   }
 
   private func begin(
     _ wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?, _ sheet: Sheet?
   ) -> Int {
-    nextSelling += 1
-    let (name, store) = (nextSelling, self.store)
-    selling[name] = Selling(wish: wish, kind: kind, begin: configuration.system.uptime())
-    selling[name]?.work = Task {
+    let (name, store) = (sales.begin(wish, kind, at: configuration.system.uptime()), parts.store)
+    tasks[.sale(name)] = Task {
       await self.sell(name, wish, kind, context, sheet ?? { try await store.purchase($0) })
+      self.tasks[.sale(name)] = nil
     }
     return name
   }
 
-  /// The caller has gone away, or the shop is closed.
-  private func goneAway(_ name: Int, _ caller: Int) async -> Answer {
-    guard let sale = selling[name] else { return .success(.pending(.payment)) }
-    leave(name, caller)
-    if sale.number != nil {
-      // A sheet that nobody waits for is looked after like one that has ended.
-      if !sale.isPaid { beginAftermath() }
-      return .success(.pending(sale.isPaid ? .delivery : .payment))
+  func perform(_ steps: [PendingSales<AsyncStream<Answer>.Continuation>.Step]) {
+    for step in steps {
+      switch step {
+      case .answer(let caller, let answer): caller.yield(answer)
+      case .dismiss(let caller): caller.finish()
+      case .forget(let name): tasks[.limit(name)] = nil
+      }
     }
-    guard sale.callers.count == 1 else { return .success(.pending(.payment)) }
-    // It was the last one, and there is no sheet yet: there will be none.
-    selling[name]?.isOpen = false
-    sale.work?.cancel()
-    await sale.work?.value
-    return .success(.cancelled)
-  }
-
-  private func leave(_ name: Int, _ caller: Int) {
-    selling[name]?.callers[caller] = nil
-    endIfDone(name)
-  }
-
-  private func endIfDone(_ name: Int) {
-    guard let sale = selling[name], sale.callers.isEmpty, !sale.isOpen, sale.number != nil else { return }
-    end(name)
-  }
-
-  private func end(_ name: Int) {
-    guard let sale = selling.removeValue(forKey: name) else { return }
-    if let number = sale.number { desk.end(number) }
-    sale.limit?.cancel()
-    for caller in sale.callers.values { caller.answers.finish() }
   }
 
   // MARK: The sale
+
+  /// A sale with its order: its sheet is shown, or has been.
+  struct Checkout {
+    let name: Int
+    let order: PurchaseOrder
+    let kind: SaleKind
+    let engine: SyncEngine
+  }
 
   private func sell(
     _ name: Int, _ wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?, _ sheet: Sheet
@@ -149,78 +104,68 @@ extension Shop {
     do throws(SyncError) {
       let engine = try await openedByPerson()
       let order = try await engine.order(for: wish, kind, context)
-      guard !selling.values.contains(where: { $0.number == order.number }) else {
+      let checkout = Checkout(name: name, order: order, kind: kind, engine: engine)
+      guard !Task.isCancelled, !isClosed else {
+        await withdraw(checkout)
+        return perform(sales.refused(name, .cancelled))
+      }
+      guard sales.ordered(name, order) else {
         throw .backendUnreachable(reason: "it gave order \(order.number) to two purchases at once")
       }
-      guard !Task.isCancelled, !isClosed else {
-        await withdraw(order, kind, engine)
-        return refuse(name, .cancelled)
-      }
-      desk.begin(order, kind)
-      selling[name]?.number = order.number
-      await pay(name, order, kind, engine, sheet)
+      await pay(checkout, sheet)
     } catch {
-      refuse(name, Task.isCancelled ? .cancelled : .refused(error))
+      perform(sales.refused(name, Task.isCancelled ? .cancelled : .refused(error)))
     }
-  }
-
-  /// The sale has ended without a sheet.
-  private func refuse(_ name: Int, _ sale: Sale) {
-    tell(name, .success(sale))
-    end(name)
   }
 
   /// The caller has gone away before the sheet, or the store refused the payment. If this fails, the order stays open
   /// until it expires.
-  func withdraw(_ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine) async {
+  func withdraw(_ checkout: Checkout) async {
+    let number = checkout.order.number
     do throws(SyncError) {
-      guard kind == .order else { return await engine.endRedemption(order.number) }
-      try await engine.cancel(order: order.number)
+      guard checkout.kind == .order else { return await checkout.engine.endRedemption(number) }
+      try await checkout.engine.cancel(order: number)
     } catch {
-      problem = error
-      changed()
+      failed(error)
     }
   }
 
   /// Shows the sheet, and answers the callers unless the backend has to.
-  private func pay(
-    _ name: Int, _ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine, _ sheet: Sheet
-  ) async {
-    limit(name, to: Self.sheetLimit.wholeMilliseconds) { await $0.sheetIsLate(name, order.number) }
+  private func pay(_ checkout: Checkout, _ sheet: Sheet) async {
+    let name = checkout.name
+    limit(name, to: PendingSales<Never>.sheetLimit) { $0.sheetIsLate(name) }
     let result: Result<PurchaseResult, any Error>
     do {
-      result = .success(try await sheet(order))
+      result = .success(try await sheet(checkout.order))
     } catch {
       result = .failure(error)
     }
-    selling[name]?.limit?.cancel()
-    selling[name]?.isOpen = false
-    selling[name]?.lateSheet = nil
+    tasks[.limit(name)] = nil
+    sales.sheetEnded(name)
     do throws(SyncError) {
-      if let sale = try await answer(to: SheetEnd(result, of: order.productID), order, kind, engine) {
-        tell(name, .success(sale))
+      if let sale = try await answer(to: SheetEnd(result, of: checkout.order.productID), checkout) {
+        perform(sales.settled(name, .success(sale)))
       } else {
         waitForBackend(name)
       }
     } catch {
-      tell(name, .failure(error))
+      perform(sales.settled(name, .failure(error)))
     }
-    if kind == .redemption { await engine.endRedemption(order.number) }
-    endIfDone(name)
+    if checkout.kind == .redemption { await checkout.engine.endRedemption(checkout.order.number) }
     changed()
   }
 
   private func waitForBackend(_ name: Int) {
-    selling[name]?.isPaid = true
-    guard let callers = selling[name]?.callers.values, !callers.isEmpty else { return }
-    for caller in callers where caller.isInside { caller.answers.yield(.success(.pending(.delivery))) }
-    limit(name, to: waiting.wholeMilliseconds) { await $0.tell(name, .success(.pending(.delivery))) }
+    let (isAwaited, steps) = sales.paid(name)
+    perform(steps)
+    guard isAwaited else { return }
+    limit(name, to: parts.waiting) { $0.perform($0.sales.waitIsOver(name)) }
   }
 
-  /// Acts when a sale has waited for so long, unless its `limit` is cancelled before.
-  private func limit(_ name: Int, to milliseconds: Int64, _ act: @escaping @Sendable (Shop) async -> Void) {
-    let patience = configuration.system.patience
-    selling[name]?.limit = Task { [weak self] in
+  /// Acts when a sale has waited for so long, unless its limit is replaced before.
+  private func limit(_ name: Int, to time: Duration, _ act: @escaping @Sendable (isolated Shop) -> Void) {
+    let (patience, milliseconds) = (configuration.system.patience, time.wholeMilliseconds)
+    tasks[.limit(name)] = Task { [weak self] in
       do {
         try await patience(min(max(0, milliseconds), TimeLimit.longest))
       } catch {
@@ -230,24 +175,12 @@ extension Shop {
     }
   }
 
-  /// The sheet may never answer, and the person may have paid in it: the store is listed as after its end.
-  private func sheetIsLate(_ name: Int, _ number: String) {
-    let since = configuration.now().adding(milliseconds: -Self.sheetLimit.wholeMilliseconds)
-    selling[name]?.lateSheet = LateCall(.sheet, about: number, since: since.date)
-    tell(name, .success(.pending(.payment)))
+  /// The store is listed as after the sheet's end.
+  private func sheetIsLate(_ name: Int) {
+    let limit = PendingSales<Never>.sheetLimit.wholeMilliseconds
+    perform(sales.sheetIsLate(name, since: configuration.now().adding(milliseconds: -limit)))
     beginAftermath()
     changed()
-  }
-
-  private func tell(_ name: Int, _ answer: Answer) {
-    for caller in selling[name]?.callers.values ?? [:].values { caller.answers.yield(answer) }
-  }
-
-  func answer(_ answers: [String: Sale]) {
-    guard !answers.isEmpty else { return }
-    for (name, sale) in selling {
-      if let answer = sale.number.flatMap({ answers[$0] }) { tell(name, .success(answer)) }
-    }
   }
 
   /// An error of another module is named, not described: its text may hold anything.
@@ -255,5 +188,46 @@ extension Shop {
     if let error = error as? StoreError { return error.description }
     let error = error as NSError
     return "\(error.domain) \(error.code)"
+  }
+}
+
+/// Selling to a person without an account, and offer codes.
+extension Shop {
+  /// Who buys without an account.
+  public struct Guest: Sendable, Hashable {
+    /// The person who uses the app and is not signed in.
+    public static let guest = Guest()
+  }
+
+  /// Sells a product to a person who is not signed in: an app must not ask for an account where none is needed (App Review
+  /// 5.1.1(v)). As the call with an account, and:
+  ///
+  /// The purchase belongs to the device, whoever is signed in when the payment arrives, and under each
+  /// ``UnclaimedPolicy``: its account token says that a guest has paid. It comes to `fulfil` without an account. An account
+  /// gets it only when the app says so: ``signedIn(as:adoptingGuest:)``.
+  ///
+  /// There is no order: no context comes back.
+  public func purchase(
+    _ product: String, quantity: Int = 1, for guest: Guest, isAnother: Bool = false, sheet: Sheet? = nil
+  ) async throws(SyncError) -> Sale {
+    let wish = OrderWish(account: "", product: product, quantity: quantity)
+    return try await answer(to: wish, .guest, isAnother: isAnother, sheet).get()
+  }
+
+  /// Shows a sheet that redeems an offer code, and returns its transaction; nil if the user closed it, or if the system
+  /// returns none.
+  public typealias RedeemSheet = @Sendable () async throws -> StoreTransaction?
+
+  /// Redeems an offer code for an account. `StoreKitStore.redeemSheet(_:)` makes the sheet (iOS 27).
+  ///
+  /// What a code gives has no account token, so the account is said here: what the sheet returns, and what the store
+  /// delivers for a code while the sheet is open, is this account's. What was redeemed elsewhere goes by the
+  /// ``UnclaimedPolicy``, and so does this if the app is killed at the sheet. Ends as `purchase` does.
+  public func redeem(for account: String, sheet: @escaping RedeemSheet) async throws(SyncError) -> Sale {
+    let wish = OrderWish(account: account, product: "", quantity: 1)
+    let answer = await answer(to: wish, .redemption) { _ in
+      if let transaction = try await sheet() { .purchased(transaction) } else { .cancelled }
+    }
+    return try answer.get()
   }
 }

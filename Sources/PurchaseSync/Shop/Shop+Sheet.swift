@@ -7,23 +7,23 @@ extension Shop {
 
   /// What the callers get, or nil if the backend has to say it.
   func answer(
-    to end: SheetEnd, _ order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine
+    to end: SheetEnd, _ checkout: Checkout
   ) async throws(SyncError) -> Sale? {
     // The store may have delivered the transaction before the sheet was closed. Then that counts.
-    let known = desk.known(order.number)
+    let known = sales.known(checkout.name)
     switch end {
-    case .paid(let transaction): return try await paid(order, kind, with: transaction, engine)
+    case .paid(let transaction): return try await paid(checkout, with: transaction)
     case .refused(let refusal):
       if let known { return known }
-      await withdraw(order, kind, engine)
+      await withdraw(checkout)
       return .refused(.storeRefused(refusal))
     case .pending, .cancelled, .unknown:
       beginAftermath()
       if let known { return known }
-      try await note(end, of: order, kind, engine)
-      switch (try await payment(of: order, engine), end) {
+      try await note(end, of: checkout)
+      switch (try await payment(of: checkout), end) {
       case (.ended(let sale), _): return sale
-      case (.isOnItsWay, _): return try await obstacle(order, engine)
+      case (.isOnItsWay, _): return try await obstacle(checkout)
       case (.unknown, .pending): return .pending(.approval)
       case (.unknown, .unknown(let reason)): throw .store(reason: reason)
       case (.unknown, _): return .cancelled
@@ -31,10 +31,9 @@ extension Shop {
     }
   }
 
-  private func note(
-    _ end: SheetEnd, of order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine
-  ) async throws(SyncError) {
-    switch (end, kind) {
+  private func note(_ end: SheetEnd, of checkout: Checkout) async throws(SyncError) {
+    let (order, engine) = (checkout.order, checkout.engine)
+    switch (end, checkout.kind) {
     case (.pending, .order): try await engine.receive(.pending, for: order)
     case (.pending, .guest): try await engine.deferPayment(ofGuest: order)
     case (.cancelled, .order): try await engine.receive(.cancelled, for: order)
@@ -44,52 +43,52 @@ extension Shop {
 
   /// The store's answer is a transaction: the order's own, or an earlier one that counts for it.
   private func paid(
-    _ order: PurchaseOrder, _ kind: SaleKind, with transaction: StoreTransaction, _ engine: SyncEngine
+    _ checkout: Checkout, with transaction: StoreTransaction
   ) async throws(SyncError) -> Sale? {
+    let (name, order, kind, engine) = (checkout.name, checkout.order, checkout.kind, checkout.engine)
     if kind != .redemption {
       // With one token for each account, an earlier purchase of the account has the order's token, too.
       let isOver = ExistingPayment.isOver(transaction, for: order)
       if isOver || transaction.accountToken != order.accountToken { beginAftermath() }
-      if isOver { return try await answeredOver(order, kind, with: transaction, engine) }
+      if isOver { return try await answeredOver(checkout, with: transaction) }
     }
-    let known = desk.answered(order.number, with: transaction)
-    guard await take(transaction, for: order, kind, engine) else { return known ?? .pending(.delivery) }
+    let known = sales.answered(name, with: transaction)
+    guard await take(transaction, for: checkout) else { return known ?? .pending(.delivery) }
     if let known { return known }
     if kind != .order, let earlier = try await engine.earlierOutcome(of: transaction.key, for: order) {
-      return desk.sale(order.number, of: earlier)
+      return sales.sale(name, of: earlier)
     }
-    if let change = desk.change(order.number), try await engine.isOwn(transaction.key, of: order) {
+    if let change = sales.change(name), try await engine.isOwn(transaction.key, of: order) {
       return change
     }
-    return try await obstacle(order, engine)
+    return try await obstacle(checkout)
   }
 
   /// The store has answered with a purchase that gives nothing any more. It is settled like every other one. Whether the
   /// order was paid, the store's list says.
   private func answeredOver(
-    _ order: PurchaseOrder, _ kind: SaleKind, with transaction: StoreTransaction, _ engine: SyncEngine
+    _ checkout: Checkout, with transaction: StoreTransaction
   ) async throws(SyncError) -> Sale? {
-    _ = await take(transaction, for: order, kind, engine)
-    switch try await payment(of: order, engine) {
+    _ = await take(transaction, for: checkout)
+    switch try await payment(of: checkout) {
     case .ended(let sale): return sale
-    case .isOnItsWay: return try await obstacle(order, engine)
+    case .isOnItsWay: return try await obstacle(checkout)
     case .unknown: return .pending(.payment)
     }
   }
 
   /// False if the transaction could not be stored. It is paid, and the store keeps it: an error would invite to pay again.
-  private func take(
-    _ transaction: StoreTransaction, for order: PurchaseOrder, _ kind: SaleKind, _ engine: SyncEngine
-  ) async -> Bool {
+  private func take(_ transaction: StoreTransaction, for checkout: Checkout) async -> Bool {
+    let (order, engine) = (checkout.order, checkout.engine)
     do throws(SyncError) {
-      switch kind {
+      switch checkout.kind {
       case .order: try await engine.receive(transaction, for: order)
       case .guest: try await engine.receive(transaction, ofGuest: order)
       case .redemption: try await engine.receive(transaction, redeemedFor: order.account)
       }
       return true
     } catch {
-      problem = error
+      feed.fileProblem = error
       beginAftermath()
       return false
     }
@@ -104,10 +103,11 @@ extension Shop {
   }
 
   /// Looks at the store's list for the payment of an order.
-  private func payment(of order: PurchaseOrder, _ engine: SyncEngine) async throws(SyncError) -> Payment {
+  private func payment(of checkout: Checkout) async throws(SyncError) -> Payment {
+    let (name, order, engine) = (checkout.name, checkout.order, checkout.engine)
     let listed = await look(engine)
     let own = listed?.transactions.first { ExistingPayment.isNew($0, of: order) }
-    if let sale = own.map({ desk.answered(order.number, with: $0) }) ?? desk.known(order.number) {
+    if let sale = own.map({ sales.answered(name, with: $0) }) ?? sales.known(name) {
       return .ended(sale)
     }
     if own != nil { return .isOnItsWay }
@@ -115,9 +115,11 @@ extension Shop {
   }
 
   /// What the engine published before the sheet returned, or before the sale began: it does not publish it again.
-  private func obstacle(_ order: PurchaseOrder, _ engine: SyncEngine) async throws(SyncError) -> Sale? {
-    let state = try await engine.snapshot()
-    guard let purchase = state.purchases.first(where: { desk.isAbout($0, order.number) }) else { return nil }
+  private func obstacle(_ checkout: Checkout) async throws(SyncError) -> Sale? {
+    let state = try await checkout.engine.snapshot()
+    guard let purchase = state.purchases.first(where: { sales.isAbout($0, checkout.name) }) else {
+      return nil
+    }
     if purchase.problem != nil { return .pending(.support) }
     let isSignedOut = state.lanes.contains { $0.lane == purchase.lane && $0.state == .signInNeeded }
     return isSignedOut ? .pending(.signIn) : nil
@@ -128,7 +130,7 @@ extension Shop {
   /// A sheet has ended, and does not prove that nothing was charged.
   func beginAftermath() {
     guard !isClosed else { return }
-    aftermath.begin(at: configuration.system.uptime())
+    sales.aftermath.begin(at: configuration.system.uptime())
     lookNext()
   }
 
@@ -141,37 +143,27 @@ extension Shop {
 
   private func lookWhenDue(_ engine: SyncEngine) async throws -> StoreListing? {
     let system = configuration.system
-    if let due = aftermath.next {
+    if let due = sales.aftermath.next {
       let pause = system.uptime().duration(to: due).wholeMilliseconds
       if pause > 0 { try await system.sleep(pause) }
     }
     // The app may have left since.
     guard !isSuspended, !isClosed else { return nil }
-    aftermath.looked(at: system.uptime())
+    sales.aftermath.looked(at: system.uptime())
     return await engine.list()
   }
 
   /// Waits for the next look. A later call takes the place of an earlier one.
   private func lookNext() {
-    looking?.cancel()
-    guard let due = aftermath.next else { return }
-    let system = configuration.system
-    let pause = system.uptime().duration(to: due).wholeMilliseconds + 1
-    looking = Task { [weak self] in
-      do {
-        try await system.sleep(max(1, pause))
-      } catch {
-        return  // Cancelled: the shop is closed or released, or another moment counts.
-      }
-      await self?.lookAgain()
-    }
+    tasks[.look] = nil
+    if let due = sales.aftermath.next { wait(.look, until: due) { await $0.lookAgain() } }
   }
 
   private func lookAgain() async {
-    guard !isClosed, let due = aftermath.next else { return }
+    guard !isClosed, let due = sales.aftermath.next else { return }
     let now = configuration.system.uptime()
     if due <= now {
-      aftermath.looked(at: now)
+      sales.aftermath.looked(at: now)
       if !isSuspended { _ = await engine?.list() }
     }
     lookNext()

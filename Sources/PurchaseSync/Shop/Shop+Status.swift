@@ -8,10 +8,10 @@ extension Shop {
       do throws(SyncError) {
         _ = try await opened()
       } catch {
-        problem = error
+        feed.fileProblem = error
       }
     }
-    return await newStatus() ?? told ?? ShopStatus(problem: problem)
+    return await newStatus() ?? feed.lastPublished ?? ShopStatus(problem: feed.fileProblem)
   }
 
   /// The status now, and each one that differs from the one before. A reader that is slow gets the newest.
@@ -22,30 +22,21 @@ extension Shop {
       watcher.finish()
       return statuses
     }
-    let number = nextWatcher
-    nextWatcher += 1
-    watchers[number] = watcher
+    let number = feed.add(watcher)
     watcher.onTermination = { [weak self] _ in Task { await self?.unwatch(number) } }
-    if let told { watcher.yield(told) }
+    if let status = feed.lastPublished { watcher.yield(status) }
     changed()
     return statuses
   }
 
+  private func unwatch(_ number: Int) { feed.remove(number) }
+
   /// Looks for outcomes that another process of this installation has brought, such as an extension: ten seconds after the
   /// last event in front, and then after pauses that double up to an hour.
   func peekAgain(after pause: Duration = .seconds(10)) {
-    peeking?.cancel()
+    tasks[.peek] = nil
     guard !isClosed, !isSuspended else { return }
-    let sleep = configuration.system.sleep
-    peeking = Task { [weak self] in
-      do {
-        try await sleep(pause.wholeMilliseconds)
-      } catch {
-        return  // An event came, or the app left.
-      }
-      guard let self else { return }
-      await self.peek(after: pause)
-    }
+    wait(.peek, until: configuration.system.uptime().advanced(by: pause)) { await $0.peek(after: pause) }
   }
 
   private func peek(after pause: Duration) async {
@@ -54,55 +45,42 @@ extension Shop {
     peekAgain(after: min(pause * 2, .seconds(3_600)))
   }
 
-  private func unwatch(_ number: Int) { watchers[number] = nil }
-
   /// Looks at the engine, if a reader wants to know. Many changes in a row are one look.
   func changed() {
-    hasChanged = true
-    guard !isLooking, !isClosed, !watchers.isEmpty else { return }
-    isLooking = true
+    guard !isClosed, feed.changed() else { return }
     listen { [weak self] in await self?.look() }
   }
 
   private func look() async {
-    while hasChanged, !isClosed, !watchers.isEmpty {
-      hasChanged = false
-      guard let next = await newStatus(), next != told else { continue }
-      told = next
-      for watcher in watchers.values { watcher.yield(next) }
+    while true {
+      let (status, looksAgain) = feed.looked(await newStatus())
+      if let status { for reader in feed.allReaders { reader.yield(status) } }
+      guard looksAgain, !isClosed else { return }
     }
-    isLooking = false
   }
 
   /// Nil while the file is being opened, and in the background.
   private func newStatus() async -> ShopStatus? {
     guard !isSuspended else { return nil }
-    var next = told ?? ShopStatus()
+    var status: ShopStatus?
     if let engine {
       do throws(SyncError) {
-        next = ShopStatus(
+        status = ShopStatus(
           try await engine.snapshot(), try await engine.orders(), guests: try await engine.guestApprovals(),
           now: configuration.now())
-        problem = nil
+        feed.fileProblem = nil
       } catch {
-        problem = error
+        feed.fileProblem = error
       }
-    } else if problem == nil {
+    } else if feed.fileProblem == nil {
       return nil
     }
-    let late = lateFulfilments()
-    let sheets = selling.values.compactMap(\.lateSheet)
-    next.problem = problem ?? confirmationProblem
-    next.fulfilmentProblem =
-      fulfilments.problem ?? late.first.map { "fulfil has not returned for \($0.subject)" }
-    let others = next.lateCalls.filter { $0.callback != .fulfil && $0.callback != .sheet }
-    next.lateCalls = (late + sheets).sorted { ($0.since, $0.subject) < ($1.since, $1.subject) } + others
-    return next
+    return feed.status(status, fulfilmentProblem: line.problem, late: lateFulfilments() + sales.lateSheets)
   }
 
   private func lateFulfilments() -> [LateCall] {
     let (uptime, now) = (configuration.system.uptime(), configuration.now())
-    return fulfilments.late(at: uptime).map { call in
+    return line.late(at: uptime).map { call in
       let age = call.since.duration(to: uptime).wholeMilliseconds
       return LateCall(.fulfil, about: call.key.rawValue, since: now.adding(milliseconds: -age).date)
     }

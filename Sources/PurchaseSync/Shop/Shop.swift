@@ -30,60 +30,61 @@ public actor Shop {
   }
 
   nonisolated let configuration: SyncConfiguration
-  let store: any SellingStore
-  let backend: AppBackend
-  let credentials: CredentialSource
-  let fulfil: Fulfilment
-  let waiting: Duration
-  let surroundings: Surroundings
-  /// The account that uses the app, unless the configuration names it.
-  let current: Locked<String?>
-
-  var engine: SyncEngine?
-  /// The opening that is under way.
-  var opening: Task<Result<SyncEngine, SyncError>, Never>?
-  /// Listeners and work under way, by number.
-  var tasks: [Int: Task<Void, Never>] = [:]
-  var nextTask = 0
-  var isClosed = false
-  /// Where the app is, as far as it is known.
-  var visit = Visit.unknown
-
-  var desk = SaleDesk()
-  /// Sales under way, by number.
-  var selling: [Int: Selling] = [:]
-  var nextSelling = 0
-  var nextCaller = 0
-  /// The looks at the store after sheets that did not say how the payment ended.
-  var aftermath = SheetAftermath()
-  /// Waits for the next look.
-  var looking: Task<Void, Never>?
-  /// Restores under way: what each has found.
-  var restores: [Int: [Outcome]] = [:]
-  var nextRestore = 0
-  /// Outcomes that the app has not got yet, or that are not confirmed.
-  var fulfilments: Fulfilments
-  /// The calls of `fulfil` that are running, and how many there were.
-  var underWay: Set<Giving> = []
-  var givings = 0
-  /// Waits for the next attempt of what has failed.
-  var retry: Task<Void, Never>?
-  /// Waits for the next look for outcomes of other processes.
-  var peeking: Task<Void, Never>?
-  /// One `drain` works at a time.
-  var isDraining = false
+  let parts: Parts
   /// Tells that a step of an outcome, or a `drain`, has ended, or that the app came or went.
   let changes = ChangeSignal()
+  private var opening = Opening.none
+  private(set) var isClosed = false
+  var visit = Visit.unknown
+  /// One `drain` works at a time.
+  var isDraining = false
+  var tasks = TaskBag<ShopTask>()
+  var sales = PendingSales<AsyncStream<Answer>.Continuation>()
+  /// Outcomes that the app has not got yet, or that are not confirmed.
+  var line: FulfilmentLine
+  var feed = StatusFeed<AsyncStream<ShopStatus>.Continuation>()
 
-  /// Why the file cannot be used, and why the last confirmation failed.
-  var problem: SyncError?
-  var confirmationProblem: SyncError?
-  /// The status that was published last.
-  var told: ShopStatus?
-  var watchers: [Int: AsyncStream<ShopStatus>.Continuation] = [:]
-  var nextWatcher = 0
-  var isLooking = false
-  var hasChanged = false
+  /// What an app gives to its shop.
+  struct Parts: Sendable {
+    let store: any SellingStore
+    let backend: AppBackend
+    let credentials: CredentialSource
+    let fulfil: Fulfilment
+    let waiting: Duration
+    let hooks: SystemHooks
+    /// The account that uses the app, unless the configuration names it.
+    let account = Locked<String?>(nil)
+  }
+
+  private enum Opening {
+    case none
+    case underWay(Task<Result<SyncEngine, SyncError>, Never>)
+    case done(SyncEngine)
+  }
+
+  /// Where the app is.
+  enum Visit: Sendable {
+    /// Neither the system nor the app has said so yet.
+    case unknown
+    case foreground, background
+  }
+
+  /// The tasks of which there is one at a time.
+  enum ShopTask: Hashable, Sendable {
+    /// Waits for the next look at the store after a sheet, for the next attempt of what has failed, or for the next look for
+    /// outcomes of other processes.
+    case look, retry, peek
+    /// A sale, and its time limit: for its sheet, and then for the backend. They go on when the shop is closed.
+    case sale(Int)
+    case limit(Int)
+
+    var endsWithShop: Bool {
+      switch self {
+      case .look, .retry, .peek: true
+      case .sale, .limit: false
+      }
+    }
+  }
 
   /// - Parameters:
   ///   - store: The store: `StoreKitStore()` on Apple's systems.
@@ -101,7 +102,7 @@ public actor Shop {
   ) {
     self.init(
       store: store, backend: .transport(backend), configuration: configuration,
-      surroundings: .of(lifecycle), waiting: waiting, credentials: credentials, fulfil: fulfil)
+      hooks: .of(lifecycle), waiting: waiting, credentials: credentials, fulfil: fulfil)
   }
 
   /// A shop for a backend with a protocol of its own. If the backend makes no orders, the device makes them. The
@@ -114,98 +115,117 @@ public actor Shop {
     var configuration = configuration
     if !backend.makesOrders { configuration.orderPolicy = .deviceOnly }
     self.init(
-      store: store, backend: .own(backend), configuration: configuration, surroundings: .of(lifecycle),
+      store: store, backend: .own(backend), configuration: configuration, hooks: .of(lifecycle),
       waiting: waiting, credentials: credentials, fulfil: fulfil)
   }
 
   init(
     store: any SellingStore, backend: AppBackend, configuration: SyncConfiguration,
-    surroundings: Surroundings, waiting: Duration, credentials: @escaping CredentialSource,
+    hooks: SystemHooks, waiting: Duration, credentials: @escaping CredentialSource,
     fulfil: @escaping Fulfilment
   ) {
-    let current = Locked<String?>(nil)
+    let parts = Parts(
+      store: store, backend: backend, credentials: credentials, fulfil: fulfil, waiting: waiting, hooks: hooks
+    )
     var configuration = configuration
-    configuration.currentAccount = configuration.currentAccount ?? { current.value }
+    configuration.currentAccount = configuration.currentAccount ?? { parts.account.value }
     self.configuration = configuration
-    self.store = store
-    self.backend = backend
-    self.credentials = credentials
-    self.fulfil = fulfil
-    self.waiting = waiting
-    self.current = current
-    self.surroundings = surroundings
-    fulfilments = Fulfilments(limit: configuration.fulfilmentTimeLimit)
+    self.parts = parts
+    line = FulfilmentLine(limit: configuration.fulfilmentTimeLimit)
     Task { [weak self] in await self?.start() }
   }
 
   deinit {
-    retry?.cancel()
-    looking?.cancel()
-    peeking?.cancel()
-    for task in tasks.values { task.cancel() }
-    for watcher in watchers.values { watcher.finish() }
+    tasks.cancel { _ in true }
+    for reader in feed.allReaders { reader.finish() }
   }
 
   /// What an earlier launch left undone goes on without a call of the app.
   private func start() async {
     guard !isClosed else { return }
-    if let notifications = surroundings.notifications {
-      let visits = AppVisits(notifications)
+    if let notifications = parts.hooks.notifications {
+      let visits = ForegroundChanges(notifications)
       listen { [weak self] in
         for await isForeground in visits.changes {
           await self?.visited(isForeground)
         }
       }
     }
-    let network = NetworkPath(surroundings.network)
+    let network = NetworkPath(parts.hooks.network)
     listen { [weak self] in
       for await _ in network.returns { await self?.networkIsBack() }
     }
     // A failure is in the status, and each call tries again.
-    if opening == nil, engine == nil { _ = await begin().value }
+    if case .none = opening { _ = await begin().value }
   }
 
   /// Runs until the shop is closed or released.
   func listen(_ body: @escaping @Sendable () async -> Void) {
     guard !isClosed else { return }
-    let number = nextTask
-    nextTask += 1
-    tasks[number] = Task { [weak self] in
-      await body()
-      await self?.ended(number)
+    tasks.add { number in
+      Task { [weak self] in
+        await body()
+        await self?.ended(number)
+      }
     }
   }
 
-  private func ended(_ number: Int) { tasks[number] = nil }
+  private func ended(_ number: Int) { tasks.ended(number) }
+
+  /// Does something at a moment of the monotonic clock, unless the task of this name is replaced before.
+  func wait(
+    _ name: ShopTask, until moment: ContinuousClock.Instant, _ act: @escaping @Sendable (Shop) async -> Void
+  ) {
+    let system = configuration.system
+    let pause = system.uptime().duration(to: moment).wholeMilliseconds + 1
+    tasks[name] = Task { [weak self] in
+      do {
+        try await system.sleep(max(1, pause))
+      } catch {
+        return  // The shop is closed or released, or another moment counts.
+      }
+      if let self { await act(self) }
+    }
+  }
 
   // MARK: Opening
+
+  /// The engine, if it is open.
+  var engine: SyncEngine? { if case .done(let engine) = opening { engine } else { nil } }
 
   /// The engine, opened now if it is not open.
   func opened() async throws(SyncError) -> SyncEngine {
     guard !isClosed else { throw .queue(.closed(path: configuration.path)) }
-    if let engine { return engine }
-    return try await (opening ?? begin()).value.get()
+    switch opening {
+    case .done(let engine): return engine
+    case .underWay(let task): return try await task.value.get()
+    case .none: return try await begin().value.get()
+    }
+  }
+
+  /// Returns when no opening is under way.
+  func endOpening() async {
+    if case .underWay(let task) = opening { _ = await task.value }
   }
 
   private func begin() -> Task<Result<SyncEngine, SyncError>, Never> {
     let task = Task { await self.openEngine() }
-    opening = task
+    opening = .underWay(task)
     return task
   }
 
   private func openEngine() async -> Result<SyncEngine, SyncError> {
-    defer { opening = nil }
     do throws(SyncError) {
       try configuration.makeFolder()
       let engine = try await SyncEngine.open(
-        configuration, store: store, backend: backend, credentials: credentials)
+        configuration, store: parts.store, backend: parts.backend, credentials: parts.credentials)
       let events = try await events(of: engine)
-      self.engine = engine
-      problem = nil
+      opening = .done(engine)
+      feed.fileProblem = nil
       listen { [weak self] in
-        for await event in events { await self?.heard(event) }
+        for await event in events { await self?.received(event) }
       }
-      let store = self.store
+      let store = parts.store
       listen { await store.pass(to: engine) }
       // The app came to the foreground before there was an engine, or went to the background since.
       switch visit {
@@ -217,10 +237,16 @@ public actor Shop {
       peekAgain()
       return .success(engine)
     } catch {
-      problem = error
-      changed()
+      opening = .none
+      failed(error)
       return .failure(error)
     }
+  }
+
+  /// The file failed, and no caller gets the error: it is in the status.
+  func failed(_ error: SyncError) {
+    feed.fileProblem = error
+    changed()
   }
 
   /// The events from the start, unless the shop was closed since.
@@ -246,18 +272,12 @@ public actor Shop {
   }
 
   private func end() async {
-    if let opening { _ = await opening.value }
-    // What has no sheet yet ends by itself.
-    for sale in selling.values where sale.number != nil {
-      for caller in sale.callers.values { caller.answers.finish() }
-    }
+    await endOpening()
+    perform(sales.closed())
     if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
-    retry?.cancel()
-    looking?.cancel()
-    peeking?.cancel()
-    for task in tasks.values { task.cancel() }
+    tasks.cancel(where: \.endsWithShop)
     await engine?.shutdown()
-    for watcher in watchers.values { watcher.finish() }
+    for reader in feed.allReaders { reader.finish() }
   }
 
   /// How long `suspend` and `close` wait for a `fulfil` that is under way.

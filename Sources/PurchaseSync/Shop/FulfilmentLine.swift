@@ -3,10 +3,18 @@ import PurchaseQueue
 /// Decides which outcome the app gets next, and when one comes again whose `fulfil` or confirmation has failed. Without
 /// I/O: the shop performs the steps.
 ///
+/// ```
+/// received ──▶ fulfilling ──it returns──▶ fulfilled ──▶ confirming ──stored──▶ confirmed
+///    ▲             │ it throws                ▲             │ the file fails
+///    └── a pause ──┘                          └── a pause ──┘
+/// ```
+///
+/// A later outcome of the same name takes the place of the earlier one, in each state, and is received.
+///
 /// The calls of `fulfil` come one at a time, so that an app's wallet needs no lock, as long as each returns within the time
 /// limit. A call that does not is *late*: it keeps its own key waiting until it returns, and no other. While one is late,
 /// some others go side by side.
-package struct Fulfilments {
+package struct FulfilmentLine {
   package typealias Instant = ContinuousClock.Instant
 
   /// What the shop does next.
@@ -34,10 +42,14 @@ package struct Fulfilments {
 
   /// A step that is under way.
   private struct Call {
+    var number: FulfilCall
     var began: Instant
     var isFulfilling: Bool
     var key: EntryKey
   }
+
+  /// Identifies a call of `fulfil`, or a confirmation.
+  package typealias FulfilCall = Int
 
   /// What was confirmed last: a list that was read before names it once more.
   private struct Confirmed {
@@ -51,6 +63,9 @@ package struct Fulfilments {
   /// Oldest first.
   private var line: [Outcome.Name] = []
   private var calls: [Outcome.Name: Call] = [:]
+  private var begun = 0
+  /// What was fulfilled since each restore began.
+  private var restores: [Int: [Outcome]] = [:]
   private var confirmed: [Outcome.Name: Confirmed] = [:]
   private var confirmedLine: [Outcome.Name] = []
   private var retries = CallPace.fulfilmentRetries
@@ -93,6 +108,11 @@ package struct Fulfilments {
     calls.values.filter { isLate($0, at: now) }.map { ($0.key, $0.began) }.sorted { $0.since < $1.since }
   }
 
+  /// Whether this call of `fulfil` has not returned.
+  func isUnderWay(_ call: FulfilCall) -> Bool {
+    calls.values.contains { $0.isFulfilling && $0.number == call }
+  }
+
   private func isLate(_ call: Call, at now: Instant) -> Bool {
     call.isFulfilling && call.began + limit <= now
   }
@@ -100,16 +120,16 @@ package struct Fulfilments {
   // MARK: Outcomes
 
   /// Takes an outcome that the engine has published. One that is known already changes nothing.
-  package mutating func heard(_ outcome: Outcome) {
+  package mutating func received(_ outcome: Outcome) {
     version += 1
     take(outcome)
   }
 
-  /// Merges a list that was read at `moment`. Outcomes that have changed since are skipped.
-  mutating func read(_ outcomes: [Outcome], asOf moment: Int) {
-    for outcome in outcomes {
+  /// Merges a snapshot that was taken at `version`. Outcomes that have changed since are skipped.
+  mutating func merge(_ snapshot: [Outcome], takenAt version: Int) {
+    for outcome in snapshot {
       let (row, past) = (rows[outcome.name]?.version ?? 0, confirmed[outcome.name]?.version ?? 0)
-      if max(row, past) <= moment { take(outcome) }
+      if max(row, past) <= version { take(outcome) }
     }
   }
 
@@ -130,7 +150,7 @@ package struct Fulfilments {
 
   /// What has failed is tried again: now, or a second after it failed. Beyond the pace of such requests, a little later.
   mutating func tryAgain(at now: Instant) {
-    let moment = begun(at: now)
+    let moment = paceMoment(at: now)
     let from = now.advanced(by: .milliseconds(retries.wait(at: moment)))
     var isSooner = false
     for name in line {
@@ -147,7 +167,7 @@ package struct Fulfilments {
   private func milliseconds(at now: Instant) -> Int64 { start?.duration(to: now).wholeMilliseconds ?? 0 }
 
   /// The same; the paces count from the first call on.
-  private mutating func begun(at now: Instant) -> Int64 {
+  private mutating func paceMoment(at now: Instant) -> Int64 {
     start = start ?? now
     return milliseconds(at: now)
   }
@@ -185,10 +205,13 @@ package struct Fulfilments {
   }
 
   /// A call of `fulfil`, or else a confirmation, begins. No other step of its transaction begins before it has ended.
-  package mutating func begin(_ outcome: Outcome, isFulfilling: Bool, at now: Instant) {
-    calls[outcome.name] = Call(began: now, isFulfilling: isFulfilling, key: outcome.key)
-    let moment = begun(at: now)
+  @discardableResult
+  package mutating func begin(_ outcome: Outcome, isFulfilling: Bool, at now: Instant) -> FulfilCall {
+    begun += 1
+    calls[outcome.name] = Call(number: begun, began: now, isFulfilling: isFulfilling, key: outcome.key)
+    let moment = paceMoment(at: now)
     if isFulfilling, let row = rows[outcome.name], row.failures > 0 { _ = repeats.takes(at: moment) }
+    return begun
   }
 
   /// `fulfil` has returned for this outcome. If another one took its place in between, that one is still to be
@@ -196,6 +219,7 @@ package struct Fulfilments {
   package mutating func fulfilled(_ outcome: Outcome) {
     calls[outcome.name] = nil
     repeats = .repeatedFulfilments
+    for number in restores.keys { restores[number]?.append(outcome) }
     guard var row = rows[outcome.name], row.outcome.mark == outcome.mark else { return }
     row.isFulfilled = true
     (row.failures, row.problem, row.failedAt, row.due) = (0, nil, nil, nil)
@@ -224,4 +248,15 @@ package struct Fulfilments {
     row.problem = reason
     rows[outcome.name] = row
   }
+
+  // MARK: Restores
+
+  mutating func beginRestore() -> Int {
+    begun += 1
+    restores[begun] = []
+    return begun
+  }
+
+  /// What was fulfilled during a restore, which ends.
+  mutating func endRestore(_ number: Int) -> [Outcome] { restores.removeValue(forKey: number) ?? [] }
 }
