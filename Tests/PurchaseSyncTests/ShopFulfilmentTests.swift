@@ -32,6 +32,8 @@ import Testing
   ) throws -> Shop {
     var configuration = try fixture.configuration()
     configuration.system = system
+    // On a busy machine no `fulfil` is late.
+    configuration.fulfilmentTimeLimit = .seconds(86_400)
     let accounts = fixture.accounts
     return Shop(
       store: fixture.store, backend: .transport(fixture.transport), configuration: configuration,
@@ -68,7 +70,8 @@ import Testing
       counter.gate.open()
       try await until { counter.given.count == 2 }
       _ = try await snapshot(of: engine) { $0.outcomes.isEmpty }
-      #expect(counter.most == 1 && Set(counter.given.map(\.name)).count == 2)
+      #expect(counter.most == 1)
+      #expect(Set(counter.given.map(\.name)).count == 2)
       await shop.close()
     }
   }
