@@ -280,6 +280,24 @@ import Testing
     #expect(state.budget.spent(now: later(2_000), policy: policy) == 1)
   }
 
+  @Test func `a failure at one request after an outage leaves free what other lanes send`() {
+    var random = SplitMix64(seed: 12)
+    var state = RetryState()
+    var lane = LaneBackoff()
+    lane.failed(now: noon, policy: policy, using: &random)
+    lane.woken(isTap: true, now: noon, policy: policy, using: &random)
+    while state.budget.spend(.retry, now: noon, policy: policy) {}
+    state.pace.failed(now: noon, policy: policy, using: &random)
+    state.pace.succeeded(now: noon, policy: policy)
+    for second in 1...Int64(policy.pacedSends) {
+      state.pace.failed(isAboutRequest: true, now: later(1_000 * second), policy: policy, using: &random)
+      admit(&state, lane, .retry, at: later(1_000 * second), .send)
+    }
+    #expect(!state.pace.isRecovering)
+    state.pace.failed(isAboutRequest: true, now: later(61_000), policy: policy, using: &random)
+    #expect(state.pace.isFailing, "only what is free after an outage is free")
+  }
+
   @Test func `while the backend fails, a new lane costs budget as well`() {
     var random = SplitMix64(seed: 11)
     var state = RetryState()
