@@ -1,4 +1,5 @@
 import PurchaseQueue
+import PurchaseSync
 
 /// The state of one party of a run at one moment, a line for each thing that it knows.
 package struct PartyState: Sendable, Hashable {
