@@ -12,7 +12,7 @@ from mutants import find
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = {
-    "PurchaseSync": ["Decisions", "Machine", "Retry", "Matching"],
+    "PurchaseSync": ["Machine", "Retry", "Matching"],
     "PurchaseQueue": [
         *(f"QueueFile/QueueFile+{part}.swift" for part in (
             "Capacity", "Enqueue", "Outcomes", "Payloads", "Settling", "Tombstones", "Turns")),
@@ -20,6 +20,8 @@ MODULES = {
         "Storage/Totals.swift", "Storage/TotalsCache.swift", "Delivery",
     ],
 }
+# It only passes calls on.
+LEFT_OUT = {"Sources/PurchaseSync/Machine/Storage/ForwardingStorage.swift"}
 ERROR = re.compile(r"^(?P<file>/[^:\n]+\.swift):(?P<line>\d+):\d+: error: (?P<what>.*)$", re.M)
 
 
@@ -29,7 +31,9 @@ def sources():
         for part in parts:
             place = ROOT / "Sources" / module / part
             for path in sorted(place.rglob("*.swift")) if place.is_dir() else [place]:
-                yield module, str(path.relative_to(ROOT))
+                name = str(path.relative_to(ROOT))
+                if name not in LEFT_OUT:
+                    yield module, name
 
 
 class Mutated:

@@ -1,6 +1,5 @@
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 
 /// The storage that all machines of a search have. Before a step it gets a copy of the device's content; during the step
 /// it reports each commit.

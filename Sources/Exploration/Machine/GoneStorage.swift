@@ -1,6 +1,5 @@
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 
 /// The storage of a dead process: every call throws. Its connection is closed before anything else uses the files.
 final class GoneStorage: ForwardingStorage {

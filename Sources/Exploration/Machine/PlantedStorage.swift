@@ -1,7 +1,6 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 
 /// A storage with one planted bug.
 final class PlantedStorage: ForwardingStorage {

@@ -1,7 +1,6 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import PurchaseSyncTesting
 
 /// The storage of one process. It fails on demand, dies where a kill happens, and tells the installation's shadow what
 /// was committed.

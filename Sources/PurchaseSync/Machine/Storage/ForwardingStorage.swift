@@ -1,5 +1,4 @@
 package import PurchaseQueue
-package import PurchaseSync
 
 /// A storage that passes every call on to another one: the base of storages that fail, watch or lie.
 ///
