@@ -12,7 +12,7 @@ from mutants import find
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = {
-    "PurchaseSync": ["Machine", "Retry", "Matching"],
+    "PurchaseSync": ["Decisions", "Machine", "Retry", "Matching"],
     "PurchaseQueue": [
         *(f"QueueFile/QueueFile+{part}.swift" for part in (
             "Capacity", "Enqueue", "Outcomes", "Payloads", "Settling", "Tombstones", "Turns")),
