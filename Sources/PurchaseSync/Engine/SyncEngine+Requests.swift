@@ -250,14 +250,3 @@ extension SyncEngine {
     return end
   }
 }
-
-extension ProofDocument {
-  /// A signed transaction goes verbatim, everything else as base64.
-  init(_ proof: Payload) {
-    let kind = ProofKind(rawValue: proof.kind)
-    let isText = kind == .signedTransaction
-    self.init(
-      kind: kind,
-      data: isText ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString())
-  }
-}

@@ -63,6 +63,17 @@ public struct ProofDocument: Codable, Sendable, Hashable, CustomStringConvertibl
   public var customMirror: Mirror { Mirror(self, children: ["proof": description]) }
 }
 
+extension ProofDocument {
+  /// A signed transaction goes verbatim, everything else as base64.
+  init(_ proof: Payload) {
+    let kind = ProofKind(rawValue: proof.kind)
+    let isText = kind == .signedTransaction
+    self.init(
+      kind: kind,
+      data: isText ? String(decoding: proof.bytes, as: UTF8.self) : Data(proof.bytes).base64EncodedString())
+  }
+}
+
 /// The kind of a proof. An open set.
 public struct ProofKind: RawRepresentable, Hashable, Sendable, Codable {
   /// The word on the wire.
