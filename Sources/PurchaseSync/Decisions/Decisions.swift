@@ -6,6 +6,7 @@ struct Decisions {
   var listings = ListingTurns()
   var tray = StoreTray()
   var owners = OwnerQuestions()
+  var notices = NoticeRound()
   /// Finishes that wait for a call of the store.
   var finishes = FinishCalls()
 

@@ -64,16 +64,17 @@ extension SyncEngine {
   }
 
   /// The backend's answer to an upload says something about the tokens in it.
-  func heard(_ result: UploadClassification, from sender: BackendSender) {
+  func tokensEnded(_ result: UploadClassification, of sender: BackendSender) {
     switch (result, sender) {
-    case (.verdicts, .account(let account, _)), (.verdicts, .device(_, let account?)): heard(.taken, account)
-    case (.failure(.tokenRefused), .account(let account, _)): heard(.refused, account)
-    case (.failure(.accountRefused), .device(_, let account?)): heard(.refused, account)
+    case (.verdicts, .account(let account, _)), (.verdicts, .device(_, let account?)):
+      tokenEnded(.taken, account)
+    case (.failure(.tokenRefused), .account(let account, _)): tokenEnded(.refused, account)
+    case (.failure(.accountRefused), .device(_, let account?)): tokenEnded(.refused, account)
     default: break
     }
   }
 
-  func heard(_ end: TokenBook.End, _ account: AccountCredential) {
+  func tokenEnded(_ end: TokenBook.End, _ account: AccountCredential) {
     decisions.tokens.ended(end, account, at: uptime)
   }
 

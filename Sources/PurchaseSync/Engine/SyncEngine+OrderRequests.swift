@@ -66,8 +66,8 @@ extension SyncEngine {
     let answer = await send(backend, token)
     reportRefusedReplies()
     switch answer {
-    case .success: heard(.taken, token)
-    case .failure(.tokenRefused): heard(.refused, token)
+    case .success: tokenEnded(.taken, token)
+    case .failure(.tokenRefused): tokenEnded(.refused, token)
     case .failure: break
     }
     return answer
@@ -78,12 +78,12 @@ extension SyncEngine {
   /// Sends the states of orders that the backend has not acknowledged: cancelled, deferred, made on this device. They
   /// are pending in the file.
   func sendNotices() {
-    guard notices.wanted(at: noticeMoment(isAwake: !isShutDown && !isSuspended)) else { return }
+    guard decisions.notices.wanted(at: noticeMoment(isAwake: !isShutDown && !isSuspended)) else { return }
     do throws(SyncError) {
       let pending = try withFile { (file) throws(QueueError) in
         try file.journal.withNotice(limit: .max).map(\.order.number)
       }
-      guard notices.begin(notices: pending, questions: try ordersToAskAbout()) else { return }
+      guard decisions.notices.begin(notices: pending, questions: try ordersToAskAbout()) else { return }
     } catch {
       return report(error)
     }
@@ -99,16 +99,17 @@ extension SyncEngine {
     while true {
       do throws(SyncError) {
         let isAwake = !isShutDown && !isSuspended && !Task.isCancelled
-        switch notices.next(at: noticeMoment(isAwake: isAwake)) {
-        case .publish(let number): notices.published(isReachable: try await publishNotice(of: number))
-        case .findQuestions: notices.found(questions: try ordersToAskAbout())
+        switch decisions.notices.next(at: noticeMoment(isAwake: isAwake)) {
+        case .publish(let number):
+          decisions.notices.published(isReachable: try await publishNotice(of: number))
+        case .findQuestions: decisions.notices.found(questions: try ordersToAskAbout())
         case .ask(let number): try await ask(about: number)
         case .end(let isWanted):
           if isWanted { sendNotices() }
           return
         }
       } catch {
-        notices.failed()
+        decisions.notices.failed()
         // Nothing depends on the answer to a question: a screen stops waiting by itself.
         if case .signInNeeded = error { continue }
         report(error)

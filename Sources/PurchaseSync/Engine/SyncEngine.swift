@@ -52,14 +52,12 @@ public actor SyncEngine {
   var listed = ListingCallers()
   /// Keys of order requests that are waiting for their answer.
   var requesting: Set<String> = []
-  var notices = NoticeRound()
 
   /// The open file and its machine.
   struct Opened {
     let file: SyncFile
     var machine: SyncMachine<SyncFile>
   }
-
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, backend: AppBackend,
