@@ -111,7 +111,7 @@ import Testing
         try FileManager.default.removeItem(atPath: fixture.configuration.path + suffix)
       }
       await engine.shutdown()
-      #expect(await engine.timer == nil)
+      #expect(await engine.tasks[.timer] == nil)
     }
   }
 

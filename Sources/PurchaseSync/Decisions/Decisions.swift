@@ -1,6 +1,9 @@
 /// What the engine decides beside its machine. None of these values does I/O; each has its events, its diagram, and a test
 /// that runs without the engine. They know nothing of each other.
 struct Decisions {
+  /// Where the app is: a machine that is made in the background sends nothing either.
+  var presence = Presence()
+  var wakes = WakePace()
   var tokens = TokenBook()
   var sheets = OpenSheets()
   var listings = ListingTurns()

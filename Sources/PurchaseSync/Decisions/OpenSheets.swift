@@ -14,6 +14,8 @@ import PurchaseQueue
 /// If the user owns the product already, the store answers a sheet with the *earlier* transaction. One that came before the
 /// sheet can't be its payment.
 struct OpenSheets {
+  /// Keys of order requests that are waiting for their answer: their sheets follow.
+  var requests: Set<String> = []
   /// How many sheets had opened when the order's did, with its own.
   private var opened: [String: Int] = [:]
   /// How many sheets had opened when the transaction came.

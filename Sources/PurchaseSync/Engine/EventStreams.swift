@@ -28,6 +28,8 @@ struct EventStreams {
   static var capacity: Int { 1_024 }
   /// Events that a listener did not take in time.
   private(set) var dropped = 0
+  /// Why lanes wait, as it was published last.
+  private(set) var reasons: [Lane: String] = [:]
 
   /// A new sequence. It begins with `missed`, and the first one also with the events from before. `onEnd` gets the
   /// number of the sequence, and `onRoom` too when outcomes were dropped and there is capacity for them again.
@@ -61,6 +63,7 @@ struct EventStreams {
   /// Sends an event. False if it is an outcome that each listener knows.
   @discardableResult
   mutating func send(_ event: SyncEvent) -> Bool {
+    if case .waiting(let lane, let reason, _) = event { reasons[lane] = reason }
     if !isHeard { keep(event) }
     var isNews = listeners.isEmpty
     for number in listeners.keys.sorted() where !isKnown(event, to: number) {

@@ -14,7 +14,7 @@ extension SyncEngine {
 
   /// The token of this account, also when another one is signed in. A closure of the app may hang, as a store may.
   func credential(of account: String) async -> Credential {
-    let credentials = self.credentials
+    let credentials = ports.credentials
     let limit = limit(configuration.credentialTimeLimit, of: .credentials, about: account)
     let request = CredentialRequest(account: account, refusedToken: decisions.tokens.refused(of: account))
     saw(.calls(.credentials))

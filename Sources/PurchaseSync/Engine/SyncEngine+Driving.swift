@@ -29,27 +29,26 @@ extension SyncEngine {
     do throws(QueueError) {
       let makeName = configuration.system.uuid
       let file = try SyncFile(
-        queue: session.open(), newIdentity: { DeviceIdentity(from: makeName) })
-      opened = Opened(
-        file: file,
-        machine: SyncMachine(
+        queue: open.session.open(), newIdentity: { DeviceIdentity(from: makeName) })
+      open.open(
+        file,
+        SyncMachine(
           storage: file, policy: configuration.retry, appVersion: configuration.appVersion, seed: seed))
     } catch {
       closeFile()
       throw .queue(error)
     }
-    generation += 1
     for failure in configuration.marks.markFiles(of: configuration.path) {
       configuration.diagnostics?(failure)
     }
-    if isSuspended { opened?.machine.suspended() }
-    if let salvage = opened?.file.queue.salvage {
+    if isSuspended { open.pair?.machine.suspended() }
+    if let salvage = open.file?.queue.salvage {
       meter.count(.lost, salvage.lostEntries ?? 0)
       emit(.recovered(salvage))
     }
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
-      if let file = opened?.file { try withFile { (_) throws(QueueError) in try sawFile(file) } }
+      if let file = open.file { try withFile { (_) throws(QueueError) in try sawFile(file) } }
     } catch {
       // A machine that has not started takes no events: the next call opens the file again.
       closeFile()
@@ -59,36 +58,35 @@ extension SyncEngine {
 
   /// Closes the file; the next call opens it again.
   func closeFile() {
-    opened = nil
+    open.close()
     decisions.fileClosed()
-    session.drop()
   }
 
   /// A call that used the file has ended. When it was the outermost one, and the app is in the background, the file is
   /// closed. Everything that uses the file is such a call; one of several steps is one as a whole, so that it opens the file
   /// once.
   func callEnded() {
-    presence.callEnds()
+    decisions.presence.callEnds()
     closeInBackground()
   }
 
   private func closeInBackground() {
-    if opened != nil, presence.closesFile { closeFile() }
+    if open.isOpen, decisions.presence.closesFile { closeFile() }
   }
 
   /// The open file. Opening it again after damage may have failed: then it is tried again here.
   func file() throws(SyncError) -> SyncFile {
     guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-    if opened == nil {
-      presence.callBegins()
+    if !open.isOpen {
+      decisions.presence.callBegins()
       // The caller uses the file, and closes it.
-      defer { presence.callEnds() }
+      defer { decisions.presence.callEnds() }
       try openFile()
       // The store may deliver again transactions that this file lacks, and pending finishes are repeated.
       listStore()
     }
-    guard let opened else { throw .queue(.closed(path: configuration.path)) }
-    return opened.file
+    guard let file = open.file else { throw .queue(.closed(path: configuration.path)) }
+    return file
   }
 
   /// One event, one call of the machine. Throws after `shutdown`: nothing would be durable. The call ends when its actions
@@ -98,11 +96,11 @@ extension SyncEngine {
   ) throws(SyncError) -> R {
     do throws(SyncError) {
       _ = try file()
-      guard var machine = opened?.machine else { throw .queue(.closed(path: configuration.path)) }
+      guard var machine = open.pair?.machine else { throw .queue(.closed(path: configuration.path)) }
       let now = configuration.now()
       machine.uptime = uptime
       do throws(QueueError) {
-        defer { opened?.machine = machine }
+        defer { open.pair?.machine = machine }
         return try event(&machine, now)
       } catch {
         throw failed(error)
@@ -118,20 +116,20 @@ extension SyncEngine {
   func stepTogether<R>(
     _ events: (inout SyncMachine<SyncFile>, SyncFile, Timestamp) throws(QueueError) -> R
   ) throws(QueueError) -> R {
-    guard !isShutDown, let opened else { throw .closed(path: configuration.path) }
-    var machine = opened.machine
+    guard !isShutDown, let pair = open.pair else { throw .closed(path: configuration.path) }
+    var machine = pair.machine
     let now = configuration.now()
     machine.uptime = uptime
-    let result = try opened.file.queue.together { () throws(QueueError) in
-      try events(&machine, opened.file, now)
+    let result = try pair.file.queue.together { () throws(QueueError) in
+      try events(&machine, pair.file, now)
     }
-    self.opened?.machine = machine
+    open.pair?.machine = machine
     return result
   }
 
   /// Reads or changes the file without the machine.
   func withFile<R>(_ body: (SyncFile) throws(QueueError) -> R) throws(SyncError) -> R {
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     let file = try self.file()
     do throws(QueueError) {
@@ -144,7 +142,7 @@ extension SyncEngine {
   /// A damaged or replaced file is opened again by the next call, or by the timer if no call comes. The next machine
   /// sends again what was in flight; answers to requests of this one are ignored.
   func failed(_ error: QueueError) -> SyncError {
-    if error.asksForReopening, opened != nil {
+    if error.asksForReopening, open.isOpen {
       closeFile()
       lookAgain()
     }
@@ -158,7 +156,7 @@ extension SyncEngine {
   ) {
     // After `shutdown`, the entry is in the file and is sent at the next start. The machine does not know requests of an
     // earlier one.
-    guard !isShutDown, generation == self.generation, opened != nil else { return }
+    guard !isShutDown, open.isOpen(as: generation) else { return }
     do throws(SyncError) {
       perform(try step(event))
     } catch {
@@ -175,7 +173,7 @@ extension SyncEngine {
 
   /// A transaction could not be stored: the store is asked again when everything is looked at again.
   func storeKeepsMore() {
-    opened?.machine.storeKeepsMore()
+    open.pair?.machine.storeKeepsMore()
     lookAgain()
   }
 
@@ -187,34 +185,35 @@ extension SyncEngine {
   /// Performs actions in their order. Actions that come up on the way are appended: performing one may feed the
   /// machine. In the background nothing is started: the machine of the foreground asks again.
   func perform(_ actions: [SyncAction]) {
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
-    let generation = self.generation
-    let isPerforming = !worklist.isEmpty
-    worklist += actions.map { (generation, $0) }
+    let generation = open.generation
+    let isPerforming = !open.worklist.isEmpty
+    open.worklist += actions.map { (generation, $0) }
     // The call that is performing goes on with them.
     guard !isPerforming else { return }
     var next = 0
-    while next < worklist.count {
-      perform(worklist[next].action, of: worklist[next].generation)
+    while next < open.worklist.count {
+      perform(open.worklist[next].action, of: open.worklist[next].generation)
       next += 1
     }
-    worklist.removeAll(keepingCapacity: true)
+    open.worklist.removeAll(keepingCapacity: true)
     beginFinishes()
   }
 
   private func perform(_ action: SyncAction, of generation: Int) {
     // The machine that asked for it may have been replaced: the next one asks again. An event has happened all the same.
-    guard opened != nil, generation == self.generation else {
+    guard open.isOpen(as: generation) else {
       if case .emit(let event) = action { emit(event) }
       return
     }
     switch action {
     case .emit(let event): emit(event)
     case .wake(let due): setTimer(due)
-    case .finish(let tombstone): if presence.place != .background { decisions.finishes.add(tombstone) }
+    case .finish(let tombstone):
+      if decisions.presence.place != .background { decisions.finishes.add(tombstone) }
     case .send(let lane, let entries): upload(lane, entries)
-    case .readReceipt(let key): if presence.place != .background { readReceipt(for: key) }
+    case .readReceipt(let key): if decisions.presence.place != .background { readReceipt(for: key) }
     case .listStore: if !takeCopies() { listStore() }
     case .adopt(let account): adopt(for: account)
     case .storageFailed(let error):
@@ -226,7 +225,7 @@ extension SyncEngine {
   /// An outcome goes out with the context of its order, as it is published to the account that is signed in. The
   /// outcomes of orders that the store answered with the same transaction follow.
   func emit(_ event: SyncEvent) {
-    guard let outcome = event.outcome, !outcome.isAlreadyOwned, let file = opened?.file else {
+    guard let outcome = event.outcome, !outcome.isAlreadyOwned, let file = open.file else {
       return send(event)
     }
     do throws(QueueError) {
@@ -242,7 +241,6 @@ extension SyncEngine {
   }
 
   private func send(_ event: SyncEvent) {
-    if case .waiting(let lane, let reason, _) = event { waits[lane] = reason }
     saw(.event(event))
     meter.count(event)
     if events.send(event) { configuration.log?(SyncLogRecord(event)) }
@@ -250,7 +248,7 @@ extension SyncEngine {
 
   /// Reports answers that the verifier refused.
   func reportRefusedReplies() {
-    for reason in backend.takeRefusedReplies() { emit(.replyRejected(reason: reason)) }
+    for reason in ports.backend.takeRefusedReplies() { emit(.replyRejected(reason: reason)) }
   }
 
   func report(_ error: SyncError) { emit(.failed(error)) }
@@ -267,11 +265,9 @@ extension SyncEngine {
     let horizon = max(0, configuration.retry.horizonMilliseconds)
     let delay = min(max(0, due.milliseconds(since: configuration.now())), horizon)
     let fires = configuration.system.uptime().advanced(by: .milliseconds(delay))
-    if let timerFires, timerFires <= fires { return }
-    timer?.cancel()
-    timerFires = fires
+    guard timer.isSet(to: fires) else { return }
     let sleep = configuration.system.sleep
-    timer = Task { [weak self] in
+    tasks[.timer] = Task { [weak self] in
       do {
         try await sleep(delay)
       } catch {
@@ -282,17 +278,15 @@ extension SyncEngine {
   }
 
   func stopTimer() {
-    timer?.cancel()
-    timer = nil
-    timerFires = nil
-    wakeTimer?.cancel()
-    wakeTimer = nil
-    wakes.forgetPending()
+    tasks[.timer] = nil
+    timer.ended()
+    tasks[.wake] = nil
+    decisions.wakes.forgetPending()
     endListingWait()
   }
 
   private func timerFired() {
-    timerFires = nil
+    timer.ended()
     guard !isShutDown else { return }
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in machine.timerFired(now: now) })
@@ -310,18 +304,18 @@ extension SyncEngine {
   /// Starts a task that `shutdown` cancels; after it, nothing is started.
   func run(_ body: @escaping @Sendable (SyncEngine) async -> Void) {
     guard !isShutDown else { return }
-    let number = nextWork
-    nextWork += 1
-    work[number] = Task {
-      await body(self)
-      self.ended(number)
+    tasks.add { number in
+      Task {
+        await body(self)
+        self.ended(number)
+      }
     }
   }
 
   private func ended(_ number: Int) {
-    work[number] = nil
+    tasks.ended(number)
     // A suspended app has seconds, and its file is about to be closed: the next pause in the foreground does it.
-    guard work.isEmpty else { return }
+    guard tasks.isAtRest else { return }
     if !isSuspended { maintain() }
     changes.send()
   }
@@ -331,7 +325,7 @@ extension SyncEngine {
   /// Tidies the file up while nothing is under way; cheap if there is nothing to tidy.
   func maintain() {
     do throws(QueueError) {
-      try opened?.file.maintain(now: configuration.now())
+      try open.file?.maintain(now: configuration.now())
     } catch {
       report(failed(error))
     }
@@ -339,7 +333,7 @@ extension SyncEngine {
 
   /// Reads every value of the file once after the start, on another thread, and isolates damaged rows.
   private func checkFile() {
-    let (setup, elsewhere) = (session.setup, configuration.system.elsewhere)
+    let (setup, elsewhere) = (open.session.setup, configuration.system.elsewhere)
     run { engine in
       switch await QueueSession.check(setup, by: elsewhere) {
       case .success(let report): await engine.isolate(report)

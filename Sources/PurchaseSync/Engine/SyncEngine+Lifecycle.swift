@@ -9,15 +9,19 @@ extension SyncEngine {
   /// in 15 seconds. One that comes sooner has its effect at that moment.
   public func wake(_ reason: WakeReason = .foreground) throws(SyncError) {
     let isBack = reason == .foreground && isSuspended
-    if reason == .foreground { presence.cameToForeground() }
+    if reason == .foreground { decisions.presence.cameToForeground() }
     if case .signedIn(let account) = reason { decisions.tokens.signedIn(account) }
-    if wakes.takes(reason, at: uptime) || isBack || isShutDown { try wakeNow(reason) } else { wakeLater() }
+    if decisions.wakes.takes(reason, at: uptime) || isBack || isShutDown {
+      try wakeNow(reason)
+    } else {
+      wakeLater()
+    }
     saw(.woken(reason))
     changes.send()
   }
 
   private func wakeNow(_ reason: WakeReason) throws(SyncError) {
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
     announceOutcomes()
@@ -26,12 +30,14 @@ extension SyncEngine {
   }
 
   /// Milliseconds of the monotonic clock since the engine was made.
-  var uptime: Int64 { beginning.duration(to: configuration.system.uptime()).wholeMilliseconds }
+  var uptime: Int64 { timer.beginning.duration(to: configuration.system.uptime()).wholeMilliseconds }
 
   private func wakeLater() {
-    guard wakeTimer == nil, !isShutDown, !isSuspended, let wait = wakes.wait(at: uptime) else { return }
+    guard tasks[.wake] == nil, !isShutDown, !isSuspended, let wait = decisions.wakes.wait(at: uptime) else {
+      return
+    }
     let sleep = configuration.system.sleep
-    wakeTimer = Task { [weak self] in
+    tasks[.wake] = Task { [weak self] in
       do {
         try await sleep(max(1, wait))
       } catch {
@@ -42,9 +48,9 @@ extension SyncEngine {
   }
 
   private func wakePending() {
-    wakeTimer = nil
+    tasks.ended(.wake)
     guard !isShutDown, !isSuspended else { return }
-    for reason in wakes.due(at: uptime) {
+    for reason in decisions.wakes.due(at: uptime) {
       do throws(SyncError) {
         try wakeNow(reason)
       } catch {
@@ -58,7 +64,7 @@ extension SyncEngine {
   /// A reader has read most of its events. It gets the outcomes that were dropped, as many as it has capacity for.
   func announceDropped(to number: Int) {
     // When the file is open again, all outcomes are announced.
-    guard !isShutDown, opened != nil else { return }
+    guard !isShutDown, open.isOpen else { return }
     do throws(SyncError) {
       for outcome in events.untold(try unconfirmedOutcomes(), to: number) {
         emit(SyncEvent(telling: outcome))
@@ -81,7 +87,7 @@ extension SyncEngine {
 
   /// Publishes what another process has brought. Nothing is sent for it.
   func lookForOutcomes() {
-    guard !isShutDown, !isSuspended, opened != nil else { return }
+    guard !isShutDown, !isSuspended, open.isOpen else { return }
     announceOutcomes()
   }
 
@@ -102,8 +108,8 @@ extension SyncEngine {
     forSeconds seconds: Double, grace: Double = 2
   ) async throws(SyncError) -> Bool {
     let deadline = deadline(after: seconds)
-    guard presence.beginsWork() else { return await hasWoken(before: deadline) }
-    let visit = presence.foregrounds
+    guard decisions.presence.beginsWork() else { return await hasWoken(before: deadline) }
+    let visit = decisions.presence.foregrounds
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in machine.woken(.foreground, now: now) })
     } catch {
@@ -115,7 +121,7 @@ extension SyncEngine {
     var isDone = false
     await wait(before: deadline) {
       guard isWorking(since: visit) else { return false }
-      isDone = isAtRest && (timerFires.map { $0 > deadline } ?? true)
+      isDone = isAtRest && (timer.fires.map { $0 > deadline } ?? true)
       return !isDone
     }
     guard isWorking(since: visit) else { return isDone }
@@ -124,12 +130,12 @@ extension SyncEngine {
   }
 
   private func isWorking(since visit: Int) -> Bool {
-    visit == presence.foregrounds && !isSuspended && !isShutDown
+    visit == decisions.presence.foregrounds && !isSuspended && !isShutDown
   }
 
   /// In the foreground: waits for wakes that came too fast. True if nothing is under way then.
   private func hasWoken(before deadline: ContinuousClock.Instant) async -> Bool {
-    await wait(before: deadline) { wakes.wait(at: uptime) != nil && !isSuspended && !isShutDown }
+    await wait(before: deadline) { decisions.wakes.wait(at: uptime) != nil && !isSuspended && !isShutDown }
     return isAtRest
   }
 
@@ -150,34 +156,31 @@ extension SyncEngine {
   /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
   public func suspend(within seconds: Double = 4) async {
     guard !isShutDown else { return }
-    presence.leaves()
+    decisions.presence.leaves()
     saw(.suspended)
-    opened?.machine.suspended()
+    open.pair?.machine.suspended()
     stopTimer()
     changes.send()
     // After a foreground and another background, requests in flight have the time of the latter.
-    let visit = presence.foregrounds
+    let visit = decisions.presence.foregrounds
     await wait(before: deadline(after: seconds)) {
-      presence.isSuspended(since: visit) && !work.isEmpty
+      decisions.presence.isSuspended(since: visit) && !tasks.isAtRest
     }
     // A task that ends may begin another one. A foreground that comes in between ends this loop.
-    while presence.isSuspended(since: visit), let next = underWay.first {
-      for task in underWay { task.cancel() }
+    while decisions.presence.isSuspended(since: visit), let next = tasks.underWay.first {
+      for task in tasks.underWay { task.cancel() }
       await next.value
     }
-    guard presence.isSuspended(since: visit), !isShutDown else { return }
-    presence.hasLeft()
+    guard decisions.presence.isSuspended(since: visit), !isShutDown else { return }
+    decisions.presence.hasLeft()
     closeFile()
   }
 
   /// Whether nothing new is sent: the app is in the background, or on its way there.
-  var isSuspended: Bool { presence.isSuspended }
+  var isSuspended: Bool { decisions.presence.isSuspended }
 
   /// Whether no request, listing or finish is under way, and no wake that came too fast is pending. Timers may be set.
-  var isAtRest: Bool { work.isEmpty && wakes.wait(at: uptime) == nil }
-
-  /// Oldest first: one run is to follow from one seed.
-  private var underWay: [Task<Void, Never>] { work.keys.sorted().compactMap { work[$0] } }
+  var isAtRest: Bool { tasks.isAtRest && decisions.wakes.wait(at: uptime) == nil }
 
   /// Ends timers and requests, waits until they have ended, and closes the file: when this returns, another engine can
   /// open it. Queued entries stay queued.
@@ -188,12 +191,12 @@ extension SyncEngine {
     saw(.closed(ObjectIdentifier(lateCalls)))
     stopTimer()
     changes.send()
-    while let next = underWay.first {
-      for task in underWay { task.cancel() }
+    while let next = tasks.underWay.first {
+      for task in tasks.underWay { task.cancel() }
       await next.value
     }
     await endCalls()
-    guard opened != nil else { return events.finish() }
+    guard open.isOpen else { return events.finish() }
     releaseRequests()
     events.finish()
     closeFile()

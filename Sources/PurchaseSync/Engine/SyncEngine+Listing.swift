@@ -8,7 +8,7 @@ extension SyncEngine {
   /// Takes over the unfinished transactions of the store: now, or when `ListingTurns` says.
   func listStore() {
     // In the background only for a caller: the foreground lists.
-    guard presence.place != .background || listed.isWaitedFor else { return }
+    guard decisions.presence.place != .background || listed.isWaitedFor else { return }
     guard !isShutDown else { return listed.end() }
     perform(decisions.listings.wanted(at: uptime))
   }
@@ -22,10 +22,10 @@ extension SyncEngine {
   }
 
   private func callStore() {
-    endListingTimer()
+    tasks[.listing] = nil
     listed.begin()
     saw(.calls(.store))
-    let (store, limit) = (self.store, storeLimit(of: "unfinished"))
+    let (store, limit) = (ports.store, storeLimit(of: "unfinished"))
     let meter = self.meter
     run { engine in
       let interval = meter.begin(.listing)
@@ -36,9 +36,8 @@ extension SyncEngine {
   }
 
   private func listLater(_ milliseconds: Int64) {
-    endListingTimer()
     let sleep = configuration.system.sleep
-    listingTimer = Task { [weak self] in
+    tasks[.listing] = Task { [weak self] in
       do {
         try await sleep(max(1, milliseconds))
       } catch {
@@ -53,14 +52,9 @@ extension SyncEngine {
     perform(decisions.listings.momentCame(at: uptime))
   }
 
-  private func endListingTimer() {
-    listingTimer?.cancel()
-    listingTimer = nil
-  }
-
   /// The engine is suspended or shut down: callers that wait for a listing that waits for its moment get none.
   func endListingWait() {
-    endListingTimer()
+    tasks[.listing] = nil
     guard decisions.listings.stopped() else { return }
     listed.begin()
     listed.end(nil)
@@ -76,7 +70,7 @@ extension SyncEngine {
   }
 
   private func took(_ listed: StoreListing?) {
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     let isWanted = decisions.listings.ended()
     defer {
@@ -90,7 +84,7 @@ extension SyncEngine {
         report(.store(reason: "the unfinished transactions could not be read"))
         listAgain(unless: isWanted)
       }
-      return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
+      return feed(open.generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
     var intake = decisions.tray.listed(for: listed.account)
     guard take(listed.transactions, &intake) else { return }
@@ -101,10 +95,10 @@ extension SyncEngine {
     guard listed.isComplete else {
       report(.store(reason: "its list of unfinished transactions did not end"))
       if !isSuspended { listAgain(unless: isWanted) }
-      return feed(generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
+      return feed(open.generation) { (machine, now) throws(QueueError) in machine.storeNotListed(now: now) }
     }
     decisions.listings.succeeded()
-    feed(generation) { (machine, now) throws(QueueError) in
+    feed(open.generation) { (machine, now) throws(QueueError) in
       try machine.storeListed(keys, account: listed.account, now: now)
     }
   }
@@ -115,13 +109,13 @@ extension SyncEngine {
 
   /// The machine asks for what the store keeps: copies of its last list come first. False if the store is to be asked.
   func takeCopies() -> Bool {
-    guard !decisions.listings.isRunning, opened != nil, let copies = decisions.tray.takesCopies() else {
+    guard !decisions.listings.isRunning, open.isOpen, let copies = decisions.tray.takesCopies() else {
       return false
     }
     var intake = copies.intake
     guard take(copies.transactions, &intake) else { return true }
     decisions.tray.tookCopies(intake)
-    feed(generation) { (machine, now) throws(QueueError) in machine.heldArrived(now: now) }
+    feed(open.generation) { (machine, now) throws(QueueError) in machine.heldArrived(now: now) }
     return true
   }
 
@@ -130,8 +124,8 @@ extension SyncEngine {
   /// Takes transactions, many in one commit. Each lane is looked at once, after the last of them. False if the file
   /// failed: the rest of the list is asked for again, when everything is looked at again.
   private func take(_ transactions: [StoreTransaction], _ intake: inout Intake) -> Bool {
-    opened?.machine.holdSends()
-    defer { feed(generation) { (machine, now) throws(QueueError) in machine.sendHeld(now: now) } }
+    open.pair?.machine.holdSends()
+    defer { feed(open.generation) { (machine, now) throws(QueueError) in machine.sendHeld(now: now) } }
     var rest = transactions[...]
     while !rest.isEmpty {
       let part = rest.prefix(Self.mostPerCommit)
@@ -241,7 +235,7 @@ extension SyncEngine {
 
   /// Adds a warning for each entry that the vault does not hold. That is known after the commit.
   private func withWarnings(_ actions: [SyncAction]) -> [SyncAction] {
-    guard let file = opened?.file, file.queue.hasVault else { return actions }
+    guard let file = open.file, file.queue.hasVault else { return actions }
     do throws(QueueError) {
       let unprotected = try file.queue.unprotectedKeys()
       guard !unprotected.isEmpty else { return actions }
@@ -266,7 +260,7 @@ extension SyncEngine {
       overflows(key, error)
     }
     guard isFull else { return }
-    feed(generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
+    feed(open.generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
   }
 
   /// Publishes each transaction that the store keeps for lack of capacity, once.

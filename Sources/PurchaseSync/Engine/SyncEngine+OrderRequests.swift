@@ -63,7 +63,7 @@ extension SyncEngine {
     _ send: @Sendable (any BackendPort, AccountCredential) async -> OrderAnswer<Answer>
   ) async -> OrderAnswer<Answer> {
     saw(.calls(.request(request)))
-    let answer = await send(backend, token)
+    let answer = await send(ports.backend, token)
     reportRefusedReplies()
     switch answer {
     case .success: tokenEnded(.taken, token)
@@ -91,7 +91,7 @@ extension SyncEngine {
   }
 
   private func noticeMoment(isAwake: Bool) -> NoticeRound.Moment {
-    let pause = opened?.machine.retryState.pace.asked
+    let pause = open.pair?.machine.retryState.pace.asked
     return NoticeRound.Moment(isAwake: isAwake, pause: pause, now: configuration.now())
   }
 
@@ -126,7 +126,7 @@ extension SyncEngine {
   private func ask(about number: String) async throws(SyncError) {
     let row = try withFile { (file) throws(QueueError) in try file.journal.row(number: number) }
     guard let account = row?.order.account,
-      let document = try await requestOrder(number, account: account), !isShutDown, opened != nil
+      let document = try await requestOrder(number, account: account), !isShutDown, open.isOpen
     else { return }
     let refused = try withFile { (file) throws(QueueError) in try file.take([document], account: account) }
     for reason in refused { emit(.backendFault(reason: reason)) }
@@ -152,7 +152,7 @@ extension SyncEngine {
     let answer = await answered(.order(made == nil ? number + " " + state.rawValue : number), with: token) {
       await $0.publish(notice, of: $1)
     }
-    guard !isShutDown, opened != nil else { return false }
+    guard !isShutDown, open.isOpen else { return false }
     var document: OrderDocument?
     switch answer {
     case .success(let known): document = known?.number == number ? known : nil

@@ -90,10 +90,10 @@ extension SyncEngine {
     let key = try withFile { (file) throws(QueueError) in
       try file.request(
         account: wish.account, product: wish.product, quantity: wish.quantity, proposing: proposed,
-        waiting: requesting, now: configuration.now())
+        waiting: decisions.sheets.requests, now: configuration.now())
     }
-    requesting.insert(key)
-    defer { requesting.remove(key) }
+    decisions.sheets.requests.insert(key)
+    defer { decisions.sheets.requests.remove(key) }
     configuration.checkpoint?(.orderRequesting)
     do throws(SyncError) {
       let document = try await call { engine in await engine.documented(wish, key: key, within: limit) }
@@ -144,7 +144,7 @@ extension SyncEngine {
   /// The app gets the error of the request; an error here is only reported, and a reservation that stays ends by its
   /// time. The freed capacity is for transactions that the store keeps.
   private func release(_ key: String, isFinal: Bool) {
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     do throws(SyncError) {
       // In the background it was closed while the backend was asked.
@@ -154,7 +154,7 @@ extension SyncEngine {
     }
     do throws(QueueError) {
       // Also while the engine ends: the next one is to have the capacity.
-      if isFinal { try opened?.file.endRequest(key) } else { try opened?.file.queue.cancelReservation(key) }
+      if isFinal { try open.file?.endRequest(key) } else { try open.file?.queue.cancelReservation(key) }
     } catch {
       return report(failed(error))
     }
@@ -169,7 +169,7 @@ extension SyncEngine {
   /// Frees the capacity of unanswered requests before the file is closed. Their callers get an error and do not pay.
   func releaseRequests() {
     do throws(QueueError) {
-      for key in requesting.sorted() { try opened?.file.queue.cancelReservation(key) }
+      for key in decisions.sheets.requests.sorted() { try open.file?.queue.cancelReservation(key) }
     } catch {
       report(failed(error))
     }
@@ -219,7 +219,7 @@ extension SyncEngine {
   /// outcome is reported for this order too (`isAlreadyOwned`), now or when it is known, and the order is closed. If it is
   /// not known whether the earlier purchase is this account's, the backend is asked.
   public func receive(_ transaction: StoreTransaction, for order: PurchaseOrder) throws(SyncError) {
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     let number = order.number
     let isTakenBefore = decisions.sheets.came(transaction.key, before: number)

@@ -18,7 +18,7 @@ extension SyncEngine {
     do throws(SyncError) {
       for entry in entries where EntryDetails(of: entry).known?.waitsForOwner == true {
         let answer = try await owner(of: entry)
-        guard !isShutDown, generation == self.generation, opened != nil, !Task.isCancelled else {
+        guard !isShutDown, open.isOpen(as: generation), !Task.isCancelled else {
           return true
         }
         isChanged = true

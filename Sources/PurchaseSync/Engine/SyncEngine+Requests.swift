@@ -7,7 +7,7 @@ extension SyncEngine {
 
   /// One upload: prepare it, take the lane's lease, record the attempt, send. Only what goes out counts as an attempt.
   func upload(_ lane: Lane, _ entries: [Entry]) {
-    let generation = self.generation
+    let generation = open.generation
     run { engine in await engine.upload(lane, entries, generation) }
   }
 
@@ -37,7 +37,7 @@ extension SyncEngine {
     configuration.checkpoint?(.uploadSending)
     let interval = meter.begin(.upload)
     saw(.calls(.request(.upload)))
-    let result = await backend.upload(upload.request, in: lane, from: upload.sender)
+    let result = await ports.backend.upload(upload.request, in: lane, from: upload.sender)
     meter.end(interval, reason: result.word)
     reportRefusedReplies()
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
@@ -50,7 +50,7 @@ extension SyncEngine {
   /// Takes the lane's lease and records the attempt. Nil if the request does not go out.
   private func begin(_ lane: Lane, _ generation: Int) -> LaneLease? {
     // A later machine knows nothing of this request.
-    guard !isShutDown, generation == self.generation, opened != nil else { return nil }
+    guard !isShutDown, open.isOpen(as: generation) else { return nil }
     guard !Task.isCancelled else {
       uploadEnded(lane, .failure(.interrupted), generation)
       return nil
@@ -162,7 +162,7 @@ extension SyncEngine {
     }
     if result == .failure(.interrupted) { interrupted(generation) }
     // The outcomes of the orders that waited for the answer.
-    if lane.asker != nil, !isShutDown, opened != nil { announceOutcomes() }
+    if lane.asker != nil, !isShutDown, open.isOpen { announceOutcomes() }
     // The backend answers, so it can receive the rest.
     if case .verdicts = result { sendNotices() }
   }
@@ -212,7 +212,7 @@ extension SyncEngine {
   // MARK: Adoptions
 
   func adopt(for account: String) {
-    let generation = self.generation
+    let generation = open.generation
     run { engine in
       let end = await engine.adoptionEnd(for: account)
       if case .failed(let failure) = end { await engine.saw(.adoptionFailed(failure)) }
@@ -239,7 +239,7 @@ extension SyncEngine {
     }
     configuration.checkpoint?(.adoptionSending)
     saw(.calls(.request(.adoption)))
-    let end = await backend.adopt(device, by: token)
+    let end = await ports.backend.adopt(device, by: token)
     reportRefusedReplies()
     configuration.checkpoint?(.adoptionAnswered)
     switch end {

@@ -10,7 +10,7 @@ extension SyncEngine {
   /// If the store cannot fetch what other devices bought, what this device knows is taken over, and then it throws. What
   /// finds no capacity is taken over later, as by ``refreshReceipt()``.
   public func restorePurchases() async throws(SyncError) {
-    let store = self.store
+    let store = ports.store
     let isFetched = try await asked { () async throws -> Bool? in
       try await store.sync()
       return true
@@ -43,7 +43,7 @@ extension SyncEngine {
   /// Transactions for which there is no capacity are taken over later, as soon as there is some, also after a restart:
   /// until then ``SyncSnapshot/isStoreHoldingMore`` is true. Throws if there is no receipt, or if the file fails.
   public func refreshReceipt() async throws(SyncError) {
-    let store = self.store
+    let store = ports.store
     let answer = try await asked { () async throws -> [UInt8]?? in .some(try await store.refreshReceipt()) }
     guard let answer else { throw .store(reason: "the receipt could not be refreshed") }
     guard let bytes = answer else { return }
@@ -82,7 +82,7 @@ extension SyncEngine {
   func takeRestored() -> SyncError? {
     let restoring = decisions.tray.restoring
     guard !restoring.isEmpty else { return nil }
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     var intake = RestoreIntake()
     for restored in restoring {
@@ -129,7 +129,7 @@ extension SyncEngine {
     } catch {
       return report(error)
     }
-    let (store, limit) = (self.store, storeLimit(of: "receipt"))
+    let (store, limit) = (ports.store, storeLimit(of: "receipt"))
     run { engine in
       if let owned = await limit.answer(of: { try await store.currentEntitlements() }) {
         return await engine.foundAgain(owned.map { RestoredTransaction(transaction: $0, isAsked: false) })

@@ -22,7 +22,7 @@ extension SyncEngine {
       configuration.checkpoint?(.finishCalling)
       saw(.calls(.store))
       let (store, limit, generation, meter) = (
-        self.store, storeLimit(of: "finish"), self.generation, self.meter
+        ports.store, storeLimit(of: "finish"), open.generation, self.meter
       )
       run { engine in
         let ends = await Self.finish(call, in: store, within: limit, meter)
@@ -50,7 +50,7 @@ extension SyncEngine {
 
   private func finishesEnded(_ call: [Tombstone], _ ends: [FinishEnd], _ generation: Int) {
     configuration.checkpoint?(.finishCalled)
-    guard generation == self.generation else { return }
+    guard generation == open.generation else { return }
     let failed = zip(call, ends).filter { $1 == .failed }.map(\.0.key)
     decisions.finishes.ended(call, failed: Set(failed))
     if !recordTogether(call, ends) {
@@ -85,7 +85,7 @@ extension SyncEngine {
   /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.
   func readReceipt(for key: EntryKey) {
     saw(.calls(.store))
-    let (store, limit, generation) = (self.store, storeLimit(of: "receipt"), self.generation)
+    let (store, limit, generation) = (ports.store, storeLimit(of: "receipt"), open.generation)
     run { engine in
       let read = await limit.answer { try await store.receipt() }
       guard let bytes = read else { return }
@@ -110,7 +110,7 @@ extension SyncEngine {
   /// answer.
   func proofsFromStore() async -> [EntryKey: Payload]? {
     saw(.calls(.store))
-    let store = self.store
+    let store = ports.store
     let listed = await storeLimit(of: "unfinished").answer { try await store.unfinished() }
     return listed.map { listed in
       Dictionary(

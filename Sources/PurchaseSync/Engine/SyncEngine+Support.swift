@@ -30,7 +30,7 @@ extension SyncEngine {
     try withFile { (file) throws(QueueError) in
       _ = try file.queue.discard(key, by: person, reason: reason, now: now)
     }
-    opened?.machine.discarded(key)
+    open.pair?.machine.discarded(key)
     saw(.discarded(key))
     listStore()
   }
@@ -66,10 +66,10 @@ extension SyncEngine {
         outcomesForgotten: try file.queue.outcomesForgotten())
       snapshot.droppedEvents = events.dropped
       snapshot.lateCalls = lateCalls.rows
-      guard let machine = opened?.machine else { return snapshot }
+      guard let machine = open.pair?.machine else { return snapshot }
       for lane in try file.lanes() {
         let count = entries.count { $0.lane == lane && $0.state == .queued }
-        let state = try machine.status(of: lane, reason: waits[lane], now: now)
+        let state = try machine.status(of: lane, reason: events.reasons[lane], now: now)
         snapshot.lanes.append(LaneStatus(lane: lane, entries: count, state: state))
       }
       for claim in try file.deviceAdoptions() {

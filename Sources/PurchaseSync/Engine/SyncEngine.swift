@@ -15,64 +15,39 @@ public actor SyncEngine {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned() }
 
   let configuration: SyncConfiguration
-  let store: any StoreClient
-  let backend: any BackendPort
-  let credentials: CredentialSource
+  let ports: EnginePorts
   let meter: Meter
   /// Calls of the app's code, the store and the backend that have not returned in time.
   let lateCalls = LateCalls()
-  let session: QueueSession
-  var opened: Opened?
+  var open: OpenFile
   var decisions = Decisions()
-  /// Counts machines: answers to requests of an earlier one are ignored.
-  var generation = 0
   var events = EventStreams()
-  var timer: Task<Void, Never>?
-  /// When the timer fires, by the monotonic clock.
-  var timerFires: ContinuousClock.Instant?
-  /// Actions that are being performed, and those that came up since.
-  var worklist: [(generation: Int, action: SyncAction)] = []
-  var work: [Int: Task<Void, Never>] = [:]
-  var calls: [Int: Call] = [:]
-  var nextWork = 0
-  var isShutDown = false
-  /// When the engine was made, for the paces.
-  let beginning: ContinuousClock.Instant
-  var wakes = WakePace()
-  /// Waits for the moment of the wakes that came too fast.
-  var wakeTimer: Task<Void, Never>?
-  /// Waits for the moment of a listing that was asked for too soon, or that repeats one that failed.
-  var listingTimer: Task<Void, Never>?
-  /// Where the app is: a machine that is made in the background sends nothing either.
-  var presence = Presence()
-  /// Tells that work, a timer or a wake has ended, or that the app came or went.
+  /// What is under way, and the timers by name.
+  var tasks = TaskBag<Timer>()
+  var calls = CallerRequests()
+  var timer: MachineTimer
+  /// Says that work, a timer or a wake has ended, or that the app came or went.
   let changes = ChangeSignal()
-  /// Why lanes wait, as it was published last.
-  var waits: [Lane: String] = [:]
   var listed = ListingCallers()
-  /// Keys of order requests that are waiting for their answer.
-  var requesting: Set<String> = []
+  var isShutDown = false
 
-  /// The open file and its machine.
-  struct Opened {
-    let file: SyncFile
-    var machine: SyncMachine<SyncFile>
-  }
+  /// `wake` waits for the moment of wakes that came too fast, `listing` for the moment of a listing that was asked for too
+  /// soon or that repeats one that failed.
+  enum Timer: Hashable { case timer, wake, listing }
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, backend: AppBackend,
     credentials: @escaping CredentialSource
   ) {
     self.configuration = configuration
-    self.store = store
     meter = Meter(configuration)
-    beginning = configuration.system.uptime()
+    timer = MachineTimer(beginning: configuration.system.uptime())
     var setup = configuration.queueSetup
     setup.changes = meter.changes
-    session = QueueSession(setup, now: configuration.now)
+    open = OpenFile(QueueSession(setup, now: configuration.now))
     executor = InjectedExecutor(configuration.system.executor())
-    self.backend = backend.port(configuration, lateCalls)
-    self.credentials = credentials
+    ports = EnginePorts(
+      store: store, backend: backend.port(configuration, lateCalls), credentials: credentials)
   }
 
   deinit { configuration.system.sight?(.closed(ObjectIdentifier(lateCalls))) }
@@ -121,7 +96,7 @@ public actor SyncEngine {
     paying order: String? = nil, user: AppUser? = nil
   ) throws(SyncError) {
     configuration.checkpoint?(.transactionArrived)
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     decisions.tray.arrives(transaction.key)
     var user = user ?? self.user(of: transaction)
@@ -141,7 +116,7 @@ public actor SyncEngine {
       switch error {
       case .queue(.queueFull):
         overflows(transaction.key, error)
-        feed(generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
+        feed(open.generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
       case .queue(.invalid): break
       // The file failed: the store has it still.
       default: storeKeepsMore()
@@ -177,7 +152,7 @@ public actor SyncEngine {
     guard !outcomes.isEmpty else { return }
     // If they cannot be stored, they are published again.
     defer { for outcome in outcomes { events.forget(outcome) } }
-    presence.callBegins()
+    decisions.presence.callBegins()
     defer { callEnded() }
     _ = try file()
     do throws(QueueError) {

@@ -130,3 +130,10 @@ enum AppBackend: Sendable {
     }
   }
 }
+
+/// Everything outside that an engine speaks to.
+struct EnginePorts: Sendable {
+  let store: any StoreClient
+  let backend: any BackendPort
+  let credentials: CredentialSource
+}
