@@ -68,5 +68,5 @@ struct SheetStore: SellingStore {
 }
 
 extension SyncEngine {
-  var isFileOpen: Bool { opened != nil }
+  var isFileOpen: Bool { open.isOpen }
 }
