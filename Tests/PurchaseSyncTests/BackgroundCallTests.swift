@@ -156,6 +156,50 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `an order that the backend does not make leaves no capacity reserved in the background`(
+    isRefused: Bool
+  ) async throws {
+    try await BuyingFixture.with { fixture in
+      var configuration = try fixture.configuration()
+      configuration.limits = QueueLimits(entries: 1)
+      let transport = RecordingTransport(fixture.transport) { request in
+        guard request.path == "v1/orders" else { return nil }
+        return BackendResponse(
+          status: isRefused ? 409 : 503, contentType: "application/problem+json",
+          body: Data(#"{"type":"a-test","title":"Not now","status":409}"#.utf8))
+      }
+      let engine = try await fixture.open(configuration, transport: transport)
+      await engine.suspend(within: 0)
+      await #expect(throws: SyncError.self) { try await engine.begin(product: "gems", account: "alice") }
+      // What the store delivers for no order has the capacity.
+      try await engine.receive(
+        try await fixture.store.pay(product: "gems", quantity: 1, accountToken: nil))
+      try await expectClosed(engine)
+      await engine.shutdown()
+    }
+  }
+
+  @Test func `an app in the background and its extension leave each other the file`() async throws {
+    try await BuyingFixture.with { fixture in
+      let (app, helper) = (try await fixture.open(), try await fixture.open())
+      await app.suspend(within: 0)
+      let order = try await helper.begin(product: "gems", account: "alice")
+      try await app.receive(try await fixture.pay(order))
+      #expect(await !app.isFileOpen)
+      // The extension delivers what the app has stored.
+      try await helper.wake(.foreground)
+      let outcome = try await snapshot(of: helper) { !$0.outcomes.isEmpty }.outcomes[0]
+      await helper.suspend(within: 0)
+      try await app.confirm(outcome)
+      try await expectClosed(app)
+      #expect(try await helper.snapshot().outcomes.isEmpty)
+      try await expectClosed(helper)
+      await helper.shutdown()
+      await app.shutdown()
+    }
+  }
+
   @Test func `each public call is tried`() throws {
     var calls: [String: Set<String>] = [:]
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

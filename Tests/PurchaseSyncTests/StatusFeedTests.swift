@@ -16,7 +16,7 @@ import Testing
 
   /// Events, how many looks they begin, and what is published.
   private static let table: [(String, [Event], looks: Int, published: [ShopStatus])] = [
-    ("nobody reads", [.changed, .changed], 0, []),
+    ("no reader", [.changed, .changed], 0, []),
     ("a change is one look", [.reader, .changed, .looked(one)], 1, [one]),
     (
       "many changes are two looks", [.reader, .changed, .changed, .changed, .looked(one), .looked(two)], 2,

@@ -37,7 +37,7 @@ import Testing
       .timerNeverRings: ["24"], .sleepIgnoresCancellation: ["S2"], .workIsLost: ["S1"],
       .sentTwice: ["14", "4", "8"],
       .retryAfterSwallowed: ["17"], .answeredFromCache: ["24", "40"], .finishBeforeTheReply: ["3"],
-      .leaseFreedEarly: ["14"], .leaseKept: ["S2", "S5", "24"], .wrongAccountAfterAwait: ["6"],
+      .leaseFreedEarly: ["14"], .leaseKept: ["S2", "S5", "24", "40"], .wrongAccountAfterAwait: ["6"],
       .finishInADefer: ["3", "13"], .outcomeToldEarly: ["23"], .confirmedForTheApp: ["23"],
       .streamNeverEnds: ["S3"], .ownedWithoutOrder: ["36"], .cancelledIsUnpaid: ["3"], .oneKeyForAll: ["9"],
       .deviceOrderNotSent: ["24"], .ownerDropped: ["32"], .userNotNamed: ["32"],

@@ -56,7 +56,7 @@ extension Shop {
     perform(steps)
     switch departure {
     case .leaves(let sale, let isPaymentOpen):
-      // A sheet that nobody waits for is looked after like one that has ended.
+      // A sheet without a caller that waits is looked after like one that has ended.
       if isPaymentOpen { beginAftermath() }
       return .success(sale)
     case .withdraws:

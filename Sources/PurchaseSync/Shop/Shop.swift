@@ -31,7 +31,7 @@ public actor Shop {
 
   nonisolated let configuration: SyncConfiguration
   let parts: Parts
-  /// Tells that a step of an outcome, or a `drain`, has ended, or that the app came or went.
+  /// A step of an outcome, or a `drain`, has ended, or the app came or went.
   let changes = ChangeSignal()
   private var opening = Opening.none
   private(set) var isClosed = false
