@@ -200,6 +200,27 @@ import Testing
     }
   }
 
+  @Test func `a payment that arrives in the background is delivered after a kill`() async throws {
+    try await ShopLab.run { lab in
+      try await lab.phone().launch { app in
+        let engine = try await SyncEngine.open(
+          app.configuration, store: app.store, transport: app.backend, credentials: { "token-" + $0.account })
+        let order = try await engine.begin(product: ShopLab.gems, account: "alice")
+        await engine.suspend(within: 0)
+        try await engine.receive(
+          try await app.store.pay(product: ShopLab.gems, quantity: 1, accountToken: order.accountToken))
+        #expect(await !engine.isFileOpen)
+        // The system ends a suspended app without a word.
+      }
+      try await lab.phone().launch { app in
+        let book = OutcomeBook()
+        let shop = app.shop { book.take($0) }
+        try await lab.until { book.products == [ShopLab.gems] }
+        await shop.close()
+      }
+    }
+  }
+
   @Test func `each public call is tried`() throws {
     var calls: [String: Set<String>] = [:]
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

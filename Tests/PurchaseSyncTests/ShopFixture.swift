@@ -66,7 +66,3 @@ struct SheetStore: SellingStore {
     try await inner.finish(transactionIDs: transactionIDs)
   }
 }
-
-extension SyncEngine {
-  var isFileOpen: Bool { open.isOpen }
-}

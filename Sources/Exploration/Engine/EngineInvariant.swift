@@ -61,7 +61,7 @@ package enum EngineInvariant: String, Invariant {
     case .streamsEnd: "event streams end with the engine"
     case .nothingIsKept: "no task and no continuation outlives its engine"
     case .suspensionHolds:
-      "suspend returns in time; then no lease is held, and nothing is sent until the foreground"
+      "suspend returns in time; then no lease is held, calls leave no open file, and nothing is sent until the foreground"
     case .cancelReturns: "a call returns when its task is cancelled"
     case .oneThread: "every job of the engine goes through the run queue"
     case .eachOrderEnds:

@@ -109,6 +109,21 @@ extension EngineSimulation {
     } catch {
       if process.isAlive { tell(process, "\(act) failed: \(error)") }
     }
+    await checkFile(process, engine, after: act)
+  }
+
+  /// In the background, a call has closed the file.
+  private func checkFile(_ process: EngineProcess, _ engine: SyncEngine, after act: EngineAct) async {
+    let foregrounds = process.foregrounds
+    func isAway() -> Bool {
+      process.isRunning && process.isSuspended && process.suspending == 0
+        && process.foregrounds == foregrounds
+    }
+    guard isAway() else { return }
+    let isOpen = await engine.isFileOpen
+    guard isAway() else { return }
+    checker.expect(
+      .suspensionHolds, !isOpen, "\(process.name) is in the background, and \(act) left its file open")
   }
 
   private func discard(_ process: EngineProcess, _ engine: SyncEngine) async throws {

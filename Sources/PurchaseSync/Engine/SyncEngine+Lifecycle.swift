@@ -176,6 +176,9 @@ extension SyncEngine {
     closeFile()
   }
 
+  /// For tests: an open file has locks.
+  package var isFileOpen: Bool { open.isOpen }
+
   /// Whether nothing new is sent: the app is in the background, or on its way there.
   var isSuspended: Bool { decisions.presence.isSuspended }
 
