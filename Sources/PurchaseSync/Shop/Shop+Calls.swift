@@ -108,7 +108,8 @@ extension Shop {
   private func comeToFront(_ engine: SyncEngine) async throws(SyncError) {
     guard parts.hooks.notifications != nil, visit == .unknown else { return }
     visit = .foreground
-    if await engine.isSuspended { try await engine.wake(.foreground) }
+    // The app may have left since.
+    if await engine.isSuspended, visit == .foreground { try await engine.wake(.foreground) }
   }
 
   private func hasDrained(before deadline: ContinuousClock.Instant) async throws(SyncError) -> Bool {
@@ -162,7 +163,8 @@ extension Shop {
   public func resume() async throws(SyncError) {
     visit = .foreground
     let engine = try await opened()
-    try await engine.wake(.foreground)
+    // The app may have left since.
+    if visit == .foreground { try await engine.wake(.foreground) }
     try await readOutcomes()
   }
 
