@@ -129,12 +129,15 @@ struct PendingSales<Caller: Sendable>: Sendable {
 
   // MARK: The sheet
 
-  /// The order is made, and the sheet is shown. False if another sale has the same order.
-  mutating func ordered(_ name: Name, _ order: PurchaseOrder) -> Bool {
-    guard !sales.values.contains(where: { $0.order?.number == order.number }) else { return false }
+  /// Whether a sale has this order. Another one must not have it, nor cancel it.
+  func isTaken(_ order: PurchaseOrder) -> Bool {
+    sales.values.contains { $0.order?.number == order.number }
+  }
+
+  /// The order is made, and the sheet is shown.
+  mutating func ordered(_ name: Name, _ order: PurchaseOrder) {
     sales[name]?.order = order
     sales[name]?.stage = .paying
-    return true
   }
 
   /// The sale has ended without a sheet.

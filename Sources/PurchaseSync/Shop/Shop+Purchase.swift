@@ -7,6 +7,7 @@ extension Shop {
   public typealias Sheet = @Sendable (PurchaseOrder) async throws -> PurchaseResult
 
   typealias Answer = Result<Sale, SyncError>
+  typealias Sales = PendingSales<AsyncStream<Answer>.Continuation>
 
   /// Sells a product to an account: makes the order, shows the sheet, hands the store's answer over, and waits for the
   /// backend's verdict and for `fulfil`.
@@ -78,7 +79,7 @@ extension Shop {
     return name
   }
 
-  func perform(_ steps: [PendingSales<AsyncStream<Answer>.Continuation>.Step]) {
+  func perform(_ steps: [Sales.Step]) {
     for step in steps {
       switch step {
       case .answer(let caller, let answer): caller.yield(answer)
@@ -104,14 +105,15 @@ extension Shop {
     do throws(SyncError) {
       let engine = try await openedByPerson()
       let order = try await engine.order(for: wish, kind, context)
+      guard !sales.isTaken(order) else {
+        throw .backendUnreachable(reason: "it gave order \(order.number) to two purchases at once")
+      }
       let checkout = Checkout(name: name, order: order, kind: kind, engine: engine)
       guard !Task.isCancelled, !isClosed else {
         await withdraw(checkout)
         return perform(sales.refused(name, .cancelled))
       }
-      guard sales.ordered(name, order) else {
-        throw .backendUnreachable(reason: "it gave order \(order.number) to two purchases at once")
-      }
+      sales.ordered(name, order)
       await pay(checkout, sheet)
     } catch {
       perform(sales.refused(name, Task.isCancelled ? .cancelled : .refused(error)))
@@ -133,7 +135,7 @@ extension Shop {
   /// Shows the sheet, and answers the callers unless the backend has to.
   private func pay(_ checkout: Checkout, _ sheet: Sheet) async {
     let name = checkout.name
-    limit(name, to: PendingSales<Never>.sheetLimit) { $0.sheetIsLate(name) }
+    limit(name, to: Sales.sheetLimit) { $0.sheetIsLate(name) }
     let result: Result<PurchaseResult, any Error>
     do {
       result = .success(try await sheet(checkout.order))
@@ -177,7 +179,7 @@ extension Shop {
 
   /// The store is listed as after the sheet's end.
   private func sheetIsLate(_ name: Int) {
-    let limit = PendingSales<Never>.sheetLimit.wholeMilliseconds
+    let limit = Sales.sheetLimit.wholeMilliseconds
     perform(sales.sheetIsLate(name, since: configuration.now().adding(milliseconds: -limit)))
     beginAftermath()
     changed()

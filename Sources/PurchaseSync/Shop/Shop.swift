@@ -39,7 +39,7 @@ public actor Shop {
   /// One `drain` works at a time.
   var isDraining = false
   var tasks = TaskBag<ShopTask>()
-  var sales = PendingSales<AsyncStream<Answer>.Continuation>()
+  var sales = Sales()
   /// Outcomes that the app has not got yet, or that are not confirmed.
   var line: FulfilmentLine
   var feed = StatusFeed<AsyncStream<ShopStatus>.Continuation>()
