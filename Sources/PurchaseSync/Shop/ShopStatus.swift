@@ -1,10 +1,6 @@
 public import Foundation
 import PurchaseQueue
 
-#if canImport(Observation)
-  public import Observation
-#endif
-
 /// What a "your purchases" screen shows.
 public struct ShopStatus: Sendable, Hashable {
   /// What was ordered on this device, and what is on its way, newest first. Orders that were cancelled or have expired are
@@ -179,26 +175,3 @@ extension ShopStatus.Item {
       date: (purchase.purchasedAt ?? purchase.queuedAt).date)
   }
 }
-
-#if canImport(Observation)
-  /// The status of a shop for SwiftUI: a view that reads `status` is drawn again when it changes.
-  @available(iOS 17, macOS 14, *)
-  @MainActor @Observable public final class ShopModel {
-    /// The newest status.
-    public private(set) var status = ShopStatus()
-
-    @ObservationIgnored private var watching: Task<Void, Never>?
-
-    /// Follows the shop until the model is released.
-    public init(_ shop: Shop) {
-      watching = Task { [weak self] in
-        for await status in await shop.statuses() {
-          guard let self else { return }
-          self.status = status
-        }
-      }
-    }
-
-    deinit { watching?.cancel() }
-  }
-#endif
