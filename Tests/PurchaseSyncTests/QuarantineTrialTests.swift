@@ -249,6 +249,17 @@ import Testing
     #expect(storage.entry(key("100"))?.readyAt == asked)
   }
 
+  @Test func `a new proof that finds no capacity releases the entry when some is freed`() throws {
+    var run = try MachineRun(limits: QueueLimits(entries: 1))
+    _ = try run.arrive(bought("100", token: 1))
+    _ = run.reply(["100": .rejected])
+    try #require(run.entry("100")?.state == .quarantined)
+    _ = try run.arrive(bought("101", token: 2))
+    _ = try run.arrive(bought("100", token: 1, proof: "signed again"))
+    try #require(run.entry("100")?.state == .quarantined)
+    #expect(run.reply(["101": .granted]).sent == [["100"]])
+  }
+
   @Test func `moments beyond the horizon are brought back to it`() throws {
     let storage = try storage([])
     var record = TrialRecord(at: midday.adding(milliseconds: inDays(365)), appVersion: "1")

@@ -70,6 +70,20 @@ import Testing
     #expect(try turns() == lanes)
   }
 
+  @Test func `a lane whose next entry was sent before sends after one whose entry is new`() throws {
+    let storage = MemoryStorage()
+    storage.book.add(1)
+    for transaction in [bought("100", token: 1), bought("200")] {
+      let match = try OrderMatcher.match(transaction, from: storage)
+      _ = try storage.enqueue(transaction, match, storeAccount: nil, now: midday)
+    }
+    let lanes = storage.lanes()
+    let head = try #require(storage.readyEntries(in: lanes[0], now: midday, limit: 1).first)
+    try storage.recordAttempt([head.key], keeping: nil, now: midday)
+    let turns = try failing().turns(of: lanes, in: storage, now: midday, policy: Self.policy)
+    #expect(turns == [lanes[1], lanes[0]])
+  }
+
   @Test func `only a change is committed, and once`() throws {
     let storage = MemoryStorage()
     var ledger = RetryLedger()

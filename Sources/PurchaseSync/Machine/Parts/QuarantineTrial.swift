@@ -16,7 +16,7 @@ import PurchaseQueue
 struct QuarantineTrial: Hashable {
   /// The version of this app. Another one than that of the last trial begins a trial.
   let appVersion: String
-  /// Entries that this trial has yet to release.
+  /// Entries that this trial, or a new proof, has yet to release.
   private(set) var remaining: [EntryKey] = []
   /// When the first of them may be released, if the backend asked for a pause.
   private(set) var waitsUntil: Timestamp?
@@ -160,7 +160,11 @@ struct QuarantineTrial: Hashable {
     let pause = asked?.milliseconds(since: now) ?? 0
     let delay = releases > 0 ? delays.wait(afterFailures: releases + 4, now: now).milliseconds : 0
     let wait = Wait(.backoff, began: now, milliseconds: delay, asked: pause)
-    guard try storage.release(key, wait.milliseconds > 0 ? wait : nil, now: now) else { return .noCapacity }
+    guard try storage.release(key, wait.milliseconds > 0 ? wait : nil, now: now) else {
+      // The proof is stored, and no news the next time: freed capacity releases the entry, as one of the trial.
+      if delay == 0, !remaining.contains(key) { remaining.append(key) }
+      return .noCapacity
+    }
     proofReleases[key] = releases + 1
     _ = releasePaces[key, default: pace].takes(at: now.milliseconds)
     return .released

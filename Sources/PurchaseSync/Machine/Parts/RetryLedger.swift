@@ -83,25 +83,25 @@ struct RetryLedger: Hashable {
   }
 
   /// The lanes in the order in which they may send. Where all of them wait for the pace or the budget, one whose next entry
-  /// fails by itself comes after the others: it would take their request, and fail. After these come the lanes at whose last
-  /// request the backend failed, in turns: a lane with several such entries fails many times, and its next entry is a fresh
-  /// one each time.
+  /// fails by itself, or was sent before, comes after the others: it would take their request, and fail. After these come
+  /// the lanes at whose last request the backend failed, in turns: a lane with several such entries fails many times, and
+  /// its next entry is a fresh one each time.
   func turns(
     of lanes: [Lane], in storage: some LaneStorage & AttemptStorage, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> [Lane] {
     guard lanes.count > 1, state.pace.isPaced || state.budget.spent(now: now, policy: policy) > 0 else {
       return lanes
     }
-    var rounds: [Lane: Int] = [:]
+    var failures: [Lane: (rounds: Int, wasSent: Int)] = [:]
     for lane in lanes {
       guard let head = try storage.readyEntries(in: lane, now: now, limit: 1).first else { continue }
-      rounds[lane] = try storage.watch(of: head.key).failedRounds
+      failures[lane] = (try storage.watch(of: head.key).failedRounds, head.attempts > 0 ? 1 : 0)
     }
     // In the order of the storage where there is no difference.
-    let others = lanes.filter { !failed.contains($0) }.enumerated().sorted {
-      (rounds[$0.element] ?? 0, $0.offset) < (rounds[$1.element] ?? 0, $1.offset)
+    let others = lanes.filter { !failed.contains($0) }.enumerated().map { offset, lane in
+      (failures[lane]?.rounds ?? 0, failures[lane]?.wasSent ?? 0, offset, lane)
     }
-    return others.map(\.element) + failed.filter(lanes.contains)
+    return others.sorted { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }.map(\.3) + failed.filter(lanes.contains)
   }
 
   /// A request of the lane has ended. `isAtFault`: the backend failed at it, and answers others.
