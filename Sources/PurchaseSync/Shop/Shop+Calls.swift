@@ -139,9 +139,11 @@ extension Shop {
       for: [changes], before: deadline, configuration.system, while: { isUnderWay() })
   }
 
-  /// Waits for a `fulfil` that is under way.
-  func hasFulfilled(within time: Duration) async -> Bool {
-    await hasEnded(before: configuration.system.uptime().advanced(by: time)) { isFulfilling }
+  /// Waits two seconds for a `fulfil` that is under way. In it, the caller would wait for itself.
+  func endFulfilling() async {
+    guard !isInsideFulfil else { return }
+    let end = configuration.system.uptime().advanced(by: .seconds(2))
+    _ = await hasEnded(before: end) { isFulfilling }
   }
 
   private static var century: Duration { .milliseconds(TimeLimit.longest) }
@@ -199,12 +201,9 @@ extension Shop {
   private func finishRequests() async {
     await endOpening()
     await engine?.suspend()
-    if isSuspended {
-      if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
-    } else {
-      // The app is back, and the engine may know of it since before it was suspended.
-      await networkIsBack(.foreground)
-    }
+    if isSuspended { return await endFulfilling() }
+    // The app is back, and the engine may know of it since before it was suspended.
+    await networkIsBack(.foreground)
   }
 
   /// The system's time is over. What is in flight is sent again later.

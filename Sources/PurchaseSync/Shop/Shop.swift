@@ -274,14 +274,11 @@ public actor Shop {
   private func end() async {
     await endOpening()
     perform(sales.closed())
-    if !isInsideFulfil { _ = await hasFulfilled(within: Self.fulfilmentGrace) }
+    await endFulfilling()
     tasks.cancel(where: \.endsWithShop)
     await engine?.shutdown()
     for reader in feed.allReaders { reader.finish() }
   }
-
-  /// How long `suspend` and `close` wait for a `fulfil` that is under way.
-  static var fulfilmentGrace: Duration { .seconds(2) }
 }
 
 extension SellingStore {
