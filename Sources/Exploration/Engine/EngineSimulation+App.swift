@@ -59,10 +59,15 @@ extension EngineSimulation {
 
   func begin(
     _ product: Int, _ account: String, _ process: EngineProcess, _ engine: SyncEngine
-  ) async -> PurchaseOrder? {
+  ) async -> PurchaseOrder? { await begun(product, account, process, engine).order }
+
+  /// As `begin`, and whether there was no capacity for the order.
+  func begun(
+    _ product: Int, _ account: String, _ process: EngineProcess, _ engine: SyncEngine
+  ) async -> (order: PurchaseOrder?, isRefused: Bool) {
     do {
       let order = try await engine.begin(product: Names.products[product], account: account)
-      guard process.isAlive else { return nil }
+      guard process.isAlive else { return (nil, false) }
       tell(process, "has order \(order.number)")
       // Of an earlier process, more than an hour ago: its sheet is not open any more.
       let isOver = ordersHandedOut[order.number].map { earlier in
@@ -70,14 +75,12 @@ extension EngineSimulation {
       }
       checker.expect(.binding, isOver ?? true, "order \(order.number) was handed out twice")
       ordersHandedOut[order.number] = (process.number, now)
-      return Task.isCancelled ? nil : order
+      return (Task.isCancelled ? nil : order, false)
     } catch {
       if process.isAlive { tell(process, "has no order: \(error)") }
-      if case .queue(.queueFull) = error {
-        checker.mark(.queueFull)
-        refusedOrders += 1
-      }
-      return nil
+      guard case .queue(.queueFull) = error else { return (nil, false) }
+      checker.mark(.queueFull)
+      return (nil, true)
     }
   }
 

@@ -100,8 +100,6 @@ final class EngineSimulation: @unchecked Sendable {
   var ownersTold: [Int: Set<PurchaseOwner>] = [:]
   /// Purchases whose ids a stranger has named.
   var guessed: Set<Int> = []
-  /// How many requests for an order had no capacity.
-  var refusedOrders = 0
   /// Which process has handed out each order last, and when.
   var ordersHandedOut: [String: (process: Int, at: Timestamp)] = [:]
   /// The purchases with which the store answered the payment of a later order.
