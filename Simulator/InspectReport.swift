@@ -27,7 +27,7 @@ struct InspectReport: Encodable {
     var count: Int
     /// The last ten, newest first.
     var newest: [CaseFile]
-    /// All that still have to be finished, or whose outcome is unseen; oldest first.
+    /// All that still have to be finished, or whose outcome is unconfirmed; oldest first.
     var withDuties: [CaseFile]
   }
 

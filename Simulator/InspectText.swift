@@ -59,7 +59,8 @@ struct InspectText {
     let tombstones = report.tombstones
     guard tombstones.count > 0 else { return ["no tombstones"] }
     func row(_ file: CaseFile) -> [String] {
-      let duties = [file.isFinishOwed ? "finish owed" : nil, file.isUnseen ? "unseen" : nil].compactMap { $0 }
+      let duties = [file.isFinishPending ? "finish pending" : nil, file.isUnconfirmed ? "unconfirmed" : nil]
+        .compactMap { $0 }
       return [
         file.key.rawValue, file.lane, file.outcome ?? "-", file.orderNumber ?? "-",
         file.settledAt.map { age($0, now) } ?? "-", "\(file.attempts)",

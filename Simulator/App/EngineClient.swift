@@ -125,12 +125,12 @@ struct EngineClient: AppClient {
 
   func workLeft() async throws -> Int {
     let state = try await engine.snapshot()
-    let unseen = confirms.value ? state.unseen : 0
+    let unconfirmed = confirms.value ? state.unconfirmed : 0
     let left =
-      state.unsettled - state.quarantined + unseen + state.adoptionsOwed
+      state.unsettled - state.quarantined + unconfirmed + state.pendingAdoptions
       + (state.isStoreHoldingMore ? 1 : 0)
     // What the backend has not heard of orders is sent with the next start; here it is waited for once.
-    if left == 0, try await engine.noticesOwed() > 0,
+    if left == 0, try await engine.pendingNotices() > 0,
       waits.withLock({
         $0 -= 1; return $0 > 0
       })

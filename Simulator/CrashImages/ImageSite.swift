@@ -137,12 +137,12 @@ final class ImageSite {
       outside.discarded.insert(key)
       try file.queue.discard(key, by: "support", reason: "asked for", now: now)
     case .finish:
-      guard let owed = try file.tombstonesWithDuties().first(where: \.isFinishOwed) else { return }
-      outside.finished.insert(owed.key)
-      try file.markFinished(owed.key)
+      guard let pending = try file.tombstonesWithDuties().first(where: \.isFinishPending) else { return }
+      outside.finished.insert(pending.key)
+      try file.markFinished(pending.key)
     default:
-      guard let unseen = try file.tombstonesWithDuties().first(where: \.isUnseen) else { return }
-      try file.markSeen(unseen.key)
+      guard let unconfirmed = try file.tombstonesWithDuties().first(where: \.isUnconfirmed) else { return }
+      try file.markConfirmed(unconfirmed.key)
     }
   }
 

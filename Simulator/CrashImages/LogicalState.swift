@@ -30,13 +30,15 @@ struct LogicalState: Hashable, Sendable {
     Source(table: "payloads", columns: "id, uses, bytes", order: "id"),
     Source(
       table: "tombstones",
-      columns: "key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_owed, "
-        + "unseen, history",
+      columns:
+        "key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_pending, "
+        + "unconfirmed, history",
       order: "key", incidental: 1),
     Source(table: "reservations", columns: "name, bytes, until", order: "name"),
     Source(
       table: "totals",
-      columns: "queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, "
+      columns:
+        "queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unconfirmed, "
         + "last_place",
       order: "id", incidental: 1),
     // The totals hold the last place that a salvage records.
@@ -50,7 +52,7 @@ struct LogicalState: Hashable, Sendable {
       order: "number"),
     Source(
       table: "watches", columns: "key, failed_rounds, failing_since, unknown_answers", order: "key"),
-    Source(table: "owed_updates", columns: "place, key, details", order: "place"),
+    Source(table: "pending_updates", columns: "place, key, details", order: "place"),
     Source(table: "device_adoptions", columns: "account, through_place", order: "sequence"),
   ]
 

@@ -6,15 +6,15 @@ enum TextTable {
     let widths = (0..<(cells.first?.count ?? 0)).map { column in lengths.map { $0[column] }.max() ?? 0 }
     return zip(cells, lengths).map { row, lengths in
       var line = ""
-      var owed = 0
+      var pending = 0
       for (column, cell) in row.enumerated() {
         // Spaces are written before the next cell that is not empty, so that none ends the line.
         if !cell.isEmpty {
-          line += String(repeating: " ", count: owed)
+          line += String(repeating: " ", count: pending)
           line += cell
-          owed = 0
+          pending = 0
         }
-        owed += widths[column] - lengths[column] + 2
+        pending += widths[column] - lengths[column] + 2
       }
       return line
     }

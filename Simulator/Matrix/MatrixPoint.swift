@@ -70,13 +70,13 @@ struct MatrixPoint: Hashable {
     MatrixPoint(.adoptionAnswered, "the reply to the adoption has arrived"),
   ]
   private static let settling = [
-    MatrixPoint(.settleCommitted, "tombstone, removal and owed finish are durable"),
+    MatrixPoint(.settleCommitted, "tombstone, removal and pending finish are durable"),
     MatrixPoint(.settleMirrored, "the keychain's copy is removed"),
     MatrixPoint(.finishCalling, "the store is about to be told"),
     MatrixPoint(.storeFinish, "the call is on its way"),
     MatrixPoint(.storeFinished, "the store has finished the transaction"),
     MatrixPoint(.finishCalled, "the app knows it, and has not written it"),
-    MatrixPoint(.finishCommitted, "no finish is owed to the store any more"),
+    MatrixPoint(.finishCommitted, "no finish is pending to the store any more"),
     MatrixPoint(.outcomeSeen, "the app has confirmed the outcome"),
   ]
   private static let backend = [

@@ -95,7 +95,7 @@ extension Scenario {
     Scenario(
       name: "cancelled-order-told-later",
       summary: "the backend is down when the sheet is closed, and hears it later",
-      description: "The order stays owed to the backend until it has heard that its sheet was cancelled.",
+      description: "The order stays pending to the backend until it has heard that its sheet was cancelled.",
       attacks: "apps whose backends keep every unpaid order open",
       proves: ["R5.3"],
       launches: [

@@ -11,7 +11,7 @@ struct MinimalMachine: MachineSubject {
     var attempts = 0
   }
 
-  private enum Settled { case isUnfinished, isUnseen, isDone }
+  private enum Settled { case isUnfinished, isUnconfirmed, isDone }
 
   private var orders: [UUID: OrderFacts] = [:]
   private var entries: [EntryKey: Queued] = [:]
@@ -31,7 +31,7 @@ struct MinimalMachine: MachineSubject {
         settled[key] = .isUnfinished
         told += 1
       }
-      settled[key] = .isUnseen
+      settled[key] = .isUnconfirmed
       settled[key] = .isDone
     }
     return told

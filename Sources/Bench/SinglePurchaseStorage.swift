@@ -87,14 +87,16 @@ final class SinglePurchaseStorage: SyncStorage {
   func binding(by orderNumber: String, of key: EntryKey) -> VerdictBinding { .keep }
 
   func settle(_ claims: [SettledClaim], now: Timestamp) -> SettledClaims {
-    guard let entry = present, let claim = claims.first else { return SettledClaims([], owesUpdates: false) }
+    guard let entry = present, let claim = claims.first else {
+      return SettledClaims([], hasPendingUpdates: false)
+    }
     let settlement = Settlement(
-      key: entry.key, outcome: claim.verdict.rawValue, orderNumber: claim.orderNumber, owesFinish: true,
-      isUnseen: true)
+      key: entry.key, outcome: claim.verdict.rawValue, orderNumber: claim.orderNumber, hasPendingFinish: true,
+      isUnconfirmed: true)
     let tombstone = Tombstone(entry, settlement, note: nil, now: now)
     present = nil
     buried = tombstone
-    return SettledClaims([tombstone], owesUpdates: false)
+    return SettledClaims([tombstone], hasPendingUpdates: false)
   }
 
   func tombstone(_ key: EntryKey) -> Tombstone? { buried?.key == key ? buried : nil }
@@ -103,11 +105,11 @@ final class SinglePurchaseStorage: SyncStorage {
 
   func storeAccount(of tombstone: Tombstone) -> String? { nil }
 
-  func markFinished(_ key: EntryKey) { buried?.isFinishOwed = false }
+  func markFinished(_ key: EntryKey) { buried?.isFinishPending = false }
 
-  func markSeen(_ key: EntryKey) { buried?.isUnseen = false }
+  func markConfirmed(_ key: EntryKey) { buried?.isUnconfirmed = false }
 
-  // MARK: Owed updates, and adoptions
+  // MARK: Pending updates, and adoptions
 
   func ledgerEpoch() -> String? { epoch }
 
@@ -117,7 +119,7 @@ final class SinglePurchaseStorage: SyncStorage {
 
   func oweUpdate(of key: EntryKey) {}
 
-  func queueOwedUpdates(now: Timestamp) -> QueuedUpdates { QueuedUpdates(queued: [], areWaiting: false) }
+  func queuePendingUpdates(now: Timestamp) -> QueuedUpdates { QueuedUpdates(queued: [], areWaiting: false) }
 
   func deviceAdoptions() -> [DeviceAdoption] { [] }
 

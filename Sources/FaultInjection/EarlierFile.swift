@@ -36,7 +36,7 @@ public enum EarlierFile {
     INSERT INTO entries SELECT place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at,
       unprotected, payloads, details FROM new_entries;
     INSERT INTO tombstones SELECT key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at,
-      finish_owed, unseen FROM new_tombstones;
+      finish_pending, unconfirmed FROM new_tombstones;
     INSERT INTO facts SELECT name, value FROM new_facts;
     """
 }

@@ -18,9 +18,9 @@ package enum EarlierSchema {
     CREATE TABLE tombstones(
       key TEXT PRIMARY KEY, lane TEXT NOT NULL, order_number TEXT, outcome TEXT NOT NULL, details TEXT NOT NULL,
       enqueued_at INTEGER NOT NULL, attempts INTEGER NOT NULL, settled_at INTEGER NOT NULL,
-      finish_owed INTEGER NOT NULL, unseen INTEGER NOT NULL
+      finish_pending INTEGER NOT NULL, unconfirmed INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_owed OR unseen;
+    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_pending OR unconfirmed;
     """
 
   package static let facts = """

@@ -33,7 +33,7 @@ extension DurableQueue {
     do throws(QueueError) {
       return try await submit { (file, now) throws(QueueError) in
         // Also where the queue repeats a call outside of the shared commit, the calls of a body are one commit.
-        try file.together { () throws(QueueError) in
+        try file.inOneCommit { () throws(QueueError) in
           try thrown.undoing { try body(QueueWriter(file: file, now: now)) }
         }
       }
@@ -73,7 +73,7 @@ extension QueueFile {
   public func write<R>(now: Date = Date(), _ body: (QueueWriter) throws -> R) throws -> R {
     let thrown = ThrownError()
     do throws(QueueError) {
-      return try together { () throws(QueueError) in
+      return try inOneCommit { () throws(QueueError) in
         try thrown.undoing { try body(QueueWriter(file: self, now: Timestamp(now))) }
       }
     } catch {

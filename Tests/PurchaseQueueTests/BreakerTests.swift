@@ -95,7 +95,7 @@ import Testing
           if case .inserted(let entry) = try queue.enqueue(entry("a"), now: noon) { return entry }
           return nil
         }())
-      let settlement = Settlement(key: row.key, isUnseen: true)
+      let settlement = Settlement(key: row.key, isUnconfirmed: true)
       try queue.acknowledge([settlement], now: noon)
       // Queued again beside its tombstone, as a stale mirror or a salvage can do.
       try queue.transaction { () throws(QueueError) in
@@ -103,7 +103,7 @@ import Testing
       }
       try queue.acknowledge([settlement], now: noon)
       #expect(try queue.health().tombstones == 1)
-      #expect(try queue.health().unseen == 1)
+      #expect(try queue.health().unconfirmed == 1)
     }
   }
 }

@@ -104,28 +104,28 @@ import Testing
     }
   }
 
-  @Test func `finishes that are owed refuse new entries from the limit on`() async throws {
-    var owed = 0
+  @Test func `finishes that are pending refuse new entries from the limit on`() async throws {
+    var pending = 0
     for tight in [false, true] {
-      let limits = QueueLimits(tombstoneBytes: tight ? owed : owed + 1_000)
+      let limits = QueueLimits(tombstoneBytes: tight ? pending : pending + 1_000)
       try await withQueue(limits) { queue in
         _ = try queue.enqueue(entry("a"), now: noon)
-        try queue.acknowledge([Settlement(key: key("a"), owesFinish: true)], now: noon)
-        owed = try queue.totals().dutyBytes
+        try queue.acknowledge([Settlement(key: key("a"), hasPendingFinish: true)], now: noon)
+        pending = try queue.totals().dutyBytes
         #expect((refused { _ = try queue.enqueue(entry("b"), now: noon) } != nil) == tight)
       }
     }
   }
 
   /// A place in the queue comes by itself. The finishes need the store.
-  @Test func `of a queue that is full in two ways, the owed finishes are named`() async throws {
+  @Test func `of a queue that is full in two ways, the pending finishes are named`() async throws {
     try await withQueue(QueueLimits()) { queue in
       for name in ["a", "b"] { _ = try queue.enqueue(entry(name), now: noon) }
-      try queue.acknowledge([Settlement(key: key("a"), owesFinish: true)], now: noon)
-      let owed = try queue.totals().dutyBytes
-      let tight = QueueLimits(entries: 1, tombstoneBytes: owed)
+      try queue.acknowledge([Settlement(key: key("a"), hasPendingFinish: true)], now: noon)
+      let pending = try queue.totals().dutyBytes
+      let tight = QueueLimits(entries: 1, tombstoneBytes: pending)
       let full = try QueueFile(path: queue.path, limits: tight, now: noon)
-      let limits = QueueError.queueFull(.tombstoneBytes, needed: owed, allowed: owed)
+      let limits = QueueError.queueFull(.tombstoneBytes, needed: pending, allowed: pending)
       #expect(refused { _ = try full.enqueue(entry("c"), now: noon) } == limits)
     }
   }

@@ -57,13 +57,14 @@ import Testing
       let new = entry("a", order: "7")
       _ = try queue.enqueue(new, now: noon)
       try queue.acknowledge(
-        [Settlement(key: new.key, outcome: "granted", owesFinish: true, isUnseen: true)], now: noon)
+        [Settlement(key: new.key, outcome: "granted", hasPendingFinish: true, isUnconfirmed: true)], now: noon
+      )
       var update = new
       update.isUpdate = true
       _ = try queue.enqueue(update, now: noon)
       try queue.discard(new.key, by: "kim", reason: "not worth it", now: noon)
       let tombstone = try #require(try queue.tombstone(new.key))
-      #expect(tombstone.outcome == "granted" && tombstone.isUnseen && tombstone.isFinishOwed)
+      #expect(tombstone.outcome == "granted" && tombstone.isUnconfirmed && tombstone.isFinishPending)
       #expect(try queue.caseFile(for: new.key)?.history.last?.what == "discarded by kim: not worth it")
     }
   }

@@ -143,10 +143,10 @@ import Testing
         let new = entry("k\(index)")
         let now = noon.adding(milliseconds: Int64(index))
         _ = try queue.enqueue(new, now: now)
-        try queue.acknowledge([Settlement(key: new.key, owesFinish: index == 0)], now: now)
+        try queue.acknowledge([Settlement(key: new.key, hasPendingFinish: index == 0)], now: now)
         #expect(try queue.health().tombstones <= 10)
       }
-      #expect(try queue.tombstone(EntryKey(rawValue: "k0"))?.isFinishOwed == true)
+      #expect(try queue.tombstone(EntryKey(rawValue: "k0"))?.isFinishPending == true)
       #expect(try queue.tombstone(EntryKey(rawValue: "k29")) != nil)
       #expect(try queue.tombstone(EntryKey(rawValue: "k5")) == nil)
       try queue.maintain(now: noon.adding(milliseconds: 2_000))

@@ -80,18 +80,19 @@ import Testing
           case 2: try queue.release(target, now: now)
           default:
             try queue.recordAttempt([target], now: now)
-            let (owes, isUnseen) = (number % 9 == 0, number % 11 == 0)
+            let (owes, isUnconfirmed) = (number % 9 == 0, number % 11 == 0)
             try queue.acknowledge(
               [
                 Settlement(
-                  key: target, outcome: String(reason.prefix(4)), owesFinish: owes, isUnseen: isUnseen)
+                  key: target, outcome: String(reason.prefix(4)), hasPendingFinish: owes,
+                  isUnconfirmed: isUnconfirmed)
               ], now: now)
           }
         }
         if number % 3 == 0 {
           for tombstone in try queue.tombstonesWithDuties().dropLast(number % 50) {
-            if tombstone.isUnseen { try queue.markSeen(tombstone.key) }
-            if number % 100 == 0, tombstone.isFinishOwed { try queue.markFinished(tombstone.key) }
+            if tombstone.isUnconfirmed { try queue.markConfirmed(tombstone.key) }
+            if number % 100 == 0, tombstone.isFinishPending { try queue.markFinished(tombstone.key) }
           }
         }
         if number % 200 == 0 {

@@ -26,7 +26,7 @@ import Testing
       let sent = try #require(try queue.nextReady(now: noon))
       try queue.recordAttempt([sent.key], now: noon)
       _ = try queue.enqueue(new([("body", "v2")]), now: noon)
-      #expect(try queue.acknowledge([Settlement(sent, owesFinish: true)], now: noon).isEmpty)
+      #expect(try queue.acknowledge([Settlement(sent, hasPendingFinish: true)], now: noon).isEmpty)
       #expect(try queue.tombstone(sent.key) == nil)
       #expect(try texts(queue) == ["v2"])
       let left = try #require(try queue.nextReady(now: noon))
@@ -40,7 +40,8 @@ import Testing
         #expect(try texts(fresh) == ["v2"])
         #expect(try site.vault?.list().count == 4)
       }
-      #expect(try queue.acknowledge([Settlement(left, owesFinish: true)], now: noon).map(\.key) == [sent.key])
+      #expect(
+        try queue.acknowledge([Settlement(left, hasPendingFinish: true)], now: noon).map(\.key) == [sent.key])
       #expect(try queue.count() == 1)
       #expect(try queue.health().bytes == 100)
       #expect(try QueueCheck.run(path: queue.path).isClean)

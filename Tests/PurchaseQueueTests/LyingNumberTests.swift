@@ -23,7 +23,7 @@ import Testing
       do {
         let queue = try QueueFile(path: path, now: noon)
         for name in ["a", "b"] { _ = try queue.enqueue(entry(name), now: noon) }
-        try queue.acknowledge([Settlement(key: EntryKey(rawValue: "a"), isUnseen: true)], now: noon)
+        try queue.acknowledge([Settlement(key: EntryKey(rawValue: "a"), isUnconfirmed: true)], now: noon)
         try queue.reserve("sheet", bytes: 10, until: noon.adding(milliseconds: 1_000), now: noon)
         try queue.connection.execute("UPDATE \(column)=\(number)")
       }

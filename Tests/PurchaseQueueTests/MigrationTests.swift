@@ -96,12 +96,13 @@ import Testing
     let payloads = try entries.map { try queue.payload(#require($0.payloads.first))?.bytes }
     #expect(payloads == [EarlierQueue.own, EarlierQueue.shared, EarlierQueue.shared])
     let duties = try queue.tombstonesWithDuties()
-    #expect(duties.map(\.key) == [key("s")] && duties.allSatisfy { $0.isFinishOwed && $0.isUnseen })
+    #expect(duties.map(\.key) == [key("s")] && duties.allSatisfy { $0.isFinishPending && $0.isUnconfirmed })
     #expect(duties.map(\.attempts) == [2] && duties.map(\.enqueuedAt.milliseconds) == [3_500])
     #expect(try queue.tombstone(key("t"))?.outcome == "duplicate")
     #expect(try queue.fact("device") == "a device")
     let health = try queue.health()
-    #expect(health.queued == 2 && health.quarantined == 1 && health.tombstones == 2 && health.unseen == 1)
+    #expect(
+      health.queued == 2 && health.quarantined == 1 && health.tombstones == 2 && health.unconfirmed == 1)
     #expect(health.bytes == EarlierQueue.own.count + EarlierQueue.shared.count)
     let note = try queue.connection.prepare("SELECT note FROM orders WHERE number='order-b'").first {
       $0.text(0)

@@ -4,7 +4,7 @@ extension ModelTests {
   /// One call, for the queue and for the model.
   enum Operation {
     case enqueue(NewEntry)
-    case acknowledge([String], outcome: String, isUnseen: Bool)
+    case acknowledge([String], outcome: String, isUnconfirmed: Bool)
     case attempt(String)
     case postpone(String, until: Int64)
     case quarantine(String)
@@ -20,7 +20,7 @@ extension ModelTests {
       case 0..<8: return .enqueue(newEntry(key, using: &random))
       case 8, 9:
         let keys = (0...random.below(3)).map { _ in "k\(random.below(14))" }
-        return .acknowledge(keys, outcome: "granted", isUnseen: random.below(4) == 0)
+        return .acknowledge(keys, outcome: "granted", isUnconfirmed: random.below(4) == 0)
       case 10: return .attempt(key)
       case 11, 12: return .postpone(key, until: now + Int64(random.below(100)))
       case 13, 14: return .quarantine(key)
@@ -65,9 +65,9 @@ extension ModelTests {
       let moment = Timestamp(milliseconds: now)
       switch self {
       case .enqueue(let new): _ = try queue.enqueue(new, now: moment)
-      case .acknowledge(let keys, let outcome, let isUnseen):
+      case .acknowledge(let keys, let outcome, let isUnconfirmed):
         let settlements = keys.map {
-          Settlement(key: EntryKey(rawValue: $0), outcome: outcome, isUnseen: isUnseen)
+          Settlement(key: EntryKey(rawValue: $0), outcome: outcome, isUnconfirmed: isUnconfirmed)
         }
         try queue.acknowledge(settlements, now: moment)
       case .attempt(let key): try queue.recordAttempt([EntryKey(rawValue: key)], now: moment)
@@ -83,7 +83,9 @@ extension ModelTests {
         try queue.reserve(name, bytes: bytes, until: Timestamp(milliseconds: until), now: moment)
       case .cancel(let name): try queue.cancelReservation(name)
       case .see(let key):
-        if try queue.tombstone(EntryKey(rawValue: key)) != nil { try queue.markSeen(EntryKey(rawValue: key)) }
+        if try queue.tombstone(EntryKey(rawValue: key)) != nil {
+          try queue.markConfirmed(EntryKey(rawValue: key))
+        }
       }
     }
 
@@ -91,17 +93,17 @@ extension ModelTests {
       do throws(QueueError) {
         switch self {
         case .enqueue(let new): try model.enqueue(new, now: now)
-        case .acknowledge(let keys, let outcome, let isUnseen):
-          model.acknowledge(keys, outcome: outcome, isUnseen: isUnseen)
+        case .acknowledge(let keys, let outcome, let isUnconfirmed):
+          model.acknowledge(keys, outcome: outcome, isUnconfirmed: isUnconfirmed)
         case .attempt(let key): try model.change(key) { $0.attempts += 1 }
         case .postpone(let key, let until): try model.change(key) { $0.readyAt = until }
         case .quarantine(let key): try model.setQuarantined(key, true, now: now)
         case .release(let key): try model.setQuarantined(key, false, now: now)
-        case .discard(let key): model.acknowledge([key], outcome: "discarded", isUnseen: false)
+        case .discard(let key): model.acknowledge([key], outcome: "discarded", isUnconfirmed: false)
         case .reserve(let name, let bytes, let until):
           try model.reserve(name, bytes: bytes, until: until, now: now)
         case .cancel(let name): model.reservations[name] = nil
-        case .see(let key): model.unseen.remove(key)
+        case .see(let key): model.unconfirmed.remove(key)
         }
         return nil
       } catch {

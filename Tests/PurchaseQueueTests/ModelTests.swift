@@ -88,6 +88,6 @@ import Testing
     #expect(health.reserved == model.reservations.count)
     #expect(health.reservedBytes == model.reservations.values.reduce(0) { $0 + $1.bytes })
     #expect(health.tombstones == model.settled.count)
-    #expect(health.unseen == model.unseen.count)
+    #expect(health.unconfirmed == model.unconfirmed.count)
   }
 }

@@ -25,7 +25,8 @@ import Testing
       var left: [String] = []
       while let head = try queue.head(of: .account("alice")) {
         left.append(head.key.rawValue)
-        try queue.acknowledge([Settlement(key: head.key, outcome: "granted", owesFinish: true)], now: noon)
+        try queue.acknowledge(
+          [Settlement(key: head.key, outcome: "granted", hasPendingFinish: true)], now: noon)
       }
       #expect(left == ["a", "b", "c"])
       #expect(try queue.head(of: .device)?.key.rawValue == "d")
@@ -56,17 +57,20 @@ import Testing
       let queue = try QueueFile(path: directory + "/q", now: noon)
       _ = try queue.enqueue(entry("a"), now: noon)
       try queue.acknowledge(
-        [Settlement(key: EntryKey(rawValue: "a"), outcome: "granted", owesFinish: true, isUnseen: true)],
+        [
+          Settlement(
+            key: EntryKey(rawValue: "a"), outcome: "granted", hasPendingFinish: true, isUnconfirmed: true)
+        ],
         now: noon)
       guard case .settled(let tombstone) = try queue.enqueue(entry("a"), now: noon) else {
         Issue.record("queued again")
         return
       }
       #expect(tombstone.outcome == "granted")
-      #expect(tombstone.isFinishOwed && tombstone.isUnseen)
+      #expect(tombstone.isFinishPending && tombstone.isUnconfirmed)
       try queue.markFinished(tombstone.key)
-      #expect(try queue.tombstonesWithDuties().map(\.isUnseen) == [true])
-      try queue.markSeen(tombstone.key)
+      #expect(try queue.tombstonesWithDuties().map(\.isUnconfirmed) == [true])
+      try queue.markConfirmed(tombstone.key)
       #expect(try queue.tombstonesWithDuties().isEmpty)
       #expect(try used(queue) == [0, 0])
     }
@@ -82,10 +86,10 @@ import Testing
       }
       #expect(try used(queue) == [2, 1_000])
       try queue.acknowledge(
-        [Settlement(key: EntryKey(rawValue: "a"), outcome: "x", owesFinish: false)], now: noon)
+        [Settlement(key: EntryKey(rawValue: "a"), outcome: "x", hasPendingFinish: false)], now: noon)
       #expect(try used(queue) == [1, 1_000])
       try queue.acknowledge(
-        [Settlement(key: EntryKey(rawValue: "b"), outcome: "x", owesFinish: false)], now: noon)
+        [Settlement(key: EntryKey(rawValue: "b"), outcome: "x", hasPendingFinish: false)], now: noon)
       #expect(try used(queue) == [0, 0])
     }
   }

@@ -16,7 +16,7 @@ struct QueueModel {
   var limits: QueueLimits
   var items: [Item] = []
   var settled: [String: String] = [:]
-  var unseen: Set<String> = []
+  var unconfirmed: Set<String> = []
   var reservations: [String: (bytes: Int, until: Int64)] = [:]
 
   var bytes: Int { Set(items.flatMap { $0.payloads.values.compactMap { $0 } }).reduce(0) { $0 + $1.count } }
@@ -70,12 +70,12 @@ struct QueueModel {
     self = next
   }
 
-  mutating func acknowledge(_ keys: [String], outcome: String, isUnseen: Bool) {
+  mutating func acknowledge(_ keys: [String], outcome: String, isUnconfirmed: Bool) {
     for key in keys {
       guard let index = items.firstIndex(where: { $0.key == key }) else { continue }
       items.remove(at: index)
       settled[key] = outcome
-      if isUnseen { unseen.insert(key) }
+      if isUnconfirmed { unconfirmed.insert(key) }
     }
   }
 

@@ -106,8 +106,8 @@ import Testing
   private func settled(_ name: String, queuedAt: Int64) -> Tombstone {
     Tombstone(
       key: key(name), lane: .device, orderNumber: nil, outcome: "granted", details: "",
-      enqueuedAt: Timestamp(milliseconds: queuedAt), attempts: 1, settledAt: noon, isFinishOwed: false,
-      isUnseen: false, history: History())
+      enqueuedAt: Timestamp(milliseconds: queuedAt), attempts: 1, settledAt: noon, isFinishPending: false,
+      isUnconfirmed: false, history: History())
   }
 
   @Test func `an older copy of a settled entry does not hide its update`() throws {

@@ -62,16 +62,17 @@ import Testing
 
   @Test func `outcomes that are never seen have a limit of their own, by number and by bytes`() async throws {
     try await withTemporaryDirectory { directory in
-      let limits = QueueLimits(entries: 2, tombstoneBytes: 2_000, unseenOutcomes: 4)
+      let limits = QueueLimits(entries: 2, tombstoneBytes: 2_000, unconfirmedOutcomes: 4)
       let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)
       for number in 0..<30 {
         _ = try queue.enqueue(entry("e\(number)"), now: noon.adding(milliseconds: Int64(number)))
         try queue.acknowledge(
-          [Settlement(key: key("e\(number)"), isUnseen: true)], now: noon.adding(milliseconds: Int64(number)))
+          [Settlement(key: key("e\(number)"), isUnconfirmed: true)],
+          now: noon.adding(milliseconds: Int64(number)))
       }
-      let unseen = try queue.tombstonesWithDuties().map(\.key.rawValue)
-      #expect((1...4).contains(unseen.count) && unseen.last == "e29")
-      #expect(try queue.outcomesForgotten() == 30 - unseen.count)
+      let unconfirmed = try queue.tombstonesWithDuties().map(\.key.rawValue)
+      #expect((1...4).contains(unconfirmed.count) && unconfirmed.last == "e29")
+      #expect(try queue.outcomesForgotten() == 30 - unconfirmed.count)
       #expect(try QueueCheck.run(path: queue.path).isClean)
     }
   }

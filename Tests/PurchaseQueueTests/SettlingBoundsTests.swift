@@ -13,13 +13,16 @@ import Testing
   }
 
   /// Queues and settles an entry with a key of two digits: each tombstone has the same length.
-  private func settle(_ number: Int, in queue: QueueFile, owesFinish: Bool = false, isUnseen: Bool = false)
+  private func settle(
+    _ number: Int, in queue: QueueFile, hasPendingFinish: Bool = false, isUnconfirmed: Bool = false
+  )
     throws
   {
     let name = "e\(number + 10)"
     let now = noon.adding(milliseconds: Int64(number))
     _ = try queue.enqueue(entry(name), now: now)
-    let settlement = Settlement(key: key(name), owesFinish: owesFinish, isUnseen: isUnseen)
+    let settlement = Settlement(
+      key: key(name), hasPendingFinish: hasPendingFinish, isUnconfirmed: isUnconfirmed)
     try queue.acknowledge([settlement], now: now)
   }
 
@@ -54,10 +57,10 @@ import Testing
   }
 
   @Test func `outcomes wait for the app up to their number, and the oldest goes first`() async throws {
-    try await withQueue(QueueLimits(unseenOutcomes: 3)) { queue in
-      for number in 0..<3 { try settle(number, in: queue, isUnseen: true) }
-      #expect(try [queue.health().unseen, queue.outcomesForgotten()] == [3, 0])
-      try settle(3, in: queue, isUnseen: true)
+    try await withQueue(QueueLimits(unconfirmedOutcomes: 3)) { queue in
+      for number in 0..<3 { try settle(number, in: queue, isUnconfirmed: true) }
+      #expect(try [queue.health().unconfirmed, queue.outcomesForgotten()] == [3, 0])
+      try settle(3, in: queue, isUnconfirmed: true)
       #expect(try queue.tombstonesWithDuties().map(\.key.rawValue) == ["e11", "e12", "e13"])
       #expect(try queue.outcomesForgotten() == 1)
     }
@@ -66,19 +69,19 @@ import Testing
   @Test func `outcomes wait for the app up to half of the tombstones' bytes`() async throws {
     let one = try await bytesOfOne()
     try await withQueue(QueueLimits(tombstoneBytes: 6 * one)) { queue in
-      for number in 0..<3 { try settle(number, in: queue, isUnseen: true) }
-      #expect(try queue.health().unseen == 3)
-      try settle(3, in: queue, isUnseen: true)
-      #expect(try [queue.health().unseen, queue.outcomesForgotten()] == [3, 1])
+      for number in 0..<3 { try settle(number, in: queue, isUnconfirmed: true) }
+      #expect(try queue.health().unconfirmed == 3)
+      try settle(3, in: queue, isUnconfirmed: true)
+      #expect(try [queue.health().unconfirmed, queue.outcomesForgotten()] == [3, 1])
     }
   }
 
-  @Test func `the only outcome that waits gives way to finishes that are owed`() async throws {
+  @Test func `the only outcome that waits gives way to finishes that are pending`() async throws {
     let one = try await bytesOfOne()
     try await withQueue(QueueLimits(tombstoneBytes: 6 * one)) { queue in
-      for number in 0..<3 { try settle(number, in: queue, owesFinish: true) }
-      try settle(3, in: queue, isUnseen: true)
-      #expect(try [queue.health().unseen, queue.health().finishesOwed] == [0, 3])
+      for number in 0..<3 { try settle(number, in: queue, hasPendingFinish: true) }
+      try settle(3, in: queue, isUnconfirmed: true)
+      #expect(try [queue.health().unconfirmed, queue.health().pendingFinishes] == [0, 3])
     }
   }
 
@@ -114,18 +117,18 @@ import Testing
     }
   }
 
-  @Test func `a finish that is owed stays owed, and counted, when an update is settled without one`()
+  @Test func `a finish that is pending stays pending, and counted, when an update is settled without one`()
     async throws
   {
     try await withQueue(QueueLimits()) { queue in
-      try settle(0, in: queue, owesFinish: true)
-      let owed = try queue.totals().dutyBytes
+      try settle(0, in: queue, hasPendingFinish: true)
+      let pending = try queue.totals().dutyBytes
       var update = entry("e10")
       update.isUpdate = true
       _ = try queue.enqueue(update, now: noon)
       try queue.acknowledge([Settlement(key: key("e10"))], now: noon)
-      #expect(try [queue.health().finishesOwed, queue.totals().duties] == [1, 1])
-      #expect(try queue.totals().dutyBytes == owed)
+      #expect(try [queue.health().pendingFinishes, queue.totals().duties] == [1, 1])
+      #expect(try queue.totals().dutyBytes == pending)
     }
   }
 

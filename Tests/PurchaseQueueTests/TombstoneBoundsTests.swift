@@ -3,9 +3,10 @@ import Testing
 
 @testable import PurchaseQueue
 
-/// Tombstones, those with a duty included, are bounded, and a finish that is owed is not lost in silence.
+/// Tombstones, those with a duty included, are bounded, and a finish that is pending is not lost in silence.
 @Suite struct TombstoneBoundsTests {
-  @Test func `finishes that are owed refuse new entries at the limit, and are never dropped`() async throws {
+  @Test func `finishes that are pending refuse new entries at the limit, and are never dropped`() async throws
+  {
     try await withTemporaryDirectory { directory in
       let limits = QueueLimits(tombstones: 100, tombstoneBytes: 64 << 10)
       let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)
@@ -19,7 +20,7 @@ import Testing
           break
         }
         // An acknowledgement is never refused.
-        try queue.acknowledge([Settlement(key: key(name), owesFinish: true)], now: noon)
+        try queue.acknowledge([Settlement(key: key(name), hasPendingFinish: true)], now: noon)
         settled.append(name)
       }
       guard case .queueFull(.tombstoneBytes, let needed, allowed: 65_536) = refusal else {
@@ -45,18 +46,20 @@ import Testing
     }
   }
 
-  @Test func `what is paid is queued although finishes are owed`() async throws {
+  @Test func `what is paid is queued although finishes are pending`() async throws {
     try await withTemporaryDirectory { directory in
       let limits = QueueLimits(tombstoneBytes: 1_000)
       let queue = try QueueFile(path: directory + "/q", limits: limits, now: noon)
       try queue.reserve("paid", until: noon.adding(milliseconds: 1_000), now: noon)
       for name in ["a", "b", "c"] { _ = try queue.enqueue(entry(name), now: noon) }
-      let owing = ["a", "b", "c"].map { Settlement(key: key($0), outcome: $0 + " is told", owesFinish: true) }
+      let owing = ["a", "b", "c"].map {
+        Settlement(key: key($0), outcome: $0 + " is told", hasPendingFinish: true)
+      }
       for _ in 0..<3 { try queue.acknowledge(owing, now: noon) }
       var more = 0
       while more < 20 {
         do { _ = try queue.enqueue(entry("more \(more)"), now: noon) } catch { break }
-        try queue.acknowledge([Settlement(key: key("more \(more)"), owesFinish: true)], now: noon)
+        try queue.acknowledge([Settlement(key: key("more \(more)"), hasPendingFinish: true)], now: noon)
         more += 1
       }
       #expect(more < 10)
@@ -91,11 +94,11 @@ import Testing
         let now = noon.adding(milliseconds: Int64(second))
         _ = try queue.enqueue(entry(name, order: random.below(2) == 0 ? "7" : nil), now: now)
         try queue.recordAttempt([key(name)], now: now)
-        let (owes, isUnseen) = (random.below(3) == 0, random.below(4) == 0)
+        let (owes, isUnconfirmed) = (random.below(3) == 0, random.below(4) == 0)
         try queue.acknowledge(
-          [Settlement(key: key(name), owesFinish: owes, isUnseen: isUnseen)], now: now)
+          [Settlement(key: key(name), hasPendingFinish: owes, isUnconfirmed: isUnconfirmed)], now: now)
         if owes, random.below(4) > 0 { try queue.markFinished(key(name), forgetting: random.below(2) == 0) }
-        if isUnseen { try queue.markSeen(key(name), forgetting: random.below(2) == 0) }
+        if isUnconfirmed { try queue.markConfirmed(key(name), forgetting: random.below(2) == 0) }
       }
       let before = try totals(queue)
       try queue.transaction { () throws(QueueError) in try queue.recount() }
@@ -106,7 +109,7 @@ import Testing
 
   private func totals(_ queue: QueueFile) throws -> [Int64] {
     let row = try queue.connection.prepare(
-      "SELECT tombstones, unseen, duties, tombstone_bytes, duty_bytes FROM totals"
+      "SELECT tombstones, unconfirmed, duties, tombstone_bytes, duty_bytes FROM totals"
     ).first { row in (0..<5).map { row.integer($0) } }
     return try #require(row)
   }

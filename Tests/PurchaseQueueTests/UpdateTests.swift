@@ -16,7 +16,7 @@ import Testing
     try await withTemporaryDirectory { directory in
       let queue = try QueueFile(path: directory + "/q", now: noon)
       _ = try queue.enqueue(new("paid"), now: noon)
-      let owing = Settlement(key: key, outcome: "granted", owesFinish: true, isUnseen: true)
+      let owing = Settlement(key: key, outcome: "granted", hasPendingFinish: true, isUnconfirmed: true)
       try queue.acknowledge([owing], now: noon)
       guard case .settled = try queue.enqueue(new("refunded"), now: noon) else {
         Issue.record("a redelivery was queued")
@@ -33,11 +33,11 @@ import Testing
         return
       }
       let ended = try queue.acknowledge(
-        [Settlement(key: key, outcome: "refunded", isUnseen: true)], now: noon)
-      #expect(ended.map(\.outcome) == ["refunded"] && ended.map(\.isFinishOwed) == [true])
+        [Settlement(key: key, outcome: "refunded", isUnconfirmed: true)], now: noon)
+      #expect(ended.map(\.outcome) == ["refunded"] && ended.map(\.isFinishPending) == [true])
       #expect(try queue.tombstone(key) == ended.first)
       let health = try queue.health()
-      #expect(health.tombstones == 1 && health.unseen == 1 && health.queued == 0)
+      #expect(health.tombstones == 1 && health.unconfirmed == 1 && health.queued == 0)
     }
   }
 

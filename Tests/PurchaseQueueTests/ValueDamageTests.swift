@@ -138,7 +138,7 @@ import Testing
         let queue = try site.open()
         try queue.acknowledge(
           ["a", "b"].map {
-            Settlement(key: key($0), outcome: "granted to " + $0, owesFinish: true, isUnseen: true)
+            Settlement(key: key($0), outcome: "granted to " + $0, hasPendingFinish: true, isUnconfirmed: true)
           }, now: noon)
       }
       try site.damage.flip("granted to a", 2)
@@ -146,7 +146,7 @@ import Testing
       let queue = try site.open()
       #expect(try queue.tombstonesWithDuties().map(\.key) == [key("b")])
       #expect(try queue.tombstone(key("a")) == nil)
-      #expect(try queue.health().unseen == 1)
+      #expect(try queue.health().unconfirmed == 1)
       guard case .inserted = try queue.enqueue(entry("a"), now: noon) else {
         Issue.record("the entry was not queued")
         return
@@ -161,19 +161,19 @@ import Testing
       try site.fill(["a", "b", "c"])
       do {
         let queue = try site.open()
-        try queue.acknowledge([Settlement(key: key("c"), isUnseen: true)], now: noon)
+        try queue.acknowledge([Settlement(key: key("c"), isUnconfirmed: true)], now: noon)
         try queue.reserve("sheet", bytes: 77, until: noon.adding(milliseconds: 1), now: noon)
         let row = try #require(
           try queue.connection.prepare("SELECT checksum FROM totals").first { $0.integer(0) })
         _ = try queue.connection.checkpoint()
         let stored = (0..<8).map { UInt8(truncatingIfNeeded: row >> (56 - 8 * Int64($0))) }
-        // The column before the checksum is the count of unseen outcomes, a 1 that takes no byte, so this is the checksum.
+        // The column before the checksum is the count of unconfirmed outcomes, a 1 that takes no byte, so this is the checksum.
         try site.damage.flip(at: site.damage.offset(of: stored) + 3)
       }
       let queue = try site.open()
       #expect(try used(queue) == [2, 200])
       let health = try queue.health()
-      #expect(health.unseen == 1 && health.tombstones == 1)
+      #expect(health.unconfirmed == 1 && health.tombstones == 1)
       #expect(health.reserved == 1 && health.reservedBytes == 77)
       _ = try queue.enqueue(entry("d"), now: noon)
       #expect(try names(queue.allEntries()) == ["a", "b", "d"])

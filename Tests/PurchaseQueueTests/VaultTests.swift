@@ -26,7 +26,7 @@ import Testing
         _ = try first.enqueue(entry(key, order: "order-" + key), now: noon.adding(milliseconds: Int64(index)))
       }
       try first.acknowledge(
-        [Settlement(key: EntryKey(rawValue: "y"), outcome: "granted", owesFinish: true)], now: noon)
+        [Settlement(key: EntryKey(rawValue: "y"), outcome: "granted", hasPendingFinish: true)], now: noon)
       let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
       let entries = try second.allEntries()
       #expect(entries.map(\.key.rawValue) == ["z", "x"])
@@ -78,7 +78,7 @@ import Testing
       let small = try QueueFile(path: path, limits: QueueLimits(entries: 1), vault: vault, now: noon)
       #expect(try small.allEntries().map(\.key.rawValue) == ["a"])
       try small.acknowledge(
-        [Settlement(key: EntryKey(rawValue: "a"), outcome: "granted", owesFinish: false)], now: noon)
+        [Settlement(key: EntryKey(rawValue: "a"), outcome: "granted", hasPendingFinish: false)], now: noon)
       let later = try QueueFile(path: path, limits: QueueLimits(entries: 1), vault: vault, now: noon)
       #expect(try later.allEntries().map(\.key.rawValue) == ["b"])
     }

@@ -67,10 +67,10 @@ struct BackendAnswerTests {
     _ = backend.model.learn(
       [Lesson(proof: nil, answer: known)], source: .notification("ONE_TIME_CHARGE"), now: Sample.now)
     #expect(backend.model.credits.isEmpty)
-    var untold = record
-    untold.accountToken = nil
+    var unpublished = record
+    unpublished.accountToken = nil
     let claim = Sample.claim(for: record, match: .proposed, candidates: [wrong.number])
-    let verdict = try backend.upload(claim, holding: [untold])
+    let verdict = try backend.upload(claim, holding: [unpublished])
     // The claim has not named bob's order, so the verdict does not either.
     #expect(verdict.verdict == .otherOwner && verdict.orderNumber == nil && verdict.owner == .another)
     #expect(backend.model.credits.map(\.owner) == [.account("bob")])

@@ -69,9 +69,9 @@ import Testing
     let seen = Set(BrokenTable.rows.flatMap { [$0.finder] + $0.others })
     // The limit is the HTTP server's, which these tests have none of. The other two only a backend without verdicts or
     // without a memory fails.
-    let unseen: Set = ["too-large", "claim-without-proof", "parallel-purchases"]
+    let unconfirmed: Set = ["too-large", "claim-without-proof", "parallel-purchases"]
     let all = Set(ConformanceCheck.all.map(\.name))
-    #expect(all.subtracting(seen) == unseen)
+    #expect(all.subtracting(seen) == unconfirmed)
     #expect(seen.subtracting(all).isEmpty)
   }
 

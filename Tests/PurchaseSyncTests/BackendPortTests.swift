@@ -131,7 +131,7 @@ import Testing
         credentials: { "token-" + $0.account })
       let order = try await fixture.buy(engine)
       try await until { try await !engine.snapshot().outcomes.isEmpty }
-      try await until { try await engine.noticesOwed() == 0 }
+      try await until { try await engine.pendingNotices() == 0 }
       #expect(server.state.value.credits.values.map { $0 } == [["alice", order.number]])
       // What a judge counts is seen, whichever way it goes.
       #expect(Set(requests.value) == [.upload, .order(order.number)])

@@ -97,7 +97,7 @@ struct BuyingFixture: Sendable {
 
   /// Waits until nothing is queued, and confirms nothing.
   func deliverAll(_ engine: SyncEngine) async throws {
-    _ = try await snapshot(of: engine) { $0.purchases.isEmpty && $0.finishesOwed == 0 }
+    _ = try await snapshot(of: engine) { $0.purchases.isEmpty && $0.pendingFinishes == 0 }
   }
 
   func order(_ number: String, _ engine: SyncEngine) async throws -> PurchaseOrder? {

@@ -212,7 +212,7 @@ import Testing
     try await BuyingFixture.with { shop in
       var configuration = try shop.configuration()
       configuration.limits.entries = 8
-      configuration.limits.unseenOutcomes = 10
+      configuration.limits.unconfirmedOutcomes = 10
       let engine = try await shop.open(configuration)
       for _ in 0..<20 {
         let order = try await engine.begin(product: "gems", account: "alice")
@@ -291,7 +291,7 @@ import Testing
       configuration.now = { Timestamp.wallClock().adding(milliseconds: 2 * 3_600_000) }
       let engine = try await shop.open(configuration)
       let order = try await engine.begin(product: "gems", account: "alice")
-      try await until { try await engine.noticesOwed() == 0 }
+      try await until { try await engine.pendingNotices() == 0 }
       let known = try #require(try await shop.order(order.number, engine))
       #expect(known.createdAt < order.createdAt, "the backend's time counts")
       // Paid without the token, which the original API may lose.

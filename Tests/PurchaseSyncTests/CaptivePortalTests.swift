@@ -104,10 +104,10 @@ import Testing
       engine = try await fixture.open(transport: portal)
       try await engine.adoptDevicePurchases(for: "alice")
       try await until { portal.answered.value > 1 }
-      #expect(try await engine.snapshot().adoptionsOwed == 1)
+      #expect(try await engine.snapshot().pendingAdoptions == 1)
       await engine.shutdown()
       engine = try await fixture.open(transport: portal)
-      #expect(try await engine.snapshot().adoptionsOwed == 1)
+      #expect(try await engine.snapshot().pendingAdoptions == 1)
       isThere.withLock { $0 = false }
       try await fixture.finishAll(engine)
       #expect(try fixture.server.snapshot().creditOwners == [.account("alice")])

@@ -39,7 +39,7 @@ import Testing
       #expect(server.state.value.credits == [outcome.key.transactionID: ["alice", outcome.orderNumber]])
       #expect(outcome.orderNumber?.hasPrefix("device-") == true && wallet.products == ["gems"])
       let engine = try await shop.syncEngine()
-      try await until { try await engine.noticesOwed() == 0 }
+      try await until { try await engine.pendingNotices() == 0 }
     }
   }
 

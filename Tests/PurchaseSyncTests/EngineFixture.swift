@@ -75,7 +75,7 @@ struct EngineFixture: Sendable {
     return true
   }
 
-  /// Confirms each outcome until no entry, no unseen outcome and no owed finish is left on the device.
+  /// Confirms each outcome until no entry, no unconfirmed outcome and no pending finish is left on the device.
   func finishAll(_ engine: SyncEngine) async throws {
     try await until {
       for outcome in try await engine.snapshot().outcomes { try await engine.confirm(outcome) }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct FinishingTests {
   private var policy: RetryPolicy { RetryPolicy() }
 
-  /// A storage with settled transactions whose finish is owed.
+  /// A storage with settled transactions whose finish is pending.
   private func storage(_ ids: [String], listedBy account: String? = nil) throws -> MemoryStorage {
     let storage = MemoryStorage()
     for id in ids {
@@ -33,13 +33,13 @@ import Testing
   }
 
   @Test(arguments: [(FinishEnd.finished, false), (.notListed, true), (.failed, true)])
-  func `how each end of a call leaves the duty`(end: FinishEnd, isOwed: Bool) throws {
+  func `how each end of a call leaves the duty`(end: FinishEnd, isPending: Bool) throws {
     let storage = try storage(["100"])
     var finishes = FinishTable()
     var delays = Delays(policy, seed: 1)
     _ = finishes.begin(try tombstone("100", in: storage), now: midday)
     let actions = try finishes.ended(key("100"), end, in: storage, now: midday, &delays)
-    #expect(storage.tombstone(key("100"))?.isFinishOwed == isOwed)
+    #expect(storage.tombstone(key("100"))?.isFinishPending == isPending)
     #expect((finishes.state(of: key("100")) != nil) == (end == .failed))
     #expect(actions.wakes.count == (end == .failed ? 1 : 0))
   }
@@ -96,21 +96,21 @@ import Testing
 
   @Test(
     arguments: [
-      // owner, account of the list, is listed; is told, stays owed
+      // owner, account of the list, is listed; is told, stays pending
       (nil, nil, true, true, true), (nil, nil, false, false, false),
       ("apple-1", "apple-1", false, false, false), ("apple-1", "apple-2", false, false, true),
       ("apple-1", "apple-2", true, true, true), ("apple-1", nil, false, false, false),
       (nil, "apple-2", false, false, false),
     ] as [(String?, String?, Bool, Bool, Bool)])
-  func `a listing decides whether an owed finish stays owed`(
-    owner: String?, account: String?, isListed: Bool, isTold: Bool, staysOwed: Bool
+  func `a listing decides whether an pending finish stays pending`(
+    owner: String?, account: String?, isListed: Bool, isTold: Bool, staysPending: Bool
   ) throws {
     let storage = try storage(["100"], listedBy: owner)
     var finishes = FinishTable()
     let keys: Set<EntryKey> = isListed ? [key("100")] : []
     let (actions, _) = try finishes.listed(keys, account: account, in: storage, now: midday)
     #expect(!actions.isEmpty == isTold)
-    #expect(storage.tombstone(key("100"))?.isFinishOwed == staysOwed)
+    #expect(storage.tombstone(key("100"))?.isFinishPending == staysPending)
   }
 
   @Test func `a store that fails at many finishes is called again at a pace`() throws {

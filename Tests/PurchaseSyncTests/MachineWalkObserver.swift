@@ -355,7 +355,7 @@ struct MachineWalkObserver {
     expect(left.isEmpty, "24: \(left) were never delivered")
     expect(walk.unfinished.isEmpty, "23: \(walk.unfinished.keys.map(\.id)) were never finished")
     let duties = storage.tombstonesWithDuties().map(\.key.id)
-    expect(duties.isEmpty, "23: \(duties) are owed for ever")
+    expect(duties.isEmpty, "23: \(duties) are pending for ever")
     expect(storage.deviceAdoptions().isEmpty, "an adoption never ends")
     for key in paid { expect(settled.contains(key), "1: \(key.id) was never settled") }
   }

@@ -54,7 +54,7 @@ struct MatchingFixture {
     let order = token.flatMap { token in orders.first { Self.token(of: $0) == token } } ?? orders[0]
     if Int.random(in: 0..<5, using: &random) > 0 { product = (order.productID, order.quantity) }
     let isLater = kind == .replan || kind == .renewal || kind == .restore
-    let earlier = sales.first.map(\.transaction.transactionID) ?? "unseen"
+    let earlier = sales.first.map(\.transaction.transactionID) ?? "unconfirmed"
     sales.append(
       Sale(
         transaction: payment(

@@ -115,7 +115,7 @@ import Testing
       let fetch = Task { try await engine.fetchOrders(of: "alice") }
       try await until { gate.arrivals == 1 }
       try await engine.cancel(order: order.number)
-      try await until { try await engine.noticesOwed() == 0 }
+      try await until { try await engine.pendingNotices() == 0 }
       gate.open()
       try await fetch.value
       #expect(try await engine.orders().map(\.state) == [.cancelled])

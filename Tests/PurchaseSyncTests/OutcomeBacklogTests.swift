@@ -115,7 +115,7 @@ import Testing
   @Test func `outcomes that the installation let go are counted in the status`() async throws {
     try await ShopLab.launch { lab, app in
       var configuration = app.configuration
-      configuration.limits = QueueLimits(unseenOutcomes: 2)
+      configuration.limits = QueueLimits(unconfirmedOutcomes: 2)
       let shop = app.shop(waiting: .zero, configuration: configuration) { _ in throw Wallet.Failure() }
       for _ in 0..<5 { _ = try await shop.purchase(ShopLab.gems, for: "alice", isAnother: true) }
       try await lab.until { try lab.server.snapshot().charges.allSatisfy(\.isFinished) }

@@ -165,8 +165,8 @@ struct OwnershipLab: Sendable {
       }
       let rest = try await engine.snapshot()
       let isDone =
-        rest.purchases.isEmpty && rest.outcomes.isEmpty && rest.finishesOwed == 0
-        && rest.adoptionsOwed == 0 && !rest.isStoreHoldingMore
+        rest.purchases.isEmpty && rest.outcomes.isEmpty && rest.pendingFinishes == 0
+        && rest.pendingAdoptions == 0 && !rest.isStoreHoldingMore
       return isDone
     }
     return seen

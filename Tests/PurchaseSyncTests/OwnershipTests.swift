@@ -154,7 +154,9 @@ import Testing
       configuration.currentAccount = { signedIn.value }
       let pad = try await lab.open(configuration)
       try await pad.refreshReceipt()
-      let hers = try await snapshot(of: pad) { $0.outcomes.map(\.owner) == [.yours] && $0.finishesOwed == 0 }
+      let hers = try await snapshot(of: pad) {
+        $0.outcomes.map(\.owner) == [.yours] && $0.pendingFinishes == 0
+      }
       signedIn.withLock { $0 = "bob" }
       let his = try await pad.begin(product: "pro", account: "bob")
       let returned = try await lab.pay("pro", his.accountToken)

@@ -149,7 +149,7 @@ import Testing
     #expect(storage.entry(key("100"))?.state == .queued)
     #expect(trial.remaining == [key("101")])
     _ = try storage.acknowledge([SettledClaim(key: key("102"), verdict: .granted)], now: Self.tomorrow)
-    try storage.markSeen(key("102"))
+    try storage.markConfirmed(key("102"))
     _ = try trial.releaseRemaining(in: storage, now: Self.tomorrow, policy: Self.policy)
     #expect(storage.entry(key("101"))?.state == .queued)
     #expect(trial.remaining.isEmpty)
@@ -243,7 +243,7 @@ import Testing
     #expect(try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .noCapacity)
     #expect(trial.proofReleases.isEmpty)
     _ = try storage.acknowledge([SettledClaim(key: key("101"), verdict: .granted)], now: midday)
-    try storage.markSeen(key("101"))
+    try storage.markConfirmed(key("101"))
     #expect(
       try trial.newProof(of: key("100"), in: storage, now: midday, &delays) == .released)
     #expect(storage.entry(key("100"))?.readyAt == asked)

@@ -17,7 +17,7 @@ import Testing
     #expect(throws: QueueError.self) { try app.arrive(bought("101", token: 2)) }
     _ = app.wake(.networkBack)
     _ = try app.storage.acknowledge([SettledClaim(key: key("100"), verdict: .granted)], now: app.now)
-    try app.storage.markSeen(key("100"))
+    try app.storage.markConfirmed(key("100"))
     let hasAsked = app.asksTheStore(within: 2 * 3_600_000)
     #expect(hasAsked)
   }

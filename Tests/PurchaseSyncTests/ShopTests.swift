@@ -17,7 +17,7 @@ import Testing
       let engine = try await shop.syncEngine()
       try await until {
         let state = try await engine.snapshot()
-        return state.outcomes.isEmpty && state.purchases.isEmpty && state.finishesOwed == 0
+        return state.outcomes.isEmpty && state.purchases.isEmpty && state.pendingFinishes == 0
       }
     }
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// The rest of the contract: settlement, owed updates, adoptions.
+/// The rest of the contract: settlement, pending updates, adoptions.
 @Suite struct StorageContractEndTests {
   private let later = midday.adding(milliseconds: 60_000)
 
@@ -28,7 +28,7 @@ import Testing
         RetryState(),
         [key("100"): PoisonWatch(failedRounds: 1, failingSince: midday, unknownAnswers: 0)], now: midday)
       let tombstone = try #require(try site.settle("100", at: later))
-      #expect(tombstone.isFinishOwed && tombstone.isUnseen)
+      #expect(tombstone.isFinishPending && tombstone.isUnconfirmed)
       #expect(tombstone.outcome == "granted")
       #expect(tombstone.orderNumber == "1")
       #expect(tombstone.lane == alice)
@@ -66,7 +66,8 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `a proof that was not sent is owed as an update, in the commit that settles`(kind: StorageKind) throws
+  func `a proof that was not sent is pending as an update, in the commit that settles`(kind: StorageKind)
+    throws
   {
     try StorageSite.with(kind) { site in
       try site.enqueue(bought("100"))
@@ -76,9 +77,9 @@ import Testing
       try site.enqueue(bought("100", proof: "newer"))
       let claims = sent.map { SettledClaim(key: $0.key, verdict: .granted, sent: $0.payloads) }
       let result = try site.storage.settle(claims, now: later)
-      #expect(result.tombstones.map(\.key.id) == ["100", "101"] && result.owesUpdates)
+      #expect(result.tombstones.map(\.key.id) == ["100", "101"] && result.hasPendingUpdates)
       try site.reopen()
-      let updates = try site.storage.queueOwedUpdates(now: later)
+      let updates = try site.storage.queuePendingUpdates(now: later)
       // The memory storage ends with its process.
       #expect(updates.queued == [key("100")])
     }
@@ -90,7 +91,7 @@ import Testing
       try site.enqueue(bought("100"))
       try site.enqueue(bought("100", proof: "newer"))
       let result = try site.storage.settle([SettledClaim(key: key("100"), verdict: .granted)], now: later)
-      #expect(result.tombstones.count == 1 && !result.owesUpdates)
+      #expect(result.tombstones.count == 1 && !result.hasPendingUpdates)
     }
   }
 
@@ -106,9 +107,9 @@ import Testing
       #expect(try duties() == ["102", "100", "101"])
       try site.storage.markFinished(key("100"))
       #expect(try duties() == ["102", "100", "101"])
-      try site.storage.markSeen(key("100"))
+      try site.storage.markConfirmed(key("100"))
       #expect(try duties() == ["102", "101"])
-      try site.storage.markSeen(key("100"))
+      try site.storage.markConfirmed(key("100"))
       try site.reopen()
       #expect(try duties() == ["102", "101"])
     }
@@ -166,7 +167,7 @@ import Testing
         try site.enqueue(bought(id))
         try site.settle(id, at: midday.adding(milliseconds: Int64(index)))
         guard index > 0 else { continue }
-        try site.storage.markSeen(key(id))
+        try site.storage.markConfirmed(key(id))
         try site.storage.markFinished(key(id))
       }
       try site.enqueue(bought("104"))
@@ -214,10 +215,10 @@ import Testing
         try site.enqueue(bought("101"))
       }
       let settled = try #require(try site.settle("100", .refunded, at: later))
-      #expect(settled.isFinishOwed && settled.isUnseen)
+      #expect(settled.isFinishPending && settled.isUnconfirmed)
       #expect(try site.storage.tombstone(key("100"))?.outcome == "refunded")
       #expect(try site.storage.storeAccount(of: settled) == "apple-id")
-      // One unseen outcome for the transaction, not two.
+      // One unconfirmed outcome for the transaction, not two.
       try site.enqueue(bought("101"))
     }
   }
@@ -235,44 +236,46 @@ import Testing
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `owed updates are queued oldest first, as capacity allows`(kind: StorageKind) throws {
+  func `pending updates are queued oldest first, as capacity allows`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 3)) { site in
       for (index, id) in ["100", "101", "102"].enumerated() {
         try site.enqueue(bought(id))
         try site.settle(id, at: midday.adding(milliseconds: Int64(index)))
-        try site.storage.markSeen(key(id))
+        try site.storage.markConfirmed(key(id))
       }
       for id in ["101", "100", "102", "101"] { try site.storage.oweUpdate(refund(of: id), now: midday) }
       try site.enqueue(bought("103"))
       try site.reopen()
-      let first = try site.storage.queueOwedUpdates(now: later)
+      let first = try site.storage.queuePendingUpdates(now: later)
       #expect(first == QueuedUpdates(queued: [key("101"), key("100")], areWaiting: true))
       #expect(try site.storage.entry(key("101"))?.payloads == [])
       #expect(
-        try site.storage.queueOwedUpdates(now: later) == QueuedUpdates(queued: [], areWaiting: true))
+        try site.storage.queuePendingUpdates(now: later) == QueuedUpdates(queued: [], areWaiting: true))
       let settled = try #require(try site.settle("101", .refunded))
       #expect(try !site.storage.isNews(refund(of: "101"), since: settled), "its details are the newer ones")
-      try site.storage.markSeen(key("101"))
+      try site.storage.markConfirmed(key("101"))
       #expect(
-        try site.storage.queueOwedUpdates(now: later)
+        try site.storage.queuePendingUpdates(now: later)
           == QueuedUpdates(queued: [key("102")], areWaiting: false))
       #expect(
-        try site.storage.queueOwedUpdates(now: later) == QueuedUpdates(queued: [], areWaiting: false))
+        try site.storage.queuePendingUpdates(now: later) == QueuedUpdates(queued: [], areWaiting: false))
     }
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `an owed update that is already queued adds no entry and needs no capacity`(kind: StorageKind) throws {
+  func `an pending update that is already queued adds no entry and needs no capacity`(kind: StorageKind)
+    throws
+  {
     try StorageSite.with(kind, limits: QueueLimits(entries: 1)) { site in
       try site.enqueue(bought("100"))
       let tombstone = try #require(try site.settle("100"))
-      try site.storage.markSeen(key("100"))
+      try site.storage.markConfirmed(key("100"))
       _ = try site.storage.enqueueUpdate(refund(of: "100"), of: tombstone, now: midday)
       try site.storage.oweUpdate(refund(of: "100"), now: midday)
       // The settled details of this one are unknown.
       try site.storage.oweUpdate(refund(of: "999"), now: midday)
       #expect(
-        try site.storage.queueOwedUpdates(now: midday)
+        try site.storage.queuePendingUpdates(now: midday)
           == QueuedUpdates(queued: [key("100")], areWaiting: false))
       #expect(try site.readyIDs(.device) == ["100"])
     }
@@ -287,13 +290,13 @@ import Testing
       }
       #expect(try site.storage.ledgerEpoch() == nil)
       try site.storage.keepLedgerEpoch("first", offeringAgain: false)
-      #expect(try site.storage.queueOwedUpdates(now: midday).queued == [])
+      #expect(try site.storage.queuePendingUpdates(now: midday).queued == [])
       try site.storage.oweUpdate(refund(of: "100"), now: midday)
       try site.storage.keepLedgerEpoch("second", offeringAgain: true)
       try site.reopen()
       #expect(try site.storage.ledgerEpoch() == "second")
-      let owed = try site.storage.queueOwedUpdates(now: later)
-      #expect(owed == QueuedUpdates(queued: ["100", "102", "101"].map(key), areWaiting: false))
+      let pending = try site.storage.queuePendingUpdates(now: later)
+      #expect(pending == QueuedUpdates(queued: ["100", "102", "101"].map(key), areWaiting: false))
     }
   }
 

@@ -123,20 +123,20 @@ import Testing
       #expect(try site.snapshot(["100", "101", "102"]) == before)
       try site.settle("100")
       try site.enqueue(bought("102"))
-      #expect(try site.storage.tombstone(key("100"))?.isUnseen == true)
+      #expect(try site.storage.tombstone(key("100"))?.isUnconfirmed == true)
     }
   }
 
   @Test(arguments: StorageKind.allCases)
-  func `of too many unseen outcomes the oldest count as seen, and their tombstones stay`(
+  func `of too many unconfirmed outcomes the oldest count as seen, and their tombstones stay`(
     kind: StorageKind
   ) throws {
-    try StorageSite.with(kind, limits: QueueLimits(unseenOutcomes: 2)) { site in
+    try StorageSite.with(kind, limits: QueueLimits(unconfirmedOutcomes: 2)) { site in
       for id in ["100", "101", "102", "103"] {
         try site.enqueue(bought(id))
         try site.settle(id)
       }
-      let seen = try ["100", "101", "102", "103"].map { try site.storage.tombstone(key($0))?.isUnseen }
+      let seen = try ["100", "101", "102", "103"].map { try site.storage.tombstone(key($0))?.isUnconfirmed }
       #expect(seen == [false, false, true, true])
     }
   }
@@ -284,7 +284,7 @@ import Testing
       #expect(throws: missing) { try site.storage.quarantine(key("999"), reason: "", now: midday) }
       #expect(throws: missing) { try site.storage.release(key("999"), nil, now: midday) }
       #expect(throws: missing) { try site.storage.markFinished(key("999")) }
-      #expect(throws: missing) { try site.storage.markSeen(key("999")) }
+      #expect(throws: missing) { try site.storage.markConfirmed(key("999")) }
       #expect(
         try site.storage.acknowledge([SettledClaim(key: key("999"), verdict: .granted)], now: midday) == [])
       #expect(try site.snapshot(["100"]) == before)
@@ -336,7 +336,7 @@ import Testing
       #expect(try !storage.release(key("100"), nil, now: midday), "no capacity")
       #expect(try storage.quarantined() == [key("100")])
       try site.settle("102")
-      try storage.markSeen(key("102"))
+      try storage.markConfirmed(key("102"))
       #expect(try storage.release(key("100"), nil, now: midday))
       #expect(
         try storage.release(key("100"), Wait(.asked, began: midday, milliseconds: 60_000), now: midday),

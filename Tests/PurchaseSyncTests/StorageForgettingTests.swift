@@ -33,7 +33,7 @@ import Testing
         for isFirst in [true, false] {
           #expect(try site.storage.tombstone(key) != nil, "it has a duty")
           if isSeenFirst == isFirst {
-            try site.storage.markSeen(key)
+            try site.storage.markConfirmed(key)
           } else {
             try site.storage.markFinished(key)
           }
@@ -42,7 +42,7 @@ import Testing
         #expect(try site.storage.tombstone(key) == nil)
         #expect(try site.storage.tombstonesWithDuties() == [])
         #expect(try site.storage.knownTransaction(key) == nil)
-        #expect(throws: QueueError.unknownEntry(key)) { try site.storage.markSeen(key) }
+        #expect(throws: QueueError.unknownEntry(key)) { try site.storage.markConfirmed(key) }
         // Its capacity is free.
         guard case .inserted = try site.enqueue(transaction) else {
           Issue.record("not inserted")
@@ -58,7 +58,7 @@ import Testing
       try site.addOrder(1)
       let transaction = bought("0", in: .xcode, token: 1)
       try settle(site, transaction)
-      try site.storage.markSeen(transaction.key)
+      try site.storage.markConfirmed(transaction.key)
       try site.storage.markFinished(transaction.key)
       #expect(try site.storage.orderFacts(accountToken: orderToken(1))?.boundTo == transaction.key)
       #expect(
@@ -77,18 +77,18 @@ import Testing
       var refund = transaction
       refund.revokedAt = midday
       _ = try site.storage.enqueueUpdate(refund, of: tombstone, now: midday)
-      try site.storage.markSeen(key)
+      try site.storage.markConfirmed(key)
       try site.storage.markFinished(key)
       #expect(try site.storage.tombstone(key) == nil)
       #expect(try site.storage.entry(key) != nil)
-      // The owed update is removed with it.
+      // The pending update is removed with it.
       try site.storage.oweUpdate(refund, now: midday)
       _ = try site.storage.acknowledge([SettledClaim(key: key, verdict: .refunded)], now: midday)
       try site.storage.markFinished(key)
-      try site.storage.markSeen(key)
+      try site.storage.markConfirmed(key)
       #expect(try site.storage.tombstone(key) == nil)
       #expect(
-        try site.storage.queueOwedUpdates(now: midday) == QueuedUpdates(queued: [], areWaiting: false))
+        try site.storage.queuePendingUpdates(now: midday) == QueuedUpdates(queued: [], areWaiting: false))
     }
   }
 
@@ -97,7 +97,7 @@ import Testing
     try StorageSite.with(kind) { site in
       let transaction = bought("100", in: environment)
       try settle(site, transaction)
-      try site.storage.markSeen(transaction.key)
+      try site.storage.markConfirmed(transaction.key)
       try site.storage.markFinished(transaction.key)
       #expect(try site.storage.tombstone(transaction.key) != nil)
     }

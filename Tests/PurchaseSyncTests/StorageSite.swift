@@ -114,7 +114,7 @@ final class StorageSite {
       var line =
         "tombstone \(id) \(tombstone.lane.rawValue) \(tombstone.orderNumber ?? "-") \(tombstone.outcome)"
       line += " \(tombstone.settledAt) \(tombstone.enqueuedAt) \(tombstone.attempts)"
-      line += " \(tombstone.isFinishOwed) \(tombstone.isUnseen)"
+      line += " \(tombstone.isFinishPending) \(tombstone.isUnconfirmed)"
       line += " \(try storage.storeAccount(of: tombstone) ?? "-")"
       lines.append(line)
     }

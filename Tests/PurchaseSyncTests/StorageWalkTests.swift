@@ -113,7 +113,7 @@ import Testing
         }
       case 5, 6:
         return Call(name: "seen \(id)") { site in
-          try site.storage.markSeen(key(id))
+          try site.storage.markConfirmed(key(id))
           return ""
         }
       case 7:
@@ -124,7 +124,7 @@ import Testing
           return ""
         }
       case 8:
-        return Call(name: "queue what is owed") { "\(try $0.storage.queueOwedUpdates(now: now))" }
+        return Call(name: "queue what is pending") { "\(try $0.storage.queuePendingUpdates(now: now))" }
       case 9:
         return Call(name: "wake") { site in
           "\(try site.storage.shortenWaits(now: now, policy: RetryPolicy()).map(\.rawValue).sorted())"

@@ -180,7 +180,7 @@ import Testing
       await engine.shutdown()
       let next = try await fixture.open()
       try await until { try await next.snapshot().deviceAdoptions == [waiting] }
-      #expect(try await next.snapshot().adoptionsOwed == 1)
+      #expect(try await next.snapshot().pendingAdoptions == 1)
       fixture.accounts.signIn("alice")
       try await next.wake(.signedIn(account: "alice"))
       try await fixture.finishAll(next)

@@ -312,7 +312,7 @@ import Testing
 
   @Test(arguments: [true, false])
   func `a launch with many redelivered transactions that are settled sends nothing`(
-    isFinishOwed: Bool
+    isFinishPending: Bool
   ) async throws {
     try await EngineFixture.with { fixture in
       var fixture = fixture
@@ -325,7 +325,8 @@ import Testing
             now: moment)
         }
       }
-      try settle(try await fixture.store.unfinished(), isFinishOwed: isFinishOwed, fixture.configuration)
+      try settle(
+        try await fixture.store.unfinished(), isFinishPending: isFinishPending, fixture.configuration)
       let engine = try await fixture.open()
       let stream = try await engine.eventStream()
       try await until {
@@ -343,7 +344,7 @@ import Testing
 
   /// Transactions as an earlier run left them: settled, seen, and perhaps not finished.
   private func settle(
-    _ listing: StoreListing, isFinishOwed: Bool, _ configuration: SyncConfiguration
+    _ listing: StoreListing, isFinishPending: Bool, _ configuration: SyncConfiguration
   ) throws {
     let file = try SyncFile(
       queue: QueueFile(path: configuration.path, limits: configuration.limits, now: Timestamp.wallClock()))
@@ -353,8 +354,8 @@ import Testing
         let match = try OrderMatcher.match(transaction, from: file)
         _ = try file.enqueue(transaction, match, storeAccount: listing.account, now: now)
         _ = try file.acknowledge([SettledClaim(key: transaction.key, verdict: .granted)], now: now)
-        try file.markSeen(transaction.key)
-        if !isFinishOwed { try file.markFinished(transaction.key) }
+        try file.markConfirmed(transaction.key)
+        if !isFinishPending { try file.markFinished(transaction.key) }
       }
     }
   }

@@ -26,10 +26,10 @@ import Testing
       let engine = try await fixture.open()
       try await fixture.buy(engine)
       try await until { fixture.server.withStore { $0.unfinished(storeAccount: "apple-id").isEmpty } }
-      // The store does not list the transaction. The finish stays owed until a listing that begins later lacks it too.
+      // The store does not list the transaction. The finish stays pending until a listing that begins later lacks it too.
       try await until {
         try await engine.wake(.foreground)
-        return try await engine.snapshot().finishesOwed == 0
+        return try await engine.snapshot().pendingFinishes == 0
       }
       try await fixture.finishAll(engine)
       await engine.shutdown()
@@ -51,7 +51,7 @@ import Testing
       let told = try await events(engine) { $0.outcome != nil }
       try await engine.confirm(try #require(told.last?.outcome))
       try await until { store.finishing.arrivals >= 2 }
-      #expect(try await engine.snapshot().finishesOwed == 1)
+      #expect(try await engine.snapshot().pendingFinishes == 1)
       #expect(try fixture.server.snapshot().charges.map(\.isFinished) == [false])
       store.finishing.open()
       try await fixture.finishAll(engine)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `the next run does an owed finish`() async throws {
+  @Test func `the next run does an pending finish`() async throws {
     try await EngineFixture.with { fixture in
       let store = GatedStore(inner: fixture.store)
       store.finishing.close()

@@ -92,7 +92,7 @@ import Testing
       let second = try #require(try await outcome(again))
       #expect(second == first)
       try await again.confirm(second)
-      #expect(try await again.snapshot().unseen == 0)
+      #expect(try await again.snapshot().unconfirmed == 0)
       await again.shutdown()
     }
   }
@@ -234,7 +234,7 @@ import Testing
       let order = try await engine.begin(product: product, account: "alice")
       let paid = try await fixture.pay(token: order.accountToken)
       try await engine.receive(paid)
-      let before = try await snapshot(of: engine) { $0.outcomes.count == 1 && $0.finishesOwed == 0 }
+      let before = try await snapshot(of: engine) { $0.outcomes.count == 1 && $0.pendingFinishes == 0 }
       try fixture.refund(paid)
       try await engine.wake()
       let after = try await snapshot(of: engine) { $0.outcomes.first?.verdict == .refunded }

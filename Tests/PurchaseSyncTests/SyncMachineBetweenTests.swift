@@ -200,7 +200,7 @@ import Testing
 
   // MARK: What comes first
 
-  @Test func `an update that was owed at the start goes in one upload with what was queued`() throws {
+  @Test func `an update that was pending at the start goes in one upload with what was queued`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     _ = try run.confirm(key("100"))

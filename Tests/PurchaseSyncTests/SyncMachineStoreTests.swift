@@ -4,7 +4,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Finishes, and finishes that are owed.
+/// Finishes, and finishes that are pending.
 @Suite struct SyncMachineStoreTests {
   @Test func `a finish that fails is tried again, after longer and longer waits, until it works`() throws {
     var run = try MachineRun()
@@ -17,7 +17,7 @@ import Testing
       #expect(run.fire().finished == ["100"])
     }
     #expect(try run.finishEnded(key("100"), .finished) == [])
-    #expect(run.storage.tombstone(key("100"))?.isFinishOwed == false)
+    #expect(run.storage.tombstone(key("100"))?.isFinishPending == false)
     #expect(run.fire() == [])
   }
 
@@ -29,7 +29,7 @@ import Testing
     #expect(run.fire().finished == [])
   }
 
-  @Test func `an owed finish is repeated when the store lists the transaction`() throws {
+  @Test func `an pending finish is repeated when the store lists the transaction`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     #expect(try run.restart().finished == [], "not before the store has answered")
@@ -44,9 +44,9 @@ import Testing
     _ = try run.arrive(bought("100", token: 1), from: "apple-id")
     _ = run.reply(["100": .granted])
     _ = try run.finishEnded(key("100"), .notListed)
-    #expect(run.storage.tombstone(key("100"))?.isFinishOwed == true)
+    #expect(run.storage.tombstone(key("100"))?.isFinishPending == true)
     _ = try run.listed([], account: "apple-id")
-    #expect(run.storage.tombstone(key("100"))?.isFinishOwed == false)
+    #expect(run.storage.tombstone(key("100"))?.isFinishPending == false)
   }
 
   @Test func `another store account's finish waits until that account is back`() throws {
@@ -55,7 +55,7 @@ import Testing
     _ = run.reply(["100": .granted])
     _ = try run.finishEnded(key("100"), .notListed)
     #expect(try run.listed([], account: "hers") == [])
-    #expect(run.storage.tombstone(key("100"))?.isFinishOwed == true)
+    #expect(run.storage.tombstone(key("100"))?.isFinishPending == true)
     #expect(run.letPass(inDays(3)) == [], "a finish that waits for an account needs no timer")
     _ = try run.restart()
     #expect(try run.listed([key("100")], account: "mine").finished == ["100"])
@@ -73,14 +73,14 @@ import Testing
     _ = run.reply(["100": .refunded])
     _ = try run.finishEnded(key("100"), .notListed)
     _ = try run.listed([], account: "hers")
-    #expect(run.storage.tombstone(key("100"))?.isFinishOwed == true)
+    #expect(run.storage.tombstone(key("100"))?.isFinishPending == true)
   }
 
   @Test func `a listing without the transaction does not end a finish in flight`() throws {
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1)
     #expect(try run.listed([]) == [])
-    #expect(run.storage.tombstone(key("100"))?.isFinishOwed == true)
+    #expect(run.storage.tombstone(key("100"))?.isFinishPending == true)
     #expect(try run.finishEnded(key("100"), .failed).wakes.count == 1)
   }
 

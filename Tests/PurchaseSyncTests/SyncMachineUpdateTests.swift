@@ -60,7 +60,7 @@ import Testing
     #expect(try run.arrive(refund(of: "100", token: 1)).finished == ["100"])
   }
 
-  @Test func `an update without capacity is owed, and is sent when capacity is free`() throws {
+  @Test func `an update without capacity is pending, and is sent when capacity is free`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
     _ = try run.purchase("100", token: 1)
     _ = try run.finishEnded(key("100"), .finished)
@@ -73,7 +73,7 @@ import Testing
     #expect(run.entry("100")?.payloads == [], "the backend asks the store")
   }
 
-  @Test func `the next run queues the owed updates`() throws {
+  @Test func `the next run queues the pending updates`() throws {
     var run = try MachineRun(limits: QueueLimits(entries: 1))
     _ = try run.purchase("100", token: 1)
     _ = try run.arrive(bought("101", token: 2))

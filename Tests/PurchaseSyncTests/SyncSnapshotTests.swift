@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `outcomes and owed finishes are counted until they are done`() async throws {
+  @Test func `outcomes and pending finishes are counted until they are done`() async throws {
     try await EngineFixture.with { fixture in
       let store = GatedStore(inner: fixture.store)
       store.finishing.close()
@@ -80,9 +80,9 @@ import Testing
       let order = try await fixture.buy(engine)
       try await until { store.finishing.arrivals == 1 }
       let snapshot = try await engine.snapshot()
-      #expect(snapshot.unseen == 1)
+      #expect(snapshot.unconfirmed == 1)
       #expect(snapshot.outcomes.map(\.orderNumber) == [order.number])
-      #expect(snapshot.finishesOwed == 1)
+      #expect(snapshot.pendingFinishes == 1)
       #expect(snapshot.unsettled == 0)
       store.finishing.open()
       try await fixture.finishAll(engine)

@@ -14,7 +14,7 @@ import Testing
     status: 426, contentType: "application/problem+json",
     body: Data(#"{"type":"protocol","title":"Version 2 only","status":426}"#.utf8))
 
-  @Test func `a backend of another version ends no notice that is owed`() async throws {
+  @Test func `a backend of another version ends no notice that is pending`() async throws {
     try await BuyingFixture.with { shop in
       let isOther = Locked(true)
       let transport = RecordingTransport(shop.transport) {

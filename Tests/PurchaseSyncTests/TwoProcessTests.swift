@@ -28,7 +28,7 @@ import Testing
     _ = try app.listed([key("100"), key("101")])
     // The other process delivers it, shows it, and tells no other process.
     _ = try app.storage.acknowledge([SettledClaim(key: key("100"), verdict: .granted)], now: app.now)
-    try app.storage.markSeen(key("100"))
+    try app.storage.markConfirmed(key("100"))
     let hasAsked = app.asksTheStore(within: 2 * 3_600_000)
     #expect(hasAsked)
     #expect(try app.arrive(bought("101", token: 2)).sent == [["101"]])
@@ -196,7 +196,7 @@ import Testing
     #expect(actions.finished == ["100"])
     let isQueued =
       app.storage.entry(key("100")) != nil
-      || app.storage.queueOwedUpdates(now: app.now).queued == [key("100")]
+      || app.storage.queuePendingUpdates(now: app.now).queued == [key("100")]
     #expect(isQueued, "the refund is nowhere")
   }
 

@@ -53,7 +53,7 @@ import Testing
       try settle(transaction, in: fixture.configuration)
       _ = try await fixture.store.finish(transactionID: transaction.transactionID)
       let engine = try await fixture.open()
-      try await until { try await engine.snapshot().finishesOwed == 0 }
+      try await until { try await engine.snapshot().pendingFinishes == 0 }
       await engine.shutdown()
     }
   }

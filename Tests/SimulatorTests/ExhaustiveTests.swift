@@ -39,7 +39,7 @@ import Testing
     .wrongAccount: (6, 4), .toldOnce: (24, 5), .seenWhenTold: (23, 5), .timerLost: (24, 4),
     .overflowForgotten: (24, 4),
     .dropsUnlisted: (11, 11), .limitIgnored: (7, 4), .evictsOldest: (11, 4), .enqueueNotDurable: (4, 3),
-    .attemptNotStored: (8, 3), .unseenForgotten: (23, 5), .answersBeforeCommit: (1, 6),
+    .attemptNotStored: (8, 3), .unconfirmedForgotten: (23, 5), .answersBeforeCommit: (1, 6),
     .backendForgets: (2, 7),
     .keyedByInstallation: (2, 7),
   ]

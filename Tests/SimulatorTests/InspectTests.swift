@@ -30,7 +30,8 @@ import Testing
     try queue.quarantine(
       EntryKey(rawValue: "Sandbox/2002"), reason: "rejected: \(Self.secret) \u{1B}[31m", now: now)
     try queue.acknowledge(
-      [Settlement(key: EntryKey(rawValue: "Sandbox/2003"), outcome: "granted", owesFinish: true)], now: now)
+      [Settlement(key: EntryKey(rawValue: "Sandbox/2003"), outcome: "granted", hasPendingFinish: true)],
+      now: now)
   }
 
   private func withQueue(_ body: (QueueFile) throws -> Void) throws {
@@ -48,7 +49,7 @@ import Testing
       #expect(result.status == 0, "\(result.errors)")
       for part in [
         "place  key", "Sandbox/2001", "account:alice", "A-1", "2 h 5 min", "signedTransaction, 50 bytes",
-        "quarantine: 1", "rejected: ", "tombstones: 1, 1 with duties", "finish owed", "granted",
+        "quarantine: 1", "rejected: ", "tombstones: 1, 1 with duties", "finish pending", "granted",
         "queued 2, quarantined 1", "schema 1", "thorough check: clean", "device",
       ] {
         #expect(result.output.contains(part), "\(part) in \(result.output)")

@@ -98,7 +98,7 @@ enum ReportSample {
       at(640, .app, .launch, "launch 3"),
       at(648, .app, to: .backend, .request, "POST /v1/receipts, 1 claim"),
       at(651, .backend, to: .app, .answer, "200, already granted"),
-      at(652, .queue, .settled, "tombstone, finish owed"),
+      at(652, .queue, .settled, "tombstone, finish pending"),
       at(653, .app, to: .store, .finish, "finish 2000000000000001"),
       at(655, .store, .change, "no longer listed"),
       at(660, .app, to: .person, .step, "says: 100 gems"),
@@ -124,7 +124,7 @@ enum ReportSample {
       } + [
         at(2_420, .app, to: .backend, .request, "POST /v1/receipts"),
         at(2_424, .backend, to: .app, .grant, "200, granted"),
-        at(2_425, .queue, .settled, "tombstone, finish owed"),
+        at(2_425, .queue, .settled, "tombstone, finish pending"),
         at(2_427, .app, to: .store, .finish, "finish 2000000000000002"),
       ])
 

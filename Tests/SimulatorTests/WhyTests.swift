@@ -118,7 +118,7 @@ import Testing
   @Test(
     arguments: LongTests.some(
       [
-        "rejectedIsSettled", "finishOwedForgotten", "backendForgetsTransactions", "timerForEver",
+        "rejectedIsSettled", "pendingFinishForgotten", "backendForgetsTransactions", "timerForEver",
         "horizonForgotten",
       ],
       every: 2))

@@ -205,7 +205,7 @@ extension EngineSimulation {
   /// A planted bug.
   private func tellAgain(_ process: EngineProcess, _ key: String, left: Int = 400) {
     later(100) { [self] in
-      guard process.isAlive, left > 0, watch?.content.stones[key]?.isUnseen == true else { return }
+      guard process.isAlive, left > 0, watch?.content.stones[key]?.isUnconfirmed == true else { return }
       countOutcome(process)
       tellAgain(process, key, left: left - 1)
     }

@@ -40,7 +40,7 @@ extension EngineSimulation {
         checker.broken(.finished, "the tombstone of \(key) is gone")
         continue
       }
-      guard old.stones[key]?.isUnseen == true, !stone.isUnseen else { continue }
+      guard old.stones[key]?.isUnconfirmed == true, !stone.isUnconfirmed else { continue }
       checker.expect(.finished, confirmed.contains(sale), "\(key) counts as seen, and no app confirmed it")
     }
     let queued = new.rows.values.count(where: \.isQueued)

@@ -82,15 +82,15 @@ extension EngineSimulation {
     }
     if let key = content.rows.keys.min() { return ("\(key) is queued", canWait) }
     for (key, stone) in content.stones.sorted(by: { $0.key < $1.key }) {
-      if stone.owesFinish { return ("the finish of \(key) is owed", isShared) }
+      if stone.hasPendingFinish { return ("the finish of \(key) is pending", isShared) }
       // What another account has proved to be its own waits for that account.
       let isUsers = stone.outcome.hasSuffix("/yours/" + (user ?? "")) || !stone.outcome.contains("/yours/")
-      if stone.isUnseen, isUsers { return ("the app has not confirmed \(key)", isShared) }
+      if stone.isUnconfirmed, isUsers { return ("the app has not confirmed \(key)", isShared) }
     }
     do throws(SQLiteError) {
-      if let key = try watch?.owedUpdate() { return ("an update of \(key) waits for capacity", canWait) }
+      if let key = try watch?.pendingUpdate() { return ("an update of \(key) waits for capacity", canWait) }
     } catch {
-      return ("the owed updates cannot be read: \(error)", false)
+      return ("the pending updates cannot be read: \(error)", false)
     }
     if let what = pendingElsewhere() { return (what, canWait) }
     for sale in store.sales.indices where told[sale] == nil && !discarded.contains(sale) {

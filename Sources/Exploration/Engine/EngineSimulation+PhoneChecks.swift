@@ -153,7 +153,7 @@ extension EngineSimulation {
       }
       for (key, stone) in content.stones.sorted(by: { $0.key < $1.key }) {
         guard phone.copied.rows[key] == nil, phone.copied.stones[key] == nil else { continue }
-        if stone.owesFinish { return "the finish of \(key) is owed on \(phone.name)" }
+        if stone.hasPendingFinish { return "the finish of \(key) is pending on \(phone.name)" }
       }
     }
     return nil

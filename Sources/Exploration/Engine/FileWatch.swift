@@ -20,15 +20,15 @@ package final class FileWatch {
 
   package struct Stone: Equatable, Sendable {
     package var outcome: String
-    var owesFinish: Bool
-    var isUnseen: Bool
+    var hasPendingFinish: Bool
+    var isUnconfirmed: Bool
     var order: String?
 
     package init(
-      outcome: String, owesFinish: Bool = false, isUnseen: Bool = false, order: String? = nil
+      outcome: String, hasPendingFinish: Bool = false, isUnconfirmed: Bool = false, order: String? = nil
     ) {
-      (self.outcome, self.owesFinish) = (outcome, owesFinish)
-      (self.isUnseen, self.order) = (isUnseen, order)
+      (self.outcome, self.hasPendingFinish) = (outcome, hasPendingFinish)
+      (self.isUnconfirmed, self.order) = (isUnconfirmed, order)
     }
   }
 
@@ -43,7 +43,7 @@ package final class FileWatch {
   private let version: PreparedStatement
   private let entries: PreparedStatement
   private let tombstones: PreparedStatement
-  private let owed: PreparedStatement
+  private let pending: PreparedStatement
   private let connection: Holder
   private var seen: Int64 = -1
   package private(set) var content = Content()
@@ -62,12 +62,13 @@ package final class FileWatch {
     entries = PreparedStatement(
       connection.connection, "SELECT key, place, lane, state, attempts, order_number FROM entries")
     tombstones = PreparedStatement(
-      connection.connection, "SELECT key, outcome, finish_owed, unseen, order_number FROM tombstones")
-    owed = PreparedStatement(connection.connection, "SELECT key FROM owed_updates ORDER BY place LIMIT 1")
+      connection.connection, "SELECT key, outcome, finish_pending, unconfirmed, order_number FROM tombstones")
+    pending = PreparedStatement(
+      connection.connection, "SELECT key FROM pending_updates ORDER BY place LIMIT 1")
   }
 
-  /// The first key with an owed update.
-  func owedUpdate() throws(SQLiteError) -> String? { try owed.first { $0.text(0) } }
+  /// The first key with an pending update.
+  func pendingUpdate() throws(SQLiteError) -> String? { try pending.first { $0.text(0) } }
 
   /// Reads `content` again; false if nothing was committed since the last call.
   package func look() throws(SQLiteError) -> Bool {
@@ -89,7 +90,8 @@ package final class FileWatch {
       (
         row.text(0),
         Stone(
-          outcome: row.text(1), owesFinish: row.flag(2), isUnseen: row.flag(3), order: row.optionalText(4))
+          outcome: row.text(1), hasPendingFinish: row.flag(2), isUnconfirmed: row.flag(3),
+          order: row.optionalText(4))
       )
     }
     var content = Content()

@@ -5,7 +5,7 @@ package enum ExhaustiveBug: String, PlantedBug {
     seenWhenTold
   case timerLost, overflowForgotten, dropsUnlisted
   // MARK: The storage
-  case limitIgnored, evictsOldest, enqueueNotDurable, attemptNotStored, unseenForgotten
+  case limitIgnored, evictsOldest, enqueueNotDurable, attemptNotStored, unconfirmedForgotten
   // MARK: The backend
   case answersBeforeCommit, backendForgets, keyedByInstallation
 
@@ -26,7 +26,7 @@ package enum ExhaustiveBug: String, PlantedBug {
     case .evictsOldest: "a full queue drops its oldest entry"
     case .enqueueNotDurable: "an enqueue is committed with the next write"
     case .attemptNotStored: "attempts are counted in memory"
-    case .unseenForgotten: "an unseen outcome is not stored"
+    case .unconfirmedForgotten: "an unconfirmed outcome is not stored"
     case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
     case .backendForgets: "the backend grants a transaction again"
     case .keyedByInstallation: "the backend's idempotency key belongs to the installation"
@@ -47,7 +47,7 @@ extension ExhaustiveBug {
     case .finishesFailedEnqueue, .limitIgnored, .evictsOldest, .overflowForgotten: SmallWorld(purchases: 2)
     case .wrongAccount: SmallWorld(purchases: 2, accounts: 2)
     case .noReplyIsGranted, .timerLost: SmallWorld(purchases: 1, lostReplies: 1)
-    case .toldOnce, .unseenForgotten: SmallWorld(purchases: 1, crashes: 1)
+    case .toldOnce, .unconfirmedForgotten: SmallWorld(purchases: 1, crashes: 1)
     case .backendForgets, .keyedByInstallation: SmallWorld(purchases: 1, devices: 2)
     case .dropsUnlisted: SmallWorld(purchases: 1, devices: 2, crashes: 1, lostReplies: 1)
     }

@@ -72,7 +72,7 @@ extension SmallDriver {
 
   /// Outcomes that the app has confirmed, as bits.
   static func seen(on disk: any BranchingStorage) -> Int {
-    disk.allTombstones.reduce(0) { $1.isUnseen ? $0 : $0 | 1 << Names.transaction($1.key) }
+    disk.allTombstones.reduce(0) { $1.isUnconfirmed ? $0 : $0 | 1 << Names.transaction($1.key) }
   }
 
   /// The outcome of what is settled is kept until the app has confirmed it.

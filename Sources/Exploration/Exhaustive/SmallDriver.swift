@@ -284,16 +284,16 @@ final class SmallDriver {
     mayCrash()
     if bug == .toldOnce, isLaunching { return }
     device.telling |= 1 << sale
-    if bug == .seenWhenTold { markSeen(sale) }
+    if bug == .seenWhenTold { markConfirmed(sale) }
   }
 
   private func confirms(_ sale: Int) {
     device.telling &= ~(1 << sale)
     confirmed |= 1 << sale
-    markSeen(sale)
+    markConfirmed(sale)
   }
 
-  private func markSeen(_ sale: Int) {
+  private func markConfirmed(_ sale: Int) {
     feed { (machine, now) throws(QueueError) in
       try machine.outcomeConfirmed(Names.key(sale), now: now)
     }

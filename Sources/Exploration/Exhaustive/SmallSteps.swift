@@ -91,7 +91,7 @@ final class SmallSteps {
     for entry in device.disk.allEntries { facts.queued |= 1 << Names.transaction(entry.key) }
     facts.isDone =
       facts.queued == 0 && device.finishing == 0
-      && !device.disk.allTombstones.contains(where: \.isUnseen)
+      && !device.disk.allTombstones.contains(where: \.isUnconfirmed)
     return facts
   }
 

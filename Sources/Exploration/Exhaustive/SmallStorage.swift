@@ -51,7 +51,7 @@ final class SmallStorage: ForwardingStorage {
   func remove(_ key: EntryKey, now: Timestamp) throws(QueueError) {
     _ = try content.settle([SettledClaim(key: key, verdict: .lapsed)], now: now)
     try content.markFinished(key)
-    try content.markSeen(key)
+    try content.markConfirmed(key)
   }
 
   func recordAttempt(_ keys: [EntryKey], keeping state: RetryState?, now: Timestamp) throws(QueueError) {
@@ -62,7 +62,7 @@ final class SmallStorage: ForwardingStorage {
 
   func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
     let result = try content.settle(claims, now: now)
-    if bug == .unseenForgotten { for claim in claims { try content.markSeen(claim.key) } }
+    if bug == .unconfirmedForgotten { for claim in claims { try content.markConfirmed(claim.key) } }
     durable = nil
     committed()
     return result

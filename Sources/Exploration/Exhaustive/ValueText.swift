@@ -98,8 +98,8 @@ struct ValueText {
     add(tombstone.key.rawValue)
     add(tombstone.lane.rawValue)
     add(tombstone.orderNumber ?? "nil")
-    add(tombstone.isFinishOwed ? "+" : "-")
-    add(tombstone.isUnseen ? "+" : "-")
+    add(tombstone.isFinishPending ? "+" : "-")
+    add(tombstone.isUnconfirmed ? "+" : "-")
   }
 
   private mutating func addParts(of value: Any) {

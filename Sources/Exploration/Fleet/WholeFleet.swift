@@ -301,7 +301,8 @@ package final class WholeFleet {
         "the purchase of device \(number) is gone")
       guard device.hasHeard else { continue }
       checker.expect(
-        .finished, row.isBuried && !row.owesFinish && !row.isUnseen, "device \(number) has a duty left")
+        .finished, row.isBuried && !row.hasPendingFinish && !row.isUnconfirmed,
+        "device \(number) has a duty left")
     }
   }
 }

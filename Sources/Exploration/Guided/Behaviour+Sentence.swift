@@ -42,7 +42,8 @@ extension Behaviour {
   private var entrySentence: String {
     let stages = [
       "unknown", "waiting", "postponed", "in flight", "quarantined", "settled", "settled, owes its finish",
-      "settled and unseen", "settled, unseen, owes its finish", "not taken", "forgotten but bound", "a trial",
+      "settled and unconfirmed", "settled, unconfirmed, owes its finish", "not taken", "forgotten but bound",
+      "a trial",
     ]
     let tries = ["never tried", "tried once", "tried 2 or 3 times", "tried up to 8 times", "tried often"]
     let lanes = ["the device's lane", "the user's lane", "another user's lane", "a signed-out user's lane"]

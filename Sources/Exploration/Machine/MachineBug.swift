@@ -17,7 +17,7 @@ package enum MachineBug: String, PlantedBug {
   // MARK: The storage
   case limitIgnored, tombstonesUnbounded, evictsOldest, enqueueNotDurable, attemptNotStored,
     attemptsResetAtLaunch
-  case acknowledgeInTwoCommits, finishOwedForgotten, unseenForgotten, newestFirst, matchByProduct
+  case acknowledgeInTwoCommits, pendingFinishForgotten, unconfirmedForgotten, newestFirst, matchByProduct
   case dedupByProduct, redeliveryGoesLast, budgetNotStored, postponeNotStored, quarantineDeletes,
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
@@ -69,8 +69,8 @@ package enum MachineBug: String, PlantedBug {
     case .attemptNotStored: "attempts are counted in memory"
     case .attemptsResetAtLaunch: "a launch resets the attempts"
     case .acknowledgeInTwoCommits: "one commit removes the entry, the next one adds its tombstone"
-    case .finishOwedForgotten: "an owed finish is not stored"
-    case .unseenForgotten: "an unseen outcome is not stored"
+    case .pendingFinishForgotten: "an pending finish is not stored"
+    case .unconfirmedForgotten: "an unconfirmed outcome is not stored"
     case .newestFirst: "the newest purchase is sent first"
     case .matchByProduct: "an order is matched by its product, not by its token"
     case .dedupByProduct: "a second purchase of a product counts as a redelivery"

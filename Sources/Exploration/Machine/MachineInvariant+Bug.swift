@@ -24,7 +24,7 @@ extension MachineInvariant {
     case .bounded: .tombstonesUnbounded
     case .oldImage: .keysByInstallation
     case .refunds: .refundedIsPending
-    case .finished: .finishOwedForgotten
+    case .finished: .pendingFinishForgotten
     case .delivered: .otherOwnerIsRejected
     case .poison: .poisonBlocksForEver
     case .newerProof: .newerProofForgotten

@@ -50,7 +50,8 @@ package enum MachineInvariant: Int, Invariant {
     case .finished: "a settled entry is finished, and its outcome is delivered, also after a crash"
     case .delivered: "after the faults, everything deliverable is delivered in time"
     case .poison: "an entry that always fails is postponed or quarantined in time"
-    case .newerProof: "a newer proof that comes during an upload is owed or queued when its entry is settled"
+    case .newerProof:
+      "a newer proof that comes during an upload is pending or queued when its entry is settled"
     case .ownerTold: "an owner is told on each device that a purchase is its own, and only then"
     case .othersUnnamed: "what a person is told about another account's purchase names no order"
     case .refusal: "after a refused token, its lane is tried again by itself, within a day"
@@ -84,7 +85,7 @@ package enum MachineInvariant: Int, Invariant {
 
 /// The rare paths of the machine's simulation.
 package enum MachineMark: Int, Mark {
-  case queueFull, listedForCapacity, updateQueued, updateOwed, quarantined, released, postponed, otherOwner
+  case queueFull, listedForCapacity, updateQueued, updatePending, quarantined, released, postponed, otherOwner
   case adoptionTaken, redeliveredSettled, epochChanged, leaseDenied, storageFailed, killedInWrite,
     killedInActions
   case imageRestored, reinstalled, appleIDSwitched, signInNeeded, clockBack, clockForward, captive, replyLost

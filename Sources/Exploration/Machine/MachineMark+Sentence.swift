@@ -4,7 +4,7 @@ extension MachineMark {
     case .queueFull: "there was no capacity for a purchase"
     case .listedForCapacity: "capacity became free, and the store was listed again"
     case .updateQueued: "an update of a settled transaction was queued"
-    case .updateOwed: "an update had to wait for capacity"
+    case .updatePending: "an update had to wait for capacity"
     case .quarantined: "an entry went to quarantine"
     case .released: "an entry was released from quarantine"
     case .postponed: "an entry was postponed in its lane"

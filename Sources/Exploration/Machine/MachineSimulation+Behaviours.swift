@@ -58,7 +58,7 @@ extension MachineSimulation {
     switch row.state {
     case .none:
       guard row.isBuried else { return row.hasFailed ? 9 : row.order >= 0 ? 10 : 0 }
-      return 5 + (row.owesFinish ? 1 : 0) + (row.isUnseen ? 2 : 0)
+      return 5 + (row.hasPendingFinish ? 1 : 0) + (row.isUnconfirmed ? 2 : 0)
     case .quarantined: return isOut ? 11 : 4
     case .queued:
       if isOut { return 3 }
@@ -254,5 +254,7 @@ extension MachineSimulation {
 
 extension Shadow.Row {
   /// Whether anything is left to do about the entry.
-  fileprivate var hasWork: Bool { state != .none || isBuried && (owesFinish || isUnseen) || hasFailed }
+  fileprivate var hasWork: Bool {
+    state != .none || isBuried && (hasPendingFinish || isUnconfirmed) || hasFailed
+  }
 }

@@ -331,12 +331,15 @@ extension MachineSimulation {
         guard let tombstone = try base.tombstone(Names.key(sale)) else {
           // The storage may drop tombstones without duties to keep within its limit.
           checker.expect(
-            .prefix, !row.owesFinish && !row.isUnseen && shadow.buried >= shadow.limits.tombstones * 15 / 16,
+            .prefix,
+            !row.hasPendingFinish && !row.isUnconfirmed
+              && shadow.buried >= shadow.limits.tombstones * 15 / 16,
             "the tombstone of \(Names.id(sale)) is gone")
           continue
         }
         checker.expect(
-          .finished, tombstone.isFinishOwed == row.owesFinish && tombstone.isUnseen == row.isUnseen,
+          .finished,
+          tombstone.isFinishPending == row.hasPendingFinish && tombstone.isUnconfirmed == row.isUnconfirmed,
           "the duties of \(Names.id(sale)) are not what was committed")
       }
       checker.expect(.budget, try base.retryState() == shadow.retry, "the budget is not what was committed")

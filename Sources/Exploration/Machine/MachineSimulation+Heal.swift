@@ -54,7 +54,7 @@ extension MachineSimulation {
     phone.confirms = true
     let process = processes[phone.number]
     guard process.isAlive else { return }
-    for sale in phone.shadow.rows.indices where phone.shadow.rows[sale].isUnseen {
+    for sale in phone.shadow.rows.indices where phone.shadow.rows[sale].isUnconfirmed {
       plan(.confirmation, at: now + 1, process.number, process.launch, sale)
     }
   }
@@ -168,7 +168,7 @@ extension MachineSimulation {
     let buyer = store.sales[sale].buyer
     let left = phone.storeAccount == buyer ? now : phone.leftAppleID[buyer]
     // A turn may end while the finish is under way.
-    return row.owesFinish && row.settledAt > left - 60_000
+    return row.hasPendingFinish && row.settledAt > left - 60_000
   }
 
   /// Checks that all work is completed.
@@ -213,7 +213,7 @@ extension MachineSimulation {
     // If a phone still has the entry, `pending` checks it.
     if phones.contains(where: { $0.shadow.row(sale).state != .none }) { return }
     let epoch = "epoch-\(min(backend.epoch, 9))"
-    // An owed update waits while undeliverable entries use the capacity.
+    // An pending update waits while undeliverable entries use the capacity.
     for phone in phones where !isFull(phone) && (phone.shadow.epoch == epoch || bug == .epochIgnored) {
       checker.expect(
         .delivered, !phone.shadow.row(sale).isBuried,
@@ -254,12 +254,12 @@ extension MachineSimulation {
             + "\(row.attempts) attempts" + (wait > 0 ? ", postponed for \(wait / 1_000) s" : "")
             + why(processes[phone.number], Names.lanes[row.lane]))
       }
-      for sale in shadow.rows.indices where shadow.rows[sale].owesFinish {
+      for sale in shadow.rows.indices where shadow.rows[sale].hasPendingFinish {
         // The store no longer lists it: it is finished, and a listing of its account will show that.
         if !store.sales[sale].isListed || besidesLateFinishes && isLateToFinish(sale, on: phone) { continue }
         return Pending(invariant: .finished, description: "\(name) still has to finish \(Names.id(sale))")
       }
-      for sale in shadow.rows.indices where shadow.rows[sale].isUnseen {
+      for sale in shadow.rows.indices where shadow.rows[sale].isUnconfirmed {
         return Pending(
           invariant: .finished, description: "\(name) never received the outcome of \(Names.id(sale))")
       }

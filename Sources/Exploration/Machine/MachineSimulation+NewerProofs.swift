@@ -30,13 +30,13 @@ extension MachineSimulation {
     return newer
   }
 
-  /// Those that the answer has settled have an update, queued or owed.
+  /// Those that the answer has settled have an update, queued or pending.
   func checkNewerProofs(_ sales: [Int], _ process: Process) {
     guard process.isAlive, !process.storage.hasStruck else { return }
     let shadow = process.phone.shadow
     for sale in sales where shadow.given.contains(where: { $0.sale == sale && $0.verdict.isSettled }) {
       checker.expect(
-        .newerProof, shadow.row(sale).state != .none || shadow.owedUpdates.contains(sale),
+        .newerProof, shadow.row(sale).state != .none || shadow.pendingUpdates.contains(sale),
         "\(Names.id(sale)) is settled, and the proof that came during its upload is gone")
     }
   }

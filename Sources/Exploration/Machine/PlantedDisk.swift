@@ -8,7 +8,7 @@ extension MachineBug {
     switch self {
     case .evictsOldest, .enqueueNotDurable, .attemptNotStored, .attemptsResetAtLaunch,
       .acknowledgeInTwoCommits,
-      .finishOwedForgotten, .unseenForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
+      .pendingFinishForgotten, .unconfirmedForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
       .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
       .unconfirmedBlock, .reservationsBlock, .ownerNotStored, .limitIgnored:

@@ -66,7 +66,8 @@ final class PlantedStorage: ForwardingStorage {
     guard try base.entry(transaction.key) == nil, try base.tombstone(transaction.key) == nil else { return }
     var taken = try disk.entries(self).count { $0.state == .queued } + 1
     taken +=
-      bug == .reservationsBlock ? disk.unpaid.count : try base.tombstonesWithDuties().count(where: \.isUnseen)
+      bug == .reservationsBlock
+      ? disk.unpaid.count : try base.tombstonesWithDuties().count(where: \.isUnconfirmed)
     guard taken > disk.entries else { return }
     disk.deeds.note(transaction.key)
     throw .queueFull(.entries, needed: taken, allowed: disk.entries)
@@ -95,7 +96,7 @@ final class PlantedStorage: ForwardingStorage {
     guard count >= 2, let oldest else { return }
     disk.deeds.note(oldest.key)
     _ = try base.acknowledge([SettledClaim(key: oldest.key, verdict: .lapsed)], now: now)
-    try base.markSeen(oldest.key)
+    try base.markConfirmed(oldest.key)
   }
 
   // MARK: Lanes
@@ -187,10 +188,10 @@ final class PlantedStorage: ForwardingStorage {
     if bug == .ownerNotStored { forgetOwners(&claims) }
     let result = try base.settle(claims, now: now)
     for tombstone in result.tombstones {
-      if bug == .finishOwedForgotten, tombstone.isFinishOwed { disk.deeds.note(tombstone.key) }
-      if bug == .unseenForgotten, tombstone.isUnseen { disk.deeds.note(tombstone.key) }
-      if bug == .finishOwedForgotten { try base.markFinished(tombstone.key) }
-      if bug == .unseenForgotten { try base.markSeen(tombstone.key) }
+      if bug == .pendingFinishForgotten, tombstone.isFinishPending { disk.deeds.note(tombstone.key) }
+      if bug == .unconfirmedForgotten, tombstone.isUnconfirmed { disk.deeds.note(tombstone.key) }
+      if bug == .pendingFinishForgotten { try base.markFinished(tombstone.key) }
+      if bug == .unconfirmedForgotten { try base.markConfirmed(tombstone.key) }
     }
     if bug == .acknowledgeInTwoCommits {
       disk.unburied = result.tombstones.map(\.key)
@@ -202,7 +203,7 @@ final class PlantedStorage: ForwardingStorage {
   private func forgetSent(_ claims: inout [SettledClaim]) throws(QueueError) {
     for index in claims.indices {
       let entry = try base.entry(claims[index].key)
-      if let entry, claims[index].owesUpdate(of: entry) { disk.deeds.note(entry.key) }
+      if let entry, claims[index].hasPendingUpdate(of: entry) { disk.deeds.note(entry.key) }
       claims[index].sent = nil
     }
   }

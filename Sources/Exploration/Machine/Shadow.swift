@@ -25,10 +25,10 @@ final class Shadow {
     var isUpdate = false
     /// It has a tombstone.
     var isBuried = false
-    var owesFinish = false
+    var hasPendingFinish = false
     /// In the simulation's time.
     var settledAt: Int64 = 0
-    var isUnseen = false
+    var isUnconfirmed = false
     /// The last enqueue threw.
     var hasFailed = false
     /// It was postponed or quarantined since it was queued.
@@ -49,8 +49,8 @@ final class Shadow {
   private(set) var lanes = [[Int32]](repeating: [], count: Names.lanes.count)
   private(set) var queued = 0
   private(set) var quarantined = 0
-  private(set) var unseen = 0
-  private(set) var owed = 0
+  private(set) var unconfirmed = 0
+  private(set) var pending = 0
   private(set) var buried = 0
   private(set) var queuedInLane = [Int](repeating: 0, count: Names.lanes.count)
   var retry = RetryState()
@@ -62,8 +62,8 @@ final class Shadow {
   var given: [(sale: Int, verdict: Verdict)] = []
   /// Whether it was restored from a backup: an entry that was settled after the backup is then no loss.
   var ofImage = false
-  /// Settled transactions of which the backend is owed an update.
-  var owedUpdates: Set<Int> = []
+  /// Settled transactions of which the backend is pending an update.
+  var pendingUpdates: Set<Int> = []
 
   init(_ checker: MachineChecker, _ limits: QueueLimits, _ watch: ProtocolWatch? = nil, phone: Int = 0) {
     self.checker = checker
@@ -115,7 +115,7 @@ final class Shadow {
     rows[sale].receipt = -1
     rows[sale].isSigned = false
     rows[sale].version = -1
-    owedUpdates.remove(sale)
+    pendingUpdates.remove(sale)
     bind(sale, entry.orderNumber)
     lanes[lane].append(Int32(sale))
     queuedInLane[lane] += 1
@@ -192,51 +192,51 @@ final class Shadow {
       "\(tombstone.key) left as '\(tombstone.outcome)', which the backend did not say")
     if let number = tombstone.orderNumber { bind(sale, number) }
     if !rows[sale].isBuried { buried += 1 }
-    if rows[sale].isBuried, rows[sale].isUnseen { unseen -= 1 }
-    if rows[sale].isBuried, rows[sale].owesFinish { owed -= 1 }
+    if rows[sale].isBuried, rows[sale].isUnconfirmed { unconfirmed -= 1 }
+    if rows[sale].isBuried, rows[sale].hasPendingFinish { pending -= 1 }
     rows[sale].isBuried = true
     watch?.take(.settled(sale, on: phone, .init(verdict)))
-    rows[sale].owesFinish = tombstone.isFinishOwed
+    rows[sale].hasPendingFinish = tombstone.isFinishPending
     rows[sale].settledAt = checker.moment().at
-    rows[sale].isUnseen = tombstone.isUnseen
-    if tombstone.isUnseen { unseen += 1 }
-    if tombstone.isFinishOwed { owed += 1 }
+    rows[sale].isUnconfirmed = tombstone.isUnconfirmed
+    if tombstone.isUnconfirmed { unconfirmed += 1 }
+    if tombstone.isFinishPending { pending += 1 }
     set(.none, of: sale)
   }
 
   func finished(_ sale: Int) {
-    guard sale >= 0, sale < rows.count, rows[sale].owesFinish else { return }
-    rows[sale].owesFinish = false
-    owed -= 1
+    guard sale >= 0, sale < rows.count, rows[sale].hasPendingFinish else { return }
+    rows[sale].hasPendingFinish = false
+    pending -= 1
   }
 
   func seen(_ sale: Int) {
-    guard sale >= 0, sale < rows.count, rows[sale].isUnseen else { return }
-    rows[sale].isUnseen = false
-    unseen -= 1
+    guard sale >= 0, sale < rows.count, rows[sale].isUnconfirmed else { return }
+    rows[sale].isUnconfirmed = false
+    unconfirmed -= 1
   }
 
   /// The storage dropped a tombstone without duties to keep within its limit.
   func forgotten(_ sale: Int) {
     guard rows[sale].isBuried else { return }
     watch?.take(.forgotten(sale, on: phone))
-    if rows[sale].isUnseen { unseen -= 1 }
-    if rows[sale].owesFinish { owed -= 1 }
+    if rows[sale].isUnconfirmed { unconfirmed -= 1 }
+    if rows[sale].hasPendingFinish { pending -= 1 }
     let order = rows[sale].state == .none ? -1 : rows[sale].order
     if order < 0, rows[sale].order >= 0 { boundTo[rows[sale].order] = -1 }
     buried -= 1
     rows[sale].isBuried = false
-    rows[sale].owesFinish = false
-    rows[sale].isUnseen = false
+    rows[sale].hasPendingFinish = false
+    rows[sale].isUnconfirmed = false
     rows[sale].order = order
   }
 
   private func checkLimits() {
     checker.expect(
       .limit,
-      queued <= limits.entries && unseen <= limits.unseenOutcomes
+      queued <= limits.entries && unconfirmed <= limits.unconfirmedOutcomes
         && quarantined <= limits.quarantinedEntries,
-      "\(queued) queued, \(unseen) unseen, \(quarantined) quarantined")
+      "\(queued) queued, \(unconfirmed) unconfirmed, \(quarantined) quarantined")
   }
 
   /// The content of a restored backup or of a fresh install.
@@ -246,8 +246,8 @@ final class Shadow {
     self.boundTo = boundTo
     queued = rows.count { $0.state == .queued }
     quarantined = rows.count { $0.state == .quarantined }
-    unseen = rows.count(where: \.isUnseen)
-    owed = rows.count(where: \.owesFinish)
+    unconfirmed = rows.count(where: \.isUnconfirmed)
+    pending = rows.count(where: \.hasPendingFinish)
     buried = rows.count(where: \.isBuried)
     for lane in queuedInLane.indices {
       queuedInLane[lane] = rows.count { $0.state == .queued && $0.lane == lane }

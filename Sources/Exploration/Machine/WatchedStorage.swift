@@ -233,7 +233,7 @@ final class WatchedStorage: ForwardingStorage {
   func settle(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
     var newer: [Int] = []
     for claim in settled {
-      guard let entry = try base.entry(claim.key), claim.owesUpdate(of: entry) else { continue }
+      guard let entry = try base.entry(claim.key), claim.hasPendingUpdate(of: entry) else { continue }
       newer.append(Names.transaction(claim.key))
     }
     return try write(
@@ -241,7 +241,7 @@ final class WatchedStorage: ForwardingStorage {
       { result in
         let tombstones = (copy result).tombstones
         for tombstone in tombstones { shadow.acknowledged(tombstone) }
-        if (copy result).owesUpdates { shadow.owedUpdates.formUnion(newer) }
+        if (copy result).hasPendingUpdates { shadow.pendingUpdates.formUnion(newer) }
         for claim in settled where claim.orderNumber != nil {
           shadow.checker.mark(.boundByVerdict)
         }
@@ -257,11 +257,12 @@ final class WatchedStorage: ForwardingStorage {
         guard try base.tombstone(Names.key(sale)) == nil else { continue }
         let row = shadow.rows[sale]
         shadow.checker.expect(
-          .finished, !row.owesFinish && !row.isUnseen, "\(Names.key(sale)) was forgotten with its duties")
+          .finished, !row.hasPendingFinish && !row.isUnconfirmed,
+          "\(Names.key(sale)) was forgotten with its duties")
         dropped += 1
         shadow.forgotten(sale)
       }
-      let free = shadow.buried - shadow.owed - shadow.unseen
+      let free = shadow.buried - shadow.pending - shadow.unconfirmed
       shadow.checker.expect(
         .bounded, free <= shadow.limits.tombstones, "\(free) tombstones without duties are kept")
     } catch {
@@ -277,12 +278,12 @@ final class WatchedStorage: ForwardingStorage {
       { _ in shadow.finished(Names.transaction(key)) })
   }
 
-  func markSeen(_ key: EntryKey) throws(QueueError) {
+  func markConfirmed(_ key: EntryKey) throws(QueueError) {
     try write(
-      { () throws(QueueError) in try base.markSeen(key) }, { _ in shadow.seen(Names.transaction(key)) })
+      { () throws(QueueError) in try base.markConfirmed(key) }, { _ in shadow.seen(Names.transaction(key)) })
   }
 
-  // MARK: Owed updates
+  // MARK: Pending updates
 
   func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError) {
     try write(
@@ -294,16 +295,16 @@ final class WatchedStorage: ForwardingStorage {
     try write(
       { () throws(QueueError) in try base.oweUpdate(transaction, now: now) },
       { _ in
-        shadow.checker.mark(.updateOwed)
-        shadow.owedUpdates.insert(Names.transaction(transaction.key))
+        shadow.checker.mark(.updatePending)
+        shadow.pendingUpdates.insert(Names.transaction(transaction.key))
       })
   }
 
-  func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
+  func queuePendingUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
     try write(
-      { () throws(QueueError) in try base.queueOwedUpdates(now: now) },
-      { owed in
-        for key in (copy owed).queued where shadow.row(Names.transaction(key)).state == .none {
+      { () throws(QueueError) in try base.queuePendingUpdates(now: now) },
+      { pending in
+        for key in (copy pending).queued where shadow.row(Names.transaction(key)).state == .none {
           do throws(QueueError) {
             if let entry = try base.entry(key) { shadow.queued(entry, isUpdate: true) }
           } catch {

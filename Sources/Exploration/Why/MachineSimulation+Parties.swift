@@ -59,8 +59,8 @@ extension MachineSimulation {
       }
       guard row.isBuried else { continue }
       lines.append(
-        "\(Names.id(sale)): settled" + (row.owesFinish ? ", owes the finish" : "")
-          + (row.isUnseen ? ", not seen by the app" : ""))
+        "\(Names.id(sale)): settled" + (row.hasPendingFinish ? ", owes the finish" : "")
+          + (row.isUnconfirmed ? ", not seen by the app" : ""))
     }
     return lines
   }

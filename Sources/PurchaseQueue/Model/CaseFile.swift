@@ -25,9 +25,9 @@ public struct CaseFile: Hashable, Sendable, Codable {
   /// The moment when it was settled.
   package var settledAt: Timestamp?
   /// The entry has to be finished at its source.
-  package var isFinishOwed: Bool
+  package var isFinishPending: Bool
   /// The app has not seen the outcome.
-  package var isUnseen: Bool
+  package var isUnconfirmed: Bool
   /// The vault does not hold a complete copy.
   public var isUnprotected: Bool
   /// Kind and size of each payload, and whether its bytes are in the file.
@@ -49,8 +49,8 @@ public struct CaseFile: Hashable, Sendable, Codable {
     attemptedAt = entry.attemptedAt
     readyAt = entry.readyAt.milliseconds == 0 ? nil : entry.readyAt
     settledAt = nil
-    isFinishOwed = false
-    isUnseen = false
+    isFinishPending = false
+    isUnconfirmed = false
     isUnprotected = entry.isUnprotected
     payloads = entry.payloads.map { payload in
       "\(payload.kind), \(payload.size) bytes" + (payload.isByReference ? ", to be read from its source" : "")
@@ -71,8 +71,8 @@ public struct CaseFile: Hashable, Sendable, Codable {
     attemptedAt = nil
     readyAt = nil
     settledAt = tombstone.settledAt
-    isFinishOwed = tombstone.isFinishOwed
-    isUnseen = tombstone.isUnseen
+    isFinishPending = tombstone.isFinishPending
+    isUnconfirmed = tombstone.isUnconfirmed
     isUnprotected = false
     payloads = []
     history = tombstone.history.events
@@ -96,10 +96,10 @@ public struct CaseFile: Hashable, Sendable, Codable {
     if tombstone.outcome == Tombstone.discarded {
       return "The entry was discarded without delivery. The history says by whom and why."
     }
-    if tombstone.isUnseen {
+    if tombstone.isUnconfirmed {
       return "The entry is settled, and the app has not shown the outcome yet. Open the app."
     }
-    if tombstone.isFinishOwed {
+    if tombstone.isFinishPending {
       return
         "The entry is settled. Its source is told when it can be reached and its account is signed in. Nothing to do."
     }

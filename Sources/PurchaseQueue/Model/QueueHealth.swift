@@ -23,9 +23,9 @@ public struct QueueHealth: Hashable, Sendable, Codable {
   /// Tombstones of settled entries.
   public var tombstones: Int
   /// Tombstones that have to be finished at their source.
-  package var finishesOwed: Int
+  package var pendingFinishes: Int
   /// Tombstones whose outcome the app has not seen.
-  package var unseen: Int
+  package var unconfirmed: Int
   /// Size of the database file in bytes.
   public var fileBytes: Int
   /// Size of its log in bytes.

@@ -28,18 +28,18 @@ public struct QueueLimits: Hashable, Sendable {
   /// How many settled entries wait for the app to see their outcome. Beyond it, or if they fill half of
   /// `tombstoneBytes`, the oldest outcomes count as seen: their tombstones stay, and the queue counts them. So an app that
   /// never confirms an outcome can still buy. An app that confirms, however slowly, is far below it.
-  public var unseenOutcomes: Int
+  public var unconfirmedOutcomes: Int
 
   /// The most payloads of one entry, each of another kind.
   public static let payloadsOfAnEntry = 8
 
   /// The defaults: 64 entries, 4 MiB in all, 1 MiB for a payload, 8 KiB of text, a quarantine of 32 entries and 2 MiB,
-  /// 10,000 tombstones of 4 MiB for 400 days, and 10,000 unseen outcomes.
+  /// 10,000 tombstones of 4 MiB for 400 days, and 10,000 unconfirmed outcomes.
   public init(
     entries: Int = 64, totalBytes: Int = 4 << 20, payloadBytes: Int = 1 << 20, textBytes: Int = 8 << 10,
     quarantinedEntries: Int = 32, quarantinedBytes: Int = 2 << 20, tombstones: Int = 10_000,
     tombstoneBytes: Int = 4 << 20, tombstoneAge: Duration = .seconds(400 * 86_400),
-    unseenOutcomes: Int = 10_000
+    unconfirmedOutcomes: Int = 10_000
   ) {
     self.entries = entries
     self.totalBytes = totalBytes
@@ -50,7 +50,7 @@ public struct QueueLimits: Hashable, Sendable {
     self.tombstones = tombstones
     self.tombstoneBytes = tombstoneBytes
     self.tombstoneAge = tombstoneAge
-    self.unseenOutcomes = unseenOutcomes
+    self.unconfirmedOutcomes = unconfirmedOutcomes
   }
 }
 

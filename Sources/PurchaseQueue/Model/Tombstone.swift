@@ -24,9 +24,9 @@ public struct Tombstone: Hashable, Sendable {
   /// The moment when it was settled.
   package var settledAt: Timestamp
   /// A duty: the entry has to be finished at its source.
-  package var isFinishOwed: Bool
+  package var isFinishPending: Bool
   /// A duty: the app has to see the outcome.
-  package var isUnseen: Bool
+  package var isUnconfirmed: Bool
   /// The last events of the entry.
   public var history: History
 }
@@ -43,9 +43,9 @@ public struct Settlement: Hashable, Sendable {
   /// Replaces the entry's order number, if not nil.
   package var orderNumber: String?
   /// The entry has to be finished at its source (`markFinished`).
-  package var owesFinish: Bool
-  /// The app has to see the outcome (`markSeen`). Counts against `QueueLimits.unseenOutcomes` until then.
-  package var isUnseen: Bool
+  package var hasPendingFinish: Bool
+  /// The app has to see the outcome (`markConfirmed`). Counts against `QueueLimits.unconfirmedOutcomes` until then.
+  package var isUnconfirmed: Bool
   /// The entry has a tombstone already, and that stays as it is: nothing of the settlement is stored by the queue.
   package var keepsTombstone = false
 
@@ -65,24 +65,25 @@ public struct Settlement: Hashable, Sendable {
 
   /// The settlement of a purchase, of what was sent.
   package init(
-    _ sent: Entry, outcome: String = "delivered", orderNumber: String? = nil, owesFinish: Bool = false,
-    isUnseen: Bool = false
+    _ sent: Entry, outcome: String = "delivered", orderNumber: String? = nil, hasPendingFinish: Bool = false,
+    isUnconfirmed: Bool = false
   ) {
     self.init(
-      key: sent.key, outcome: outcome, orderNumber: orderNumber, owesFinish: owesFinish, isUnseen: isUnseen)
+      key: sent.key, outcome: outcome, orderNumber: orderNumber, hasPendingFinish: hasPendingFinish,
+      isUnconfirmed: isUnconfirmed)
     payloads = sent.payloads
   }
 
   /// The settlement of a purchase.
   package init(
-    key: EntryKey, outcome: String = "delivered", orderNumber: String? = nil, owesFinish: Bool = false,
-    isUnseen: Bool = false, reservation: String? = nil
+    key: EntryKey, outcome: String = "delivered", orderNumber: String? = nil, hasPendingFinish: Bool = false,
+    isUnconfirmed: Bool = false, reservation: String? = nil
   ) {
     self.key = key
     self.outcome = outcome
     self.orderNumber = orderNumber
     self.reservation = reservation
-    self.owesFinish = owesFinish
-    self.isUnseen = isUnseen
+    self.hasPendingFinish = hasPendingFinish
+    self.isUnconfirmed = isUnconfirmed
   }
 }

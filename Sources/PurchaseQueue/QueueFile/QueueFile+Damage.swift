@@ -171,16 +171,16 @@ extension QueueFile {
   }
 
   private func countTombstones(_ totals: inout Totals) throws(SQLiteError) {
-    let hasDuty = "(finish_owed OR unseen)"
+    let hasDuty = "(finish_pending OR unconfirmed)"
     let bytes = TombstoneStatements.bytes
     let counted = try connection.prepare(
       """
-      SELECT count(*), ifnull(sum(unseen), 0), ifnull(sum(\(hasDuty)), 0), ifnull(sum(\(bytes)), 0), \
+      SELECT count(*), ifnull(sum(unconfirmed), 0), ifnull(sum(\(hasDuty)), 0), ifnull(sum(\(bytes)), 0), \
       ifnull(sum(iif(\(hasDuty), \(bytes), 0)), 0) FROM tombstones
       """
     ).first { row in (0..<5).map { Int(row.integer(Int32($0))) } }
     guard let counted else { return }
-    (totals.tombstones, totals.unseen, totals.duties) = (counted[0], counted[1], counted[2])
+    (totals.tombstones, totals.unconfirmed, totals.duties) = (counted[0], counted[1], counted[2])
     (totals.tombstoneBytes, totals.dutyBytes) = (counted[3], counted[4])
   }
 }

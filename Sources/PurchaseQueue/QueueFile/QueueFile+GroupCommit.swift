@@ -36,7 +36,7 @@ extension QueueFile {
 
   /// Runs the calls of `body` in one commit, or undoes all of them. Inside another group they are a part of its commit,
   /// and an error undoes this part alone.
-  package func together<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
+  package func inOneCommit<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
     guard !isGrouping else { return try undoable(body) }
     let result: R
     do throws(QueueError) {

@@ -26,7 +26,8 @@ extension QueueFile {
       reserved: totals.reserved, bytes: totals.bytes, reservedBytes: totals.reservedBytes,
       oldestEnqueuedAt: entries.map(\.enqueuedAt).min(), nextReadyAt: try nextReadyAt(),
       mostAttempts: entries.map(\.attempts).max() ?? 0, tombstones: totals.tombstones,
-      finishesOwed: duties.count(where: \.isFinishOwed), unseen: totals.unseen, fileBytes: fileBytes,
+      pendingFinishes: duties.count(where: \.isFinishPending), unconfirmed: totals.unconfirmed,
+      fileBytes: fileBytes,
       logBytes: logBytes, freeBytes: free * 1024, archived: archived, vaultProblem: vaultProblem,
       schemaVersion: QueueSchema.version, sqliteVersion: Connection.libraryVersion)
   }

@@ -53,8 +53,10 @@ extension QueueFile {
   private func dropOldTombstones(now: Timestamp) throws(QueueError) {
     let oldest = now.adding(milliseconds: -limits.tombstoneAge.wholeMilliseconds).milliseconds
     let settled = try read { () throws(SQLiteError) in
-      try connection.prepare("SELECT min(settled_at) FROM tombstones WHERE NOT (finish_owed OR unseen)")
-        .first { $0.optionalInteger(0) } ?? nil
+      try connection.prepare(
+        "SELECT min(settled_at) FROM tombstones WHERE NOT (finish_pending OR unconfirmed)"
+      )
+      .first { $0.optionalInteger(0) } ?? nil
     }
     guard let settled, settled <= oldest else { return }
     try transaction { () throws(QueueError) in

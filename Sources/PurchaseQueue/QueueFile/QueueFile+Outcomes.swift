@@ -10,24 +10,24 @@ extension QueueFile {
     try fact(Self.forgottenOutcomes).flatMap(Int.init) ?? 0
   }
 
-  /// Lets the oldest unseen outcomes count as seen while there are too many. Their tombstones stay. Call it inside a
+  /// Lets the oldest unconfirmed outcomes count as seen while there are too many. Their tombstones stay. Call it inside a
   /// transaction; the caller writes the totals.
   func forgetOldOutcomes(_ totals: inout Totals) throws(QueueError) {
-    func hasTooMany() -> Bool { totals.unseen > limits.unseenOutcomes }
+    func hasTooMany() -> Bool { totals.unconfirmed > limits.unconfirmedOutcomes }
     func hasTooManyBytes() -> Bool { totals.dutyBytes > limits.tombstoneBytes / 2 }
-    guard totals.unseen > 0, hasTooMany() || hasTooManyBytes() else { return }
+    guard totals.unconfirmed > 0, hasTooMany() || hasTooManyBytes() else { return }
     var forgotten = 0
-    for old in try tombstonesWithDuties() where old.isUnseen {
+    for old in try tombstonesWithDuties() where old.isUnconfirmed {
       // A tombstone with a pending finish keeps its bytes.
-      guard hasTooMany() || hasTooManyBytes() && !old.isFinishOwed else { continue }
+      guard hasTooMany() || hasTooManyBytes() && !old.isFinishPending else { continue }
       var tombstone = old
-      tombstone.isUnseen = false
+      tombstone.isUnconfirmed = false
       let changed = tombstone
       totals.count(old, -1)
       totals.count(changed, 1)
       try read { () throws(SQLiteError) in
         try statements.tombstones.updateDuties.run([
-          .flag(changed.isFinishOwed), .flag(changed.isUnseen), .integer(changed.checksum),
+          .flag(changed.isFinishPending), .flag(changed.isUnconfirmed), .integer(changed.checksum),
           .text(changed.key.rawValue),
         ])
       }

@@ -148,13 +148,13 @@ extension QueueFile {
         return earlier
       }
       if let earlier { totals.count(earlier.tombstone, -1) }
-      if earlier?.tombstone.isFinishOwed == true { tombstone.isFinishOwed = true }
+      if earlier?.tombstone.isFinishPending == true { tombstone.isFinishPending = true }
       // Only the update was given up. The app has not seen the earlier outcome of the backend yet, so keep that.
-      if new.outcome == Tombstone.discarded, let earlier, earlier.isWhole, earlier.tombstone.isUnseen,
-        !tombstone.isUnseen
+      if new.outcome == Tombstone.discarded, let earlier, earlier.isWhole, earlier.tombstone.isUnconfirmed,
+        !tombstone.isUnconfirmed
       {
         tombstone.outcome = earlier.tombstone.outcome
-        tombstone.isUnseen = true
+        tombstone.isUnconfirmed = true
       }
       _ = try isInserted()
     }
@@ -205,8 +205,8 @@ extension Tombstone {
     self.init(
       key: entry.key, lane: entry.lane, orderNumber: settlement.orderNumber ?? entry.orderNumber,
       outcome: settlement.outcome, details: entry.details, enqueuedAt: entry.enqueuedAt,
-      attempts: entry.attempts, settledAt: now, isFinishOwed: settlement.owesFinish,
-      isUnseen: settlement.isUnseen, history: entry.history)
+      attempts: entry.attempts, settledAt: now, isFinishPending: settlement.hasPendingFinish,
+      isUnconfirmed: settlement.isUnconfirmed, history: entry.history)
     if let note { history.append(note, at: now) }
   }
 }

@@ -32,18 +32,18 @@ extension QueueFile {
 
   /// As `markFinished`. With `forgetting`, the same commit removes the tombstone if that was its last duty.
   package func markFinished(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
-    try changeDuties(key, forgetting: forgetting) { $0.isFinishOwed = false }
+    try changeDuties(key, forgetting: forgetting) { $0.isFinishPending = false }
     afterCommit { [self] in checkpoint?(.finishCommitted) }
   }
 
   /// Records that the app has seen the outcome.
-  package func markSeen(_ key: EntryKey) throws(QueueError) {
-    try markSeen(key, forgetting: false)
+  package func markConfirmed(_ key: EntryKey) throws(QueueError) {
+    try markConfirmed(key, forgetting: false)
   }
 
-  /// As `markSeen`. With `forgetting`, the same commit removes the tombstone if that was its last duty.
-  package func markSeen(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
-    try changeDuties(key, forgetting: forgetting) { $0.isUnseen = false }
+  /// As `markConfirmed`. With `forgetting`, the same commit removes the tombstone if that was its last duty.
+  package func markConfirmed(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
+    try changeDuties(key, forgetting: forgetting) { $0.isUnconfirmed = false }
   }
 
   func loseTombstones(_ keys: [EntryKey]) throws(QueueError) {
@@ -77,7 +77,7 @@ extension QueueFile {
           try self.statements.tombstones.delete.run([.text(key.rawValue)])
         } else {
           try self.statements.tombstones.updateDuties.run([
-            .flag(changed.isFinishOwed), .flag(changed.isUnseen), .integer(changed.checksum),
+            .flag(changed.isFinishPending), .flag(changed.isUnconfirmed), .integer(changed.checksum),
             .text(key.rawValue),
           ])
         }

@@ -73,7 +73,7 @@ enum QueueMigration {
 
   private static func copyTombstones(_ connection: borrowing Connection) throws(SQLiteError) {
     let select = """
-      SELECT key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_owed, unseen \
+      SELECT key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_pending, unconfirmed \
       FROM old_tombstones ORDER BY settled_at, key
       """
     let tombstones = try connection.prepare(select).all { row in
@@ -82,7 +82,7 @@ enum QueueMigration {
         orderNumber: row.optionalText(2),
         outcome: row.text(3), details: row.text(4), enqueuedAt: Timestamp(milliseconds: row.integer(5)),
         attempts: Int(row.integer(6)), settledAt: Timestamp(milliseconds: row.integer(7)),
-        isFinishOwed: row.flag(8), isUnseen: row.flag(9), history: History())
+        isFinishPending: row.flag(8), isUnconfirmed: row.flag(9), history: History())
     }
     let insert = try connection.prepare(
       "INSERT INTO tombstones(\(StoredTombstone.columns)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")

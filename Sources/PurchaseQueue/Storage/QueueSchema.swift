@@ -55,12 +55,12 @@ enum QueueSchema {
       enqueued_at INTEGER NOT NULL,
       attempts INTEGER NOT NULL,
       settled_at INTEGER NOT NULL,
-      finish_owed INTEGER NOT NULL,
-      unseen INTEGER NOT NULL,
+      finish_pending INTEGER NOT NULL,
+      unconfirmed INTEGER NOT NULL,
       history TEXT NOT NULL,
       checksum INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_owed OR unseen;
+    CREATE INDEX tombstones_with_duties ON tombstones(settled_at) WHERE finish_pending OR unconfirmed;
     """
   static let reservations = """
     CREATE TABLE reservations(
@@ -80,7 +80,7 @@ enum QueueSchema {
       reserved INTEGER NOT NULL,
       reserved_bytes INTEGER NOT NULL,
       tombstones INTEGER NOT NULL,
-      unseen INTEGER NOT NULL,
+      unconfirmed INTEGER NOT NULL,
       duties INTEGER NOT NULL,
       tombstone_bytes INTEGER NOT NULL,
       duty_bytes INTEGER NOT NULL,

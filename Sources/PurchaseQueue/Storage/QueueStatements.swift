@@ -98,13 +98,14 @@ struct TombstoneStatements {
       connection, "INSERT OR IGNORE INTO tombstones(\(tombstone)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)")
     byKey = PreparedStatement(connection, "SELECT \(tombstone) FROM tombstones WHERE key=?")
     withDuties = PreparedStatement(
-      connection, "SELECT \(tombstone) FROM tombstones WHERE finish_owed OR unseen ORDER BY settled_at, key")
+      connection,
+      "SELECT \(tombstone) FROM tombstones WHERE finish_pending OR unconfirmed ORDER BY settled_at, key")
     updateDuties = PreparedStatement(
-      connection, "UPDATE tombstones SET finish_owed=?, unseen=?, checksum=? WHERE key=?")
+      connection, "UPDATE tombstones SET finish_pending=?, unconfirmed=?, checksum=? WHERE key=?")
     oldest = PreparedStatement(
       connection,
       """
-      SELECT key, \(Self.bytes) FROM tombstones WHERE NOT (finish_owed OR unseen) AND settled_at<=? \
+      SELECT key, \(Self.bytes) FROM tombstones WHERE NOT (finish_pending OR unconfirmed) AND settled_at<=? \
       ORDER BY settled_at LIMIT ?
       """)
     delete = PreparedStatement(connection, "DELETE FROM tombstones WHERE key=?")
@@ -125,7 +126,7 @@ struct CapacityStatements {
 
   /// The columns of `totals` in the order in which `Totals` reads them.
   static let columns = """
-    last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unseen, \
+    last_place, queued, bytes, quarantined, quarantined_bytes, reserved, reserved_bytes, tombstones, unconfirmed, \
     duties, tombstone_bytes, duty_bytes, checksum
     """
 
@@ -150,7 +151,7 @@ struct CapacityStatements {
       connection,
       """
       UPDATE totals SET last_place=?, queued=?, bytes=?, quarantined=?, quarantined_bytes=?, reserved=?, \
-      reserved_bytes=?, tombstones=?, unseen=?, duties=?, tombstone_bytes=?, duty_bytes=?, checksum=? WHERE id=1
+      reserved_bytes=?, tombstones=?, unconfirmed=?, duties=?, tombstone_bytes=?, duty_bytes=?, checksum=? WHERE id=1
       """)
     setTotals = SetTotals(statement: update, cache: cache)
     reservation = PreparedStatement(connection, "SELECT bytes, until FROM reservations WHERE name=?")

@@ -63,7 +63,7 @@ extension Entry {
 /// A row of `tombstones` as it was read, with the result of its checksum.
 struct StoredTombstone {
   static let columns = """
-    key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_owed, unseen, history, \
+    key, lane, order_number, outcome, details, enqueued_at, attempts, settled_at, finish_pending, unconfirmed, history, \
     checksum
     """
 
@@ -77,7 +77,7 @@ struct StoredTombstone {
       key: EntryKey(rawValue: row.text(0)), lane: Lane(rawValue: lane), orderNumber: row.optionalText(2),
       outcome: row.text(3), details: row.text(4), enqueuedAt: Timestamp(milliseconds: row.integer(5)),
       attempts: Int(row.integer(6)), settledAt: Timestamp(milliseconds: row.integer(7)),
-      isFinishOwed: row.flag(8), isUnseen: row.flag(9), history: History(text: row.text(10)))
+      isFinishPending: row.flag(8), isUnconfirmed: row.flag(9), history: History(text: row.text(10)))
     isWhole = row.integer(11) == tombstone.checksum(lane: lane)
   }
 }
@@ -96,8 +96,8 @@ extension Tombstone {
     hash.add(enqueuedAt.milliseconds)
     hash.add(Int64(attempts))
     hash.add(settledAt.milliseconds)
-    hash.add(isFinishOwed)
-    hash.add(isUnseen)
+    hash.add(isFinishPending)
+    hash.add(isUnconfirmed)
     hash.add(history.text)
     return hash.value
   }
@@ -108,7 +108,7 @@ extension Tombstone {
     return [
       .text(key.rawValue), .text(lane), .text(orderNumber), .text(outcome), .text(details),
       .integer(enqueuedAt.milliseconds), .integer(Int64(attempts)), .integer(settledAt.milliseconds),
-      .flag(isFinishOwed), .flag(isUnseen), .text(history.text), .integer(checksum(lane: lane)),
+      .flag(isFinishPending), .flag(isUnconfirmed), .text(history.text), .integer(checksum(lane: lane)),
     ]
   }
 }

@@ -14,8 +14,8 @@ struct Totals: Hashable, Sendable {
   var reserved = 0
   var reservedBytes = 0
   var tombstones = 0
-  /// Tombstones whose outcome is unseen. They take no capacity of entries.
-  var unseen = 0
+  /// Tombstones whose outcome is unconfirmed. They take no capacity of entries.
+  var unconfirmed = 0
   /// Tombstones with a duty.
   var duties = 0
   /// Bytes of all tombstones.
@@ -26,7 +26,7 @@ struct Totals: Hashable, Sendable {
   private var fields: [Int64] {
     [
       lastPlace, Int64(queued), Int64(bytes), Int64(quarantined), Int64(quarantinedBytes), Int64(reserved),
-      Int64(reservedBytes), Int64(tombstones), Int64(unseen), Int64(duties),
+      Int64(reservedBytes), Int64(tombstones), Int64(unconfirmed), Int64(duties),
       Int64(tombstoneBytes), Int64(dutyBytes),
     ]
   }
@@ -46,7 +46,7 @@ struct Totals: Hashable, Sendable {
     reserved = Int(row.integer(5))
     reservedBytes = Int(row.integer(6))
     tombstones = Int(row.integer(7))
-    unseen = Int(row.integer(8))
+    unconfirmed = Int(row.integer(8))
     duties = Int(row.integer(9))
     tombstoneBytes = Int(row.integer(10))
     dutyBytes = Int(row.integer(11))
@@ -70,7 +70,7 @@ extension Totals {
     let bytes = sign * tombstone.storedBytes
     tombstones += sign
     tombstoneBytes += bytes
-    if tombstone.isUnseen { unseen += sign }
+    if tombstone.isUnconfirmed { unconfirmed += sign }
     guard tombstone.hasDuty else { return }
     duties += sign
     dutyBytes += bytes
@@ -82,7 +82,7 @@ extension Tombstone {
   static let rowBytes = 128
 
   /// Whether it has to be finished at its source, or confirmed by the app.
-  var hasDuty: Bool { isFinishOwed || isUnseen }
+  var hasDuty: Bool { isFinishPending || isUnconfirmed }
 
   /// Bytes of its texts and of its row. The key counts twice: an index has it too.
   var storedBytes: Int {

@@ -45,7 +45,7 @@ struct EventStreams {
     next += 1
     continuation.onTermination = { _ in onEnd(number) }
     for event in unheard { continuation.yield(event) }
-    for outcome in missed { continuation.yield(SyncEvent(telling: outcome)) }
+    for outcome in missed { continuation.yield(SyncEvent(publishing: outcome)) }
     let flow = EventFlow(waiting: unheard.count + missed.count)
     listeners[number] = Listener(
       continuation: continuation, flow: flow,
@@ -81,14 +81,14 @@ struct EventStreams {
 
   /// Of the outcomes that are not confirmed: those that a listener has not received, that changed since, or that were
   /// dropped.
-  mutating func untold(_ outcomes: [Outcome]) -> [Outcome] {
+  mutating func unpublished(_ outcomes: [Outcome]) -> [Outcome] {
     let names = Set(outcomes.map(\.name))
     for number in listeners.keys { listeners[number]?.keep(names) }
     return outcomes.filter { outcome in listeners.values.contains { !$0.knows(outcome) } }
   }
 
   /// Those of them that one listener does not know, as many as there is capacity for.
-  func untold(_ outcomes: [Outcome], to number: Int) -> [Outcome] {
+  func unpublished(_ outcomes: [Outcome], to number: Int) -> [Outcome] {
     guard let listener = listeners[number] else { return [] }
     let unknown = outcomes.filter { !listener.knows($0) }
     let room = max(0, Self.capacity - listener.flow.waiting)

@@ -113,14 +113,14 @@ extension SyncEngine {
 
   /// Several events in one commit. If it throws, none of them has happened, in the file or in the machine. Sending is
   /// to follow the commit: call `holdSends` first if an event may send.
-  func stepTogether<R>(
+  func stepInOneCommit<R>(
     _ events: (inout SyncMachine<SyncFile>, SyncFile, Timestamp) throws(QueueError) -> R
   ) throws(QueueError) -> R {
     guard !isShutDown, let pair = open.pair else { throw .closed(path: configuration.path) }
     var machine = pair.machine
     let now = configuration.now()
     machine.uptime = uptime
-    let result = try pair.file.queue.together { () throws(QueueError) in
+    let result = try pair.file.queue.inOneCommit { () throws(QueueError) in
       try events(&machine, pair.file, now)
     }
     open.pair?.machine = machine
@@ -229,13 +229,13 @@ extension SyncEngine {
       return send(event)
     }
     do throws(QueueError) {
-      var told = outcome.told(to: configuration.currentAccount?())
+      var told = outcome.addressed(to: configuration.currentAccount?())
       told.context = try file.context(of: told.orderNumber)
-      send(SyncEvent(telling: told))
-      for owned in try file.ownedOutcomes(of: outcome.key) { send(SyncEvent(telling: owned)) }
+      send(SyncEvent(publishing: told))
+      for owned in try file.ownedOutcomes(of: outcome.key) { send(SyncEvent(publishing: owned)) }
     } catch {
       // The outcome itself is in the tombstone. The others are in the file, and come with the next stream.
-      send(SyncEvent(telling: outcome.told(to: configuration.currentAccount?())))
+      send(SyncEvent(publishing: outcome.addressed(to: configuration.currentAccount?())))
       send(.failed(.queue(error)))
     }
   }

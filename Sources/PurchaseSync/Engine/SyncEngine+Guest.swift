@@ -93,7 +93,7 @@ extension SyncEngine {
       guard try file.queue.entry(key) == nil, let tombstone = try file.queue.tombstone(key) else {
         return nil
       }
-      return try file.outcome(tombstone).told(toBuyer: account, isEarlier: true)
+      return try file.outcome(tombstone).addressed(toBuyer: account, isEarlier: true)
     }
   }
 }

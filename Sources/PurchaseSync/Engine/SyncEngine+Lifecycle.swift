@@ -66,8 +66,8 @@ extension SyncEngine {
     // When the file is open again, all outcomes are announced.
     guard !isShutDown, open.isOpen else { return }
     do throws(SyncError) {
-      for outcome in events.untold(try unconfirmedOutcomes(), to: number) {
-        emit(SyncEvent(telling: outcome))
+      for outcome in events.unpublished(try unconfirmedOutcomes(), to: number) {
+        emit(SyncEvent(publishing: outcome))
       }
     } catch {
       report(error)
@@ -78,8 +78,8 @@ extension SyncEngine {
   /// account is signed in.
   func announceOutcomes() {
     do throws(SyncError) {
-      let untold = events.untold(try unconfirmedOutcomes())
-      for outcome in untold.prefix(EventStreams.capacity) { emit(SyncEvent(telling: outcome)) }
+      let unpublished = events.unpublished(try unconfirmedOutcomes())
+      for outcome in unpublished.prefix(EventStreams.capacity) { emit(SyncEvent(publishing: outcome)) }
     } catch {
       report(error)
     }
@@ -95,7 +95,7 @@ extension SyncEngine {
   func unconfirmedOutcomes() throws(SyncError) -> [Outcome] {
     let account = configuration.currentAccount?()
     let outcomes = try withFile { (file) throws(QueueError) in try file.unconfirmedOutcomes() }
-    return outcomes.map { $0.told(to: account) }
+    return outcomes.map { $0.addressed(to: account) }
   }
 
   /// Works in the background for so long, or until nothing can be done before that, and suspends again: for a background

@@ -130,7 +130,7 @@ extension SyncEngine {
     while !rest.isEmpty {
       let part = rest.prefix(Self.mostPerCommit)
       rest = rest.dropFirst(part.count)
-      guard takeTogether(part, &intake) || takeOneByOne(part, &intake) else { return false }
+      guard takeInOneCommit(part, &intake) || takeOneByOne(part, &intake) else { return false }
       if intake.isHeld, intake.full != nil {
         intake.leaves(rest)
         break
@@ -140,7 +140,7 @@ extension SyncEngine {
   }
 
   /// Takes transactions in one commit. False if it failed: then none of them is stored, and no event named them.
-  private func takeTogether(_ part: ArraySlice<StoreTransaction>, _ intake: inout Intake) -> Bool {
+  private func takeInOneCommit(_ part: ArraySlice<StoreTransaction>, _ intake: inout Intake) -> Bool {
     guard part.count > 1 else { return false }
     do throws(SyncError) {
       for transaction in part { try noteArrival(of: transaction) }
@@ -150,7 +150,7 @@ extension SyncEngine {
     var tried = intake
     let actions: [SyncAction]
     do throws(QueueError) {
-      actions = try stepTogether { (machine, file, now) throws(QueueError) -> [SyncAction] in
+      actions = try stepInOneCommit { (machine, file, now) throws(QueueError) -> [SyncAction] in
         var actions: [SyncAction] = []
         for transaction in part {
           actions += try self.take(transaction, of: self.user(of: transaction), &tried, &machine, file, now)
@@ -181,7 +181,7 @@ extension SyncEngine {
     guard isToTry else { return [] }
     configuration.checkpoint?(.transactionArrived)
     do throws(QueueError) {
-      let actions = try file.queue.together { () throws(QueueError) in
+      let actions = try file.queue.inOneCommit { () throws(QueueError) in
         try machine.transactionArrived(transaction, storeAccount: intake.account, user: user, now: now)
       }
       intake.took(transaction.key)

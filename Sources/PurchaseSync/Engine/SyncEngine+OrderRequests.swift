@@ -133,7 +133,7 @@ extension SyncEngine {
   }
 
   /// How many orders the backend has not acknowledged, 100 at most.
-  package func noticesOwed() throws(SyncError) -> Int {
+  package func pendingNotices() throws(SyncError) -> Int {
     try withFile { (file) throws(QueueError) in try file.journal.withNotice(limit: 100).count }
   }
 

@@ -234,7 +234,7 @@ extension SyncEngine {
       try file.ask(about: transaction, for: number, now: configuration.now())
       return try file.ownedOutcomes(of: transaction.key)
     }
-    for outcome in outcomes where outcome.orderNumber == number { emit(SyncEvent(telling: outcome)) }
+    for outcome in outcomes where outcome.orderNumber == number { emit(SyncEvent(publishing: outcome)) }
     perform(try step { (machine, now) throws(QueueError) in machine.questionCame(now: now) })
     freed()
   }

@@ -53,7 +53,7 @@ extension SyncEngine {
     guard generation == open.generation else { return }
     let failed = zip(call, ends).filter { $1 == .failed }.map(\.0.key)
     decisions.finishes.ended(call, failed: Set(failed))
-    if !recordTogether(call, ends) {
+    if !recordInOneCommit(call, ends) {
       for (tombstone, end) in zip(call, ends) {
         feed(generation) { (machine, now) throws(QueueError) in
           try machine.finishEnded(tombstone.key, end, now: now)
@@ -64,10 +64,10 @@ extension SyncEngine {
   }
 
   /// Records in one commit how the finishes of a call ended. False if it failed: then nothing of it has happened.
-  private func recordTogether(_ call: [Tombstone], _ ends: [FinishEnd]) -> Bool {
+  private func recordInOneCommit(_ call: [Tombstone], _ ends: [FinishEnd]) -> Bool {
     guard call.count > 1 else { return false }
     do throws(QueueError) {
-      let actions = try stepTogether { (machine, _, now) throws(QueueError) -> [SyncAction] in
+      let actions = try stepInOneCommit { (machine, _, now) throws(QueueError) -> [SyncAction] in
         var actions: [SyncAction] = []
         for (tombstone, end) in zip(call, ends) {
           actions += try machine.finishEnded(tombstone.key, end, now: now)

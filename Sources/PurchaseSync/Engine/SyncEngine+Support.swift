@@ -61,8 +61,8 @@ extension SyncEngine {
       let duties = try file.tombstonesWithDuties()
       var snapshot = SyncSnapshot(
         purchases: entries.map { SyncSnapshot.Purchase($0) },
-        finishesOwed: duties.count(where: \.isFinishOwed),
-        outcomes: try file.unconfirmedOutcomes().map { $0.told(to: account) },
+        pendingFinishes: duties.count(where: \.isFinishPending),
+        outcomes: try file.unconfirmedOutcomes().map { $0.addressed(to: account) },
         outcomesForgotten: try file.queue.outcomesForgotten())
       snapshot.droppedEvents = events.dropped
       snapshot.lateCalls = lateCalls.rows

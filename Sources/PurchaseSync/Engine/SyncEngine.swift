@@ -156,7 +156,7 @@ public actor SyncEngine {
     defer { callEnded() }
     _ = try file()
     do throws(QueueError) {
-      let actions = try stepTogether { (machine, file, now) throws(QueueError) -> [SyncAction] in
+      let actions = try stepInOneCommit { (machine, file, now) throws(QueueError) -> [SyncAction] in
         var actions: [SyncAction] = []
         for outcome in outcomes {
           if outcome.isAlreadyOwned, let number = outcome.orderNumber {

@@ -8,7 +8,7 @@ public struct SyncSnapshot: Sendable, Hashable {
   /// The lanes with entries, by their names.
   public var lanes: [LaneStatus]
   /// Settled transactions that are not finished at the store.
-  public var finishesOwed: Int
+  public var pendingFinishes: Int
   /// Outcomes that the app has not confirmed, oldest first.
   public var outcomes: [Outcome]
   /// Outcomes that the app never confirmed, and that are not reported any more: newer ones needed their place.
@@ -25,12 +25,12 @@ public struct SyncSnapshot: Sendable, Hashable {
 
   /// A state, for an app's own previews and tests.
   public init(
-    purchases: [Purchase] = [], lanes: [LaneStatus] = [], finishesOwed: Int = 0, outcomes: [Outcome] = [],
+    purchases: [Purchase] = [], lanes: [LaneStatus] = [], pendingFinishes: Int = 0, outcomes: [Outcome] = [],
     outcomesForgotten: Int = 0, deviceAdoptions: [DeviceAdoption] = [], isStoreHoldingMore: Bool = false
   ) {
     self.purchases = purchases
     self.lanes = lanes
-    self.finishesOwed = finishesOwed
+    self.pendingFinishes = pendingFinishes
     self.outcomes = outcomes
     self.outcomesForgotten = outcomesForgotten
     self.deviceAdoptions = deviceAdoptions
@@ -42,9 +42,9 @@ public struct SyncSnapshot: Sendable, Hashable {
   /// Of these, the ones that do not take their turn.
   public var quarantined: Int { purchases.count { $0.problem != nil } }
   /// Outcomes that the app has not confirmed.
-  public var unseen: Int { outcomes.count }
+  public var unconfirmed: Int { outcomes.count }
   /// The number of these adoptions.
-  public var adoptionsOwed: Int { deviceAdoptions.count }
+  public var pendingAdoptions: Int { deviceAdoptions.count }
 }
 
 extension SyncSnapshot {

@@ -9,7 +9,7 @@ import PurchaseSQLite
 /// | `orders` | the order journal (`OrderRow`), and requests whose answer never came. Several orders of one account may have one token |
 /// | `watches` | the failures of an entry (`PoisonWatch`) |
 /// | `waits` | why and since when an entry is postponed (`Wait`). Only a row that ends at the entry's `ready_at` counts |
-/// | `owed_updates` | updates of settled transactions for which there was no capacity; a row without details sends everything again |
+/// | `pending_updates` | updates of settled transactions for which there was no capacity; a row without details sends everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases, in the order of their requests |
 package enum JournalSchema {
   static let name = "orders"
@@ -58,7 +58,7 @@ package enum JournalSchema {
       milliseconds INTEGER NOT NULL,
       asked INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS owed_updates(
+    CREATE TABLE IF NOT EXISTS pending_updates(
       place INTEGER PRIMARY KEY,
       key TEXT NOT NULL UNIQUE,
       details TEXT

@@ -9,8 +9,8 @@ struct NoteStatements {
   let keepWait: PreparedStatement
   let forgetWait: PreparedStatement
   let oweUpdate: PreparedStatement
-  let owedUpdates: PreparedStatement
-  let endOwedUpdate: PreparedStatement
+  let pendingUpdates: PreparedStatement
+  let endPendingUpdate: PreparedStatement
   let adoptions: PreparedStatement
   let keepAdoption: PreparedStatement
   let endAdoption: PreparedStatement
@@ -28,12 +28,12 @@ struct NoteStatements {
     oweUpdate = PreparedStatement(
       connection,
       """
-      INSERT INTO owed_updates(key, details) VALUES(?,?)
+      INSERT INTO pending_updates(key, details) VALUES(?,?)
       ON CONFLICT(key) DO UPDATE SET details=coalesce(excluded.details, details)
       """)
-    owedUpdates = PreparedStatement(
-      connection, "SELECT place, key, details FROM owed_updates ORDER BY place LIMIT ?")
-    endOwedUpdate = PreparedStatement(connection, "DELETE FROM owed_updates WHERE place=?")
+    pendingUpdates = PreparedStatement(
+      connection, "SELECT place, key, details FROM pending_updates ORDER BY place LIMIT ?")
+    endPendingUpdate = PreparedStatement(connection, "DELETE FROM pending_updates WHERE place=?")
     adoptions = PreparedStatement(
       connection, "SELECT account, through_place FROM device_adoptions ORDER BY sequence")
     keepAdoption = PreparedStatement(

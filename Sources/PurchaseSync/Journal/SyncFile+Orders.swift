@@ -209,7 +209,7 @@ extension SyncFile {
   /// The outcomes that the app has not confirmed, oldest first, then those of orders that the user owned already.
   func unconfirmedOutcomes() throws(QueueError) -> [Outcome] {
     var outcomes: [Outcome] = []
-    for tombstone in try tombstonesWithDuties() where tombstone.isUnseen {
+    for tombstone in try tombstonesWithDuties() where tombstone.isUnconfirmed {
       outcomes.append(try outcome(tombstone))
     }
     return outcomes + (try ownedOutcomes())

@@ -81,7 +81,7 @@ extension SyncFile {
     guard let asker = try queue.entry(key)?.lane.asker, !Optional(asker).isSameAccount(as: account) else {
       return
     }
-    var end = Settlement(key: key, outcome: "withdrawn", owesFinish: false, isUnseen: false)
+    var end = Settlement(key: key, outcome: "withdrawn", hasPendingFinish: false, isUnconfirmed: false)
     end.keepsTombstone = true
     _ = try queue.acknowledge([end], now: now) { (_, _) throws(QueueError) in }
   }

@@ -238,30 +238,30 @@ extension SyncFile: SyncStorage {
   // MARK: Settlement
 
   package func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
-    guard !claims.isEmpty else { return SettledClaims([], owesUpdates: false) }
+    guard !claims.isEmpty else { return SettledClaims([], hasPendingUpdates: false) }
     let (journal, notes) = (self.journal, self.notes)
     // The settled entry takes no capacity any more, so its order reserves none.
     let settlements = claims.map {
       var settlement = Settlement(
-        key: $0.key, outcome: $0.outcome, orderNumber: $0.orderNumber, owesFinish: true,
-        isUnseen: true, reservation: $0.orderNumber)
+        key: $0.key, outcome: $0.outcome, orderNumber: $0.orderNumber, hasPendingFinish: true,
+        isUnconfirmed: true, reservation: $0.orderNumber)
       settlement.keepsTombstone = $0.isAnswer
       return settlement
     }
-    var owesUpdates = false
+    var hasPendingUpdates = false
     var closed: [OrderRow] = []
     let tombstones = try queue.acknowledge(settlements, now: now) { (buried, entry) throws(QueueError) in
       try notes.end(buried.key)
-      if claims.contains(where: { $0.key == buried.key && $0.owesUpdate(of: entry) }) {
+      if claims.contains(where: { $0.key == buried.key && $0.hasPendingUpdate(of: entry) }) {
         try notes.oweUpdate(buried.key, details: nil)
-        owesUpdates = true
+        hasPendingUpdates = true
       }
       if let asker = entry.lane.asker, try self.answered(entry, by: asker, buried.outcome, now: now) {
         try notes.oweUpdate(buried.key, details: nil)
-        owesUpdates = true
+        hasPendingUpdates = true
       }
       closed += try self.closeOwned(by: buried.key)
-      if try !self.questions(about: buried.key).isEmpty { owesUpdates = true }
+      if try !self.questions(about: buried.key).isEmpty { hasPendingUpdates = true }
       guard entry.lane.asker == nil else { return }
       guard let number = buried.orderNumber else { return }
       let isNamed = claims.contains { $0.key == buried.key && $0.orderNumber == number }
@@ -274,7 +274,7 @@ extension SyncFile: SyncStorage {
     }
     for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
     for row in closed { mirrorState(of: row) }
-    return SettledClaims(tombstones, owesUpdates: owesUpdates)
+    return SettledClaims(tombstones, hasPendingUpdates: hasPendingUpdates)
   }
 
   package func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? { try queue.tombstone(key) }
@@ -289,8 +289,8 @@ extension SyncFile: SyncStorage {
     try queue.markFinished(key, forgetting: key.leavesNoTombstone)
   }
 
-  package func markSeen(_ key: EntryKey) throws(QueueError) {
-    try queue.markSeen(key, forgetting: key.leavesNoTombstone)
+  package func markConfirmed(_ key: EntryKey) throws(QueueError) {
+    try queue.markConfirmed(key, forgetting: key.leavesNoTombstone)
   }
 
   // MARK: Pending updates
@@ -315,19 +315,19 @@ extension SyncFile: SyncStorage {
     try queue.transaction { () throws(QueueError) in try self.notes.oweUpdate(key, details: nil) }
   }
 
-  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
+  package func queuePendingUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
     var queued: [EntryKey] = []
     // One at a time: a pending update without a tombstone takes no capacity, so any number of them can be
     // removed.
-    while let owed = try notes.owedUpdates(limit: 1).first {
+    while let pending = try notes.pendingUpdates(limit: 1).first {
       do throws(QueueError) {
         let entry = try queue.transaction { () throws(QueueError) -> Entry? in
-          try self.notes.endOwedUpdate(owed.place)
+          try self.notes.endPendingUpdate(pending.place)
           // The tombstone may have been dropped since. Then the settled details are unknown, and there is
           // nothing to send.
-          guard let tombstone = try self.queue.tombstone(owed.key) else { return nil }
+          guard let tombstone = try self.queue.tombstone(pending.key) else { return nil }
           return try self.enqueueUpdate(
-            of: tombstone, details: owed.details ?? tombstone.details, proofs: [], now: now)
+            of: tombstone, details: pending.details ?? tombstone.details, proofs: [], now: now)
         }
         if let entry { queued.append(entry.key) }
       } catch .queueFull {

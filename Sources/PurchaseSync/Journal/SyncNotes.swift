@@ -109,7 +109,7 @@ struct SyncNotes {
 
   // MARK: Pending updates
 
-  struct OwedUpdate {
+  struct PendingUpdate {
     var place: Int64
     var key: EntryKey
     /// The newer details; nil if everything is sent again.
@@ -128,23 +128,23 @@ struct SyncNotes {
     try wrap { () throws(SQLiteError) in
       try file.connection.execute(
         """
-        INSERT OR IGNORE INTO owed_updates(key)
+        INSERT OR IGNORE INTO pending_updates(key)
         SELECT key FROM tombstones WHERE outcome<>'discarded' ORDER BY settled_at, key
         """)
     }
   }
 
-  func owedUpdates(limit: Int) throws(QueueError) -> [OwedUpdate] {
+  func pendingUpdates(limit: Int) throws(QueueError) -> [PendingUpdate] {
     try wrap { () throws(SQLiteError) in
-      try statements.owedUpdates.all([.integer(Int64(limit))]) {
-        OwedUpdate(place: $0.integer(0), key: EntryKey(rawValue: $0.text(1)), details: $0.optionalText(2))
+      try statements.pendingUpdates.all([.integer(Int64(limit))]) {
+        PendingUpdate(place: $0.integer(0), key: EntryKey(rawValue: $0.text(1)), details: $0.optionalText(2))
       }
     }
   }
 
-  func endOwedUpdate(_ place: Int64) throws(QueueError) {
+  func endPendingUpdate(_ place: Int64) throws(QueueError) {
     try wrap { () throws(SQLiteError) in
-      try statements.endOwedUpdate.run([.integer(place)])
+      try statements.endPendingUpdate.run([.integer(place)])
     }
   }
 

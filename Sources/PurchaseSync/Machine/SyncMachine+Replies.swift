@@ -37,7 +37,7 @@ extension SyncMachine {
     }
     guard !settled.isEmpty else { return false }
     let result = try settlementStorage.settle(settled, now: now)
-    if result.owesUpdates { _ = owesUpdate(now: now) }
+    if result.hasPendingUpdates { _ = hasPendingUpdate(now: now) }
     let tombstones = result.tombstones
     actions += matches
     for claim in settled { forgetProofReleases(of: claim.key) }
@@ -49,7 +49,7 @@ extension SyncMachine {
       } else {
         finish(tombstone, now: now, into: &actions)
       }
-      actions.append(.emit(SyncEvent(telling: Outcome(tombstone))))
+      actions.append(.emit(SyncEvent(publishing: Outcome(tombstone))))
     }
     for claim in settled where claim.isAnswer {
       guard let transaction = arrived[claim.key] else { continue }

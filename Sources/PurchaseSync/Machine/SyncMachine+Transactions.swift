@@ -124,8 +124,8 @@ extension SyncMachine {
       return finish(tombstone, now: now) + [.emit(.updateQueued(entry.key))] + sendNext(entry.lane, now: now)
     } catch .queueFull {
       // An update takes no capacity from a purchase. It is recorded, and queued when there is capacity.
-      try owedUpdateStorage.oweUpdate(transaction, now: now)
-      let wake = owesUpdate(now: now)
+      try pendingUpdateStorage.oweUpdate(transaction, now: now)
+      let wake = hasPendingUpdate(now: now)
       return finish(tombstone, now: now) + [wake]
     }
   }
@@ -133,7 +133,7 @@ extension SyncMachine {
   /// An account's question about a settled transaction is stored, or pending for lack of capacity.
   mutating func questionCame(now: Timestamp) -> [SyncAction] {
     advance(to: now)
-    _ = owesUpdate(now: now)
+    _ = hasPendingUpdate(now: now)
     return timerFired(now: now)
   }
 
@@ -201,8 +201,8 @@ extension SyncMachine {
     _ key: EntryKey, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
-    guard try settlementStorage.tombstone(key)?.isUnseen == true else { return [] }
-    try settlementStorage.markSeen(key)
+    guard try settlementStorage.tombstone(key)?.isUnconfirmed == true else { return [] }
+    try settlementStorage.markConfirmed(key)
     return dutyEnded(now: now)
   }
 }

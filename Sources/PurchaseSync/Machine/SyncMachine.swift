@@ -9,7 +9,7 @@ package import PurchaseQueue
 ///                transactionArrived                 send                   a settling verdict
 ///   (the store) ───────────────────▶ queued ─────────────────▶ in flight ────────────────────▶ settled
 ///                                    ▲ ▲ ▲                       │ │ │                           │ tombstone: finish
-///                                    │ │ └─ failed, pending ─────┘ │ │                           │ owed, unseen
+///                                    │ │ └─ failed, pending ─────┘ │ │                           │ pending, unconfirmed
 ///                  its moment comes, │ │                           │ │              finishEnded  ├────▶ finished
 ///                  or a new proof    │ │ trial or new proof        │ │         outcomeConfirmed  └────▶ seen
 ///                                    │ │                           │ │
@@ -18,11 +18,11 @@ package import PurchaseQueue
 ///                                    └── Retry-After, blocks others ─┘
 ///
 ///   queued, postponed, quarantined ── discard (by the app) ──▶ settled without a verdict
-///   settled ── the store delivers an update ──▶ queued beside the tombstone, or owed while there is no capacity
+///   settled ── the store delivers an update ──▶ queued beside the tombstone, or pending while there is no capacity
 /// ```
 ///
 /// Small machines make the decisions, and know nothing of each other: `LaneState`, `Adoption`, `Finishing`,
-/// `QuarantineTrial`, `OwedUpdates`, `StoreOverflow`, `RetryLedger` and `MachineClock`. This one routes events to them
+/// `QuarantineTrial`, `PendingUpdates`, `StoreOverflow`, `RetryLedger` and `MachineClock`. This one routes events to them
 /// and merges their actions. Its extensions in other files reach lanes, store and adoptions directly, the other small
 /// machines by the functions at the end of this file, and the storage by one role at a time.
 ///
@@ -39,7 +39,7 @@ package struct SyncMachine<Storage: SyncStorage> {
   var lanes = LaneTable()
   private var retry = RetryLedger()
   var quarantine: QuarantineTrial
-  private var updates = OwedUpdates()
+  private var updates = PendingUpdates()
   var adoptions = AdoptionTable()
   var storeSide = StoreSide()
 
@@ -58,8 +58,8 @@ package struct SyncMachine<Storage: SyncStorage> {
     precondition(!clock.isRunning, "a machine starts once")
     try retry.load(from: storage)
     updates.start(epoch: try storage.ledgerEpoch())
-    let unseen = try storage.tombstonesWithDuties().filter(\.isUnseen)
-    let actions: [SyncAction] = unseen.map { .emit(SyncEvent(telling: Outcome($0))) }
+    let unconfirmed = try storage.tombstonesWithDuties().filter(\.isUnconfirmed)
+    let actions: [SyncAction] = unconfirmed.map { .emit(SyncEvent(publishing: Outcome($0))) }
     try adoptions.start(from: storage)
     try retry.boundWaits(in: storage, now: now)
     try lanes.start(from: storage, isFailing: retry.state.pace.isFailing, now: now, &delays)
@@ -109,7 +109,7 @@ package struct SyncMachine<Storage: SyncStorage> {
       try quarantine.proceed(
         in: storage, isStoreHoldingMore: isStoreHoldingMore, now: now, policy: policy)
     }
-    actions += queueOwedUpdates(now: now)
+    actions += queuePendingUpdates(now: now)
     actions += sendAll(now: now)
     actions += storeSide.finishes.goOn(in: storage, now: now, policy: policy)
     return actions + sendAdoptions(now: now) + waitForOverflow(now: now) + askForOverflow()
@@ -190,7 +190,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     // Mark the lane idle last. Freeing capacity rescans all lanes and would resend entries that are not postponed yet.
     lanes[lane].ended(backoff)
     retry.ended(lane, isAtFault: false)
-    if hasSettled || updates.mayBeOwed { actions += useFreedCapacity(now: now) }
+    if hasSettled || updates.mayBePending { actions += useFreedCapacity(now: now) }
     if lane == .device, !adoptions.isEmpty { actions += sendAdoptions(now: now) }
     actions += wakeAgain(request, in: lane, now: now) + sendNext(lane, now: now)
     if freesOthers { actions += sendAll(now: now) }
@@ -268,7 +268,7 @@ package struct SyncMachine<Storage: SyncStorage> {
 extension SyncMachine {
   /// Leaves asking the store to the end of the event.
   mutating func useFreedCapacity(now: Timestamp) -> [SyncAction] {
-    var actions = queueOwedUpdates(now: now)
+    var actions = queuePendingUpdates(now: now)
     if !storeSide.overflow.freed() { actions += goOnWithQuarantine(now: now) }
     return actions
   }
@@ -281,8 +281,8 @@ extension SyncMachine {
     }
   }
 
-  private mutating func queueOwedUpdates(now: Timestamp) -> [SyncAction] {
-    guard updates.mayBeOwed else { return [] }
+  private mutating func queuePendingUpdates(now: Timestamp) -> [SyncAction] {
+    guard updates.mayBePending else { return [] }
     return .attempting { () throws(QueueError) in
       let (queued, retryAt) = try updates.queue(in: storage, now: now, policy: policy)
       let waiting: [SyncAction] = retryAt.map { [.wake(at: $0)] } ?? []
@@ -292,9 +292,9 @@ extension SyncMachine {
   }
 
   /// An update was recorded as pending, for lack of capacity. It is tried again at the returned moment.
-  mutating func owesUpdate(now: Timestamp) -> SyncAction {
+  mutating func hasPendingUpdate(now: Timestamp) -> SyncAction {
     updates.owe()
-    return .wake(at: OwedUpdates.retryAt(now: now, policy: policy))
+    return .wake(at: PendingUpdates.retryAt(now: now, policy: policy))
   }
 }
 
@@ -305,7 +305,7 @@ extension SyncMachine {
   var laneStorage: some LaneStorage { storage }
   var attemptStorage: some AttemptStorage { storage }
   var settlementStorage: some SettlementStorage { storage }
-  var owedUpdateStorage: some OwedUpdateStorage { storage }
+  var pendingUpdateStorage: some PendingUpdateStorage { storage }
   var adoptionStorage: some AdoptionStorage { storage }
 
   /// The store account of the last listing.

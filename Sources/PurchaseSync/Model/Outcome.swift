@@ -96,7 +96,7 @@ public struct Outcome: Sendable, Hashable {
 extension Outcome {
   /// The outcome as it is published while this account is signed in, or none. What one account has proved to be its
   /// own, it is not published to another account as `yours`.
-  package func told(to account: String?) -> Outcome {
+  package func addressed(to account: String?) -> Outcome {
     guard lane == .device, owner == .yours else { return self }
     var told = self
     guard !provenBy.isSameAccount(as: account) else {
@@ -110,8 +110,8 @@ extension Outcome {
 
   /// The outcome for its buyer, who may not know the owner. `account` is nil for a guest. `isEarlier`: the store has
   /// answered a new payment with it.
-  func told(toBuyer account: String?, isEarlier: Bool) -> Outcome {
-    var told = told(to: account)
+  func addressed(toBuyer account: String?, isEarlier: Bool) -> Outcome {
+    var told = addressed(to: account)
     told.isAlreadyOwned = isEarlier
     guard let owner = lane.account, owner != account else { return told }
     told.becomeAnothers()

@@ -59,7 +59,7 @@ extension SyncEvent {
   }
 
   /// The event that publishes an outcome.
-  package init(telling outcome: Outcome) {
+  package init(publishing outcome: Outcome) {
     self = outcome.isFulfilled ? .delivered(outcome) : .settled(outcome)
   }
 }

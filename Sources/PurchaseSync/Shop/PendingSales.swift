@@ -270,9 +270,9 @@ extension PendingSales.Pending {
     let published: Outcome
     switch kind {
     case .order: published = outcome
-    case .redemption: published = outcome.told(toBuyer: order.account, isEarlier: outcome.isAlreadyOwned)
+    case .redemption: published = outcome.addressed(toBuyer: order.account, isEarlier: outcome.isAlreadyOwned)
     case .guest:
-      published = outcome.told(toBuyer: nil, isEarlier: answer?.accountToken != order.accountToken)
+      published = outcome.addressed(toBuyer: nil, isEarlier: answer?.accountToken != order.accountToken)
     }
     return published.isFulfilled ? change ?? Sale(published) : Sale(published)
   }

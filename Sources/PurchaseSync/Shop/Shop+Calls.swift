@@ -60,7 +60,7 @@ extension Shop {
     let found = line.endRestore(restore)
     try store.get()
     // Another account may have been signed in since.
-    return found.map { $0.told(to: account) }
+    return found.map { $0.addressed(to: account) }
       .filter { $0.isFulfilled && ($0.lane == .account(account) || $0.lane == .device) }
   }
 

@@ -36,7 +36,7 @@ package final class BackendStore: @unchecked Sendable {
   /// Whether the backend's writes are refused. Guarded by the connection's lock.
   private var refusesWrites = false
   /// The failure of gathered writes whose waiting requests were not informed yet.
-  private var untold: BackendStoreError?
+  private var unpublished: BackendStoreError?
   /// The failure of the last commit, until `abandon`. Guarded by the connection's lock.
   private var broken: BackendStoreError?
   /// The number of gathered changes so far, which is the number of the last one.
@@ -165,8 +165,8 @@ package final class BackendStore: @unchecked Sendable {
   /// Takes the gathered writes, and locks the connection until `commit` on the same thread.
   func take() -> Batch {
     connectionLock.lock()
-    defer { (gathered, gatheredRows, untold) = ([], [], nil) }
-    return Batch(writes: gathered, rows: gatheredRows, through: lastGathered, failure: untold)
+    defer { (gathered, gatheredRows, unpublished) = ([], [], nil) }
+    return Batch(writes: gathered, rows: gatheredRows, through: lastGathered, failure: unpublished)
   }
 
   /// Commits a batch from `take` in one transaction, on the same thread and without the owner's lock. After a failure
@@ -230,7 +230,7 @@ package final class BackendStore: @unchecked Sendable {
       if loss == nil, !refusesWrites, !gatheredRows.isEmpty { loss = broken }
       broken = nil
     }
-    (gathered, untold, cached) = ([], nil, nil)
+    (gathered, unpublished, cached) = ([], nil, nil)
     // Later requests wait for a higher number than those that fail now.
     defer { lastGathered += 1 }
     return lastGathered
@@ -246,7 +246,7 @@ package final class BackendStore: @unchecked Sendable {
       try write(batch)
     } catch {
       cached = nil
-      if hadWaiting || batch.failure != nil { untold = error }
+      if hadWaiting || batch.failure != nil { unpublished = error }
       throw error
     }
   }

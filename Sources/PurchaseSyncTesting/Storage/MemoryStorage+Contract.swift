@@ -217,17 +217,17 @@ extension MemoryStorage: SyncStorage {
       throw error
     }
     var ended: [Tombstone] = []
-    var owesUpdates = false
+    var hasPendingUpdates = false
     ended.reserveCapacity(settled.count)
     for claim in settled {
       guard let record = record(claim.key), let entry = record.entry else { continue }
       let settlement = Settlement(
-        key: claim.key, outcome: claim.outcome, orderNumber: claim.orderNumber, owesFinish: true,
-        isUnseen: true)
+        key: claim.key, outcome: claim.outcome, orderNumber: claim.orderNumber, hasPendingFinish: true,
+        isUnconfirmed: true)
       let tombstone = bury(record, entry, settlement, now: now)
-      if claim.owesUpdate(of: entry) {
+      if claim.hasPendingUpdate(of: entry) {
         oweUpdate(of: claim.key)
-        owesUpdates = true
+        hasPendingUpdates = true
       }
       if let number = tombstone.orderNumber {
         if claim.verdict == .granted || claim.verdict == .duplicate { book.set(.delivered, of: number) }
@@ -236,13 +236,13 @@ extension MemoryStorage: SyncStorage {
       ended.append(tombstone)
     }
     try forgetOldOutcomes()
-    return SettledClaims(ended, owesUpdates: owesUpdates)
+    return SettledClaims(ended, hasPendingUpdates: hasPendingUpdates)
   }
 
   package func tombstone(_ key: EntryKey) -> Tombstone? { record(key)?.tombstone }
 
   package func tombstonesWithDuties() -> [Tombstone] {
-    dutyCount == 0 ? [] : tombstones { $0.isFinishOwed || $0.isUnseen }
+    dutyCount == 0 ? [] : tombstones { $0.isFinishPending || $0.isUnconfirmed }
   }
 
   package func storeAccount(of tombstone: Tombstone) -> String? {
@@ -250,37 +250,41 @@ extension MemoryStorage: SyncStorage {
   }
 
   package func markFinished(_ key: EntryKey) throws(QueueError) {
-    try changeDuties(key) { $0.isFinishOwed = false }
+    try changeDuties(key) { $0.isFinishPending = false }
   }
 
-  package func markSeen(_ key: EntryKey) throws(QueueError) { try changeDuties(key) { $0.isUnseen = false } }
+  package func markConfirmed(_ key: EntryKey) throws(QueueError) {
+    try changeDuties(key) { $0.isUnconfirmed = false }
+  }
 
-  // MARK: Updates that are owed
+  // MARK: Updates that are pending
 
   package func ledgerEpoch() -> String? { epoch }
 
   package func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) {
     self.epoch = epoch
     guard offeringAgain else { return }
-    let known = Set(owed.map(\.key))
-    for tombstone in allTombstones where !known.contains(tombstone.key) { owed.append((tombstone.key, nil)) }
+    let known = Set(pending.map(\.key))
+    for tombstone in allTombstones where !known.contains(tombstone.key) {
+      pending.append((tombstone.key, nil))
+    }
   }
 
   package func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) {
-    if let place = owed.firstIndex(where: { $0.key == transaction.key }) {
-      owed[place].news = transaction
+    if let place = pending.firstIndex(where: { $0.key == transaction.key }) {
+      pending[place].news = transaction
     } else {
-      owed.append((transaction.key, transaction))
+      pending.append((transaction.key, transaction))
     }
   }
 
   package func oweUpdate(of key: EntryKey) {
-    if !owed.contains(where: { $0.key == key }) { owed.append((key, nil)) }
+    if !pending.contains(where: { $0.key == key }) { pending.append((key, nil)) }
   }
 
-  package func queueOwedUpdates(now: Timestamp) -> QueuedUpdates {
+  package func queuePendingUpdates(now: Timestamp) -> QueuedUpdates {
     var queued: [EntryKey] = []
-    while let first = owed.first {
+    while let first = pending.first {
       // Its tombstone may be dropped by now, or its update may be queued already.
       if let record = record(first.key), let tombstone = record.tombstone, let settled = record.settled {
         if record.entry == nil {
@@ -289,9 +293,9 @@ extension MemoryStorage: SyncStorage {
         }
         queued.append(first.key)
       }
-      owed.removeFirst()
+      pending.removeFirst()
     }
-    return QueuedUpdates(queued: queued, areWaiting: !owed.isEmpty)
+    return QueuedUpdates(queued: queued, areWaiting: !pending.isEmpty)
   }
 
   // MARK: Claims of what the device bought

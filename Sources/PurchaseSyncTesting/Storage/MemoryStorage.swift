@@ -20,12 +20,12 @@ package final class MemoryStorage {
   var retry = RetryState()
   var trial: TrialRecord?
   var epoch: String?
-  var owed: [(key: EntryKey, news: StoreTransaction?)] = []
+  var pending: [(key: EntryKey, news: StoreTransaction?)] = []
   var claims: [DeviceAdoption] = []
   /// The queued entries.
   private(set) var queuedCount = 0
   private(set) var quarantinedCount = 0
-  private(set) var unseenCount = 0
+  private(set) var unconfirmedCount = 0
   /// Tombstones with a duty.
   private(set) var dutyCount = 0
   private(set) var lastPlace: Int64 = 0
@@ -111,8 +111,10 @@ package final class MemoryStorage {
   package func copy() -> MemoryStorage {
     let copy = MemoryStorage(limits: limits)
     (copy.book, copy.retry, copy.trial, copy.epoch) = (book, retry, trial, epoch)
-    (copy.owed, copy.claims, copy.lastPlace) = (owed, claims, lastPlace)
-    (copy.queuedCount, copy.quarantinedCount, copy.unseenCount) = (queuedCount, quarantinedCount, unseenCount)
+    (copy.pending, copy.claims, copy.lastPlace) = (pending, claims, lastPlace)
+    (copy.queuedCount, copy.quarantinedCount, copy.unconfirmedCount) = (
+      queuedCount, quarantinedCount, unconfirmedCount
+    )
     (copy.proofs, copy.lastProof, copy.dutyCount) = (proofs, lastProof, dutyCount)
     for (key, record) in records { copy.records[key] = record.copy() }
     copy.buried = buried.compactMap { copy.records[$0.key] }
@@ -230,11 +232,11 @@ package final class MemoryStorage {
   func bury(_ record: Record, _ entry: Entry, _ settlement: Settlement, now: Timestamp) -> Tombstone {
     var tombstone = Tombstone(entry, settlement, note: nil, now: now)
     if let earlier = record.tombstone {
-      tombstone.isFinishOwed = tombstone.isFinishOwed || earlier.isFinishOwed
-      if earlier.isUnseen { unseenCount -= 1 }
+      tombstone.isFinishPending = tombstone.isFinishPending || earlier.isFinishPending
+      if earlier.isUnconfirmed { unconfirmedCount -= 1 }
     }
     if entry.state == .queued { queuedCount -= 1 } else { quarantinedCount -= 1 }
-    if tombstone.isUnseen { unseenCount += 1 }
+    if tombstone.isUnconfirmed { unconfirmedCount += 1 }
     if record.tombstone?.hasDuties == true { dutyCount -= 1 }
     if tombstone.hasDuties { dutyCount += 1 }
     if record.tombstone == nil { buried.append(record) }
@@ -268,11 +270,12 @@ package final class MemoryStorage {
     book.forget(record.key)
   }
 
-  /// The oldest unseen outcomes count as seen while there are too many.
+  /// The oldest unconfirmed outcomes count as seen while there are too many.
   func forgetOldOutcomes() throws(QueueError) {
-    guard unseenCount > limits.unseenOutcomes else { return }
-    for record in buried where unseenCount > limits.unseenOutcomes && record.tombstone?.isUnseen == true {
-      try changeDuties(record.key) { $0.isUnseen = false }
+    guard unconfirmedCount > limits.unconfirmedOutcomes else { return }
+    for record in buried
+    where unconfirmedCount > limits.unconfirmedOutcomes && record.tombstone?.isUnconfirmed == true {
+      try changeDuties(record.key) { $0.isUnconfirmed = false }
     }
   }
 
@@ -280,7 +283,7 @@ package final class MemoryStorage {
     guard let record = record(key), let old = record.tombstone else { throw .unknownEntry(key) }
     var tombstone = old
     change(&tombstone)
-    if old.isUnseen, !tombstone.isUnseen { unseenCount -= 1 }
+    if old.isUnconfirmed, !tombstone.isUnconfirmed { unconfirmedCount -= 1 }
     if old.hasDuties, !tombstone.hasDuties { dutyCount -= 1 }
     record.tombstone = tombstone
     guard tombstone != old, !tombstone.hasDuties, key.leavesNoTombstone else { return }
@@ -291,5 +294,5 @@ package final class MemoryStorage {
 }
 
 extension Tombstone {
-  fileprivate var hasDuties: Bool { isFinishOwed || isUnseen }
+  fileprivate var hasDuties: Bool { isFinishPending || isUnconfirmed }
 }

@@ -63,7 +63,7 @@ struct FinishTable: Hashable {
     switch end {
     case .finished:
       // A redelivery is finished although nothing is pending, and the tombstone may have been dropped since.
-      if try storage.tombstone(key)?.isFinishOwed == true { try storage.markFinished(key) }
+      if try storage.tombstone(key)?.isFinishPending == true { try storage.markFinished(key) }
       return []
     case .notListed: return []
     case .failed:
@@ -103,7 +103,7 @@ struct FinishTable: Hashable {
     _ keys: Set<EntryKey>, account: String?, in storage: some SettlementStorage, now: Timestamp
   ) throws(QueueError) -> (actions: [SyncAction], ended: Int) {
     var (actions, ended): ([SyncAction], Int) = ([], 0)
-    for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishOwed {
+    for tombstone in try storage.tombstonesWithDuties() where tombstone.isFinishPending {
       if keys.contains(tombstone.key) {
         begin(tombstone, now: now, into: &actions)
         continue

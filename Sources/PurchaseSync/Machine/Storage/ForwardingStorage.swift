@@ -180,8 +180,8 @@ extension ForwardingStorage {
     try write { () throws(QueueError) in try base.markFinished(key) }
   }
 
-  package func markSeen(_ key: EntryKey) throws(QueueError) {
-    try write { () throws(QueueError) in try base.markSeen(key) }
+  package func markConfirmed(_ key: EntryKey) throws(QueueError) {
+    try write { () throws(QueueError) in try base.markConfirmed(key) }
   }
 
   package func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError) {
@@ -196,8 +196,8 @@ extension ForwardingStorage {
     try write { () throws(QueueError) in try base.oweUpdate(of: key) }
   }
 
-  package func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
-    try write { () throws(QueueError) in try base.queueOwedUpdates(now: now) }
+  package func queuePendingUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
+    try write { () throws(QueueError) in try base.queuePendingUpdates(now: now) }
   }
 
   package func keepAdoption(of account: String) throws(QueueError) -> DeviceAdoption {

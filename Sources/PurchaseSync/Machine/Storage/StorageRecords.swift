@@ -34,7 +34,7 @@ package struct SettledClaim: Sendable, Hashable {
 
   /// Whether the entry, as it is when the claim is settled, has a proof that was not sent. A newer app receipt does not
   /// count: it does not distinguish an update.
-  package func owesUpdate(of entry: borrowing Entry) -> Bool {
+  package func hasPendingUpdate(of entry: borrowing Entry) -> Bool {
     guard let sent else { return false }
     return entry.payloads.contains { !$0.isAppReceipt && !sent.contains($0) }
   }
@@ -45,15 +45,15 @@ package struct SettledClaims: Sendable, Hashable {
   /// In the order of the claims. A key without an entry has none.
   package var tombstones: [Tombstone]
   /// Whether an update of one of them is pending now.
-  package var owesUpdates: Bool
+  package var hasPendingUpdates: Bool
 
-  package init(_ tombstones: [Tombstone], owesUpdates: Bool) {
+  package init(_ tombstones: [Tombstone], hasPendingUpdates: Bool) {
     self.tombstones = tombstones
-    self.owesUpdates = owesUpdates
+    self.hasPendingUpdates = hasPendingUpdates
   }
 }
 
-/// The result of `queueOwedUpdates`.
+/// The result of `queuePendingUpdates`.
 package struct QueuedUpdates: Sendable, Hashable {
   /// The updates for which there was capacity.
   package var queued: [EntryKey]

@@ -122,7 +122,7 @@ package protocol SettlementStorage: EntryStorage {
   /// Where ids restart (`EntryKey.leavesNoTombstone`), the tombstone goes with its last duty.
   func markFinished(_ key: EntryKey) throws(QueueError)
   /// Drops the tombstone as `markFinished` does.
-  func markSeen(_ key: EntryKey) throws(QueueError)
+  func markConfirmed(_ key: EntryKey) throws(QueueError)
 }
 
 extension SettlementStorage {
@@ -133,7 +133,7 @@ extension SettlementStorage {
 }
 
 /// Updates of settled transactions that the backend has yet to get.
-package protocol OwedUpdateStorage: AnyObject {
+package protocol PendingUpdateStorage: AnyObject {
   /// The epoch of the backend's ledger that was received last; nil before the first reply.
   func ledgerEpoch() throws(QueueError) -> String?
   /// Keeps the backend's epoch. With `offeringAgain`, everything that is settled is pending for the backend as an
@@ -144,7 +144,7 @@ package protocol OwedUpdateStorage: AnyObject {
   /// Records that a settled transaction is offered again, with what is stored of it.
   func oweUpdate(of key: EntryKey) throws(QueueError)
   /// Queues pending updates, oldest first, while there is capacity. They have no proof: the backend asks the store.
-  func queueOwedUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates
+  func queuePendingUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates
 }
 
 /// Accounts that take over what the device bought.
@@ -164,5 +164,5 @@ package protocol AdoptionStorage: AnyObject {
 /// A call that returns is durable. A call that throws has changed nothing. `StorageContractTests` states what an
 /// implementation keeps; the real file (`SyncFile`) and the one in memory (`MemoryStorage`) pass it.
 package protocol SyncStorage: TransactionStorage, LaneStorage, AttemptStorage, QuarantineStorage,
-  SettlementStorage, OwedUpdateStorage, AdoptionStorage
+  SettlementStorage, PendingUpdateStorage, AdoptionStorage
 {}

@@ -4,10 +4,10 @@ import Testing
 
 @testable import PurchaseSync
 
-@Suite struct OwedUpdatesTests {
+@Suite struct PendingUpdatesTests {
   @Test(
     arguments: [
-      // known here, in the file, in the reply; whether something is owed, and whether the app is told
+      // known here, in the file, in the reply; whether something is pending, and whether the app is told
       (nil, nil, "1", false, false),
       ("1", "1", "1", false, false),
       ("1", "1", "2", true, true),
@@ -18,23 +18,23 @@ import Testing
       ("2", "2", "1", true, true),
     ] as [(String?, String?, String, Bool, Bool)])
   func `the stored epoch decides what a reply's epoch means`(
-    here: String?, stored: String?, new: String, isOwed: Bool, isTold: Bool
+    here: String?, stored: String?, new: String, isPending: Bool, isTold: Bool
   ) throws {
     let storage = MemoryStorage()
     if let stored { storage.keepLedgerEpoch(stored, offeringAgain: false) }
-    var updates = OwedUpdates()
+    var updates = PendingUpdates()
     updates.start(epoch: here)
     _ = try updates.queue(in: storage, now: midday, policy: RetryPolicy())
-    #expect(!updates.mayBeOwed)
+    #expect(!updates.mayBePending)
     let actions = try updates.epochArrived(new, in: storage, now: midday)
     #expect(actions == (isTold ? [.emit(.ledgerChanged)] : []))
-    #expect(updates.mayBeOwed == isOwed)
+    #expect(updates.mayBePending == isPending)
     #expect(storage.ledgerEpoch() == new)
   }
 
   @Test func `an endless epoch is stored in part, and still tells a restored backend`() throws {
     let storage = MemoryStorage()
-    var updates = OwedUpdates()
+    var updates = PendingUpdates()
     let endless = String(repeating: "e\u{301}", count: 1_000_000)
     for (epoch, isTold) in [("1" + endless, false), ("1" + endless, false), ("2" + endless, true)] {
       #expect(try updates.epochArrived(epoch, in: storage, now: midday).isEmpty != isTold)
@@ -43,14 +43,14 @@ import Testing
   }
 
   @Test func `a start and a recorded update may leave something to queue`() throws {
-    var updates = OwedUpdates()
+    var updates = PendingUpdates()
     updates.start(epoch: nil)
-    #expect(updates.mayBeOwed)
+    #expect(updates.mayBePending)
     let (queued, retryAt) = try updates.queue(in: MemoryStorage(), now: midday, policy: RetryPolicy())
     #expect(queued.isEmpty && retryAt == nil)
-    #expect(!updates.mayBeOwed)
+    #expect(!updates.mayBePending)
     updates.owe()
-    #expect(updates.mayBeOwed)
+    #expect(updates.mayBePending)
   }
 
   @Test func `updates without capacity are tried again after the backoff ceiling`() throws {
@@ -59,19 +59,19 @@ import Testing
     _ = try run.confirm(key("100"))
     _ = try run.arrive(bought("101", token: 2))
     run.storage.oweUpdate(of: key("100"))
-    var updates = OwedUpdates()
+    var updates = PendingUpdates()
     updates.owe()
     let (queued, retryAt) = try updates.queue(in: run.storage, now: midday, policy: RetryPolicy())
     #expect(queued.isEmpty)
     #expect(retryAt == midday.adding(milliseconds: RetryPolicy().ceilingMilliseconds))
-    #expect(updates.mayBeOwed)
+    #expect(updates.mayBePending)
   }
 
   @Test func `two servers with an epoch each are offered everything at the pace, and a kill loses no offer`()
     throws
   {
     let storage = MemoryStorage()
-    var (updates, now, offers) = (OwedUpdates(), midday, 0)
+    var (updates, now, offers) = (PendingUpdates(), midday, 0)
     updates.start(epoch: nil)
     for turn in 0..<7_200 {
       let actions = try updates.epochArrived("server \(turn % 2)", in: storage, now: now)
@@ -81,7 +81,7 @@ import Testing
     #expect(offers <= CallPace.ledgerOffers.most(within: 7_200_000))
     // The next process knows the earlier epoch: the first reply is a change.
     let stored = try #require(storage.ledgerEpoch())
-    var next = OwedUpdates()
+    var next = PendingUpdates()
     next.start(epoch: stored)
     let other = stored == "server 0" ? "server 1" : "server 0"
     #expect(try next.epochArrived(other, in: storage, now: now) == [.emit(.ledgerChanged)])
@@ -91,7 +91,7 @@ import Testing
     throws
   {
     let storage = MemoryStorage()
-    var updates = OwedUpdates()
+    var updates = PendingUpdates()
     updates.start(epoch: nil)
     for epoch in ["1", "2", "3", "4", "5", "6"] {
       _ = try updates.epochArrived(epoch, in: storage, now: midday)
@@ -101,6 +101,6 @@ import Testing
     #expect(wait > midday)
     _ = try updates.queue(in: storage, now: wait, policy: RetryPolicy())
     #expect(storage.ledgerEpoch() == "6")
-    #expect(!updates.mayBeOwed)
+    #expect(!updates.mayBePending)
   }
 }
