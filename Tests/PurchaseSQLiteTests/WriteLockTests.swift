@@ -85,7 +85,7 @@ import Testing
   private func descriptor(of path: String) -> Int32? {
     var file = stat()
     guard unsafe stat(path, &file) == 0 else { return nil }
-    return (0..<1_024).first { descriptor in
+    return (0..<Int32(clamping: sysconf(Int32(_SC_OPEN_MAX)))).first { descriptor in
       var open = stat()
       return unsafe fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino
     }

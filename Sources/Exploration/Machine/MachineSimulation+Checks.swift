@@ -202,20 +202,6 @@ extension MachineSimulation {
     }
   }
 
-  /// A failure at one request does not end the recovery of a backend that has just answered others.
-  private func noteUnwell(_ process: Process, _ failure: UploadFailure) {
-    if failure.blame == .nothing || process.recoveringSends == 0 { process.isFailing = true }
-  }
-
-  /// The file now holds what the process knows of the backend: the other one reads it before its next request.
-  func shareBackend(of process: Process) {
-    guard process.isAlive, !process.storage.hasStruck else { return }
-    for other in processes where other.phone === process.phone && other.isAlive && other !== process {
-      (other.isFailing, other.recoveringSends) = (process.isFailing, process.recoveringSends)
-      if process.floorOfAll > 0 { other.raiseFloor(to: process.floorOfAll) }
-    }
-  }
-
   func keepFloors(_ failure: UploadFailure, _ upload: Upload, _ process: Process) {
     let asked: Int64
     switch failure {

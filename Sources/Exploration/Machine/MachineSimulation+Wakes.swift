@@ -51,4 +51,20 @@ extension MachineSimulation {
     if bug == .wakeForgotten { return deeds.note() }
     feed(process) { (machine, now) throws(QueueError) in machine.woken(reason, now: now) }
   }
+
+  // MARK: What the processes of a phone know of the backend
+
+  /// A failure at one request does not end the recovery of a backend that has just answered others.
+  func noteUnwell(_ process: Process, _ failure: UploadFailure) {
+    if failure.blame == .nothing || process.recoveringSends == 0 { process.isFailing = true }
+  }
+
+  /// The file now holds what the process knows of the backend: the other one reads it before its next request.
+  func shareBackend(of process: Process) {
+    guard process.isAlive, !process.storage.hasStruck else { return }
+    for other in processes where other.phone === process.phone && other.isAlive && other !== process {
+      (other.isFailing, other.recoveringSends) = (process.isFailing, process.recoveringSends)
+      if process.floorOfAll > 0 { other.raiseFloor(to: process.floorOfAll) }
+    }
+  }
 }
