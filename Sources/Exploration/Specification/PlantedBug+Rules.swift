@@ -26,7 +26,9 @@ extension MachineBug {
 extension EngineBug {
   package var rules: Set<ProtocolRule> {
     switch self {
-    case .sentTwice, .leaseFreedEarly: [.oneInFlight]
+    // The second request may go out when the answer to the first has settled its entries.
+    case .sentTwice: [.oneInFlight, .sendsDurable]
+    case .leaseFreedEarly: [.oneInFlight]
     case .answeredFromCache: [.settlesHeard]
     case .finishBeforeTheReply, .finishInADefer, .cancelledIsUnpaid: [.finishesSettled]
     case .wrongAccountAfterAwait: [.sendsInItsName]
