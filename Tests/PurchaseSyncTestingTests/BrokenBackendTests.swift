@@ -143,10 +143,13 @@ import Testing
 
   @Test func `the rule of each check stands where it says`() throws {
     let document = try JSONValue(json: OpenAPIDocument.json)
+    var found = 0
     for check in ConformanceCheck.all {
       guard case .openAPI(let method, let path, let status) = check.source else { continue }
       let operation = document["paths"]?[path]?[method.lowercased()]
       #expect(operation?["responses"]?["\(status)"] != nil, "\(check.name): \(check.source)")
+      found += 1
     }
+    #expect(found >= 30)
   }
 }

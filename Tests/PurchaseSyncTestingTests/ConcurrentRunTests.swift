@@ -38,7 +38,10 @@ import Testing
   }
 
   @Test func `a backend that forgets at a restart is found by its history`() async throws {
-    let (history, verdict) = try await verdict("forgets-grants-at-restart", kills: 3)
-    #expect(!verdict.contradictions.isEmpty || history.credited.found != history.credited.expected)
+    // Of four rounds the first and the third are killed, so the grants of the second are there to be forgotten. All
+    // requests of a killed round may be refused before the backend is back.
+    let (history, verdict) = try await verdict("forgets-grants-at-restart", kills: 2)
+    #expect(history.kills == 2)
+    #expect(!verdict.contradictions.isEmpty)
   }
 }

@@ -9,7 +9,7 @@ struct ES256KeyTests {
     "04" + "60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6"
     + "7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299"
 
-  @Test func `a public key that differs from the published one`() throws {
+  @Test func `a public key is the published one`() throws {
     let key = try #require(ES256Key(bytes: Self.bytes(secret)))
     #expect(key.publicKey.bytes == Self.bytes(publicPoint))
     #expect(ES256PublicKey(bytes: Self.bytes(publicPoint)) == key.publicKey)
@@ -25,7 +25,7 @@ struct ES256KeyTests {
       "019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083"
     ),
   ])
-  func `a signature that differs from the published one`(message: String, r: String, s: String) throws {
+  func `a signature is the published one`(message: String, r: String, s: String) throws {
     let key = try #require(ES256Key(bytes: Self.bytes(secret)))
     let signature = key.signature(of: Array(message.utf8))
     #expect(signature == Self.bytes(r + s))
@@ -34,14 +34,14 @@ struct ES256KeyTests {
   }
 
   @Test(arguments: [0, 31, 32, 63])
-  func `a changed byte of a signature is accepted`(place: Int) throws {
+  func `a changed byte of a signature is refused`(place: Int) throws {
     let key = try #require(ES256Key(bytes: Self.bytes(secret)))
     var signature = key.signature(of: [1, 2, 3])
     signature[place] ^= 1
     #expect(!key.publicKey.isSignature(signature, of: [1, 2, 3]))
   }
 
-  @Test func `a key that is no number of the curve, or a point beside the curve, is taken`() {
+  @Test func `a key that is no number of the curve, or a point off the curve, is refused`() {
     #expect(ES256Key(bytes: [UInt8](repeating: 0, count: 32)) == nil)
     #expect(ES256Key(bytes: [UInt8](repeating: 0xFF, count: 32)) == nil)
     #expect(ES256Key(bytes: [1]) == nil)

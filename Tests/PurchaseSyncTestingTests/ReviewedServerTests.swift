@@ -18,7 +18,7 @@ struct ReviewedServerTests {
   }
 
   @Test(arguments: [true, false])
-  func `a second server gets a file by its other name`(isSymbolic: Bool) throws {
+  func `a second server does not get a file by its other name`(isSymbolic: Bool) throws {
     let directory = try TemporaryDirectory()
     let (path, other) = (directory.path("a.sqlite"), directory.path("b.sqlite"))
     let first = try open(path)
@@ -31,7 +31,7 @@ struct ReviewedServerTests {
     first.stop()
   }
 
-  @Test func `the clock goes back behind an order that is the last thing in the file`() throws {
+  @Test func `the clock does not go back behind an order that is the last thing in the file`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path("a.sqlite")
     let later = Sample.now.adding(milliseconds: 86_400_000)
@@ -52,7 +52,7 @@ struct ReviewedServerTests {
     server.stop()
   }
 
-  @Test func `an app receipt makes a consumable another thing`() throws {
+  @Test func `an app receipt does not make a consumable another thing`() throws {
     let text = Sample.forge.signedTransaction(Sample.record(), signedAt: Sample.now)
     var signed = VerifiedTransaction(try SignedTransaction(jws: text), askedAt: 0)
     signed.isConsumable = true
@@ -64,7 +64,7 @@ struct ReviewedServerTests {
   }
 
   @Test(arguments: [true, false])
-  func `an account takes a device's purchase by its id alone`(isProven: Bool) throws {
+  func `an account takes a device's purchase with its proof, and not by its id alone`(isProven: Bool) throws {
     var backend = BackendFixture()
     var record = Sample.record("1", product: "pro")
     record.kind = .nonConsumable

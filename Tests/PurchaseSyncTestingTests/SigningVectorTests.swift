@@ -12,7 +12,7 @@ struct SigningVectorTests {
     (long, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
   ])
-  func `a hash that differs from the published one`(message: String, digest: String) {
+  func `a hash is the published one`(message: String, digest: String) {
     #expect(SHA256.digest(Array(message.utf8)) == ES256KeyTests.bytes(digest))
   }
 
@@ -21,7 +21,7 @@ struct SigningVectorTests {
     (long, "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
     ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
   ])
-  func `a name of a key that differs from the published SHA-1`(message: String, digest: String) {
+  func `the name of a key is the published SHA-1`(message: String, digest: String) {
     #expect(SHA1.digest(Array(message.utf8)) == ES256KeyTests.bytes(digest))
   }
 
@@ -31,7 +31,7 @@ struct SigningVectorTests {
     (56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),
     (64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
   ])
-  func `a hash of a message that fills its block`(count: Int, digest: String) {
+  func `a hash of a message that fills its block is the known one`(count: Int, digest: String) {
     #expect(
       SHA256.digest([UInt8](repeating: UInt8(ascii: "a"), count: count)) == ES256KeyTests.bytes(digest))
   }
@@ -51,13 +51,13 @@ struct SigningVectorTests {
       "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
     ),
   ])
-  func `a message's code that differs from the published one`(key: [UInt8], message: String, code: String) {
+  func `a message's code is the published one`(key: [UInt8], message: String, code: String) {
     #expect(
       SHA256.authentication(of: Array(message.utf8), key: key) == ES256KeyTests.bytes(code))
   }
 
   /// `openssl dgst -sha256 -sign` with the key of the test receipts.
-  @Test func `an RSA signature that differs from OpenSSL's`() {
+  @Test func `an RSA signature is that of OpenSSL`() {
     let made = [
       "115eb93ff57903548a57229c8e33a350d9b52cc6df02e7421064b73425cf6066d4365ff84b0e90e2d3cb3c765b357b76",
       "140e7b4d9031dba38c876432c78e9185fb0a2a69105bbe0f4caf2cc9696970e8d5b3228176f87a18d216a85c589a41c8",
@@ -70,7 +70,7 @@ struct SigningVectorTests {
     #expect(signature == ES256KeyTests.bytes(made.joined()))
   }
 
-  @Test func `arithmetic modulo a number that borrows or carries goes wrong`() {
+  @Test func `arithmetic modulo a number is right where it borrows or carries`() {
     // The largest modulus of 128 bits that is odd, and small numbers around its ends.
     let modulus = LargeModulus(LargeNumber(words: [.max, .max]))
     let less = LargeNumber(words: [.max - 1, .max])

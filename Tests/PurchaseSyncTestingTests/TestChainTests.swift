@@ -8,12 +8,12 @@ struct TestChainTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  @Test func `the committed certificate is not the one that the code makes`() throws {
+  @Test func `the committed certificate is the one that the code makes`() throws {
     let file = Self.root.appendingPathComponent("Apple/Certificates/root.cer")
     #expect(try Array(Data(contentsOf: file)) == TestChain.root)
   }
 
-  @Test func `the documented certificate is not the one that the code makes`() throws {
+  @Test func `the documented certificate is the one that the code makes`() throws {
     let page = Self.root.deletingLastPathComponent()
       .appendingPathComponent("Sources/PurchaseSyncTesting/PurchaseSyncTesting.docc/Signatures.md")
     let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
@@ -22,7 +22,7 @@ struct TestChainTests {
   }
 
   @Test(arguments: [TestChain.Purpose.transactions, .receipts])
-  func `a certificate is read otherwise than it was written`(purpose: TestChain.Purpose) throws {
+  func `a certificate is read as it was written`(purpose: TestChain.Purpose) throws {
     let chain = TestChain(purpose, responder: "http://127.0.0.1:8080/store/ocsp")
     let leaf = try #require(ReadCertificate(chain.leaf))
     let intermediate = try #require(ReadCertificate(chain.intermediate))
@@ -35,7 +35,7 @@ struct TestChainTests {
     #expect((leaf.key == nil) == (purpose == .receipts))
   }
 
-  @Test func `one issuer gives a serial number twice`() throws {
+  @Test func `no issuer gives a serial number twice`() throws {
     var names: [[UInt8]: Set<[UInt8]>] = [:]
     for purpose in [TestChain.Purpose.transactions, .receipts] {
       for defect in [nil] + BrokenProof.allCases where defect != .wrongRoot && defect != .pastedRoot {
@@ -51,7 +51,7 @@ struct TestChainTests {
   }
 
   @Test(arguments: [0, 1, 2, 40, 200])
-  func `bytes that are no certificate are read as one`(count: Int) {
+  func `bytes that are no certificate are not read as one`(count: Int) {
     let whole = TestChain.root
     #expect(ReadCertificate(Array(whole.prefix(count))) == nil)
     #expect(ReadCertificate([0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF] + whole.prefix(count)) == nil)
@@ -80,7 +80,7 @@ struct TestChainTests {
     return parts[0].children?.last?[0]?[1]?.tag
   }
 
-  @Test func `the responder does not tell a revoked certificate from a good one`() throws {
+  @Test func `the responder tells a revoked certificate from a good one`() throws {
     let key = TestKeys.intermediate
     let good = OCSPResponder.answer(
       to: Self.question(SerialNumber.leaf(.transactions, nil), issuer: key))
@@ -94,7 +94,7 @@ struct TestChainTests {
     #expect(try Self.state(authority, issuer: TestKeys.root) == 0x80)
   }
 
-  @Test func `a question that is none, or about a stranger's certificate, gets a signed answer`() {
+  @Test func `a question that is none, or about a stranger's certificate, gets no signed answer`() {
     let refusal: [UInt8] = [0x30, 0x03, 0x0A, 0x01, 0x01]
     #expect(OCSPResponder.answer(to: []) == refusal)
     #expect(OCSPResponder.answer(to: [0x30, 0x00]) == refusal)

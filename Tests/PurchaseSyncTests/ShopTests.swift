@@ -23,10 +23,14 @@ import Testing
   }
 
   @Test func `an answer that is lost costs neither the purchase nor a second credit`() async throws {
-    try await BuyingFixture.withShop(.replyLost(path: "/v1/receipts", occurrence: 1)) { _, shop, wallet in
+    try await BuyingFixture.withShop(.replyLost(path: "/v1/receipts", occurrence: 1)) {
+      fixture, shop, wallet in
       let sale = try await shop.purchase("gems", for: "alice")
       #expect(sale.isFulfilled)
       #expect(wallet.products == ["gems"])
+      let backend = try fixture.server.snapshot()
+      #expect(backend.requests["POST /v1/receipts"] == 2, "the first upload's reply is lost")
+      #expect(backend.credits.count == 1)
     }
   }
 
