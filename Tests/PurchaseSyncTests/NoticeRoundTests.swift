@@ -119,4 +119,49 @@ import Testing
     }
     #expect(rounds == ["x", "y"].map { [.findQuestions, .ask($0), .end(isWanted: false)] })
   }
+
+  // MARK: Answers
+
+  private static let document = OrderDocument(
+    number: "1", accountToken: orderToken(1), productID: "gems", quantity: 1, state: .cancelled,
+    createdAt: midday)
+
+  /// The answer, and whether the notice is acknowledged, whether others follow, and how many events come of it: of an
+  /// order that this device made, and of one of the backend's.
+  private static let answers: [(OrderAnswer<OrderDocument?>, Bool, isReachable: Bool, made: Int, Int)] = [
+    (.success(document), true, true, 0, 0), (.success(nil), true, true, 0, 0),
+    (.failure(.tokenRefused), false, true, 0, 0),
+    (.failure(.unreachable(reason: "down")), false, false, 0, 0),
+    (.failure(.unsendable(reason: "long")), false, true, 1, 1),
+    (.failure(.otherProtocol(status: 406, reason: "old")), false, false, 1, 1),
+    (.failure(.refused(status: 422)), true, true, 1, 0),
+  ]
+
+  @Test(arguments: answers)
+  private func `only the backend's own answer to a notice ends it`(
+    answer: OrderAnswer<OrderDocument?>, isAcknowledged: Bool, isReachable: Bool, made: Int, other: Int
+  ) {
+    for (isMadeHere, events) in [(true, made), (false, other)] {
+      let end = NoticeRound.End(of: "1", isMadeHere: isMadeHere, answer)
+      #expect(end.isAcknowledged == isAcknowledged)
+      #expect(end.isReachable == isReachable)
+      #expect((end.event == nil ? 0 : 1) == events)
+    }
+  }
+
+  @Test func `the document of another order changes nothing of this one`() {
+    #expect(NoticeRound.End(of: "1", isMadeHere: false, .success(Self.document)).document == Self.document)
+    #expect(NoticeRound.End(of: "2", isMadeHere: false, .success(Self.document)).document == nil)
+  }
+
+  @Test
+  func `what is published of an order is the device's whole order, or a state that matters to the backend`() {
+    let made = DeviceOrder(
+      number: "1", accountToken: orderToken(1), account: "alice", productID: "gems", quantity: 1,
+      createdAt: midday)
+    #expect(OrderNotice(.open, of: "1", made) == .made(made))
+    #expect(OrderNotice(.open, of: "1", nil) == nil)
+    #expect(OrderNotice(.cancelled, of: "1", nil) == .became(.cancelled, number: "1"))
+    #expect(OrderNotice(.deferred, of: "1", nil) == .became(.deferred, number: "1"))
+  }
 }

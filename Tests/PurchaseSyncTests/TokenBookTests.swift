@@ -49,4 +49,38 @@ import Testing
     dump(book, to: &text)
     #expect(!text.contains("secret"))
   }
+
+  private static let alice = AccountCredential(account: "alice", token: "a")
+  private static let onDevice = BackendSender.device(.simulated, signedIn: alice)
+  private static let byAccount = BackendSender.account(alice, on: .simulated)
+
+  /// What an upload's answer says of a token that was refused before: it is refused, it is taken, or nothing.
+  private static let uploads: [(BackendSender, UploadClassification, after: String?)] = [
+    (byAccount, .verdicts(UploadReply(ledgerEpoch: "e", verdicts: [])), nil),
+    (onDevice, .verdicts(UploadReply(ledgerEpoch: "e", verdicts: [])), nil),
+    (byAccount, .failure(.tokenRefused), "a"), (onDevice, .failure(.tokenRefused), "older"),
+    (byAccount, .failure(.accountRefused), "older"), (onDevice, .failure(.accountRefused), "a"),
+    (onDevice, .failure(.interrupted), "older"),
+    (.device(.simulated, signedIn: nil), .failure(.accountRefused), "older"),
+  ]
+
+  @Test(arguments: uploads)
+  private func `an upload's answer counts for the token that was in it`(
+    sender: BackendSender, answer: UploadClassification, after: String?
+  ) {
+    var book = TokenBook()
+    refuse("older", at: 0, &book)
+    book.answered(answer, to: sender, at: 1)
+    #expect(book.refused(of: "alice") == after)
+  }
+
+  @Test func `an upload of the device goes without a token that is refused for long, and not without others`()
+  {
+    var book = TokenBook()
+    refuse("a", at: 0, &book)
+    #expect(book.forDevice(.token(Self.alice)) == .token(Self.alice))
+    refuse("a", at: Self.hour, &book)
+    #expect(book.forDevice(.token(Self.alice)) == .none)
+    #expect(book.forDevice(.late) == .late)
+  }
 }

@@ -3,6 +3,7 @@
 struct Decisions {
   /// Where the app is: a machine that is made in the background sends nothing either.
   var presence = Presence()
+  var timer: MachineTimer
   var wakes = WakePace()
   var tokens = TokenBook()
   var sheets = OpenSheets()
@@ -12,6 +13,8 @@ struct Decisions {
   var notices = NoticeRound()
   /// Finishes that wait for a call of the store.
   var finishes = FinishCalls()
+
+  init(beginning: ContinuousClock.Instant) { timer = MachineTimer(beginning: beginning) }
 
   /// The file is closed. The next machine finds again what is pending.
   mutating func fileClosed() {

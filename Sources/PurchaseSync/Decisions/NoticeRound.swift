@@ -96,3 +96,50 @@ struct NoticeRound: Hashable {
     }
   }
 }
+
+// MARK: What is sent, and what an answer means
+
+extension OrderNotice {
+  /// Nil for a state that is not the backend's business. `made`: the order, if this device made it.
+  init?(_ state: OrderState, of number: String, _ made: DeviceOrder?) {
+    if let made {
+      self = .made(made)
+    } else if state == .cancelled || state == .deferred {
+      self = .became(state, number: number)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension NoticeRound {
+  /// What follows from the backend's answer to a notice.
+  struct End: Hashable {
+    /// Whether the notice is not pending any more.
+    var isAcknowledged = false
+    /// Whether the backend can be reached for the others.
+    var isReachable = true
+    /// The order as the backend knows it.
+    var document: OrderDocument?
+    var event: SyncEvent?
+
+    init(of number: String, isMadeHere: Bool, _ answer: OrderAnswer<OrderDocument?>) {
+      switch answer {
+      case .success(let known):
+        isAcknowledged = true
+        document = known?.number == number ? known : nil
+      case .failure(.tokenRefused): break
+      // It is about this notice alone.
+      case .failure(.unsendable(let reason)): event = .backendFault(reason: reason)
+      // It is about the versions of app and backend, and not about this order.
+      case .failure(.otherProtocol(_, let reason)):
+        (isReachable, event) = (false, .protocolRefused(reason: reason))
+      case .failure(.refused(let status)):
+        // Final. The order's own transaction is judged by its claim.
+        isAcknowledged = true
+        if isMadeHere { event = .backendFault(reason: "order \(number) was refused with \(status)") }
+      case .failure(.unreachable): isReachable = false
+      }
+    }
+  }
+}

@@ -34,6 +34,37 @@ struct TokenBook: CustomReflectable {
   /// The token of the account that the backend refused last; nil if it took the last one.
   func refused(of account: String) -> String? { rows[.account(account)]?.token }
 
+  /// The backend has answered an upload: that says something about the tokens in it.
+  mutating func answered(_ result: UploadClassification, to sender: BackendSender, at now: Int64) {
+    switch (result, sender) {
+    case (.verdicts, .account(let account, _)), (.verdicts, .device(_, let account?)):
+      ended(.taken, account, at: now)
+    case (.failure(.tokenRefused), .account(let account, _)),
+      (.failure(.accountRefused), .device(_, let account?)):
+      ended(.refused, account, at: now)
+    default: break
+    }
+  }
+
+  /// The backend has answered a request about orders.
+  mutating func answered<Answer>(_ answer: OrderAnswer<Answer>, to account: AccountCredential, at now: Int64)
+  {
+    switch answer {
+    case .success: ended(.taken, account, at: now)
+    case .failure(.tokenRefused): ended(.refused, account, at: now)
+    case .failure: break
+    }
+  }
+
+  /// The backend has answered an adoption.
+  mutating func answered(_ end: AdoptionEnd, to account: AccountCredential, at now: Int64) {
+    switch end {
+    case .taken: ended(.taken, account, at: now)
+    case .failed(.tokenRefused): ended(.refused, account, at: now)
+    case .failed: break
+    }
+  }
+
   /// The backend has answered a request with this credential.
   mutating func ended(_ end: End, _ credential: AccountCredential, at now: Int64) {
     let account = Lane.account(credential.account)
@@ -47,7 +78,11 @@ struct TokenBook: CustomReflectable {
     rows[.account(account)]?.first = last
   }
 
-  /// Whether an upload of the device goes without this credential.
+  /// What an upload of the device takes of the app's answer: no token that is refused for long.
+  func forDevice(_ answer: CredentialAnswer) -> CredentialAnswer {
+    if case .token(let credential) = answer, isRefusedForLong(credential) { .none } else { answer }
+  }
+
   func isRefusedForLong(_ credential: AccountCredential) -> Bool {
     guard let row = rows[.account(credential.account)], row.last - row.first >= Self.patience else {
       return false

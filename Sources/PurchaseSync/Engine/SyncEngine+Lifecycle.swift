@@ -30,26 +30,16 @@ extension SyncEngine {
   }
 
   /// Milliseconds of the monotonic clock since the engine was made.
-  var uptime: Int64 { timer.beginning.duration(to: configuration.system.uptime()).wholeMilliseconds }
+  var uptime: Int64 { decisions.timer.uptime(at: configuration.system.uptime()) }
 
   private func wakeLater() {
-    guard tasks[.wake] == nil, !isShutDown, !isSuspended, let wait = decisions.wakes.wait(at: uptime) else {
-      return
-    }
-    let sleep = configuration.system.sleep
-    tasks[.wake] = Task { [weak self] in
-      do {
-        try await sleep(max(1, wait))
-      } catch {
-        return  // Suspended, or shut down: the foreground, or the next start, is a wake.
-      }
-      await self?.wakePending()
-    }
+    guard tasks[.wake] == nil, isAwake, let wait = decisions.wakes.wait(at: uptime) else { return }
+    set(.wake, in: max(1, wait)) { $0.wakePending() }
   }
 
   private func wakePending() {
-    tasks.ended(.wake)
-    guard !isShutDown, !isSuspended else { return }
+    ended(.wake)
+    guard isAwake else { return }
     for reason in decisions.wakes.due(at: uptime) {
       do throws(SyncError) {
         try wakeNow(reason)
@@ -59,43 +49,6 @@ extension SyncEngine {
     }
     wakeLater()
     changes.send()
-  }
-
-  /// A reader has read most of its events. It gets the outcomes that were dropped, as many as it has capacity for.
-  func announceDropped(to number: Int) {
-    // When the file is open again, all outcomes are announced.
-    guard !isShutDown, open.isOpen else { return }
-    do throws(SyncError) {
-      for outcome in events.unpublished(try unconfirmedOutcomes(), to: number) {
-        emit(SyncEvent(publishing: outcome))
-      }
-    } catch {
-      report(error)
-    }
-  }
-
-  /// Publishes outcomes that the app does not know: another process of this installation brought them, or another
-  /// account is signed in.
-  func announceOutcomes() {
-    do throws(SyncError) {
-      let unpublished = events.unpublished(try unconfirmedOutcomes())
-      for outcome in unpublished.prefix(EventStreams.capacity) { emit(SyncEvent(publishing: outcome)) }
-    } catch {
-      report(error)
-    }
-  }
-
-  /// Publishes what another process has brought. Nothing is sent for it.
-  func lookForOutcomes() {
-    guard !isShutDown, !isSuspended, open.isOpen else { return }
-    announceOutcomes()
-  }
-
-  /// The outcomes that the app has not confirmed, as they are published to the account that is signed in.
-  func unconfirmedOutcomes() throws(SyncError) -> [Outcome] {
-    let account = configuration.currentAccount?()
-    let outcomes = try withFile { (file) throws(QueueError) in try file.unconfirmedOutcomes() }
-    return outcomes.map { $0.addressed(to: account) }
   }
 
   /// Works in the background for so long, or until nothing can be done before that, and suspends again: for a background
@@ -121,7 +74,7 @@ extension SyncEngine {
     var isDone = false
     await wait(before: deadline) {
       guard isWorking(since: visit) else { return false }
-      isDone = isAtRest && (timer.fires.map { $0 > deadline } ?? true)
+      isDone = isAtRest && decisions.timer.isQuiet(until: deadline)
       return !isDone
     }
     guard isWorking(since: visit) else { return isDone }
@@ -130,12 +83,12 @@ extension SyncEngine {
   }
 
   private func isWorking(since visit: Int) -> Bool {
-    visit == decisions.presence.foregrounds && !isSuspended && !isShutDown
+    visit == decisions.presence.foregrounds && isAwake
   }
 
   /// In the foreground: waits for wakes that came too fast. True if nothing is under way then.
   private func hasWoken(before deadline: ContinuousClock.Instant) async -> Bool {
-    await wait(before: deadline) { decisions.wakes.wait(at: uptime) != nil && !isSuspended && !isShutDown }
+    await wait(before: deadline) { decisions.wakes.wait(at: uptime) != nil && isAwake }
     return isAtRest
   }
 
@@ -158,19 +111,16 @@ extension SyncEngine {
     guard !isShutDown else { return }
     decisions.presence.leaves()
     saw(.suspended)
-    open.pair?.machine.suspended()
-    stopTimer()
+    inform { $0.suspended() }
+    stopTimers()
     changes.send()
     // After a foreground and another background, requests in flight have the time of the latter.
     let visit = decisions.presence.foregrounds
     await wait(before: deadline(after: seconds)) {
       decisions.presence.isSuspended(since: visit) && !tasks.isAtRest
     }
-    // A task that ends may begin another one. A foreground that comes in between ends this loop.
-    while decisions.presence.isSuspended(since: visit), let next = tasks.underWay.first {
-      for task in tasks.underWay { task.cancel() }
-      await next.value
-    }
+    // A foreground that comes in between ends this wait.
+    await endTasks { decisions.presence.isSuspended(since: visit) }
     guard decisions.presence.isSuspended(since: visit), !isShutDown else { return }
     decisions.presence.hasLeft()
     closeFile()
@@ -182,26 +132,9 @@ extension SyncEngine {
   /// Whether nothing new is sent: the app is in the background, or on its way there.
   var isSuspended: Bool { decisions.presence.isSuspended }
 
+  /// Whether something new may be sent.
+  var isAwake: Bool { !isShutDown && !isSuspended }
+
   /// Whether no request, listing or finish is under way, and no wake that came too fast is pending. Timers may be set.
   var isAtRest: Bool { tasks.isAtRest && decisions.wakes.wait(at: uptime) == nil }
-
-  /// Ends timers and requests, waits until they have ended, and closes the file: when this returns, another engine can
-  /// open it. Queued entries stay queued.
-  ///
-  /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
-  public func shutdown() async {
-    isShutDown = true
-    saw(.closed(ObjectIdentifier(lateCalls)))
-    stopTimer()
-    changes.send()
-    while let next = tasks.underWay.first {
-      for task in tasks.underWay { task.cancel() }
-      await next.value
-    }
-    await endCalls()
-    guard open.isOpen else { return events.finish() }
-    releaseRequests()
-    events.finish()
-    closeFile()
-  }
 }

@@ -17,12 +17,12 @@ extension SyncEngine {
     switch step {
     case .nothing: return
     case .list: callStore()
-    case .wait(let milliseconds): listLater(milliseconds)
+    case .wait(let milliseconds): set(.listing, in: max(1, milliseconds)) { $0.listWaiting() }
     }
   }
 
   private func callStore() {
-    tasks[.listing] = nil
+    stop(.listing)
     listed.begin()
     saw(.calls(.store))
     let (store, limit) = (ports.store, storeLimit(of: "unfinished"))
@@ -35,18 +35,6 @@ extension SyncEngine {
     }
   }
 
-  private func listLater(_ milliseconds: Int64) {
-    let sleep = configuration.system.sleep
-    tasks[.listing] = Task { [weak self] in
-      do {
-        try await sleep(max(1, milliseconds))
-      } catch {
-        return  // Another timer, or stopped.
-      }
-      await self?.listWaiting()
-    }
-  }
-
   private func listWaiting() {
     guard !isShutDown else { return }
     perform(decisions.listings.momentCame(at: uptime))
@@ -54,7 +42,6 @@ extension SyncEngine {
 
   /// The engine is suspended or shut down: callers that wait for a listing that waits for its moment get none.
   func endListingWait() {
-    tasks[.listing] = nil
     guard decisions.listings.stopped() else { return }
     listed.begin()
     listed.end(nil)
@@ -124,7 +111,7 @@ extension SyncEngine {
   /// Takes transactions, many in one commit. Each lane is looked at once, after the last of them. False if the file
   /// failed: the rest of the list is asked for again, when everything is looked at again.
   private func take(_ transactions: [StoreTransaction], _ intake: inout Intake) -> Bool {
-    open.pair?.machine.holdSends()
+    inform { $0.holdSends() }
     defer { feed(open.generation) { (machine, now) throws(QueueError) in machine.sendHeld(now: now) } }
     var rest = transactions[...]
     while !rest.isEmpty {

@@ -65,11 +65,7 @@ extension SyncEngine {
     saw(.calls(.request(request)))
     let answer = await send(ports.backend, token)
     reportRefusedReplies()
-    switch answer {
-    case .success: tokenEnded(.taken, token)
-    case .failure(.tokenRefused): tokenEnded(.refused, token)
-    case .failure: break
-    }
+    decisions.tokens.answered(answer, to: token, at: uptime)
     return answer
   }
 
@@ -78,7 +74,7 @@ extension SyncEngine {
   /// Sends the states of orders that the backend has not acknowledged: cancelled, deferred, made on this device. They
   /// are pending in the file.
   func sendNotices() {
-    guard decisions.notices.wanted(at: noticeMoment(isAwake: !isShutDown && !isSuspended)) else { return }
+    guard decisions.notices.wanted(at: noticeMoment(isAwake: isAwake)) else { return }
     do throws(SyncError) {
       let pending = try withFile { (file) throws(QueueError) in
         try file.journal.withNotice(limit: .max).map(\.order.number)
@@ -98,7 +94,7 @@ extension SyncEngine {
   private func performRound() async {
     while true {
       do throws(SyncError) {
-        let isAwake = !isShutDown && !isSuspended && !Task.isCancelled
+        let isAwake = isAwake && !Task.isCancelled
         switch decisions.notices.next(at: noticeMoment(isAwake: isAwake)) {
         case .publish(let number):
           decisions.notices.published(isReachable: try await publishNotice(of: number))
@@ -143,9 +139,9 @@ extension SyncEngine {
     guard let row = pending, let state = row.notice else { return true }
     let account = row.order.account
     guard case .token(let token) = await credential(of: account) else { return true }
-    guard !isShutDown, !isSuspended, !Task.isCancelled else { return false }
+    guard isAwake, !Task.isCancelled else { return false }
     let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(number) }
-    guard let notice = Self.notice(of: state, of: number, made) else {
+    guard let notice = OrderNotice(state, of: number, made) else {
       try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number) }
       return true
     }
@@ -153,32 +149,10 @@ extension SyncEngine {
       await $0.publish(notice, of: $1)
     }
     guard !isShutDown, open.isOpen else { return false }
-    var document: OrderDocument?
-    switch answer {
-    case .success(let known): document = known?.number == number ? known : nil
-    case .failure(.tokenRefused): return true
-    case .failure(.unsendable(let reason)):
-      // It is about this notice, which stays pending: the backend can be reached for the others.
-      emit(.backendFault(reason: reason))
-      return true
-    case .failure(.otherProtocol(_, let reason)):
-      // It is about the versions of app and backend, and not about this order, which stays pending.
-      emit(.protocolRefused(reason: reason))
-      return false
-    case .failure(.refused(let status)):
-      // Final. The order's own transaction is judged by its claim.
-      if made != nil { emit(.backendFault(reason: "order \(number) was refused with \(status)")) }
-    case .failure(.unreachable): return false
-    }
-    try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number, document) }
+    let end = NoticeRound.End(of: number, isMadeHere: made != nil, answer)
+    if let event = end.event { emit(event) }
+    guard end.isAcknowledged else { return end.isReachable }
+    try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number, end.document) }
     return true
-  }
-
-  /// Nil for a state that is not the backend's business.
-  private static func notice(
-    of state: OrderState, of number: String, _ made: DeviceOrder?
-  ) -> OrderNotice? {
-    if let made { return .made(made) }
-    return state == .cancelled || state == .deferred ? .became(state, number: number) : nil
   }
 }

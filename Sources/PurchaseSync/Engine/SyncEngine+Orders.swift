@@ -41,16 +41,18 @@ extension SyncEngine {
       try file.reuse(wish, context: context, excluding: decisions.sheets.orders, now: configuration.now())
     }
     if let known { return known }
-    switch configuration.orderPolicy {
-    case .backendOnly: return try await requestedOrder(for: wish, context, within: nil)
-    case .deviceOnly: return try makeOrder(for: wish, context)
-    case .backendFirst(let limit):
-      do throws(SyncError) {
-        return try await requestedOrder(for: wish, context, within: limit)
-      } catch {
-        // A person who gave up buys nothing, and a backend that refuses is obeyed.
-        guard case .backendUnreachable = error, !Task.isCancelled, !isShutDown else { throw error }
-        return try makeOrder(for: wish, context)
+    var making = OrderMaking(configuration.orderPolicy)
+    while true {
+      switch making.step {
+      case .make: return try makeOrder(for: wish, context)
+      case .fail(let error): throw error
+      case .ask(let limit):
+        do throws(SyncError) {
+          if let order = try await requestOnce(for: wish, context, within: limit) { return order }
+          making.wasTaken(isGivenUp: Task.isCancelled || isShutDown)
+        } catch {
+          making.failed(error, isGivenUp: Task.isCancelled || isShutDown)
+        }
       }
     }
   }
@@ -69,19 +71,6 @@ extension SyncEngine {
     return order
   }
 
-  private func requestedOrder(
-    for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
-  ) async throws(SyncError) -> PurchaseOrder {
-    // Another process may take the order of a request that both found unanswered, and an order whose answer was lost may
-    // have expired: then this one asks for another.
-    for _ in 0..<Self.requestsPerOrder {
-      if let order = try await requestOnce(for: wish, context, within: limit) { return order }
-    }
-    throw .backendUnreachable(reason: "each order that was made is taken by another process, or is not open")
-  }
-
-  private static var requestsPerOrder: Int { 8 }
-
   /// Nil if another process has taken the order since, or if it is not open any more.
   private func requestOnce(
     for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
@@ -99,17 +88,15 @@ extension SyncEngine {
       let document = try await call { engine in await engine.documented(wish, key: key, within: limit) }
       guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
       configuration.checkpoint?(.orderReceived)
-      guard document.productID == wish.product, document.quantity == wish.quantity else {
-        throw .backendUnreachable(reason: "it made an order for something else than was asked for")
+      let isOpen = try OrderMaking.check(document, for: wish) { () throws(SyncError) in
+        try withFile { (file) throws(QueueError) in
+          try file.objection(to: document, of: wish.account, isAnswer: true)
+        }
       }
-      guard document.state == .open else {
+      guard isOpen else {
         release(key, isFinal: true)
         return nil
       }
-      let objection = try withFile { (file) throws(QueueError) in
-        try file.objection(to: document, of: wish.account, isAnswer: true)
-      }
-      if let objection { throw .orderUnusable(reason: objection) }
       return try withFile { (file) throws(QueueError) in
         try file.save(
           document, account: wish.account, context: context, answering: key, now: configuration.now())
@@ -117,7 +104,7 @@ extension SyncEngine {
     } catch {
       // There will be no payment, so the capacity is free again. The request stays, and the next call continues it;
       // after a final answer the next call is another request.
-      release(key, isFinal: error.isFinalRefusal)
+      release(key, isFinal: OrderMaking.isFinal(error))
       throw error
     }
   }
@@ -223,12 +210,11 @@ extension SyncEngine {
     defer { callEnded() }
     let number = order.number
     let isTakenBefore = decisions.sheets.came(transaction.key, before: number)
-    let isExisting = try withFile { (file) throws(QueueError) in
-      try file.isExisting(transaction, for: number, isTakenBefore: isTakenBefore)
+    let answer = try withFile { (file) throws(QueueError) in
+      try file.answer(transaction, for: order, isTakenBefore: isTakenBefore)
     }
-    let isPaid = !isExisting && !ExistingPayment.isOver(transaction, for: order)
-    try receive(transaction, storeAccount: nil, paying: isPaid ? number : nil)
-    guard isExisting else { return }
+    try receive(transaction, storeAccount: nil, paying: answer == .payment ? number : nil)
+    guard answer == .earlier else { return }
     let outcomes = try withFile { (file) throws(QueueError) in
       try file.close(number, as: transaction.key)
       try file.ask(about: transaction, for: number, now: configuration.now())
@@ -292,16 +278,6 @@ extension SyncEngine {
       }
       guard let known else { continue }
       _ = try withFile { (file) throws(QueueError) in try file.take([known], account: account) }
-    }
-  }
-}
-
-extension SyncError {
-  /// Whether the backend has answered an order's request, and the answer will stay the same.
-  fileprivate var isFinalRefusal: Bool {
-    switch self {
-    case .backendRefused, .orderUnusable: true
-    default: false
     }
   }
 }

@@ -24,12 +24,14 @@ extension SyncEngine {
       return nil
     }
     let upload: PreparedUpload
-    switch await prepare(entries, in: lane) {
-    case .success(let prepared): upload = prepared
-    case .failure(let failure):
-      uploadEnded(lane, .failure(failure), generation)
-      return .failure(failure)
-    case .storageFailed(let error):
+    do throws(SyncError) {
+      switch try await prepare(entries, in: lane) {
+      case .success(let prepared): upload = prepared
+      case .failure(let failure):
+        uploadEnded(lane, .failure(failure), generation)
+        return .failure(failure)
+      }
+    } catch {
       uploadNotBegun(lane, error, generation)
       return nil
     }
@@ -42,7 +44,7 @@ extension SyncEngine {
     reportRefusedReplies()
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.
     lease.release()
-    tokensEnded(result, of: upload.sender)
+    decisions.tokens.answered(result, to: upload.sender, at: uptime)
     uploadEnded(lane, result, presented: upload.sender.signedIn, generation)
     return result
   }
@@ -96,58 +98,38 @@ extension SyncEngine {
     var sender: BackendSender
   }
 
-  private enum Preparation {
-    case success(PreparedUpload)
-    case failure(UploadFailure)
-    case storageFailed(SyncError)
-  }
-
-  private func prepare(_ entries: [Entry], in lane: Lane) async -> Preparation {
+  private func prepare(
+    _ entries: [Entry], in lane: Lane
+  ) async throws(SyncError) -> Result<PreparedUpload, UploadFailure> {
     let body: StoredUpload
-    do throws(SyncError) {
-      switch try readBody(entries) {
-      case .success(let read): body = read
-      case .failure(let failure): return .failure(failure)
-      }
-    } catch {
-      return .storageFailed(error)
+    switch try readBody(entries) {
+    case .success(let read): body = read
+    case .failure(let failure): return .failure(failure)
     }
-    var sender = BackendSender.device(body.device, signedIn: nil)
+    let choice = SenderChoice(lane: lane, device: body.device)
+    var sender: Result<BackendSender, UploadFailure>?
     if let account = lane.account {
-      let credential = await credential(of: account)
-      guard case .token(let token) = credential else {
-        return .failure(Self.failure(of: credential, in: lane))
-      }
-      sender = .account(token, on: body.device)
+      sender = choice.sender(await credential(of: account), isCancelled: Task.isCancelled)
+      if case .failure(let failure) = sender { return .failure(failure) }
     }
     var request = UploadRequest(device: body.device.id, proofs: body.proofs, claims: body.claims)
     if let missing = body.missing {
       let listed = await proofsFromStore()
-      let proof = listed?[missing.key]
       // The next list ends the wait of what it holds (`SyncMachine.endProofWait`).
       if listed == nil, !Task.isCancelled { listStore() }
-      // An update is already finished at the store, which will not list it again: the backend asks the store by
-      // id. If the store did not answer, conclude nothing.
-      guard proof != nil || missing.isUpdate && listed != nil && !Task.isCancelled else {
-        return .failure(Task.isCancelled ? .interrupted : .proofMissing)
-      }
+      if let failure = missing.failure(in: listed, isCancelled: Task.isCancelled) { return .failure(failure) }
       request = UploadRequest(
-        device: body.device.id, proof: proof.map { ProofDocument($0) }, claims: body.claims)
+        device: body.device.id, proof: listed?[missing.key].map { ProofDocument($0) }, claims: body.claims)
     }
+    if let sender { return sender.map { PreparedUpload(request: request, sender: $0) } }
     // Last: another account may have signed in since.
-    let present =
-      if let asker = lane.asker { await self.present(asker) } else { await self.present(in: lane) }
-    switch present {
-    case .account(let account): sender = .device(body.device, signedIn: account)
-    case .none where lane.asker != nil: return .failure(Self.failure(of: .none, in: lane))
-    case .none: break
-    case .late:
-      // Nothing was sent, and no entry is at fault.
-      return .failure(
-        Task.isCancelled
-          ? .interrupted : .unprepared(reason: "the token of the signed-in account does not come"))
+    var answer = CredentialAnswer.none
+    if let account = lane.asker ?? configuration.currentAccount?() {
+      answer = decisions.tokens.forDevice(await credential(of: account))
     }
-    return .success(PreparedUpload(request: request, sender: sender))
+    return choice.sender(answer, isCancelled: Task.isCancelled).map {
+      PreparedUpload(request: request, sender: $0)
+    }
   }
 
   private func uploadEnded(
@@ -179,12 +161,7 @@ extension SyncEngine {
 
   private static let namelessDevice = "the vault that names this device is locked"
 
-  private enum Reading {
-    case success(StoredUpload)
-    case failure(UploadFailure)
-  }
-
-  private func readBody(_ entries: [Entry]) throws(SyncError) -> Reading {
+  private func readBody(_ entries: [Entry]) throws(SyncError) -> Result<StoredUpload, UploadFailure> {
     var claims: [Claim] = []
     for entry in entries {
       guard let details = EntryDetails(of: entry).known else {
@@ -226,7 +203,7 @@ extension SyncEngine {
   private func adoptionEnd(for account: String) async -> AdoptionEnd {
     let credential = await credential(of: account)
     guard case .token(let token) = credential else {
-      return .failed(Self.failure(of: credential, in: .account(account)))
+      return .failed(credential.failure(in: .account(account), isCancelled: Task.isCancelled))
     }
     let device: DeviceIdentity
     do throws(SyncError) {
@@ -242,11 +219,7 @@ extension SyncEngine {
     let end = await ports.backend.adopt(device, by: token)
     reportRefusedReplies()
     configuration.checkpoint?(.adoptionAnswered)
-    switch end {
-    case .taken: tokenEnded(.taken, token)
-    case .failed(.tokenRefused): tokenEnded(.refused, token)
-    case .failed: break
-    }
+    decisions.tokens.answered(end, to: token, at: uptime)
     return end
   }
 }
@@ -258,6 +231,14 @@ struct StoredUpload {
     var key: EntryKey
     /// It is an update of a settled transaction. If the store does not list it, the backend asks by id.
     var isUpdate: Bool
+
+    /// Why the upload does not go, with what the store lists; nil if the store did not answer: then nothing is concluded. An
+    /// update is finished at the store, which will not list it again: the backend asks the store by id.
+    func failure(in listed: [EntryKey: Payload]?, isCancelled: Bool) -> UploadFailure? {
+      if listed?[key] != nil { return nil }
+      if isCancelled { return .interrupted }
+      return isUpdate && listed != nil ? nil : .proofMissing
+    }
   }
 
   var device: DeviceIdentity

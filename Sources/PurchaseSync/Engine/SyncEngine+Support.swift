@@ -30,7 +30,7 @@ extension SyncEngine {
     try withFile { (file) throws(QueueError) in
       _ = try file.queue.discard(key, by: person, reason: reason, now: now)
     }
-    open.pair?.machine.discarded(key)
+    inform { $0.discarded(key) }
     saw(.discarded(key))
     listStore()
   }

@@ -19,17 +19,16 @@ public actor SyncEngine {
   let meter: Meter
   /// Calls of the app's code, the store and the backend that have not returned in time.
   let lateCalls = LateCalls()
-  var open: OpenFile
-  var decisions = Decisions()
+  private(set) var open: OpenFile
+  var decisions: Decisions
   var events = EventStreams()
   /// What is under way, and the timers by name.
-  var tasks = TaskBag<Timer>()
-  var calls = CallerRequests()
-  var timer: MachineTimer
+  private(set) var tasks = TaskBag<Timer>()
+  private var calls = CallerRequests()
   /// Says that work, a timer or a wake has ended, or that the app came or went.
   let changes = ChangeSignal()
   var listed = ListingCallers()
-  var isShutDown = false
+  private(set) var isShutDown = false
 
   /// `wake` waits for the moment of wakes that came too fast, `listing` for the moment of a listing that was asked for too
   /// soon or that repeats one that failed.
@@ -41,7 +40,7 @@ public actor SyncEngine {
   ) {
     self.configuration = configuration
     meter = Meter(configuration)
-    timer = MachineTimer(beginning: configuration.system.uptime())
+    decisions = Decisions(beginning: configuration.system.uptime())
     var setup = configuration.queueSetup
     setup.changes = meter.changes
     open = OpenFile(QueueSession(setup, now: configuration.now))
@@ -82,106 +81,284 @@ public actor SyncEngine {
     try await engine.start()
     return engine
   }
+}
 
-  // MARK: Transactions and outcomes
+// MARK: The file and its machine
 
-  /// Takes a transaction from the store. When this returns, it is durable; if it throws, it is not, and the store
-  /// will deliver it again.
-  public func receive(_ transaction: StoreTransaction) throws(SyncError) {
-    try receive(transaction, storeAccount: nil)
+extension SyncEngine {
+  /// Opens the file and starts a machine, which takes up everything that an earlier one left undone.
+  func openFile() throws(SyncError) {
+    closeFile()
+    do throws(SyncError) {
+      try openOnce()
+    } catch {
+      // Damage behind the header is known by now: the second opening salvages the rows that can be read.
+      guard case .queue(let cause) = error, cause.asksForReopening else { throw error }
+      try openOnce()
+    }
   }
 
-  func receive(
-    _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false,
-    paying order: String? = nil, user: AppUser? = nil
-  ) throws(SyncError) {
-    configuration.checkpoint?(.transactionArrived)
-    decisions.presence.callBegins()
-    defer { callEnded() }
-    decisions.tray.arrives(transaction.key)
-    var user = user ?? self.user(of: transaction)
-    user.paidOrder = order
-    let arrival = user
-    let interval = meter.begin(.receive)
-    do throws(SyncError) {
-      try noteArrival(of: transaction)
-      perform(
-        try step { (machine, now) throws(QueueError) in
-          try machine.transactionArrived(
-            transaction, storeAccount: storeAccount, user: arrival, isRestored: isRestored, now: now)
-        })
-      meter.end(interval, reason: "stored")
+  private func openOnce() throws(SyncError) {
+    let configuration = self.configuration
+    let seed = configuration.system.random()
+    do throws(QueueError) {
+      let makeName = configuration.system.uuid
+      let file = try SyncFile(
+        queue: open.session.open(), newIdentity: { DeviceIdentity(from: makeName) })
+      open.open(
+        file,
+        SyncMachine(
+          storage: file, policy: configuration.retry, appVersion: configuration.appVersion, seed: seed))
     } catch {
-      meter.end(interval, reason: "refused")
-      switch error {
-      case .queue(.queueFull):
-        overflows(transaction.key, error)
-        feed(open.generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
-      case .queue(.invalid): break
-      // The file failed: the store has it still.
-      default: storeKeepsMore()
-      }
+      closeFile()
+      throw .queue(error)
+    }
+    for failure in configuration.marks.markFiles(of: configuration.path) {
+      configuration.diagnostics?(failure)
+    }
+    if isSuspended { inform { $0.suspended() } }
+    if let salvage = open.file?.queue.salvage {
+      meter.count(.lost, salvage.lostEntries ?? 0)
+      emit(.recovered(salvage))
+    }
+    do throws(SyncError) {
+      perform(try step { (machine, now) throws(QueueError) in try machine.started(now: now) })
+      if let file = open.file { try withFile { (_) throws(QueueError) in try sawFile(file) } }
+    } catch {
+      // A machine that has not started takes no events: the next call opens the file again.
+      closeFile()
       throw error
     }
-    decisions.tray.stored(CollectionOfOne(transaction.key))
   }
 
-  /// The person who uses the app now, and for whom unclaimed purchases are.
-  var user: AppUser {
-    var user = AppUser(account: configuration.currentAccount?(), policy: configuration.unclaimed)
-    user.isAskedAboutTokens = configuration.accountForToken != nil
-    return user
+  /// Closes the file; the next call opens it again.
+  func closeFile() {
+    open.close()
+    decisions.fileClosed()
   }
 
-  /// The app has fulfilled, or shown, this outcome: it is not reported again. If it has changed since, such as by a
-  /// refund, the later one is still reported.
-  public func confirm(_ outcome: Outcome) throws(SyncError) {
-    // If it cannot be stored, the outcome is published again.
-    defer { events.forget(outcome) }
-    if outcome.isAlreadyOwned, let number = outcome.orderNumber {
-      return try withFile { (file) throws(QueueError) in try file.confirmOwned(number) }
+  /// A call that used the file has ended. When it was the outermost one, and the app is in the background, the file is
+  /// closed. Everything that uses the file is such a call; one of several steps is one as a whole, so that it opens the file
+  /// once.
+  func callEnded() {
+    decisions.presence.callEnds()
+    closeInBackground()
+  }
+
+  private func closeInBackground() {
+    if open.isOpen, decisions.presence.closesFile { closeFile() }
+  }
+
+  /// The open file. Opening it again after damage may have failed: then it is tried again here.
+  func file() throws(SyncError) -> SyncFile {
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    if !open.isOpen {
+      decisions.presence.callBegins()
+      // The caller uses the file, and closes it.
+      defer { decisions.presence.callEnds() }
+      try openFile()
+      // The store may deliver again transactions that this file lacks, and pending finishes are repeated.
+      listStore()
     }
-    perform(
-      try step { (machine, now) throws(QueueError) in try machine.outcomeConfirmed(outcome, now: now) })
-    configuration.checkpoint?(.outcomeSeen)
+    guard let file = open.file else { throw .queue(.closed(path: configuration.path)) }
+    return file
   }
 
-  /// As `confirm(_:)` for several outcomes, in one commit: after many purchases that is much faster. If it throws, none
-  /// of them is confirmed.
-  public func confirm(all outcomes: [Outcome]) throws(SyncError) {
-    guard !outcomes.isEmpty else { return }
-    // If they cannot be stored, they are published again.
-    defer { for outcome in outcomes { events.forget(outcome) } }
+  /// One event, one call of the machine. Throws after `shutdown`: nothing would be durable. The call ends when its actions
+  /// are performed.
+  func step<R>(
+    _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> R
+  ) throws(SyncError) -> R {
+    do throws(SyncError) {
+      _ = try file()
+      guard var machine = open.pair?.machine else { throw .queue(.closed(path: configuration.path)) }
+      let now = configuration.now()
+      machine.uptime = uptime
+      do throws(QueueError) {
+        defer { open.pair?.machine = machine }
+        return try event(&machine, now)
+      } catch {
+        throw failed(error)
+      }
+    } catch {
+      closeInBackground()
+      throw error
+    }
+  }
+
+  /// Several events in one commit. If it throws, none of them has happened, in the file or in the machine. Sending is
+  /// to follow the commit: call `holdSends` first if an event may send.
+  func stepInOneCommit<R>(
+    _ events: (inout SyncMachine<SyncFile>, SyncFile, Timestamp) throws(QueueError) -> R
+  ) throws(QueueError) -> R {
+    guard !isShutDown, let pair = open.pair else { throw .closed(path: configuration.path) }
+    var machine = pair.machine
+    let now = configuration.now()
+    machine.uptime = uptime
+    let result = try pair.file.queue.inOneCommit { () throws(QueueError) in
+      try events(&machine, pair.file, now)
+    }
+    open.pair?.machine = machine
+    return result
+  }
+
+  /// An event that has no actions, and that a closed file need not know.
+  func inform(_ event: (inout SyncMachine<SyncFile>) -> Void) {
+    guard var machine = open.pair?.machine else { return }
+    event(&machine)
+    open.pair?.machine = machine
+  }
+
+  /// Reads or changes the file without the machine.
+  func withFile<R>(_ body: (SyncFile) throws(QueueError) -> R) throws(SyncError) -> R {
     decisions.presence.callBegins()
     defer { callEnded() }
-    _ = try file()
+    let file = try self.file()
     do throws(QueueError) {
-      let actions = try stepInOneCommit { (machine, file, now) throws(QueueError) -> [SyncAction] in
-        var actions: [SyncAction] = []
-        for outcome in outcomes {
-          if outcome.isAlreadyOwned, let number = outcome.orderNumber {
-            try file.confirmOwned(number)
-          } else {
-            actions += try machine.outcomeConfirmed(outcome, now: now)
-          }
-        }
-        return actions
-      }
-      perform(actions)
+      return try body(file)
     } catch {
       throw failed(error)
     }
-    for _ in outcomes { configuration.checkpoint?(.outcomeSeen) }
   }
 
-  /// The events from now on, after the outcomes that are still unconfirmed. Several streams can be open; each gets every
-  /// event, and each outcome once, unless it changes. The first one begins with the latest 64 events from before it, the
-  /// start included.
-  public func eventStream() throws(SyncError) -> AsyncStream<SyncEvent> {
-    events.open(replaying: try unconfirmedOutcomes()) { [weak self] number in
-      Task { await self?.closeStream(number) }
-    } onRoom: { [weak self] number in
-      Task { await self?.announceDropped(to: number) }
+  /// A damaged or replaced file is opened again by the next call, or by the timer if no call comes. The next machine
+  /// sends again what was in flight; answers to requests of this one are ignored.
+  func failed(_ error: QueueError) -> SyncError {
+    if error.asksForReopening, open.isOpen {
+      closeFile()
+      lookAgain()
     }
+    return .queue(error)
+  }
+
+  /// Feeds the result of a request of that generation to the machine. No caller waits, so a storage error is reported,
+  /// and everything is looked at again later.
+  func feed(
+    _ generation: Int, _ event: (inout SyncMachine<SyncFile>, Timestamp) throws(QueueError) -> [SyncAction]
+  ) {
+    // After `shutdown`, the entry is in the file and is sent at the next start. The machine does not know requests of an
+    // earlier one.
+    guard !isShutDown, open.isOpen(as: generation) else { return }
+    do throws(SyncError) {
+      perform(try step(event))
+    } catch {
+      report(error)
+      lookAgain()
+    }
+  }
+
+  /// A request was cancelled on the way to the background, and the foreground is back already: it is sent again now.
+  func interrupted(_ generation: Int) {
+    guard !isSuspended else { return }
+    feed(generation) { (machine, now) throws(QueueError) in machine.timerFired(now: now) }
+  }
+
+  /// Performs actions in their order. Actions that come up on the way are appended: performing one may feed the
+  /// machine. In the background nothing is started: the machine of the foreground asks again.
+  func perform(_ actions: [SyncAction]) {
+    decisions.presence.callBegins()
+    defer { callEnded() }
+    let generation = open.generation
+    let isPerforming = !open.worklist.isEmpty
+    open.worklist += actions.map { (generation, $0) }
+    // The call that is performing goes on with them.
+    guard !isPerforming else { return }
+    var next = 0
+    while next < open.worklist.count {
+      perform(open.worklist[next].action, of: open.worklist[next].generation)
+      next += 1
+    }
+    open.worklist.removeAll(keepingCapacity: true)
+    beginFinishes()
+  }
+}
+
+// MARK: What is under way
+
+extension SyncEngine {
+  /// Starts a task that `shutdown` cancels; after it, nothing is started.
+  func run(_ body: @escaping @Sendable (SyncEngine) async -> Void) {
+    guard !isShutDown else { return }
+    tasks.add { number in
+      Task {
+        await body(self)
+        self.ended(number)
+      }
+    }
+  }
+
+  private func ended(_ number: Int) {
+    tasks.ended(number)
+    // A suspended app has seconds, and its file is about to be closed: the next pause in the foreground does it.
+    guard tasks.isAtRest else { return }
+    if !isSuspended { maintain() }
+    changes.send()
+  }
+
+  /// Sets a timer that `fires`. It takes the place of an earlier one of that name.
+  func set(
+    _ name: Timer, in milliseconds: Int64, fires: @escaping @Sendable (isolated SyncEngine) -> Void
+  ) {
+    let sleep = configuration.system.sleep
+    tasks[name] = Task { [weak self] in
+      do {
+        try await sleep(milliseconds)
+      } catch {
+        return  // Stopped, or set again.
+      }
+      if let self { await fires(self) }
+    }
+  }
+
+  func stop(_ name: Timer) { tasks[name] = nil }
+
+  /// The timer has fired.
+  func ended(_ name: Timer) { tasks.ended(name) }
+
+  /// Cancels what is under way, and waits until it has ended, as long as this holds. A task that ends may begin another one.
+  func endTasks(while isWanted: () -> Bool) async {
+    while isWanted(), let next = tasks.underWay.first {
+      for task in tasks.underWay { task.cancel() }
+      await next.value
+    }
+  }
+
+  /// Runs a request for a caller. `shutdown` cancels it; after `shutdown` none is begun.
+  func call<Answer: Sendable>(
+    _ body: @escaping @Sendable (SyncEngine) async -> Result<Answer, SyncError>
+  ) async throws(SyncError) -> Answer {
+    guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
+    let task = Task { await body(self) }
+    let number = calls.begins(cancel: { task.cancel() }, end: { _ = await task.value })
+    defer { calls.ended(number) }
+    return try await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }.get()
+  }
+
+  /// Ends the requests of all callers. When this returns, nothing is sent for them any more.
+  func endCalls() async {
+    let underWay = calls.underWay
+    for call in underWay { call.cancel() }
+    for call in underWay { await call.end() }
+  }
+
+  /// Ends timers and requests, waits until they have ended, and closes the file: when this returns, another engine can
+  /// open it. Queued entries stay queued.
+  ///
+  /// A call that ignores its cancellation (of the store, or the app's own credentials or transport) is left behind.
+  public func shutdown() async {
+    isShutDown = true
+    saw(.closed(ObjectIdentifier(lateCalls)))
+    stopTimers()
+    changes.send()
+    await endTasks { true }
+    await endCalls()
+    guard open.isOpen else { return events.finish() }
+    releaseRequests()
+    events.finish()
+    closeFile()
   }
 }

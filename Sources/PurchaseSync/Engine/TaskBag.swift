@@ -37,22 +37,28 @@ struct TaskBag<Name: Hashable & Sendable> {
   }
 }
 
-/// When the machine is fed next. The earliest moment counts, by the monotonic clock: after a jump of the wall clock, the moment
-/// of an earlier timer says nothing about when it fires.
-struct MachineTimer {
-  /// When the engine was made, for the paces.
-  let beginning: ContinuousClock.Instant
-  /// Nil if no moment is awaited.
-  private(set) var fires: ContinuousClock.Instant?
-
-  init(beginning: ContinuousClock.Instant) { self.beginning = beginning }
-
-  /// False if an earlier moment is awaited.
-  mutating func isSet(to moment: ContinuousClock.Instant) -> Bool {
-    if let fires, fires <= moment { return false }
-    fires = moment
-    return true
+/// The requests that callers outside wait for.
+struct CallerRequests {
+  struct Request: Sendable {
+    var cancel: @Sendable () -> Void
+    /// Returns when it has ended.
+    var end: @Sendable () async -> Void
   }
 
-  mutating func ended() { fires = nil }
+  private var requests: [Int: Request] = [:]
+  private var next = 0
+
+  /// Oldest first.
+  var underWay: [Request] { requests.keys.sorted().compactMap { requests[$0] } }
+
+  /// Returns the request's number.
+  mutating func begins(
+    cancel: @escaping @Sendable () -> Void, end: @escaping @Sendable () async -> Void
+  ) -> Int {
+    next += 1
+    requests[next] = Request(cancel: cancel, end: end)
+    return next
+  }
+
+  mutating func ended(_ number: Int) { requests[number] = nil }
 }

@@ -2,20 +2,18 @@ import PurchaseQueue
 
 /// Orders that the store answered with a transaction that was made before them.
 extension SyncFile {
-  /// Whether the store answered the payment of this order with a transaction that was made before it.
-  /// `isTakenBefore`: the transaction did not come after this process handed out the order.
-  func isExisting(
-    _ transaction: StoreTransaction, for number: String, isTakenBefore: Bool
-  ) throws(QueueError) -> Bool {
-    let key = transaction.key
-    guard let row = try journal.row(number: number), row.boundTo != key else { return false }
-    let sharing = try journal.rows(TokenQuery(row.order.accountToken, limit: 2))
-    return ExistingPayment(
-      transaction: transaction, order: row.order, boundTo: try knownTransaction(key)?.orderNumber,
-      isTakenBefore: isTakenBefore, isSettled: try queue.tombstone(key) != nil,
-      isTokenShared: sharing.count > 1,
-      isDeviceMade: row.maker == .device
-    ).isExisting
+  /// What the store's answer to the payment of the order is. `isTakenBefore`: the transaction did not come after this
+  /// process handed out the order.
+  func answer(
+    _ transaction: StoreTransaction, for order: PurchaseOrder, isTakenBefore: Bool
+  ) throws(QueueError) -> SheetAnswer.Kind {
+    var answer = SheetAnswer(transaction: transaction, order: order)
+    answer.known = try journal.row(number: order.number)
+    guard let known = answer.known else { return answer.kind }
+    answer.boundTo = try knownTransaction(transaction.key)?.orderNumber
+    (answer.isTakenBefore, answer.isSettled) = (isTakenBefore, try queue.tombstone(transaction.key) != nil)
+    answer.isTokenShared = try journal.rows(TokenQuery(known.order.accountToken, limit: 2)).count > 1
+    return answer.kind
   }
 
   /// Keeps that the order's outcome is that of an earlier transaction. If that is settled, and it is known whether it is

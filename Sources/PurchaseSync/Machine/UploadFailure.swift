@@ -1,7 +1,7 @@
 package import PurchaseQueue
 
 /// Why an upload brought no verdicts, and what that means for its lane. None of them is final.
-package enum UploadFailure: Hashable, Sendable {
+package enum UploadFailure: Error, Hashable {
   /// No answer, or none of the protocol: the lane waits. `retryAfterMilliseconds` is the Retry-After, if there is one.
   case retry(reason: String, retryAfterMilliseconds: Int64?)
   /// The backend failed while it worked on the request (500, 501): as `retry`, but what is in it may be the cause.

@@ -245,7 +245,7 @@ extension PendingSales.Pending {
   /// When the order's plan takes the place of the one that runs, if the store has answered with that one.
   private var changesAt: Timestamp? {
     guard kind != .redemption, let order, let answer else { return nil }
-    return ExistingPayment.change(answer, answering: order)
+    return SheetAnswer.change(answer, answering: order)
   }
 
   /// Whether the outcome is the sale's. That of another account's purchase names no order.

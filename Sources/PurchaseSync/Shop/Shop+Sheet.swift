@@ -48,7 +48,7 @@ extension Shop {
     let (name, order, kind, engine) = (checkout.name, checkout.order, checkout.kind, checkout.engine)
     if kind != .redemption {
       // With one token for each account, an earlier purchase of the account has the order's token, too.
-      let isOver = ExistingPayment.isOver(transaction, for: order)
+      let isOver = SheetAnswer.isOver(transaction, for: order)
       if isOver || transaction.accountToken != order.accountToken { beginAftermath() }
       if isOver { return try await answeredOver(checkout, with: transaction) }
     }
@@ -106,7 +106,7 @@ extension Shop {
   private func payment(of checkout: Checkout) async throws(SyncError) -> Payment {
     let (name, order, engine) = (checkout.name, checkout.order, checkout.engine)
     let listed = await look(engine)
-    let own = listed?.transactions.first { ExistingPayment.isNew($0, of: order) }
+    let own = listed?.transactions.first { SheetAnswer.isNew($0, of: order) }
     if let sale = own.map({ sales.answered(name, with: $0) }) ?? sales.known(name) {
       return .ended(sale)
     }

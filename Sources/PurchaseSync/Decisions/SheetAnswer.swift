@@ -1,42 +1,63 @@
 import PurchaseQueue
 
-/// The store's answer to the payment of an order: a new transaction, or one that was made before the order.
-struct ExistingPayment {
+/// The transaction with which the store has answered the payment of an order.
+///
+/// ```
+///                       the journal has the order, and what is known or the clocks
+///                       say that the transaction was made before it
+///             ┌──────────────────────────────────────────────▶ earlier   (its outcome is the order's, too)
+///   answer ───┤ it gave nothing any more when the order was made
+///             ├──────────────────────────────────────────────▶ over      (the order's own is still to come, if any)
+///             │ otherwise
+///             └──────────────────────────────────────────────▶ payment   (it is bound to the order)
+/// ```
+struct SheetAnswer {
+  enum Kind: Hashable { case payment, earlier, over }
+
   var transaction: StoreTransaction
+  /// As the sheet got it.
   var order: PurchaseOrder
+  /// The order in the journal; nil if it is not there.
+  var known: OrderRow?
   /// The order that the transaction is bound to; nil if it is bound to none.
   var boundTo: String?
   /// Whether the transaction did not come after this process handed out the order.
-  var isTakenBefore: Bool
+  var isTakenBefore = false
   /// Whether the transaction is settled.
-  var isSettled: Bool
+  var isSettled = false
   /// Other orders have the token of the order: it is the account's.
-  var isTokenShared: Bool
-  /// A device made the order, so its time may be that of the device's clock.
-  var isDeviceMade: Bool
+  var isTokenShared = false
+
+  var kind: Kind {
+    if let known, known.boundTo != transaction.key, isEarlier(than: known) { return .earlier }
+    return Self.isOver(transaction, for: order) ? .over : .payment
+  }
 
   /// What is known counts before what the clocks say.
-  var isExisting: Bool {
-    if boundTo == order.number { return false }
+  private func isEarlier(than known: OrderRow) -> Bool {
+    if boundTo == known.order.number { return false }
     // What is over answers no payment: the order's own transaction is still to come, or nothing was charged.
-    if Self.isOver(transaction, for: order) { return false }
-    if transaction.accountToken == order.accountToken { return hasOrdersToken }
+    if Self.isOver(transaction, for: known.order) { return false }
+    if transaction.accountToken == known.order.accountToken { return hasAccountsToken(known) }
     if boundTo != nil || isTakenBefore && isSettled { return true }
     // With another token than the order's, a payment after the order is new: an app's own token was in it.
-    if transaction.accountToken != nil { return transaction.purchasedAt < order.createdAt }
+    if transaction.accountToken != nil { return transaction.purchasedAt < known.order.createdAt }
     // Without a token only the times decide.
-    return isOlder(by: MatchWindow().toleranceMilliseconds)
+    return isOlder(than: known, by: MatchWindow().toleranceMilliseconds)
   }
 
   /// With a token for each account, an earlier purchase of the account has it, too.
-  private var hasOrdersToken: Bool {
+  private func hasAccountsToken(_ known: OrderRow) -> Bool {
     if isTakenBefore, isSettled || boundTo != nil { return true }
     let window = MatchWindow()
-    return isOlder(by: isTokenShared ? window.toleranceMilliseconds : window.tokenToleranceMilliseconds)
+    return isOlder(
+      than: known, by: isTokenShared ? window.toleranceMilliseconds : window.tokenToleranceMilliseconds)
   }
 
-  private func isOlder(by tolerance: Int64) -> Bool {
-    !isDeviceMade && transaction.purchasedAt.adding(milliseconds: tolerance) < order.createdAt
+  /// The time of an order that the device made may be that of the device's clock.
+  private func isOlder(than known: OrderRow, by tolerance: Int64) -> Bool {
+    known.maker != .device
+      && transaction.purchasedAt.adding(milliseconds: tolerance) < known.order.createdAt
   }
 
   /// Whether the store has answered the payment of an order with something that gave nothing any more when the order was

@@ -1,0 +1,93 @@
+import PurchaseQueue
+
+/// What comes from the store, and what the app has confirmed.
+extension SyncEngine {
+  /// Takes a transaction from the store. When this returns, it is durable; if it throws, it is not, and the store
+  /// will deliver it again.
+  public func receive(_ transaction: StoreTransaction) throws(SyncError) {
+    try receive(transaction, storeAccount: nil)
+  }
+
+  func receive(
+    _ transaction: StoreTransaction, storeAccount: String?, isRestored: Bool = false,
+    paying order: String? = nil, user: AppUser? = nil
+  ) throws(SyncError) {
+    configuration.checkpoint?(.transactionArrived)
+    decisions.presence.callBegins()
+    defer { callEnded() }
+    decisions.tray.arrives(transaction.key)
+    var user = user ?? self.user(of: transaction)
+    user.paidOrder = order
+    let arrival = user
+    let interval = meter.begin(.receive)
+    do throws(SyncError) {
+      try noteArrival(of: transaction)
+      perform(
+        try step { (machine, now) throws(QueueError) in
+          try machine.transactionArrived(
+            transaction, storeAccount: storeAccount, user: arrival, isRestored: isRestored, now: now)
+        })
+      meter.end(interval, reason: "stored")
+    } catch {
+      meter.end(interval, reason: "refused")
+      switch error {
+      case .queue(.queueFull):
+        overflows(transaction.key, error)
+        feed(open.generation) { (machine, now) throws(QueueError) in machine.capacityLacked(now: now) }
+      case .queue(.invalid): break
+      // The file failed: the store has it still.
+      default: storeKeepsMore()
+      }
+      throw error
+    }
+    decisions.tray.stored(CollectionOfOne(transaction.key))
+  }
+
+  /// The person who uses the app now, and for whom unclaimed purchases are.
+  var user: AppUser {
+    var user = AppUser(account: configuration.currentAccount?(), policy: configuration.unclaimed)
+    user.isAskedAboutTokens = configuration.accountForToken != nil
+    return user
+  }
+
+  /// The app has fulfilled, or shown, this outcome: it is not reported again. If it has changed since, such as by a
+  /// refund, the later one is still reported.
+  public func confirm(_ outcome: Outcome) throws(SyncError) {
+    // If it cannot be stored, the outcome is published again.
+    defer { events.forget(outcome) }
+    if outcome.isAlreadyOwned, let number = outcome.orderNumber {
+      return try withFile { (file) throws(QueueError) in try file.confirmOwned(number) }
+    }
+    perform(
+      try step { (machine, now) throws(QueueError) in try machine.outcomeConfirmed(outcome, now: now) })
+    configuration.checkpoint?(.outcomeSeen)
+  }
+
+  /// As `confirm(_:)` for several outcomes, in one commit: after many purchases that is much faster. If it throws, none
+  /// of them is confirmed.
+  public func confirm(all outcomes: [Outcome]) throws(SyncError) {
+    guard !outcomes.isEmpty else { return }
+    // If they cannot be stored, they are published again.
+    defer { for outcome in outcomes { events.forget(outcome) } }
+    decisions.presence.callBegins()
+    defer { callEnded() }
+    _ = try file()
+    do throws(QueueError) {
+      let actions = try stepInOneCommit { (machine, file, now) throws(QueueError) -> [SyncAction] in
+        var actions: [SyncAction] = []
+        for outcome in outcomes {
+          if outcome.isAlreadyOwned, let number = outcome.orderNumber {
+            try file.confirmOwned(number)
+          } else {
+            actions += try machine.outcomeConfirmed(outcome, now: now)
+          }
+        }
+        return actions
+      }
+      perform(actions)
+    } catch {
+      throw failed(error)
+    }
+    for _ in outcomes { configuration.checkpoint?(.outcomeSeen) }
+  }
+}
