@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "AppStoreReceipts", targets: ["AppStoreReceipts"]),
     .library(name: "PurchaseSync", targets: ["PurchaseSync"]),
     .library(name: "PurchaseSyncTesting", targets: ["PurchaseSyncTesting"]),
+    .library(name: "BackendConformance", targets: ["BackendConformance"]),
     .executable(name: "purchase-simulator", targets: ["purchase-simulator"]),
   ],
   dependencies: [],  // None, anywhere: the toolchain and the system's libsqlite3. A promise to embedders.
@@ -58,6 +59,13 @@ let package = Package(
       exclude: ["Pages", "OpenAPI/openapi.json"],  // CTestingPages embeds them.
       swiftSettings: settings),
     .target(
+      name: "BackendConformance",
+      dependencies: [
+        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
+        "LoopbackHTTP",
+      ],
+      swiftSettings: settings),
+    .target(
       name: "FaultInjection",
       dependencies: ["PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
       swiftSettings: settings),
@@ -81,8 +89,8 @@ let package = Package(
       name: "purchase-simulator",
       dependencies: [
         "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
-        "PurchaseSyncTesting", "FaultInjection", "Exploration", "Fleet", "CPurchaseSQLite",
-        "CReportPages",
+        "PurchaseSyncTesting", "BackendConformance", "FaultInjection", "Exploration", "Fleet",
+        "CPurchaseSQLite", "CReportPages",
       ],
       path: "Simulator",
       // The readme's picture, and what CReportPages embeds.
@@ -117,6 +125,12 @@ let package = Package(
         "AppStoreReceipts", "TestSupport",
       ]),
     test(
+      "BackendConformanceTests",
+      [
+        "BackendConformance", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
+        "LoopbackHTTP", "AppStoreReceipts", "TestSupport",
+      ]),
+    test(
       "FaultInjectionTests",
       ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "TestSupport"]),
     .testTarget(
@@ -132,7 +146,8 @@ let package = Package(
       "SimulatorTests",
       [
         "purchase-simulator", "Fleet", "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
-        "AppStoreReceipts", "PurchaseSyncTesting", "FaultInjection", "Exploration", "TestSupport",
+        "AppStoreReceipts", "PurchaseSyncTesting", "BackendConformance", "FaultInjection", "Exploration",
+        "TestSupport",
       ]),
     // Empty where there is no StoreKitTest; Tests/AppleInterfaces/typecheck.sh checks it on Linux.
     .testTarget(

@@ -1,3 +1,4 @@
+import BackendConformance
 import PurchaseSyncTesting
 
 /// The checks as rows of a terminal, by group, with a summary.

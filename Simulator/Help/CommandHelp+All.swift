@@ -1,3 +1,4 @@
+import BackendConformance
 import Bench
 import Fleet
 import PurchaseSyncTesting

@@ -27,7 +27,7 @@ struct ServeCommand {
         databasePath: path, products: Self.products, bundleID: Self.bundleID,
         // A file that is removed at the end needs no store.
         environment: options.environment, keepsStore: options.database != nil, seed: options.seed,
-        broken: options.broken, signing: options.signing, now: Self.clock(speed: options.speed))
+        broken: options.broken?.hooks, signing: options.signing, now: Self.clock(speed: options.speed))
       let secret = options.sharedSecret
       server.withStore { $0.sharedSecret = secret }
       server.finishAtStore(options.finishesAtStore)

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import BackendConformance
 import PurchaseSyncTesting
 
 /// What `serve` prints when it is ready: the addresses, and what to do first.

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import BackendConformance
 import PurchaseSyncTesting
 
 /// The options of `serve`.

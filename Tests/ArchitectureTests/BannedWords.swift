@@ -7,7 +7,7 @@ struct BannedWords: Sendable {
 
   private static let products = [
     "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting",
-    "LoopbackHTTP", "VirtualTime",
+    "BackendConformance", "LoopbackHTTP", "VirtualTime",
   ]
 
   private static func isInProducts(_ path: String) -> Bool {

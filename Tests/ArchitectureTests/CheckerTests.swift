@@ -20,6 +20,7 @@ import Testing
     ("Sources/Exploration/Kit/A.swift", "import PurchaseSyncTesting", "PurchaseSyncTesting"),
     ("Sources/Bench/A.swift", "import Exploration", "Exploration"),
     ("Sources/PurchaseSyncTesting/A.swift", "import Exploration", "Exploration"),
+    ("Sources/PurchaseSyncTesting/A.swift", "import BackendConformance", "BackendConformance"),
     ("Tests/PurchaseQueueTests/A.swift", "import Exploration", "Exploration"),
     ("Tests/FaultInjectionTests/A.swift", "@testable import Exploration", "Exploration"),
     ("Simulator/Commands/A.swift", "import ArgumentParser", "ArgumentParser"),

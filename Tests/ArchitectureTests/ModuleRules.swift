@@ -29,6 +29,9 @@ struct ModuleRules: Sendable {
     "Sources/PurchaseSyncTesting": ModuleRules(
       project: storage.union(["PurchaseSync", "LoopbackHTTP", "VirtualTime", "CTestingPages"]),
       toolchain: ["Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch"]),
+    "Sources/BackendConformance": ModuleRules(
+      project: storage.union(["PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP"]),
+      toolchain: ["Foundation"]),
     "Sources/FaultInjection": ModuleRules(
       // Not PurchaseSync: tests of the queue use this module and must not compile the engine.
       project: ["PurchaseSQLite", "PurchaseQueue", "CPurchaseSQLite"], toolchain: system.union(["Foundation"])
@@ -45,8 +48,8 @@ struct ModuleRules: Sendable {
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Simulator": ModuleRules(
       project: storage.union([
-        "PurchaseSync", "PurchaseSyncTesting", "FaultInjection", "Exploration", "Fleet", "Bench",
-        "CPurchaseSQLite", "CReportPages",
+        "PurchaseSync", "PurchaseSyncTesting", "BackendConformance", "FaultInjection", "Exploration", "Fleet",
+        "Bench", "CPurchaseSQLite", "CReportPages",
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
   ]
@@ -61,8 +64,8 @@ struct ModuleRules: Sendable {
   /// A test may import each module that the manifest declares for its target, except the simulations.
   static let tests = ModuleRules(
     project: storage.union([
-      "PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "FaultInjection", "Bench", "CPurchaseSQLite",
-      "purchase_simulator", "TestSupport", "VirtualTime",
+      "PurchaseSync", "PurchaseSyncTesting", "BackendConformance", "LoopbackHTTP", "FaultInjection", "Bench",
+      "CPurchaseSQLite", "purchase_simulator", "TestSupport", "VirtualTime",
     ]),
     toolchain: system.union(["Testing", "Foundation", "FoundationEssentials", "FoundationNetworking"]))
 

@@ -2,6 +2,7 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import PurchaseSyncTesting

@@ -3,6 +3,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import PurchaseSyncTesting

@@ -2,6 +2,7 @@ import Foundation
 import LoopbackHTTP
 import PurchaseQueue
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import PurchaseSyncTesting

@@ -2,6 +2,7 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
+import TestSupport
 import Testing
 
 @testable import PurchaseSyncTesting

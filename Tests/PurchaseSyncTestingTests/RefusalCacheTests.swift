@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import PurchaseSyncTesting

@@ -3,6 +3,7 @@ import Foundation
 import LoopbackHTTP
 import PurchaseQueue
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import PurchaseSyncTesting

@@ -1,3 +1,4 @@
+import BackendConformance
 import Foundation
 import PurchaseSync
 import PurchaseSyncTesting
@@ -87,8 +88,8 @@ import Testing
   }
 
   @Test func `the page has a row for each check and for each backend with a bug`() throws {
-    let folder = "Sources/PurchaseSyncTesting/PurchaseSyncTesting.docc/"
-    let page = try MarkdownPage(folder + "Conformance.md").text
+    let folder = "Sources/BackendConformance/BackendConformance.docc/"
+    let page = try MarkdownPage(folder + "BackendConformance.md").text
     for check in ConformanceCheck.all {
       #expect(page.contains("\n| `\(check.name)` | \(check.promise) |\n"), "\(check.name)")
     }

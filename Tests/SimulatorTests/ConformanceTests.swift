@@ -1,3 +1,4 @@
+import BackendConformance
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
@@ -6,7 +7,7 @@ import Testing
 @testable import purchase_simulator
 
 /// `conformance` over HTTP: the contract, checked against the mock, and against mocks with planted bugs. The tests of
-/// PurchaseSyncTesting check each planted bug.
+/// BackendConformance check each planted bug.
 @Suite struct ConformanceTests {
   private func findings(
     _ broken: BrokenBackend?, only names: Set<String>? = nil

@@ -1,3 +1,4 @@
+import BackendConformance
 import Foundation
 import PurchaseSyncTesting
 import Testing
@@ -71,7 +72,9 @@ import Testing
   }
 
   @Test func `each command of the simulator on any page is understood by it`() throws {
-    let folders = ["PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting"]
+    let folders = [
+      "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting", "BackendConformance",
+    ]
     var paths = ["README.md"]
     for folder in folders.map({ "Sources/\($0)/\($0).docc" }) {
       let names = try FileManager.default.contentsOfDirectory(

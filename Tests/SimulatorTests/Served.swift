@@ -1,3 +1,4 @@
+import BackendConformance
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
@@ -27,7 +28,7 @@ enum Served {
     for _ in 0..<times {
       let server = try MockServer(
         databasePath: directory + "/backend.sqlite", products: ServeCommand.products,
-        bundleID: ServeCommand.bundleID, broken: broken, now: Timestamp.wallClock)
+        bundleID: ServeCommand.bundleID, broken: broken?.hooks, now: Timestamp.wallClock)
       try server.start()
       defer { server.stop() }
       var options = ConformanceOptions()

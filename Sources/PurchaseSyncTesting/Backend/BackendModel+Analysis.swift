@@ -1,6 +1,6 @@
 import AppStoreReceipts
 import Foundation
-import PurchaseQueue
+package import PurchaseQueue
 import PurchaseSync
 
 /// Learning from the store's answers. The result is the same for uploads, notifications and the job, in any order and
@@ -117,7 +117,7 @@ extension BackendModel {
   }
 
   /// A line of the ledger for a transaction.
-  func credit(
+  package func credit(
     for facts: VerifiedTransaction, to owner: Uploader, order: BackendOrder?, cause: Credit.Cause,
     now: Timestamp
   ) -> Credit {

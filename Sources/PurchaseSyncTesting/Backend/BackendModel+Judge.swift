@@ -25,7 +25,7 @@ extension BackendModel {
 
   /// A receipt that the store takes in no request proves nothing, and would stay `pending` for ever: the store is asked
   /// for the transaction by its id, as without a proof.
-  static func query(_ claim: Claim, _ proof: ProofDocument?) -> VerificationQuery {
+  package static func query(_ claim: Claim, _ proof: ProofDocument?) -> VerificationQuery {
     if let proof, !proof.isTooLongForStore { return .proof(proof) }
     return .transaction(environment: claim.environment, id: claim.transactionID)
   }

@@ -149,7 +149,7 @@ package struct BackendModel: Sendable, Hashable {
   }
 
   /// The account's present credits, oldest first.
-  func credits(of account: String) -> [Credit] {
+  package func credits(of account: String) -> [Credit] {
     let devices = Set(deviceAdoptions.lazy.filter { $0.account == account }.map(\.device))
     var positions = index.credits(of: .account(account))
     for device in devices {
@@ -172,7 +172,7 @@ package struct BackendModel: Sendable, Hashable {
   }
 
   /// The known periods of a subscription, the last one last.
-  func periods(of chain: ChainKey) -> [Purchase] {
+  package func periods(of chain: ChainKey) -> [Purchase] {
     (index.chains[chain] ?? []).map { purchases[$0] }.sorted { $0.place < $1.place }
   }
 

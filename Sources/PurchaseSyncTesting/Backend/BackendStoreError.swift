@@ -4,7 +4,7 @@ import PurchaseSync
 
 /// The whole state of a backend at one moment.
 public struct BackendBackup: Sendable, Hashable {
-  var writes: [BackendWrite]
+  package var writes: [BackendWrite]
 }
 
 /// Why the backend's file could not be read or written.

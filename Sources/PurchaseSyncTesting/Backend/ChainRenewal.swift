@@ -13,7 +13,7 @@ package struct ChainKey: Sendable, Hashable, Comparable {
 }
 
 extension ChainKey {
-  init(_ transaction: VerifiedTransaction) {
+  package init(_ transaction: VerifiedTransaction) {
     self.init(
       environment: transaction.environment, originalTransactionID: transaction.originalTransactionID)
   }

@@ -51,6 +51,10 @@ public struct Reversal: Sendable, Hashable, Codable {
   public var at: Timestamp
   /// When the store undid it; then the credit counts again.
   public var undoneAt: Timestamp?
+
+  package init(transaction: TransactionKey, at: Timestamp, undoneAt: Timestamp? = nil) {
+    (self.transaction, self.at, self.undoneAt) = (transaction, at, undoneAt)
+  }
 }
 
 /// An account's adoption of a device: its grants up to a line of the ledger, and grants for earlier charges that the

@@ -12,7 +12,7 @@ package struct Entitlement: Sendable, Hashable, Encodable {
   /// Whether it is free of charge: everything outside production is.
   package var sandbox: Bool
 
-  init(productID: String, quantity: Int, expiresAt: Timestamp? = nil, environment: StoreEnvironment) {
+  package init(productID: String, quantity: Int, expiresAt: Timestamp? = nil, environment: StoreEnvironment) {
     self.productID = productID
     self.quantity = quantity
     self.expiresAt = expiresAt

@@ -1,19 +1,19 @@
 import AppStoreReceipts
-import Foundation
-import PurchaseQueue
+package import Foundation
+package import PurchaseQueue
 import PurchaseSync
 
 /// A decoded server notification: lessons, or questions to the store.
-struct StoreNotice {
+package struct StoreNotice {
   /// `notification_type` or `notificationType`, with its subtype.
-  var type: String
+  package var type: String
   /// The facts of a signed notification, each with its proof.
-  var lessons: [Lesson] = []
+  package var lessons: [Lesson] = []
   /// The questions of an unsigned notification to the store (R3.10): every client can post one.
   var queries: [VerificationQuery] = []
 
   /// The reason of a refusal.
-  enum Refusal: Error, Equatable {
+  package enum Refusal: Error, Equatable {
     /// It cannot be read.
     case malformed(String)
     /// It can be read, but is not from the store.
@@ -24,7 +24,7 @@ struct StoreNotice {
   static let maximumItems = 1_000
 
   /// Decodes a body of either version. `isSigned` returns whether the store signed a JWS.
-  init(json: Data, bundleID: String, isSigned: (String) -> Bool, now: Timestamp) throws(Refusal) {
+  package init(json: Data, bundleID: String, isSigned: (String) -> Bool, now: Timestamp) throws(Refusal) {
     let body: Body
     do {
       body = try JSONDecoder().decode(Body.self, from: json)

@@ -11,7 +11,7 @@ package enum VerificationQuery: Sendable, Hashable {
   case subscription(environment: String, originalTransactionID: String)
 
   /// The proof; nil for a question by id.
-  var document: ProofDocument? {
+  package var document: ProofDocument? {
     if case .proof(let document) = self { document } else { nil }
   }
 }

@@ -23,7 +23,7 @@ public struct TransactionKey: Sendable, Hashable, Codable {
       purchasedAt: Timestamp(milliseconds: facts.purchaseDate))
   }
 
-  init(_ facts: VerifiedTransaction) {
+  package init(_ facts: VerifiedTransaction) {
     self.init(
       environment: facts.environment, transactionID: facts.transactionID,
       purchasedAt: Timestamp(milliseconds: facts.purchaseDate))

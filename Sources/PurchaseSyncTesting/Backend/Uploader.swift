@@ -8,7 +8,7 @@ public enum Uploader: Sendable, Hashable, Codable {
   case device(UUID)
 
   /// The account; nil for a device. Setting nil changes nothing.
-  var account: String? {
+  package var account: String? {
     get { if case .account(let account) = self { account } else { nil } }
     set { if let newValue { self = .account(newValue) } }
   }

@@ -39,7 +39,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
   package var toldAt: Int64
 
   /// A first purchase without further facts.
-  init(
+  package init(
     transactionID: String, environment: StoreEnvironment, productID: String, quantity: Int,
     purchaseDate: Int64, toldAt: Int64
   ) {

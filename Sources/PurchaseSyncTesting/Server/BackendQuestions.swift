@@ -1,12 +1,12 @@
 import Dispatch
 import Foundation
 import LoopbackHTTP
-import PurchaseQueue
+package import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 
 /// The store's answers that the backend has before it takes the mock's lock, by question.
-typealias StoreAnswers = [VerificationQuery: StoreAnswer]
+package typealias StoreAnswers = [VerificationQuery: StoreAnswer]
 
 /// The backend's questions to the store. A server with a remote store asks them without the lock: `queries(of:)`, then
 /// the verifier, then the route with the answers.
@@ -45,7 +45,8 @@ extension MockState {
   }
 
   /// The answer from before the lock, or else the answer of the store in process.
-  mutating func ask(_ query: VerificationQuery, answers: StoreAnswers, now: Timestamp) -> StoreAnswer {
+  package mutating func ask(_ query: VerificationQuery, answers: StoreAnswers, now: Timestamp) -> StoreAnswer
+  {
     if let answer = answers[query] { return answer }
     // Any fault that the plan has for this path means that the store does not answer.
     if faults.next(method: "POST", path: Self.verificationPath) != nil { return StoreAnswer(.unavailable) }

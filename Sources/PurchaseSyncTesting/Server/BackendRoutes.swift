@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 import LoopbackHTTP
 import PurchaseQueue
-import PurchaseSync
+package import PurchaseSync
 
 /// The wire protocol, version 1. Each handler commits before it returns its answer.
 extension MockState {
@@ -75,7 +75,7 @@ extension MockState {
     return try readOrder(&mock, call)
   }
 
-  static func readOrder(_ mock: inout MockState, _ call: Route.Call) throws -> OrderDocument {
+  package static func readOrder(_ mock: inout MockState, _ call: Route.Call) throws -> OrderDocument {
     let account = try mock.credentials.account(of: call.request)
     guard let order = try mock.backend.model().order(number: call.parameter) else {
       throw HTTPProblem.notFound("there is no such order")

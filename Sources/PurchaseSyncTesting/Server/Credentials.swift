@@ -1,9 +1,9 @@
-import Foundation
-import LoopbackHTTP
+package import Foundation
+package import LoopbackHTTP
 import PurchaseSync
 
 /// The valid credentials. `token-<account>` is valid for every account until it is revoked.
-struct Credentials: Sendable {
+package struct Credentials: Sendable {
   /// Further tokens, with their accounts.
   var tokens: [String: String]
   var revoked: Set<String> = []
@@ -11,11 +11,11 @@ struct Credentials: Sendable {
   var deleted: [String: Int] = [:]
 
   /// Whose credential it is, and the secret of a device.
-  enum Sender {
+  package enum Sender {
     case account(String)
     case device(UUID, secret: String)
 
-    var uploader: Uploader {
+    package var uploader: Uploader {
       switch self {
       case .account(let account): .account(account)
       case .device(let device, _): .device(device)
@@ -23,7 +23,7 @@ struct Credentials: Sendable {
     }
   }
 
-  func sender(of request: HTTPRequest) throws -> Sender {
+  package func sender(of request: HTTPRequest) throws -> Sender {
     guard let header = try request.only("Authorization") else {
       throw HTTPProblem.unauthorized("the Authorization header is missing")
     }
@@ -55,7 +55,7 @@ struct Credentials: Sendable {
     }
   }
 
-  func account(of request: HTTPRequest) throws -> String {
+  package func account(of request: HTTPRequest) throws -> String {
     guard case .account(let account) = try sender(of: request) else {
       throw HTTPProblem.unauthorized("this needs an account, not a device")
     }
@@ -63,7 +63,7 @@ struct Credentials: Sendable {
   }
 
   /// The account that is signed in on the device of a request, which has to prove it.
-  func signedIn(of request: HTTPRequest) throws -> String {
+  package func signedIn(of request: HTTPRequest) throws -> String {
     guard let header = try request.only(BackendRequest.signedInHeader),
       case .account(let account) = try sender(header)
     else { throw HTTPProblem.unauthorized("the \(BackendRequest.signedInHeader) header names no account") }
@@ -72,7 +72,7 @@ struct Credentials: Sendable {
 
   /// The same for an upload; nil if no account is signed in. A refused token is told to the device, which asks for a
   /// newer one: without the account, it would be told for good that the account's purchases are another's.
-  func signedInIfAny(of request: HTTPRequest) throws -> String? {
+  package func signedInIfAny(of request: HTTPRequest) throws -> String? {
     guard try request.only(BackendRequest.signedInHeader) != nil else { return nil }
     do {
       return try signedIn(of: request)

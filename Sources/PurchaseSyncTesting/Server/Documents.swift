@@ -4,9 +4,13 @@ import PurchaseSync
 
 // The JSON of the routes that have no type in the library. Field names are those of the wire.
 
-struct EntitlementList: Encodable { var entitlements: [Entitlement] }
+package struct EntitlementList: Encodable {
+  var entitlements: [Entitlement]
 
-struct EmptyDocument: Encodable {}
+  package init(entitlements: [Entitlement]) { self.entitlements = entitlements }
+}
+
+package struct EmptyDocument: Encodable { package init() {} }
 
 struct ProductList: Encodable { var products: [StoreProduct] }
 

@@ -1,9 +1,9 @@
 import AppStoreReceipts
-import LoopbackHTTP
+package import LoopbackHTTP
 import PurchaseSync
 
 /// A refusal as the client gets it: `application/problem+json` (RFC 9457).
-struct HTTPProblem: Error {
+package struct HTTPProblem: Error {
   var status: Int
   /// A word of this protocol, such as `auth`.
   var type: String
@@ -11,7 +11,14 @@ struct HTTPProblem: Error {
   var detail: String?
   var headers: HTTPHeaders = [:]
 
-  var response: HTTPResponse {
+  package init(
+    status: Int, type: String, title: String, detail: String? = nil, headers: HTTPHeaders = [:]
+  ) {
+    (self.status, self.type, self.title) = (status, type, title)
+    (self.detail, self.headers) = (detail, headers)
+  }
+
+  package var response: HTTPResponse {
     var members: [String: JSONValue] = [
       "type": .string(type), "title": .string(title), "status": .integer(Int64(status)),
     ]
@@ -36,11 +43,11 @@ struct HTTPProblem: Error {
     return problem
   }
 
-  static func malformed(_ detail: String) -> HTTPProblem {
+  package static func malformed(_ detail: String) -> HTTPProblem {
     HTTPProblem(status: 400, type: "malformed", title: "The request is malformed", detail: detail)
   }
 
-  static func invalid(_ detail: String, type: String = "invalid") -> HTTPProblem {
+  package static func invalid(_ detail: String, type: String = "invalid") -> HTTPProblem {
     HTTPProblem(status: 422, type: type, title: "The request makes no sense", detail: detail)
   }
 
@@ -51,7 +58,7 @@ struct HTTPProblem: Error {
 
 extension HTTPProblem {
   /// The answer to an error that a handler threw.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let problem as HTTPProblem: self = problem
     case let error as StoreModelError: self.init(error)

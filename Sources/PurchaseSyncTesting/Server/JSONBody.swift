@@ -1,10 +1,10 @@
 import AppStoreReceipts
 import Foundation
-import LoopbackHTTP
+package import LoopbackHTTP
 
 /// Bodies as JSON. An unreadable body is answered 400 with the place of the error, never with the value.
-enum JSONBody {
-  static func decode<T: Decodable>(_ type: T.Type, from request: HTTPRequest) throws -> T {
+package enum JSONBody {
+  package static func decode<T: Decodable>(_ type: T.Type, from request: HTTPRequest) throws -> T {
     // First, because a member that is misspelt is often one that is missing.
     if let strict = type as? any StrictBody.Type, let json = json(request.body) {
       try strict.check(json)
@@ -18,7 +18,7 @@ enum JSONBody {
     }
   }
 
-  static func response(_ value: some Encodable, status: Int = 200) throws -> HTTPResponse {
+  package static func response(_ value: some Encodable, status: Int = 200) throws -> HTTPResponse {
     let encoder = JSONEncoder()
     // Equal values have equal bytes.
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

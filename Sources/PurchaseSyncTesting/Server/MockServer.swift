@@ -49,7 +49,7 @@ public final class MockServer: Sendable {
   public init(
     databasePath: String, products: [StoreProduct], bundleID: String,
     environment: StoreEnvironment = .production, keepsStore: Bool = false,
-    tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0, broken: BrokenBackend? = nil,
+    tokens: [String: String] = [:], faults: FaultPlan = .none, seed: UInt64 = 0, broken: BrokenHooks? = nil,
     signing: ForgeSigning = .checksum, onRequest: (@Sendable (RequestMoment) -> Void)? = nil,
     now: @escaping @Sendable () -> Timestamp = Timestamp.wallClock
   ) throws(MockServerError) {
@@ -58,7 +58,7 @@ public final class MockServer: Sendable {
     var keeper: StoreKeeper? = keepsStore ? StoreKeeper() : nil
     var kept: (state: KeptState, at: Timestamp)?
     do throws(BackendStoreError) {
-      let file = broken?.hooks.file?(databasePath) ?? databasePath
+      let file = broken?.file?(databasePath) ?? databasePath
       // With a file of its own each time, a broken backend begins with numbers of its own.
       let seed = file == databasePath ? seed : UInt64.random(in: 0...UInt64.max)
       // Before the lease: its file is not made beside a file that is not ours.
@@ -127,7 +127,7 @@ public final class MockServer: Sendable {
 
   /// Handles a request, with the race of a broken backend if there is one.
   private static func handle(
-    _ request: HTTPRequest, _ race: BrokenRace?, _ mock: Locked<MockState>, _ commits: GroupCommit,
+    _ request: HTTPRequest, _ race: BrokenHooks.Race?, _ mock: Locked<MockState>, _ commits: GroupCommit,
     now: () -> Timestamp
   ) -> (ordinal: Int, response: HTTPResponse) {
     guard let race else { return handle(request, mock, commits, now: now) }
@@ -137,7 +137,7 @@ public final class MockServer: Sendable {
       ordinal = handled.ordinal
       return handled.response
     }
-    let response = race.answer(request, mock, now: now(), ordinary: ordinary)
+    let response = race(request, mock, now(), ordinary)
     return (ordinal, response ?? ordinary(request))
   }
 
@@ -220,6 +220,9 @@ public final class MockServer: Sendable {
 
   /// Makes the backend ask this verifier about everything, such as the store of another server.
   package func verify(by verifier: any ReceiptVerifier) { mock.withLock { $0.verifier = verifier } }
+
+  /// Makes the backend of this server ask the store of another one, as a backend asks a store that is not its own.
+  package func useStore(of other: MockServer) { verify(by: StoreInProcess(mock: other.mock)) }
 
   /// Sets a function that is called before each row that the backend writes, and before each commit. Tests kill the
   /// process there.

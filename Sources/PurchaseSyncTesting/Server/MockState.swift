@@ -3,11 +3,11 @@ import PurchaseQueue
 import PurchaseSync
 
 /// The state that the mock server's lock guards: the store, the backend and the fault plan.
-struct MockState {
-  var store: StoreModel { didSet { isChanged = true } }
-  let backend: BackendStore
+package struct MockState {
+  package var store: StoreModel { didSet { isChanged = true } }
+  package let backend: BackendStore
   var faults: FaultPlan
-  var credentials: Credentials { didSet { isChanged = true } }
+  package var credentials: Credentials { didSet { isChanged = true } }
   var requestCount = 0
   var handledCount = 0
 
@@ -24,9 +24,9 @@ struct MockState {
   /// The verifier that the backend asks; nil for the store in process.
   var verifier: (any ReceiptVerifier)?
   /// The planted bug, if there is one.
-  var broken: BrokenBackend?
+  var broken: BrokenHooks?
   /// What the planted bug remembers.
-  var brokenMemory = BrokenMemory()
+  package var brokenMemory = BrokenMemory()
   /// Who answers the paths of a protocol that is not ours.
   var services: [String: MockServer.Service] = [:]
   /// Signs the backend's answers; nil for unsigned ones.
@@ -42,7 +42,7 @@ struct MockState {
   /// How often the store refused that.
   var failedErrands = 0
   /// How far the mock's clock is ahead of the given one, in milliseconds.
-  var clockShift: Int64 = 0 { didSet { isChanged = true } }
+  package var clockShift: Int64 = 0 { didSet { isChanged = true } }
   /// Where the store posts its notifications; nil for this server's own backend.
   var notificationURL: String? { didSet { isChanged = true } }
   /// Whether only this machine reaches the server.
@@ -165,8 +165,8 @@ struct MockState {
   /// How many transactions are counted: the counts are for tests, and strangers may send any id.
   private static let countedUploads = 100_000
 
-  static let uploadPath = "/v1/receipts"
-  static let notificationPath = "/v1/notifications/appstore"
+  package static let uploadPath = "/v1/receipts"
+  package static let notificationPath = "/v1/notifications/appstore"
   /// The path of the backend's calls to the store in a fault plan. The server has no such route.
   static let verificationPath = "/store/verify"
 }

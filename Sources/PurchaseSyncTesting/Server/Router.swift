@@ -1,17 +1,17 @@
-import LoopbackHTTP
-import PurchaseQueue
+package import LoopbackHTTP
+package import PurchaseQueue
 import PurchaseSync
 
 /// One method of one path, and the handler of its requests.
-struct Route: Sendable {
+package struct Route: Sendable {
   /// What a handler gets besides the state.
-  struct Call {
-    var request: HTTPRequest
+  package struct Call {
+    package var request: HTTPRequest
     /// The segment at the place of `*`; empty for a path without one.
-    var parameter: String
-    var now: Timestamp
+    package var parameter: String
+    package var now: Timestamp
     /// The store's answers, if the backend asked for them before it took the lock.
-    var answers: StoreAnswers = [:]
+    package var answers: StoreAnswers = [:]
   }
 
   typealias Handler = @Sendable (inout MockState, Call) throws -> HTTPResponse
@@ -77,10 +77,10 @@ extension MockState {
   private mutating func route(
     _ request: HTTPRequest, now: Timestamp, answers: StoreAnswers
   ) throws -> HTTPResponse {
-    if let unrouted = broken?.hooks.unrouted, !Self.hasPath(of: request) { return unrouted }
+    if let unrouted = broken?.unrouted, !Self.hasPath(of: request) { return unrouted }
     let (route, parameter) = try Self.find(request)
     try checkOrigin(of: request)
-    if broken?.hooks.takesAnyVersion != true { try Self.checkVersion(of: request) }
+    if broken?.takesAnyVersion != true { try Self.checkVersion(of: request) }
     let call = Route.Call(request: request, parameter: parameter, now: now, answers: answers)
     guard let broken else { return try route.handle(&self, call) }
     return try broken.handle(call, &self, by: route)

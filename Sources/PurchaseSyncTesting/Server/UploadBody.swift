@@ -1,9 +1,9 @@
 import Foundation
 import PurchaseQueue
-import PurchaseSync
+package import PurchaseSync
 
 /// The body of `POST /v1/receipts` in either form: with claims, or only a receipt.
-enum UploadBody: Decodable {
+package enum UploadBody: Decodable {
   case claims(UploadRequest)
   case receipt(ReceiptUpload)
 
@@ -12,7 +12,7 @@ enum UploadBody: Decodable {
     case uuid, uid
   }
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Key.self)
     guard fields.contains(.receiptData) else {
       self = .claims(try UploadRequest(from: decoder))
@@ -57,7 +57,7 @@ enum UploadBody: Decodable {
   }
 
   /// Throws a problem if the fields contradict each other or the credentials.
-  func check(_ uploader: Uploader) throws {
+  package func check(_ uploader: Uploader) throws {
     let problem =
       switch self {
       case .claims(let upload): Self.problem(in: upload, from: uploader)

@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSyncTesting
+import TestSupport
 
 /// A folder with the file of a mock server.
 struct ServerFolder {

@@ -1,0 +1,37 @@
+public import PurchaseSyncTesting
+
+/// A backend that is wrong on purpose, in one way: `conformance` has to find it.
+///
+/// `serve --broken NAME` serves one. Each is a set of hooks around the routes of the mock backend, which themselves
+/// know no bug.
+public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable {
+  /// The name, such as `double-grant`.
+  public let rawValue: String
+  /// One line for a help text: what this backend does wrong.
+  public let summary: String
+  /// What `MockServer` takes to be this backend.
+  public let hooks: BrokenHooks
+
+  init(_ name: String, _ summary: String, hooks: BrokenHooks) {
+    (rawValue, self.summary, self.hooks) = (name, summary, hooks)
+  }
+
+  /// The backend of that name; nil if there is none.
+  public init?(rawValue: String) {
+    guard let found = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+    self = found
+  }
+
+  /// All of them, by what they do wrong.
+  public static let allCases: [BrokenBackend] =
+    orders + strangers + replies + claims + owners + devices + refunds + notifications + subscriptions
+    + restarts + forms + races
+
+  /// Whether both are the same bug.
+  public static func == (left: BrokenBackend, right: BrokenBackend) -> Bool {
+    left.rawValue == right.rawValue
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+import PurchaseSyncTesting
+
+/// A part of a request that is no single step: other requests come in between.
+enum BrokenRace: Sendable {
+  /// Looks whether a transaction is credited, and credits it a while later.
+  case grant
+  /// Looks whether an idempotency key is known, and makes the order a while later.
+  case order
+  /// Tells a duplicate while the first upload of the transaction is not committed, and may fail.
+  case duplicate
+
+  /// How often a request looks for another one about the same thing before it goes on, each time after a millisecond.
+  private static let looks = 20
+
+  /// Answers a request as this backend does; nil if the race is about other requests. Blocks the thread for a while.
+  func answer(
+    _ request: HTTPRequest, _ mock: Locked<MockState>, _ now: Timestamp,
+    _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    guard request.method == "POST" else { return nil }
+    switch (self, request.path) {
+    case (.order, "/v1/orders"): return makeOrder(request, mock, ordinary)
+    case (.grant, MockState.uploadPath):
+      return request.upload.flatMap { credit($0, request, mock, now, ordinary) }
+    case (.duplicate, MockState.uploadPath):
+      return request.upload.flatMap {
+        tellDuplicate($0, request, mock, ordinary)
+      }
+    default: return nil
+    }
+  }
+
+  private func makeOrder(
+    _ request: HTTPRequest, _ mock: Locked<MockState>, _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse {
+    let key = request.headers["Idempotency-Key"] ?? ""
+    let place = mock.withLock { mock -> Int in
+      let isKnown = Self.model(mock)?.orders.contains { $0.idempotencyKey == key } ?? false
+      return key.isEmpty || isKnown ? 0 : Self.enter(key, &mock)
+    }
+    guard place > 0 else { return ordinary(request) }
+    Self.waitForOthers(key, mock)
+    defer { Self.leave(key, mock) }
+    var request = request
+    // No unique index keeps the second one out.
+    if place > 1 {
+      request.headers["Idempotency-Key"] = key + mock.withLock { " \($0.brokenMemory.next())" }
+    }
+    return ordinary(request)
+  }
+
+  private func credit(
+    _ upload: UploadRequest, _ request: HTTPRequest, _ mock: Locked<MockState>, _ now: Timestamp,
+    _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    guard let first = upload.claims.first?.transactionID else { return nil }
+    let before = mock.withLock { mock -> Set<String> in
+      let credited = Self.credited(mock)
+      if !credited.contains(first) { _ = Self.enter(first, &mock) }
+      return credited
+    }
+    guard !before.contains(first) else { return ordinary(request) }
+    Self.waitForOthers(first, mock)
+    defer { Self.leave(first, mock) }
+    let response = ordinary(request)
+    guard response.status == 200 else { return response }
+    do {
+      var reply = try JSONDecoder().decode(UploadReply.self, from: Data(response.body))
+      for index in reply.verdicts.indices where reply.verdicts[index].verdict == .duplicate {
+        let id = reply.verdicts[index].transactionID
+        guard !before.contains(id) else { continue }
+        try mock.withLock { mock in
+          try BrokenBackend.credit(again: id, mock, now: now.adding(milliseconds: mock.clockShift))
+        }
+        reply.verdicts[index].verdict = .granted
+      }
+      return try JSONBody.response(reply)
+    } catch {
+      return HTTPProblem(error).response
+    }
+  }
+
+  private func tellDuplicate(
+    _ upload: UploadRequest, _ request: HTTPRequest, _ mock: Locked<MockState>,
+    _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    guard upload.claims.count == 1, let id = upload.claims.first?.transactionID else { return nil }
+    let place = mock.withLock { mock -> Int in
+      let isOther = Self.credited(mock).contains(id) || !Self.isOwners(upload.claims[0], request, mock)
+      return isOther ? 0 : Self.enter(id, &mock)
+    }
+    guard place > 0 else { return ordinary(request) }
+    guard place == 1 else {
+      do {
+        return try mock.withLock { try BrokenBackend.all(.duplicate, of: upload, $0) }
+      } catch {
+        return HTTPProblem(error).response
+      }
+    }
+    let hasOthers = Self.waitForOthers(id, mock)
+    defer { mock.withLock { $0.brokenMemory.underWay[id] = nil } }
+    guard hasOthers else { return ordinary(request) }
+    return HTTPProblem(status: 500, type: "storage", title: "The backend could not commit").response
+  }
+
+  // MARK: The requests that are under way
+
+  /// Counts a request about a thing. The first one is 1.
+  private static func enter(_ name: String, _ mock: inout MockState) -> Int {
+    mock.brokenMemory.underWay[name, default: 0] += 1
+    return mock.brokenMemory.underWay[name] ?? 0
+  }
+
+  private static func leave(_ name: String, _ mock: Locked<MockState>) {
+    mock.withLock { mock in
+      let others = (mock.brokenMemory.underWay[name] ?? 1) - 1
+      mock.brokenMemory.underWay[name] = others > 0 ? others : nil
+    }
+  }
+
+  /// Waits a while for a second request about the same thing. Returns whether one came.
+  @discardableResult
+  private static func waitForOthers(_ name: String, _ mock: Locked<MockState>) -> Bool {
+    for _ in 0..<looks {
+      if mock.withLock({ $0.brokenMemory.underWay[name] ?? 0 }) > 1 { return true }
+      Thread.sleep(forTimeInterval: 0.001)
+    }
+    return false
+  }
+
+  /// Whether the sender has made the order of a claim.
+  private static func isOwners(_ claim: Claim, _ request: HTTPRequest, _ mock: MockState) -> Bool {
+    do {
+      let account = try mock.credentials.account(of: request)
+      return claim.orderNumber.flatMap { Self.model(mock)?.order(number: $0) }?.account == account
+    } catch {
+      return false
+    }
+  }
+
+  private static func model(_ mock: MockState) -> BackendModel? {
+    do throws(BackendStoreError) { return try mock.backend.model() } catch { return nil }
+  }
+
+  private static func credited(_ mock: MockState) -> Set<String> {
+    Set(model(mock)?.credits.map(\.transaction.transactionID) ?? [])
+  }
+}
+
+extension BrokenBackend {
+  /// Bugs that only simultaneous requests show.
+  static let races: [BrokenBackend] = [
+    BrokenBackend("race-grant", "two uploads at once are both granted", .grant),
+    BrokenBackend("race-order", "two orders at once with one key are both made", .order),
+    BrokenBackend("race-duplicate", "a duplicate is told before the grant is committed", .duplicate),
+  ]
+
+  private init(_ name: String, _ summary: String, _ race: BrokenRace) {
+    self.init(name, summary, hooks: BrokenHooks(race: race.answer))
+  }
+}

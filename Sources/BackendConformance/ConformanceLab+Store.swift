@@ -1,0 +1,217 @@
+package import AppStoreReceipts
+import Foundation
+import PurchaseSync
+import PurchaseSyncTesting
+
+/// The mock store, as the checks use it.
+extension ConformanceLab {
+  /// A payment at the store.
+  package struct Paid: Sendable {
+    package var transactionID: String
+    package var productID: String
+    package var quantity: Int64 = 1
+    package var jws: String
+    /// The notification of the change that made it; nil for a first payment.
+    package var notification: String?
+  }
+
+  /// A product that can be bought many times.
+  func productID() async throws -> String {
+    if let product = site.product { return product }
+    return try await product { $0["kind"]?.string == "Consumable" }
+  }
+
+  /// Another product that can be bought many times.
+  func otherProductID() async throws -> String {
+    let first = try await productID()
+    return try await product { $0["kind"]?.string == "Consumable" && $0["id"]?.string != first }
+  }
+
+  /// A product that a family shares.
+  func sharedProductID() async throws -> String {
+    try await product {
+      $0["isFamilyShareable"] == .bool(true) && $0["kind"]?.string == "Non-Consumable"
+    }
+  }
+
+  /// The id of the store's first such product.
+  private func product(_ isWanted: (JSONValue) -> Bool) async throws -> String {
+    let all = try await allProducts()
+    guard let id = all.first(where: isWanted)?["id"]?.string else {
+      throw ConformanceFailure("a product of this kind in the store's list")
+    }
+    return id
+  }
+
+  package func allProducts() async throws -> [JSONValue] {
+    if let products { return products }
+    let reply = try await ask("GET", "store/products")
+    guard let all = reply.json?["products"]?.array, !all.isEmpty else {
+      throw ConformanceFailure("a product that the store sells")
+    }
+    products = all
+    return all
+  }
+
+  /// A subscription without a trial, and one of the same group with a higher level.
+  func plans() async throws -> (lower: String, higher: String) {
+    let plans = try await allProducts().filter { $0["kind"]?.string == "Auto-Renewable Subscription" }
+    func level(_ plan: JSONValue) -> Int64 {
+      if case .integer(let level)? = plan["level"] { level } else { 1 }
+    }
+    let basic = plans.filter { $0["trialMilliseconds"] == nil }.max { level($0) < level($1) }
+    let high = plans.first { $0["groupID"] == basic?["groupID"] && level($0) < basic.map(level) ?? 0 }
+    guard let lower = basic?["id"]?.string, let higher = high?["id"]?.string else {
+      throw ConformanceFailure("two subscriptions of one group and different levels in the store's list")
+    }
+    return (lower, higher)
+  }
+
+  func pay(
+    token: String?, storeAccount: String, product: String? = nil, quantity: Int64 = 1
+  ) async throws -> Paid {
+    let product = if let product { product } else { try await productID() }
+    var payment: [String: JSONValue] = [
+      "productID": .string(product), "storeAccount": .string(storeAccount), "quantity": .integer(quantity),
+    ]
+    if let token { payment["accountToken"] = .string(token) }
+    let reply = try await ask("POST", "store/payments", .object(payment))
+    guard reply.status == 200, let id = reply.json?["transactionID"]?.string,
+      let jws = reply.json?["signedTransaction"]?.string
+    else { throw ConformanceFailure("a payment at the store: 200 with transactionID and signedTransaction") }
+    return Paid(transactionID: id, productID: product, quantity: quantity, jws: jws)
+  }
+
+  /// The app receipt of a store account, as a proof.
+  func receipt(of storeAccount: String) async throws -> JSONValue {
+    let reply = try await ask("GET", "store/receipt?storeAccount=\(storeAccount)")
+    guard let receipt = reply.json?["receipt"]?.string else {
+      throw ConformanceFailure("an app receipt of the store")
+    }
+    return ["kind": "appReceipt", "data": .string(receipt)]
+  }
+
+  /// Refunds a payment. The result has the transaction as it is signed then, and the store's notification.
+  func refund(_ paid: Paid) async throws -> Paid {
+    let reply = try await ask(
+      "POST", "store/refunds", ["transactionID": .string(paid.transactionID)])
+    guard let notification = reply.json?["signedPayload"]?.string,
+      let jws = JWSText.payload(of: notification)?["data"]?["signedTransactionInfo"]?.string
+    else { throw ConformanceFailure("a refund at the store: its notification") }
+    var refunded = paid
+    (refunded.jws, refunded.notification) = (jws, notification)
+    return refunded
+  }
+
+  /// Takes a refund back.
+  func reverseRefund(_ paid: Paid) async throws {
+    let reply = try await ask(
+      "POST", "store/refunds/reversals", ["transactionID": .string(paid.transactionID)])
+    try expect(reply.status == 200, "200 of the store, for the end of a refund")
+  }
+
+  /// Charges the next period of a subscription; with a product, an upgrade to it.
+  func renew(_ paid: Paid, to product: String? = nil) async throws -> Paid {
+    var change: [String: JSONValue] = ["transactionID": .string(paid.transactionID)]
+    if let product { change["productID"] = .string(product) }
+    let reply = try await ask("POST", "store/renewals", .object(change))
+    guard let told = reply.json?["transactions"]?.array?.last, let id = told["transactionID"]?.string,
+      let jws = told["proof"]?.string
+    else { throw ConformanceFailure("a renewal at the store: its transaction") }
+    return Paid(
+      transactionID: id, productID: product ?? paid.productID, jws: jws,
+      notification: reply.json?["signedPayload"]?.string)
+  }
+
+  /// The customer turns off the renewal.
+  func endRenewal(of paid: Paid) async throws {
+    let reply = try await ask(
+      "POST", "store/renewal-wishes",
+      ["transactionID": .string(paid.transactionID), "willRenew": .bool(false)])
+    try expect(reply.status == 200, "200 of the store, for the end of the renewals")
+  }
+
+  /// Shares the purchases of a store account with another one.
+  func share(of storeAccount: String, with member: String) async throws {
+    let reply = try await ask(
+      "POST", "store/accounts",
+      ["storeAccount": .string(storeAccount), "family": .array([.string(member)])])
+    try expect(reply.status == 200, "200 of the store, for a family")
+  }
+
+  /// What the store delivers to a store account: the newest transaction of this product.
+  func delivered(to storeAccount: String, product: String) async throws -> Paid {
+    let reply = try await ask("GET", "store/unfinished?storeAccount=\(storeAccount)")
+    let all = reply.json?["transactions"]?.array ?? []
+    guard let told = all.last(where: { $0["productID"]?.string == product && $0["proof"] != nil }),
+      let id = told["transactionID"]?.string, let jws = told["proof"]?.string
+    else { throw ConformanceFailure("a transaction of \(product) that the store delivers") }
+    return Paid(transactionID: id, productID: product, jws: jws)
+  }
+
+  /// Runs `body` while the clock of the store is ahead of the real one by this many milliseconds.
+  func withClock<R: Sendable>(
+    movedBy step: Int64, _ body: @Sendable () async throws -> R
+  ) async throws -> R {
+    try await moveClock(step)
+    let result: Result<R, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    try await moveClock(-step)
+    return try result.get()
+  }
+
+  private func moveClock(_ step: Int64) async throws {
+    let reply = try await ask("POST", "admin/clock", ["milliseconds": .integer(step)])
+    try expect(reply.status == 200, "200 of the store, for a move of its clock")
+  }
+
+  /// Runs `body` while the store answers no question of the backend.
+  func withoutStoreAnswers<R: Sendable>(_ body: @Sendable () async throws -> R) async throws -> R {
+    let paths = ["/store/verify", "/verifyReceipt", "/sandbox/verifyReceipt", "/inApps/"]
+    let rules = paths.map { path -> JSONValue in
+      ["path": .string(path), "fault": "respond", "status": 503, "count": .null]
+    }
+    let plan = try await ask("PUT", "admin/faults", ["rules": .array(rules)])
+    try expect(plan.status == 200, "200 of the store, for a plan of faults")
+    let result: Result<R, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    let end = try await ask("DELETE", "admin/faults")
+    try expect(end.status == 200, "200 of the store, for the end of its faults")
+    return try result.get()
+  }
+
+  func ask(_ method: String, _ path: String, _ json: JSONValue? = nil) async throws -> Reply {
+    guard let store = site.store else { throw ConformanceFailure("a store") }
+    let headers = json == nil ? [:] : ["Content-Type": "application/json"]
+    let request = BackendRequest(method: method, path: path, headers: headers, body: json?.data ?? Data())
+    return try await exchange(request, over: store, "/" + path + " (store)")
+  }
+}
+
+/// The text of a JWS, for checks that alter it.
+enum JWSText {
+  /// The payload; nil if the text is no JWS.
+  static func payload(of jws: String) -> JSONValue? {
+    let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let data = Base64URL.decode(parts[1]) else { return nil }
+    do throws(ReceiptDecodingError) {
+      return try JSONValue(json: data)
+    } catch {
+      return nil
+    }
+  }
+
+  /// The JWS with another payload under the same header and signature: the signature is wrong then.
+  static func with(_ payload: JSONValue, in jws: String) -> String {
+    var parts = jws.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3 else { return jws }
+    parts[1] = Base64URL.encode(payload.data)
+    return parts.joined(separator: ".")
+  }
+
+  /// The same payload, said to need no signature.
+  static func unsigned(_ jws: String) -> String {
+    let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
+    return Base64URL.encode(Data(#"{"alg":"none"}"#.utf8)) + "." + (parts.count == 3 ? parts[1] : "") + "."
+  }
+}

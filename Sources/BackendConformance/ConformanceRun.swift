@@ -1,0 +1,82 @@
+import PurchaseSyncTesting
+
+/// The result of one check.
+package struct ConformanceFinding: Sendable, Encodable {
+  package enum Result: String, Sendable, Encodable { case passed, failed, skipped }
+
+  package var check: String
+  package var group: ConformanceGroup
+  /// The rule in one sentence.
+  package var promise: String
+  /// Where the rule stands.
+  package var source: String
+  package var result: Result
+  /// True if it passed, false if it failed; nil if it could not be made.
+  package var ok: Bool?
+  /// What was expected, if it failed.
+  package var expected: String?
+  /// What was sent and received, if it failed; without credentials and proofs.
+  package var exchanges: [ConformanceLab.Exchange]?
+  /// What the check needs and does not have, if it was skipped.
+  package var missing: [ConformanceNeed]?
+
+  init(_ check: ConformanceCheck, _ result: Result) {
+    self.check = check.name
+    group = check.group
+    promise = check.promise
+    source = check.source.description
+    self.result = result
+    ok = result == .skipped ? nil : result == .passed
+  }
+}
+
+/// Makes checks, one after the other.
+package struct ConformanceRun: Sendable {
+  package let lab: ConformanceLab
+
+  package init(_ lab: ConformanceLab) { self.lab = lab }
+
+  /// Makes these checks in their order and calls `show` after each.
+  package func findings(
+    of checks: [ConformanceCheck], show: (ConformanceFinding) -> Void = { _ in }
+  ) async -> [ConformanceFinding] {
+    var findings: [ConformanceFinding] = []
+    for check in checks {
+      let finding = await finding(of: check)
+      findings.append(finding)
+      show(finding)
+    }
+    return findings
+  }
+
+  /// Makes one check. What it needs and the site does not have is the reason of a skip.
+  package func finding(of check: ConformanceCheck) async -> ConformanceFinding {
+    let missing = check.needs.intersection(lab.site.missing)
+    guard missing.isEmpty else {
+      var skipped = ConformanceFinding(check, .skipped)
+      skipped.missing = ConformanceNeed.allCases.filter(missing.contains)
+      return skipped
+    }
+    await lab.begin()
+    do {
+      try await check.run(lab)
+      return ConformanceFinding(check, .passed)
+    } catch {
+      var failed = ConformanceFinding(check, .failed)
+      failed.expected = (error as? ConformanceFailure)?.expected ?? "\(error)"
+      failed.exchanges = await lab.exchanges
+      return failed
+    }
+  }
+
+  /// Whether the backend answers at all.
+  package func answers() async -> Bool {
+    await lab.begin()
+    do {
+      _ = try await lab.send("GET", "v1/entitlements")
+      return true
+    } catch {
+      return (error as? ConformanceFailure)?.busyStatus != nil
+    }
+  }
+}

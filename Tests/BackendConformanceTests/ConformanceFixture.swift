@@ -1,0 +1,127 @@
+import BackendConformance
+import Dispatch
+import Foundation
+import LoopbackHTTP
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+import TestSupport
+
+@testable import PurchaseSyncTesting
+
+/// A backend and a store of their own, both without sockets. A restart of the backend keeps its file and loses the rest.
+final class ConformanceFixture: Sendable {
+  private let directory: TemporaryDirectory
+  let store: DirectTransport
+  let backend: DirectTransport
+  private let broken: BrokenBackend?
+  private let storeServer: MockServer
+  /// How long the kit has paused.
+  let paused = Locked(Duration.zero)
+
+  init(_ broken: BrokenBackend? = nil) throws {
+    self.broken = broken
+    directory = try TemporaryDirectory()
+    storeServer = try Self.server(directory.path("store.sqlite"), nil)
+    store = DirectTransport()
+    store.begin(storeServer)
+    backend = DirectTransport()
+    try startBackend()
+  }
+
+  private func startBackend() throws {
+    let server = try Self.server(directory.path("backend.sqlite"), broken)
+    server.useStore(of: storeServer)
+    backend.begin(server)
+  }
+
+  func setFaults(_ faults: FaultPlan) { backend.server?.setFaults(faults) }
+
+  private static func server(_ path: String, _ broken: BrokenBackend?) throws -> MockServer {
+    try MockServer(
+      databasePath: path, products: products, bundleID: "com.example.app", seed: 5,
+      broken: broken?.hooks)
+  }
+
+  private static var products: [StoreProduct] {
+    var shared = StoreProduct(id: "shared", kind: .nonConsumable)
+    shared.isFamilyShareable = true
+    return [
+      StoreProduct(id: "coins", kind: .consumable), StoreProduct(id: "pro", kind: .nonConsumable),
+      StoreProduct(id: "monthly", kind: .autoRenewable, period: .seconds(30 * 86_400)),
+      shared, StoreProduct(id: "coins.500", kind: .consumable),
+      StoreProduct(subscription: "basic", groupID: "plans", level: 2, period: .seconds(30 * 86_400)),
+      StoreProduct(subscription: "premium", groupID: "plans", level: 1, period: .seconds(30 * 86_400)),
+    ]
+  }
+
+  /// Requests that are being handled are answered first: a second server must not open the file of a running one.
+  func restart() async throws {
+    await backend.end()
+    try startBackend()
+  }
+
+  var site: ConformanceSite {
+    var site = ConformanceSite(
+      backend: backend, store: store, tokens: ("token-alice", "token-bob"),
+      describe: { body, _ in "\(body.count) bytes" })
+    site.accounts = ("alice", "bob")
+    site.restart = { [self] in try await restart() }
+    site.pause = { [paused] step in paused.withLock { $0 += step } }
+    return site
+  }
+}
+
+/// Calls the handler of a server on a thread of its own, so that requests at the same time overlap.
+final class DirectTransport: BackendTransport {
+  private struct State {
+    var server: MockServer?
+    var requests = 0
+  }
+
+  private let state = Locked(State())
+
+  var server: MockServer? { state.value.server }
+
+  func begin(_ server: MockServer) { state.withLock { $0.server = server } }
+
+  /// From now on no request is answered. Returns when none is being handled.
+  func end() async {
+    let server = state.withLock { state in
+      defer { state.server = nil }
+      return state.server
+    }
+    while state.value.requests > 0 { await Task.yield() }
+    server?.stop()
+  }
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    let server = state.withLock { state in
+      state.requests += state.server == nil ? 0 : 1
+      return state.server
+    }
+    guard let server else { throw TransportError(reason: "the connection was refused") }
+    let result = await withCheckedContinuation { continuation in
+      // Not a pool of threads: it would let requests wait for one another.
+      Thread.detachNewThread { [state] in
+        let result = Self.answer(request, of: server)
+        state.withLock { $0.requests -= 1 }
+        continuation.resume(returning: result)
+      }
+    }
+    return try result.get()
+  }
+
+  private static func answer(
+    _ request: BackendRequest, of server: MockServer
+  ) -> Result<BackendResponse, TransportError> {
+    // The limit of the HTTP server.
+    guard request.body.count <= 16 << 20 else { return .success(BackendResponse(status: 413, body: Data())) }
+    let call = HTTPRequest(request)
+    switch server.fault(call) {
+    case nil: return .success(BackendResponse(server.handler(call)))
+    case .respond(let response): return .success(BackendResponse(response))
+    default: return .failure(TransportError(reason: "the connection was lost"))
+    }
+  }
+}
