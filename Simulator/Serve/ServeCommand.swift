@@ -1,3 +1,4 @@
+import BackendConformance
 import Dispatch
 import Foundation
 import PurchaseQueue
