@@ -141,12 +141,12 @@ import Testing
     _ = failing.send(at: nextYear)
     _ = try failing.fail(.backendFault(reason: "HTTP 400"), at: nextYear)
     failing.table.clamp(now: midday)
-    failing.retry.clamp(now: midday, policy: Self.policy)
+    try failing.retry.boundWaits(in: failing.storage, now: midday, policy: Self.policy)
     #expect(failing.send(at: tomorrow) == [.adopt(account: "alice")])
     var refused = try Run()
     _ = try refused.refuseTwice(at: nextYear)
     refused.table.clamp(now: midday)
-    refused.retry.clamp(now: midday, policy: Self.policy)
+    try refused.retry.boundWaits(in: refused.storage, now: midday, policy: Self.policy)
     #expect(refused.send(at: tomorrow) == [.adopt(account: "alice")])
   }
 }

@@ -7,6 +7,7 @@ import Testing
 /// A clock that goes back makes no wait of our own longer, while the process runs.
 @Suite struct ClockJumpTests {
   private static let hour: Int64 = 3_600_000
+  private let policy = RetryPolicy()
 
   /// The wait, in minutes from midday on; the clock that goes back after 10 minutes; and what is left then, in minutes.
   struct Case: Sendable {
@@ -68,6 +69,7 @@ import Testing
       try site.enqueue(bought("100"))
       let asked = PurchaseSync.Wait(.asked, began: midday, milliseconds: inMinutes(60))
       try site.storage.postpone(key("100"), asked, reason: "", now: midday)
+      try site.storage.keep(spentAndPaused(), [:], now: midday)
       let (first, second) = (inDays(1), inMinutes(90))
       let (once, twice) = (midday.adding(milliseconds: -first), midday.adding(milliseconds: -first - second))
       var ledgers = ["a": RetryLedger(), "b": RetryLedger(), "c": RetryLedger()]
@@ -80,13 +82,49 @@ import Testing
         seen[name] = to
         guard letter != "c" else {
           try ledgers[name]?.load(from: site.storage)
-          try ledgers[name]?.boundWaits(in: site.storage, now: to)
+          try ledgers[name]?.boundWaits(in: site.storage, now: to, policy: policy)
           continue
         }
-        try ledgers[name]?.moveWaits(ClockJump(from: from, to: to), in: site.storage)
+        let jump = ClockJump(from: from, to: to)
+        ledgers[name]?.follow(jump)
+        try ledgers[name]?.moveWaits(jump, in: site.storage, policy: policy)
       }
       #expect(try site.storage.entry(key("100"))?.readyAt == twice.adding(milliseconds: inMinutes(60)))
+      let kept = try site.storage.retryState()
+      #expect(kept.pace.asked?.ends == twice.adding(milliseconds: asked.milliseconds))
+      if !sequence.lowercased().contains("c") {
+        #expect(kept.budget == RetryBudget(fullAt: twice.adding(milliseconds: inMinutes(3))))
+      }
+      #expect(kept.budget.spent(now: twice, policy: policy) >= 4)
     }
+  }
+
+  /// Four requests of the budget are spent at midday, and the backend asks for a pause of an hour.
+  private func spentAndPaused() -> RetryState {
+    let asked = PurchaseSync.Wait(.asked, began: midday, milliseconds: inMinutes(60))
+    let pace = BackendPace(
+      asked: asked, isFailing: true, pacedSendsLeft: 0, pacedAt: midday, succeededAt: nil)
+    return RetryState(budget: RetryBudget(fullAt: midday.adding(milliseconds: inMinutes(3))), pace: pace)
+  }
+
+  @Test func `a process that slept through a jump takes what another was asked after it`() throws {
+    let storage = MemoryStorage()
+    try storage.keep(spentAndPaused(), [:], now: midday)
+    var (asleep, awake) = (RetryLedger(), RetryLedger())
+    try awake.load(from: storage)
+    let jump = ClockJump(from: midday, to: midday.adding(milliseconds: -inDays(365)))
+    // One that never read the pause notices first, and commits what it finds.
+    asleep.follow(jump)
+    try asleep.moveWaits(jump, in: storage, policy: policy)
+    awake.follow(jump)
+    try awake.moveWaits(jump, in: storage, policy: policy)
+    let hourLater = jump.to.adding(milliseconds: inMinutes(60))
+    var delays = Delays(policy, seed: 1)
+    awake.paused(milliseconds: inMinutes(120), now: hourLater, &delays)
+    try awake.commit(in: storage, now: hourLater)
+    try asleep.read(from: storage)
+    #expect(asleep.state.pace.asked == awake.state.pace.asked)
+    #expect(asleep.state.pace.asked?.began == hourLater)
   }
 
   // MARK: The whole machine

@@ -27,6 +27,26 @@ import Testing
     #expect(run.storage.deviceAdoptions() == [])
   }
 
+  @Test func `an adoption that the backend takes shows that it answers: nothing waits for the budget`() throws {
+    var run = try MachineRun(orders: [])
+    _ = try run.arrive(bought("100"))
+    let none = UploadFailure.retry(reason: "no answer", retryAfterMilliseconds: nil)
+    // Nothing is left of the budget.
+    for _ in 0..<200 {
+      _ = run.wake(.foreground)
+      if !run.isSending(.device) { _ = run.letPass(5_000) }
+      if run.isSending(.device) { _ = try run.fail(.device, none) }
+    }
+    _ = run.wake(.foreground)
+    run.now = run.now.adding(milliseconds: 2_000)
+    _ = try run.claim("alice")
+    let taken = run.now
+    let actions = try run.adoptionEnded("alice", .taken)
+    if actions.sent.isEmpty { _ = run.letPass(45_000) }
+    #expect(run.isSending(.device))
+    #expect(run.now.milliseconds(since: taken) <= 2_000)
+  }
+
   @Test func `an adoption is sent once more when its entries have left the device lane`() throws {
     var run = try deviceRun()
     _ = try run.claim("alice")

@@ -32,7 +32,10 @@ extension MachineSimulation {
       end = .failed(.retry(reason: "no answer", retryAfterMilliseconds: nil))
     case let fault?: end = .failed(refusal(fault))
     }
-    if case .failed(let failure) = end { noteAdoptionFailure(failure, process) }
+    switch end {
+    case .taken: noteAnswer(process)
+    case .failed(let failure): noteAdoptionFailure(failure, process)
+    }
     if behaviours != nil { note(.adoptionEnds, end == .taken ? 0 : 1, on: process.phone) }
     feed(process) { (machine, now) throws(QueueError) in
       try machine.adoptionEnded(account: Names.accounts[account], end, now: now)

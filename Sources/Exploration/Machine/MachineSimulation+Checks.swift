@@ -115,9 +115,7 @@ extension MachineSimulation {
   // MARK: Answers
 
   func noteReply(_ reply: UploadReply, _ upload: Upload, _ process: Process) {
-    let isRecovering = process.isFailing || process.recoveringSends == 0 && isBudgetSpent(process)
-    process.recoveringSends = isRecovering ? policy.pacedSends : max(0, process.recoveringSends - 1)
-    process.isFailing = false
+    noteAnswer(process)
     process.failingLanes &= ~(1 << upload.lane)
     process.floorOfLane[upload.lane] = 0
     let shadow = process.phone.shadow
@@ -138,6 +136,13 @@ extension MachineSimulation {
     if shadow.given.contains(where: { $0.verdict.isSettled }) {
       noteSettled(in: upload.lane, on: process.phone)
     }
+  }
+
+  /// The backend did what a request asked for.
+  func noteAnswer(_ process: Process) {
+    let isRecovering = process.isFailing || process.recoveringSends == 0 && isBudgetSpent(process)
+    process.recoveringSends = isRecovering ? policy.pacedSends : max(0, process.recoveringSends - 1)
+    process.isFailing = false
   }
 
   /// Whether the next request after a failure would have to wait for the budget.

@@ -61,7 +61,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let unconfirmed = try storage.tombstonesWithDuties().filter(\.isUnconfirmed)
     let actions: [SyncAction] = unconfirmed.map { .emit(SyncEvent(publishing: Outcome($0))) }
     try adoptions.start(from: storage)
-    try retry.boundWaits(in: storage, now: now)
+    try retry.boundWaits(in: storage, now: now, policy: policy)
     try lanes.start(from: storage, isFailing: retry.state.pace.isFailing, now: now, &delays)
     clock.start(at: now, uptime: uptime)
     return actions + proceed(now: now)
@@ -123,7 +123,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     adoptions.follow(jump)
     storeSide.follow(jump)
     retry.follow(jump)
-    do throws(QueueError) { try retry.moveWaits(jump, in: storage) } catch {
+    do throws(QueueError) { try retry.moveWaits(jump, in: storage, policy: policy) } catch {
       clock.mayHaveJumped()  // Those of entries begin once more then.
     }
   }
@@ -133,10 +133,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     adoptions.clamp(now: now)
     storeSide.finishes.clamp(now: now)
     return .attempting { () throws(QueueError) in
-      try retry.read(from: storage)
-      retry.clamp(now: now, policy: policy)
-      try retry.commit(in: storage, now: now)
-      try retry.boundWaits(in: storage, now: now)
+      try retry.boundWaits(in: storage, now: now, policy: policy)
       try QuarantineTrial.clamp(in: storage, now: now, policy: policy)
       clock.clamped()
       return []
@@ -165,9 +162,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let answer = UploadAnswer(to: request.entries, reply.verdicts, presented: account)
     advance(to: now)
     var actions = retry.hear(from: storage)
-    let isBack = retry.state.pace.isFailing
-    if isBack { lanes.reached(besides: lane, now: now, &delays) }
-    let freesOthers = retry.succeeded(now: now, policy: policy)
+    let freesOthers = answered(by: lane, now: now)
     if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
     // Each claim adds a finish and an outcome, and the next upload may follow.
@@ -196,6 +191,12 @@ package struct SyncMachine<Storage: SyncStorage> {
     if freesOthers { actions += sendAll(now: now) }
     actions += askForOverflow(unlessSending: lane)
     return actions
+  }
+
+  /// The backend did what a request asked for, one of this lane or of none. True if lanes that wait can go on.
+  private mutating func answered(by lane: Lane? = nil, now: Timestamp) -> Bool {
+    if retry.state.pace.isFailing { lanes.reached(besides: lane, now: now, &delays) }
+    return retry.succeeded(now: now, policy: policy)
   }
 
   /// No verdicts came. No failure is final. Its effect is committed before the next request.
@@ -249,10 +250,13 @@ package struct SyncMachine<Storage: SyncStorage> {
     account: String, _ end: AdoptionEnd, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
+    var actions = retry.hear(from: storage)
     switch end {
-    case .taken: return try adoptions.taken(by: account, in: storage) ? sendAdoptions(now: now) : []
+    case .taken:
+      let freesLanes = answered(now: now)
+      if try adoptions.taken(by: account, in: storage) { actions += sendAdoptions(now: now) }
+      return freesLanes ? actions + sendAll(now: now) : actions
     case .failed(let failure):
-      var actions = retry.hear(from: storage)
       let goesOn = try adoptions.failed(account, failure, storage, &retry, &actions, now: now, &delays)
       return goesOn ? actions + sendAdoptions(now: now) : actions
     }

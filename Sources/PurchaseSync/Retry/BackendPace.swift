@@ -121,10 +121,15 @@ package struct BackendPace: Hashable, Sendable, Codable {
   }
 
   /// The clock went back.
-  mutating func follow(_ jump: ClockJump) { asked.follow(jump) }
+  mutating func follow(_ jump: ClockJump) {
+    asked.follow(jump)
+    pacedAt = pacedAt?.adding(milliseconds: -jump.distance)
+    succeededAt = succeededAt?.adding(milliseconds: -jump.distance)
+    unwellAt = unwellAt?.adding(milliseconds: -jump.distance)
+  }
 
-  /// Another process of this installation still has a Retry-After that is over here.
-  mutating func drop(_ over: Wait) { if asked == over { asked = nil } }
+  /// The Retry-After is over.
+  mutating func endAskedWait() { asked = nil }
 
   /// The clock may have jumped: nothing that happened is still to come.
   package mutating func clamp(now: Timestamp) {

@@ -4,8 +4,8 @@ package import PurchaseQueue
 ///
 /// Saved requests can be used at once, and come back one at a time: a wake waits for the next one at most as long as that
 /// takes, however many came before it. A storage keeps the one number and commits it *before* the request, so a kill
-/// refills nothing. If the clock jumps forward, at most what can be saved comes back. If it jumps back, requests come back
-/// from the new time on.
+/// refills nothing. If the clock jumps forward, at most what can be saved comes back. If it jumps back, the moment
+/// follows; where nobody saw by how much, all is spent and comes back from the new time on.
 package struct RetryBudget: Hashable, Sendable, Codable {
   /// The purpose of a request.
   package enum Purpose: Hashable, Sendable, CaseIterable {
@@ -32,6 +32,9 @@ package struct RetryBudget: Hashable, Sendable, Codable {
     fullAt = max(bounded(now, policy), now).adding(milliseconds: policy.budgetIntervalMilliseconds)
     return true
   }
+
+  /// The clock went back: what is spent comes back when it would have.
+  mutating func follow(_ jump: ClockJump) { fullAt = fullAt.adding(milliseconds: -jump.distance) }
 
   /// The clock may have gone back.
   package mutating func clamp(now: Timestamp, policy: RetryPolicy) { fullAt = bounded(now, policy) }

@@ -8,9 +8,10 @@ package struct RetryState: Hashable, Sendable, Codable {
   package var budget = RetryBudget()
   /// The backend as a whole.
   package var pace = BackendPace()
-  /// By how many milliseconds the waits of entries were moved back altogether, because the clock went back.
+  /// By how many milliseconds all of this, and the waits of entries, were moved back altogether, because the clock went
+  /// back.
   package var movedBack: Int64 = 0
-  /// How often waits began again, because they seemed to begin later than now.
+  /// How often some of it began again, because it seemed to begin later than now.
   package var restarts = 0
 
   /// Whether a request may go out.
@@ -34,6 +35,12 @@ package struct RetryState: Hashable, Sendable, Codable {
   package mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
     let isSpent = budget.nextAllowed(.retry, now: now, policy: policy) > now
     pace.succeeded(isAwaited: isSpent, now: now, policy: policy)
+  }
+
+  /// The clock went back: what is left of a wait, and of the budget, stays as it was.
+  mutating func follow(_ jump: ClockJump) {
+    budget.follow(jump)
+    pace.follow(jump)
   }
 
   /// Decides about one request of a lane. After a failure, of this lane or of the last upload of all, and if a wake brought

@@ -24,7 +24,7 @@ extension LaneState {
       guard let next = try storage.nextReadyAt(in: lane) else { return }
       let due = policy.bounded(next, after: now)
       // Another process of this installation had another clock.
-      if due < next { try retry.boundWaits(in: storage, now: now) }
+      if due < next { try retry.boundWaits(in: storage, now: now, policy: policy) }
       return actions.append(.wake(at: due))
     }
     try retry.read(from: storage)

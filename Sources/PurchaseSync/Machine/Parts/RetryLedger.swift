@@ -38,12 +38,21 @@ struct RetryLedger: Hashable {
   /// decision and before a change.
   mutating func read(from storage: some AttemptStorage) throws(QueueError) {
     let stored = try storage.retryState()
-    guard stored != committed else { return }
-    // The file may still hold a Retry-After that this process has cleared (`follow`). Ignore it.
-    let cleared = state.pace.asked == nil ? committed.pace.asked : nil
-    (state.budget, state.movedBack, state.restarts) = (stored.budget, stored.movedBack, stored.restarts)
-    state.pace.heard(stored.pace)
-    if let cleared { state.pace.drop(cleared) }
+    take(stored, of: stored)
+  }
+
+  /// `shown`: the stored state by the clock of this process.
+  private mutating func take(_ shown: RetryState, of stored: RetryState) {
+    guard stored != committed else {
+      // What this process knows of the backend is newer.
+      if shown != stored { state.budget = shown.budget }
+      return
+    }
+    // The file may still hold a Retry-After that is over for this process.
+    let isOver = state.pace.asked == nil && committed.pace.asked == stored.pace.asked
+    (state.budget, state.movedBack, state.restarts) = (shown.budget, shown.movedBack, shown.restarts)
+    state.pace.heard(shown.pace)
+    if isOver { state.pace.endAskedWait() }
     committed = stored
   }
 
@@ -175,50 +184,52 @@ struct RetryLedger: Hashable {
     committed = state
   }
 
-  /// The clock went back.
+  /// The clock went back: what this process knows follows. `moveWaits` does the same with the file.
   mutating func follow(_ jump: ClockJump) {
     state.pace.follow(jump)
     repeats.follow(jump)
   }
 
-  /// The clock went back: the waits of entries follow, once for all processes of the installation. Another one may have
-  /// noticed this jump before, or one of several that this process sees as one, and have moved them. Or it has started
-  /// between two jumps: the waits that it began again are of a clock that this process has not seen. None of them is moved
-  /// then, and none lasts longer than its own length again.
+  /// The clock went back: the stored state and the waits of entries follow, once for all processes of the installation.
+  /// Another one may have noticed this jump before, or one of several that this process sees as one, and have moved them.
+  /// Or it has started between two jumps: what began again then is of a clock that this process has not seen. Nothing is
+  /// moved then, and nothing lasts longer than its own length again.
   mutating func moveWaits(
-    _ jump: ClockJump, in storage: some LaneStorage & AttemptStorage
+    _ jump: ClockJump, in storage: some LaneStorage & AttemptStorage, policy: RetryPolicy
   ) throws(QueueError) {
-    try read(from: storage)
-    let left = jump.distance - (state.movedBack - movedBack)
+    let stored = try storage.retryState()
+    let left = jump.distance - (stored.movedBack - movedBack)
+    let rest = ClockJump(from: jump.to.adding(milliseconds: left), to: jump.to)
+    let isToMove = left >= MachineClock.leastJump
+    let isOfOneClock = restarts == stored.restarts
+    var shown = stored
+    if isToMove, isOfOneClock { shown.follow(rest) }
+    take(shown, of: stored)
     movedBack = state.movedBack
-    guard left >= MachineClock.leastJump else { return }
+    guard isToMove else { return }
     movedBack += left
     state.movedBack = movedBack
-    let isOfOneClock = restarts == state.restarts
+    guard isOfOneClock else { return try boundWaits(in: storage, now: jump.to, policy: policy) }
     // Before the waits: after a kill in between they are too long, and not too short.
     try commit(in: storage, now: jump.to)
-    guard isOfOneClock else { return try boundWaits(in: storage, now: jump.to) }
-    try storage.moveWaits(ClockJump(from: jump.to.adding(milliseconds: left), to: jump.to))
+    try storage.moveWaits(rest)
   }
 
-  /// The clock may have jumped: waits of entries that began later than now begin again.
+  /// The clock may have jumped: what began later than now begins again, in the file, too.
   mutating func boundWaits(
-    in storage: some LaneStorage & AttemptStorage, now: Timestamp
+    in storage: some LaneStorage & AttemptStorage, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) {
     try read(from: storage)
-    if try storage.isAnyWaitAhead(of: now) {
-      state.restarts += 1
-      // Before the waits: another process that sees the jump later must not move what began again.
-      try commit(in: storage, now: now)
-      try storage.boundWaits(now: now)
-    }
-    restarts = state.restarts
-  }
-
-  /// The clock may have jumped.
-  mutating func clamp(now: Timestamp, policy: RetryPolicy) {
+    let asRead = state
     state.pace.clamp(now: now)
     state.budget.clamp(now: now, policy: policy)
+    let isAnyAhead = try storage.isAnyWaitAhead(of: now)
+    // Another process that sees the jump later must not move what begins again.
+    if isAnyAhead || state != asRead { state.restarts += 1 }
+    // Before the waits, for the same reason.
+    try commit(in: storage, now: now)
+    if isAnyAhead { try storage.boundWaits(now: now) }
+    restarts = state.restarts
   }
 }
 
