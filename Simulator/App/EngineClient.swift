@@ -129,7 +129,7 @@ struct EngineClient: AppClient {
     let left =
       state.unsettled - state.quarantined + unconfirmed + state.pendingAdoptions
       + (state.isStoreHoldingMore ? 1 : 0)
-    // What the backend has not heard of orders is sent with the next start; here it is waited for once.
+    // What the backend has not learned of orders is sent with the next start; here it is waited for once.
     if left == 0, try await engine.pendingNotices() > 0,
       waits.withLock({
         $0 -= 1; return $0 > 0

@@ -66,7 +66,7 @@ actor ReceiptOnlyClient: AppClient {
   private func run() async {
     while !isSent, !isClosed {
       do {
-        // Purchases that arrive meanwhile are sent in another round.
+        // Purchases that arrive in the meantime are sent in another round.
         isSent = true
         guard let upload = try await upload() else { continue }
         let status = await backend.upload(upload, as: parts.phone.user)

@@ -181,7 +181,7 @@ struct AppLaunch {
       try await client.settingsChanged()
     case .jumpClock(let milliseconds):
       try phone.jump(by: milliseconds)
-      // The system tells apps that the clock was set.
+      // The system informs apps that the clock was set.
       try await client.settingsChanged()
     case .fillDisk: try DiskSpace.end()
     case .use: break

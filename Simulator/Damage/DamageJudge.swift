@@ -13,7 +13,7 @@ struct DamageVerdict {
   /// Entries whose bytes the damage does not touch, and how many of them are as they were.
   var untouched = 0
   var kept = 0
-  /// Something is gone or different, and nothing told it.
+  /// Something is gone or different, and nothing reported it.
   var isSilentLoss = false
   var isSalvaged = false
 }

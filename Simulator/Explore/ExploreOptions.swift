@@ -24,7 +24,7 @@ struct ExploreOptions: Equatable, CommandOptions {
   var checkDeterminism = false
   /// The search prefers what it has not seen.
   var isGuided = false
-  /// The guided search beside the random one.
+  /// The guided search next to the random one.
   var compares = false
   /// The folder of the inputs that earlier searches kept.
   var corpus: String?

@@ -1,6 +1,6 @@
 import Fleet
 
-/// `fleet --experiments`: published figures beside ours.
+/// `fleet --experiments`: published figures next to ours.
 struct FleetExperiments {
   let options: FleetOptions
 

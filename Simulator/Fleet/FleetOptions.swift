@@ -12,7 +12,7 @@ struct FleetOptions: Equatable, CommandOptions {
   var ceiling: Int?
   var advise = false
   var experiments = false
-  /// Whole devices beside the compact model.
+  /// Whole devices next to the compact model.
   var whole = false
   /// The file of the page.
   var report: String?

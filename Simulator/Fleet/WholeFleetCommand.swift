@@ -2,7 +2,7 @@ import Exploration
 import Fleet
 import Foundation
 
-/// `fleet --whole`: the engine's machine and storage on each device, beside the compact model.
+/// `fleet --whole`: the engine's machine and storage on each device, next to the compact model.
 struct WholeFleetCommand {
   let options: FleetOptions
 

@@ -1,7 +1,7 @@
 import CReportPages
 import Foundation
 
-/// The parts of the report's pages. They are in the binary: no folder has to lie beside it.
+/// The parts of the report's pages. They are in the binary: no folder has to lie next to it.
 enum ReportFiles {
   static var report: Data { unsafe data(report_html()) }
   static var explore: Data { unsafe data(explore_html()) }

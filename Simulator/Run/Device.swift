@@ -3,7 +3,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSync
 
-/// The files of a simulated phone, and the backend's file beside them.
+/// The files of a simulated phone, and the backend's file next to them.
 struct Device: Sendable {
   /// The phone's name in the scenario and in the store.
   let name: String

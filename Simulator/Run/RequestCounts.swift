@@ -4,7 +4,7 @@ import PurchaseSyncTesting
 struct RequestCounts: Hashable {
   /// Uploads of purchases to the backend.
   var uploads: Int
-  /// Calls that tell the store of finished transactions.
+  /// Calls that report finished transactions to the store.
   var finishes: Int
   /// Lists of the unfinished transactions. The app's own look at the end is one of them.
   var listings: Int

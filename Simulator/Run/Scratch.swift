@@ -73,7 +73,7 @@ struct Scratch {
   func end() { if !isKept { Self.remove(directory) } }
 
   /// The mock server's database connection removes its log file while it closes, on another thread. A file that
-  /// disappears meanwhile is no failure.
+  /// disappears in the meantime is no failure.
   private static func remove(_ directory: String) {
     for _ in 0..<100 where FileManager.default.fileExists(atPath: directory) {
       do {

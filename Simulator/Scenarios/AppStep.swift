@@ -20,7 +20,7 @@ enum AppStep: Hashable, Sendable {
   case fillDisk
   /// Uses the app for so long, or until nothing is left to do.
   case use(milliseconds: Int64)
-  /// Opens so many payment sheets under this account and closes each; the app does not tell the engine.
+  /// Opens so many payment sheets under this account and closes each; the app does not inform the engine.
   case dismissSheets(product: String, account: String, count: Int)
   /// Buys under this account. The store's update comes before the answer of the sheet.
   case buyHeardFirst(product: String, account: String)

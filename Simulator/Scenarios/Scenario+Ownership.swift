@@ -1,14 +1,14 @@
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// Whose purchase it is: bought again, heard on another device, restored, without a token, from a copied backup.
+/// Whose purchase it is: bought again, delivered to another device, restored, without a token, from a copied backup.
 extension Scenario {
   private static let month = "basic.monthly"
   private static let subscribe = AppStep.buy(product: month, account: alice)
   private static let lapsed: [EnvironmentStep] = [.renewal(purchase: 1, isOn: false), .days(45)]
   /// The second device of a person.
   private static let pad = "pad"
-  /// Each person is told of purchases of her own only.
+  /// Each person learns of purchases of her own only.
   private static func allYours(_ paid: Int, told: Int) -> Expectation {
     Expectation(paid: paid, owners: ["yours": told, "another": 0], ofDevices: 0)
   }

@@ -71,7 +71,7 @@ struct Scenario: Hashable {
   var verifiesOverHTTP = false
   /// Whether the backend signs its answers, and the engine verifies them.
   var signsReplies = false
-  /// Whether the backend finishes at the store what it has granted, and grants what notifications tell of.
+  /// Whether the backend finishes at the store what it has granted, and grants what notifications report.
   var finishesAtStore = false
 
   /// The phone, and its owner's Apple ID.

@@ -137,7 +137,7 @@ struct ServeCommand {
     let (stream, asked) = AsyncStream.makeStream(of: Void.self)
     var sources: [any DispatchSourceSignal] = []
     for number in [SIGINT, SIGTERM] {
-      // The default would end the process before the source hears of it.
+      // The default would end the process before the source learns of it.
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { asked.yield() }

@@ -90,7 +90,7 @@ final class DeviceSteps: Sendable {
       ? [.named(phone: phone, device: device.uuidString)] : []
   }
 
-  /// The credential tells the lane; that of the device also sends questions.
+  /// The credential says the lane; that of the device also sends questions.
   private static func lane(
     of request: BackendRequest, _ claims: [StepClaim], _ content: FileWatch.Content
   ) -> Lane {

@@ -81,7 +81,7 @@ final class ServerSteps: Sendable {
         name,
         reply.verdicts.map { StepVerdict(transaction: $0.transactionID, verdict: $0.verdict.rawValue) })
     } catch {
-      // No device hears verdicts in it either.
+      // No device receives verdicts in it either.
       return nil
     }
   }

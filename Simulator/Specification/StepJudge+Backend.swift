@@ -92,7 +92,7 @@ extension StepJudge {
   }
 
   /// A line of the ledger names no request. One that has arrived and claims the transaction made it; without one, the
-  /// store has told of it.
+  /// store has reported it.
   mutating func credited(_ place: Int, _ id: String, _ name: String) throws(Refusal) {
     let owner: ProtocolStep.Party
     if let account = Lane(rawValue: name).account {
@@ -102,7 +102,7 @@ extension StepJudge {
     } else {
       throw .noSense("no device is named \(name)")
     }
-    // A new process of the backend tells what it finds.
+    // A new process of the backend says what it finds.
     if let known = ledger[place], known.transaction == id, known.owner == owner { return }
     ledger[place] = (id, owner)
     let transaction = transactions[id]

@@ -19,7 +19,7 @@ extension StepJudge {
 
   mutating func launched(_ process: Int32, _ phone: String, _ change: FileChange) throws(Refusal) {
     let content = change.applied(to: FileWatch.Content())
-    // What another process has committed meanwhile, and has not noted.
+    // What another process has committed in the meantime, and has not noted.
     if living.contains(where: { $0.key != process && $0.value.phone == phone }) {
       try committed(change, on: phone, mayComeBack: true)
     }

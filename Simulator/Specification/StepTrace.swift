@@ -58,7 +58,7 @@ final class StepTrace: Sendable {
         _ = try file.look(at: path, leavesLog: true)
         if FileManager.default.fileExists(atPath: path) { change = FileChange(all: file.known) }
       } catch is SQLiteError {
-        // A file of an earlier version, or one that has no tables yet: the next launch tells what is in it.
+        // A file of an earlier version, or one that has no tables yet: the next launch says what is in it.
       }
       return [.died(child.number, wasKilled: end == .killed, phone: phone.name, change)]
     }

@@ -8,7 +8,7 @@ package struct ConformanceCheck: Sendable {
   package let promise: String
   /// Where the rule stands.
   package let source: ConformanceSource
-  /// What it needs besides the backend.
+  /// What it needs apart from the backend.
   package let needs: Set<ConformanceNeed>
   package private(set) var group = ConformanceGroup.orders
   /// Throws `ConformanceFailure` if the backend breaks the rule.

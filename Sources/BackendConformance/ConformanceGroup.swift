@@ -20,7 +20,7 @@ package enum ConformanceGroup: String, Sendable, CaseIterable, Codable {
   }
 }
 
-/// Something that a check needs besides the backend.
+/// Something that a check needs apart from the backend.
 package enum ConformanceNeed: String, Sendable, CaseIterable, Codable {
   /// The id of a product that the backend sells.
   case product

@@ -18,7 +18,7 @@ struct Bar: Equatable, Encodable {
   var number: Int
   var what: String
   var unit = Unit.times
-  /// Nil if it could not be measured here; `reason` tells why.
+  /// Nil if it could not be measured here; `reason` says why.
   var measured: Double?
   var bound: Bound
   var reason: String?

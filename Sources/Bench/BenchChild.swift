@@ -35,7 +35,7 @@ package struct BenchChild: Sendable {
     return ended.output
   }
 
-  /// The same for a command that prints kilobytes; nil where the system does not tell how much memory it uses.
+  /// The same for a command that prints kilobytes; nil where the system does not say how much memory it uses.
   func kilobytes(_ arguments: [String], command: String = "bench-load") throws -> Double? {
     Double(try load(arguments, command: command).filter { !$0.isWhitespace })
   }

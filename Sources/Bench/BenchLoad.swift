@@ -7,7 +7,7 @@ package struct BenchLoad {
 
   package init(options: BenchLoadOptions) { self.options = options }
 
-  /// Returns the peak memory in kilobytes, or the number that the work prints; nil where the system does not tell it.
+  /// Returns the peak memory in kilobytes, or the number that the work prints; nil where the system does not say it.
   package func run() throws -> Int? {
     switch options.work {
     case .idle: break

@@ -5,7 +5,7 @@ struct Deadline {
   private let nanoseconds: UInt64
 
   init(inMilliseconds milliseconds: Int) {
-    // Bounded to 24 days, which is what poll() can be told and leaves the sum far from overflow.
+    // Bounded to 24 days, which is what poll() takes and leaves the sum far from overflow.
     let bounded = UInt64(min(max(milliseconds, 0), Int(Int32.max)))
     nanoseconds = DispatchTime.now().uptimeNanoseconds + bounded * 1_000_000
   }

@@ -21,7 +21,7 @@ struct EncodedResponse {
     if !keepsAlive {
       text += "Connection: close\r\n"
     } else if request?.minorVersion == 0 {
-      // RFC 9112 9.3: a 1.0 client that asked for it has to be told.
+      // RFC 9112 9.3: a 1.0 client that asked for it has to be informed.
       text += "Connection: keep-alive\r\n"
     }
     text += "\r\n"

@@ -216,7 +216,7 @@ public actor DurableQueue {
       guard let errors = try session.current(waits: false).groupCommitUnlessBusy(operations) else {
         return nil
       }
-      changes.tell()
+      changes.notify()
       return zip(operations, errors).map { operation, error in
         error.flatMap { repeatAfterReopening(operation, $0) }
       }

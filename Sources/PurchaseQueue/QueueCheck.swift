@@ -21,12 +21,12 @@ public struct CheckReport: Hashable, Sendable {
 ///
 /// The time grows with the size of the file, so the check uses a read-only connection of its own.
 package enum QueueCheck {
-  /// Checks the file of an open queue on a thread that `beside` chooses.
+  /// Checks the file of an open queue on a thread that `runBlocking` chooses.
   package static func inBackground(
     path: String, on disk: Disk = .system, until stop: Interrupter = Interrupter(),
-    by beside: @Sendable (@escaping @Sendable () -> Void) -> Void
+    by runBlocking: @Sendable (@escaping @Sendable () -> Void) -> Void
   ) async -> Result<CheckReport, QueueError> {
-    await BlockingExecutor.offThePool(by: beside) {
+    await BlockingExecutor.offThePool(by: runBlocking) {
       do throws(QueueError) {
         return .success(try run(path: path, on: disk, until: stop))
       } catch {

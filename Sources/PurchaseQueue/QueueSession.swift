@@ -75,10 +75,10 @@ package final class QueueSession {
   /// `stop`, or because its task was cancelled.
   package static func check(
     _ setup: QueueSetup, until stop: Interrupter = Interrupter(),
-    by beside: @Sendable (@escaping @Sendable () -> Void) -> Void = { BlockingExecutor.beside($0) }
+    by runBlocking: @Sendable (@escaping @Sendable () -> Void) -> Void = { BlockingExecutor.runBlocking($0) }
   ) async -> Result<CheckReport, QueueError> {
     await withTaskCancellationHandler {
-      await QueueCheck.inBackground(path: setup.path, on: setup.disk, until: stop, by: beside)
+      await QueueCheck.inBackground(path: setup.path, on: setup.disk, until: stop, by: runBlocking)
     } onCancel: {
       stop.stop()
     }

@@ -7,7 +7,7 @@ import PurchaseSQLite
 #endif
 
 /// A copy of a queue's file, for support tools and for queues that must not change. Other processes can use the queue
-/// meanwhile.
+/// in the meantime.
 ///
 /// Nothing of the original changes: no byte, no name, no modification time. The snapshot needs read permission for the
 /// file, for the files next to it (`-wal`, `-lock`) and for the directory, and space for a copy in the temporary

@@ -9,8 +9,8 @@ import PurchaseSQLite
 /// Swift's hook for jobs: all that `Task` starts, and all that resumes a task off the main actor.
 ///
 /// It belongs to the process. Only the jobs of a thread that works for a queue at that moment go to that queue; those of
-/// all other threads take the way that they had before, so other tests run beside it. In 6.3 the jobs of the main actor,
-/// `Task.sleep` and `Task.yield` go to Dispatch without the hook.
+/// all other threads take the way that they had before, so other tests run next to it. In 6.3 the jobs of the main
+/// actor, `Task.sleep` and `Task.yield` go to Dispatch without the hook.
 enum ConcurrencyHook {
   /// C's calling convention, which Swift uses for these functions on our systems. The optimising compiler (6.3.1) crashes
   /// on the runtime's own types, functions that take a function.

@@ -30,7 +30,7 @@ package final class VirtualQueue: Sendable {
   private struct State {
     var schedule: Schedule
     var isScheduled = false
-    /// Tells the caller of `run`; nil before it began and after it was told.
+    /// Resumes the caller of `run`; nil before it began and after it was resumed.
     var fail: (@Sendable (Stuck) -> Void)?
     /// Set at the end of the run.
     var last: (@Sendable () -> Void)?
@@ -222,7 +222,7 @@ package final class VirtualQueue: Sendable {
     }
   }
 
-  /// Does work that needs other threads or the system's time. Virtual time stands still meanwhile.
+  /// Does work that needs other threads or the system's time. Virtual time stands still in the meantime.
   package func outside<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) async throws -> R {
     let owner = state.withLock { state in
       state.schedule.outside += 1

@@ -11,7 +11,7 @@ enum BrokenTable {
     /// Whether it breaks uploads or orders as such, so that every check that pays may fail.
     var isBroad = false
 
-    /// The checks that may fail besides the finder.
+    /// The checks that may fail apart from the finder.
     var allowed: [String] {
       others
         + (isBroad

@@ -9,7 +9,7 @@ struct ConnectionTableTests {
     var table = Table()
     let first = table.add("first")
     _ = table.add("second")
-    // Answered meanwhile: its client let the server wait only since then.
+    // Answered in the meantime: its client let the server wait only since then.
     table.enter(.busy, first)
     table.enter(.head, first)
     #expect(table.choose() == "second")

@@ -9,7 +9,7 @@ final class Recorder: @unchecked Sendable {
   var requests: [HTTPRequest] { lock.withLock { seen } }
   var paths: [String] { requests.map(\.path) }
 
-  /// Answers with method, path and body, so that each answer tells which request it is for.
+  /// Answers with method, path and body, so that each answer says which request it is for.
   func answer(_ request: HTTPRequest) -> HTTPResponse {
     lock.withLock { seen.append(request) }
     let echo = Array("\(request.method) \(request.path) ".utf8) + request.body

@@ -80,7 +80,7 @@ import Testing
           operations.insert(.discard(waiting.key), at: 0)
         }
         let expected = operations.map { ledger.run($0, now: now) }
-        // A call that fails beside others is undone alone, in the books and in the report too.
+        // A call that fails next to others is undone alone, in the books and in the report too.
         #expect(queue.groupCommit(operations.map { $0.call(now: now) }) == expected)
         #expect(try queue.books() == ledger.books, "step \(step)")
         #expect(try queue.books().settled == ledger.settled, "step \(step)")

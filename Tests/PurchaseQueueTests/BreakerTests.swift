@@ -97,7 +97,7 @@ import Testing
         }())
       let settlement = Settlement(key: row.key, isUnconfirmed: true)
       try queue.acknowledge([settlement], now: noon)
-      // Queued again beside its tombstone, as a stale mirror or a salvage can do.
+      // Queued again next to its tombstone, as a stale mirror or a salvage can do.
       try queue.transaction { () throws(QueueError) in
         _ = try queue.insert(entry("a"), now: noon)
       }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import PurchaseQueue
 
-/// How long the sequence of deliveries waits, to the millisecond, and what keeps a lane meanwhile. A pause takes no time.
+/// How long the sequence of deliveries waits, to the millisecond, and what keeps a lane in the meantime. A pause takes
+/// no time.
 @Suite struct DeliveryPaceTests {
   /// Notes each pause, and advances the clock by it.
   private final class Pauses: Sendable {
@@ -195,8 +196,8 @@ import Testing
   @Test func `each of two that wait hears of changes, and several changes count as one`() async {
     let changes = Changes()
     let watched = [changes.watch(), changes.watch()]
-    changes.tell()
-    changes.tell()
+    changes.notify()
+    changes.notify()
     changes.end()
     for watcher in watched {
       var count = 0
@@ -210,7 +211,7 @@ import Testing
     let (first, second, third) = (changes.watch(), changes.watch(), changes.watch())
     first.wake.finish()
     third.wake.finish()
-    changes.tell()
+    changes.notify()
     changes.end()
     var count = 0
     for await _ in second.stream { count += 1 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurchaseQueue
 
-/// What is queued, what is refused, and who hears of it.
+/// What is queued, what is refused, and who learns of it.
 @Suite struct EnqueueBoundsTests {
   private func withQueue(_ body: (QueueFile, Locked<[QueueChange]>, Locked<[Checkpoint]>) throws -> Void)
     async throws

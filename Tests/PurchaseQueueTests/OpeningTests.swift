@@ -39,7 +39,7 @@ import Testing
       (journal[22], journal[26]) = (2, 4)
       try write([UInt8](repeating: 0, count: 512) + [UInt8](repeating: 7, count: 512), "")
       try write(journal, "-journal")
-      // Without our lock file beside it, the file is foreign.
+      // Without our lock file next to it, the file is foreign.
       let error = #expect(throws: QueueError.self) { try QueueFile(path: path, now: noon) }
       guard case .foreignFile = error else { Issue.record("\(String(describing: error))"); return }
       try write([], "-lock")

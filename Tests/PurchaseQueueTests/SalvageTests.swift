@@ -24,7 +24,7 @@ import Testing
       func move(_ from: String, _ to: String) throws {
         try FileManager.default.moveItem(atPath: path + from, toPath: path + to)
       }
-      // The salvaged file of a queue with entry "a", beside a damaged file with log and index.
+      // The salvaged file of a queue with entry "a", next to a damaged file with log and index.
       try site.fill(["a"])
       try move("", "-salvage")
       try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))

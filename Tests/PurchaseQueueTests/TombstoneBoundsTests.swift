@@ -37,7 +37,7 @@ import Testing
       update.isUpdate = true
       _ = try queue.enqueue(update, now: noon)
       try queue.acknowledge([Settlement(key: key(settled[0]))], now: noon)
-      // The sources are told: the queue takes entries again, and the limit of the others holds.
+      // The sources are informed: the queue takes entries again, and the limit of the others holds.
       for name in settled { try queue.markFinished(key(name)) }
       _ = try queue.enqueue(entry("late"), now: noon)
       try queue.acknowledge([Settlement(key: key("late"))], now: noon)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurchaseSyncTesting
 
-/// Whose purchase it is, by the reference backend, and what each device is told.
+/// Whose purchase it is, by the reference backend, and what each device learns.
 @Suite struct BackendOwnerTests {
   private static let end = Sample.now.adding(milliseconds: 30 * Sample.day)
   private static let month = "monthly"

@@ -33,7 +33,7 @@ struct NotificationQueueTests {
       #expect(store.takeNotifications(now: due.adding(milliseconds: -1)).isEmpty)
       let taken = store.takeNotifications(now: due)
       #expect(taken.count == 1 && taken.map(\.failures) == [moments.count])
-      // No other poster gets the notification meanwhile.
+      // No other poster gets the notification in the meantime.
       #expect(store.takeNotifications(now: due).isEmpty)
       store.settleNotification(id: taken[0].id, status: status, now: due)
       moments.append((due.milliseconds - Sample.now.milliseconds) / Self.hour)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurchaseSyncTesting
 
-/// What a backend reads and changes over the App Store Server API beside histories, on the store's model.
+/// What a backend reads and changes over the App Store Server API next to histories, on the store's model.
 struct ServerAPIChangeTests {
   // MARK: Statuses
 

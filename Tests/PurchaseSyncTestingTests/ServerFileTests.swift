@@ -181,7 +181,7 @@ struct ServerFileTests {
 
   private var url: URL { URL(filePath: path) }
 
-  /// The content of all files but the index of a log, which SQLite makes anew.
+  /// The content of all files but the index of a log, which SQLite makes again.
   private func files() throws -> [String: Data] {
     var contents: [String: Data] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.url.path)

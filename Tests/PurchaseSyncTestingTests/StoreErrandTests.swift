@@ -7,7 +7,7 @@ import Testing
 
 @testable import PurchaseSyncTesting
 
-/// A backend that finishes at the store what it has granted, and grants what the store tells of.
+/// A backend that finishes at the store what it has granted, and grants what the store reports.
 struct StoreErrandTests {
   /// A fixture whose backend gets notifications, and finishes.
   private func fixture(finishes: Bool = true) throws -> MockServerFixture {

@@ -21,7 +21,7 @@ import Testing
       table.sendDue(from: storage, &retry, now: now, policy: AdoptionTimeTests.policy)
     }
 
-    /// The request in flight fails; returns what the app is told.
+    /// The request in flight fails; returns what is published to the app.
     mutating func fail(_ failure: UploadFailure, at now: Timestamp = midday) throws -> [SyncAction] {
       var actions: [SyncAction] = []
       _ = try table.failed("alice", failure, storage, &retry, &actions, now: now, &delays)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Payments that wait for another person, and whose refusal the store tells to no app.
+/// Payments that wait for another person, and whose refusal the store reports to no app.
 @Suite struct ApprovalTests {
   @Test(arguments: [(true, 3), (true, 14), (false, 14)])
   func `a declined Ask to Buy is not waited for longer than its order lasts, or a week`(

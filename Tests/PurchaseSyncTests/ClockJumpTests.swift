@@ -109,7 +109,7 @@ import Testing
 
   @Test func `a process that slept through a jump takes what another was asked after it`() throws {
     let storage = MemoryStorage()
-    try storage.keep(spentAndPaused(), [:], now: midday)
+    storage.keep(spentAndPaused(), [:], now: midday)
     var (asleep, awake) = (RetryLedger(), RetryLedger())
     try awake.load(from: storage)
     let jump = ClockJump(from: midday, to: midday.adding(milliseconds: -inDays(365)))

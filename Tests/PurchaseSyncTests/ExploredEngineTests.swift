@@ -159,7 +159,7 @@ import Testing
 
   // MARK: Proofs by reference
 
-  /// A store that forgets. After it is told to fade, the first listing is still complete. Each later listing is empty,
+  /// A store that forgets. After it is asked to fade, the first listing is still complete. Each later listing is empty,
   /// or fails if `isSilent` is set.
   private struct FadingStore: StoreClient {
     let inner: MockStoreClient

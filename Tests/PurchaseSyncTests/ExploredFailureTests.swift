@@ -33,7 +33,8 @@ import Testing
     var run = try MachineRun()
     _ = try run.purchase("100", token: 1, .rejected)
     var sends = 0
-    // A store that signs anew each time, asked as often as a quarantined entry frees capacity: a thousand times in an hour.
+    // A store that signs again each time, asked as often as a quarantined entry frees capacity: a thousand times in an
+    // hour.
     for number in 0..<1_000 {
       let actions = try run.arrive(bought("100", token: 1, proof: "signed \(number)"))
       if number == 0 { #expect(actions.sent == [["100"]], "the first new proof is tried at once") }
@@ -55,7 +56,7 @@ import Testing
     if release == "an update" {
       #expect(try run.restart(appVersion: "2", after: 60_000).sent == [])
     } else {
-      // The second one as well: a store may sign anew each time it is asked.
+      // The second one as well: a store may sign again each time it is asked.
       for number in 1...2 {
         #expect(try run.arrive(bought("100", token: 1, proof: "signed \(number)")).sent == [])
       }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What the system was told, as "mark name".
+/// What was said to the system, as "mark name".
 private final class MarkLog: Sendable {
   struct Refusal: Error {}
 

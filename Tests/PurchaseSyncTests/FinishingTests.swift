@@ -96,7 +96,7 @@ import Testing
 
   @Test(
     arguments: [
-      // owner, account of the list, is listed; is told, stays pending
+      // owner, account of the list, is listed; is published, stays pending
       (nil, nil, true, true, true), (nil, nil, false, false, false),
       ("apple-1", "apple-1", false, false, false), ("apple-1", "apple-2", false, false, true),
       ("apple-1", "apple-2", true, true, true), ("apple-1", nil, false, false, false),

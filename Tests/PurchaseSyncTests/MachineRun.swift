@@ -16,7 +16,7 @@ struct MachineRun {
   /// When the driver would call `timerFired`; nil if nothing asked for it.
   private(set) var timer: Timestamp?
 
-  /// Makes a machine with an open order of alice for each of the numbers, and starts it unless told otherwise.
+  /// Makes a machine with an open order of alice for each of the numbers, and starts it unless `isStarted` is false.
   init(
     orders: [UInt8] = [1, 2, 3], limits: QueueLimits = QueueLimits(), policy: RetryPolicy = RetryPolicy(),
     seed: UInt64 = 1, isStarted: Bool = true

@@ -30,7 +30,7 @@ struct MachineWalkObserver {
   private var lastClaims: Set<String> = []
   /// The account for which the app asks for an adoption in this event.
   private var asked: String?
-  /// Accounts for which the app was told that the adoption could not be stored. It may be stored nevertheless. The
+  /// Accounts for which the app learned that the adoption could not be stored. It may be stored nevertheless. The
   /// adoption from before stays in force.
   private var refused: Set<String> = []
   private var entries: [EntryKey: Entry] = [:]

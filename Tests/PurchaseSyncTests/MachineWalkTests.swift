@@ -51,7 +51,7 @@ import Testing
 extension MachineWalk {
   /// No faults any more: the network, the backend, the store and the app do what they should. Each store account is
   /// there for three days, and is listed when it comes, when the machine asks for it, and at the end, as the next
-  /// launch does: what a new ledger epoch sent again may have been finished long ago, and only a listing tells.
+  /// launch does: what a new ledger epoch sent again may have been finished long ago, and only a listing shows it.
   mutating func calmDown() {
     trace.append("no faults any more")
     isCalm = true

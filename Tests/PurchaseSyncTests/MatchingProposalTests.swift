@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `an order that is taken is no candidate, but its account still counts`() throws {
-    // Before the other transaction arrived, the two could not be told apart.
+    // Before the other transaction arrived, the two could not be distinguished.
     var book = OrderBook()
     book.add(1)
     book.add(2, account: "bob", at: inMinutes(-2))

@@ -141,7 +141,7 @@ import Testing
     for policy in UnclaimedPolicy.allCases {
       let asked = try match(policy, isAsked: true)
       #expect(asked.lane == .device && asked.evidence == [.tokenUnknown, .appIsAsked])
-      // A guest's token is known by itself: nobody is asked, and nobody who is signed in gets it.
+      // A guest's token is known by itself: no one is asked, and no signed-in account gets it.
       var user = AppUser(account: "bob", policy: policy)
       user.isAskedAboutTokens = true
       let guests = try OrderMatcher.match(payment(token: .guest(from: UUID())), from: book, user: user)

@@ -25,7 +25,7 @@ import Testing
       let order = try await phone.begin(product: "gems", account: "alice")
       let paid = try await lab.pay("gems", order.accountToken)
       try await phone.receive(.purchased(paid), for: order)
-      // The family's iPad hears of it by Transaction.updates. It is online, and bob is signed in there.
+      // The family's iPad learns of it by Transaction.updates. It is online, and bob is signed in there.
       let pad = try await lab.open("pad", signedIn: "bob")
       try await pad.receive(paid)
       try await lab.settle(pad)

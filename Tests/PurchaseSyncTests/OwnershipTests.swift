@@ -166,7 +166,7 @@ import Testing
       let outcome = try await lab.owned(his, on: pad)
       #expect(outcome.verdict == .otherOwner && outcome.owner == .another && outcome.isAlreadyOwned)
       #expect(try await pad.orders().first { $0.number == his.number }?.state == .alreadyOwned)
-      // What alice was told has not changed.
+      // What alice learned has not changed.
       signedIn.withLock { $0 = "alice" }
       #expect(try await pad.snapshot().outcomes.contains(try #require(hers.outcomes.first)))
       await pad.shutdown()

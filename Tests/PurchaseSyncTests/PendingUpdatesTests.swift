@@ -7,12 +7,12 @@ import Testing
 @Suite struct PendingUpdatesTests {
   @Test(
     arguments: [
-      // known here, in the file, in the reply; whether something is pending, and whether the app is told
+      // known here, in the file, in the reply; whether something is pending, and whether it is published to the app
       (nil, nil, "1", false, false),
       ("1", "1", "1", false, false),
       ("1", "1", "2", true, true),
       (nil, "1", "2", true, true),
-      // Another process has heard of the new epoch.
+      // Another process has learned of the new epoch.
       ("1", "2", "2", true, false),
       // A late reply from before the restoration.
       ("2", "2", "1", true, true),
@@ -49,7 +49,7 @@ import Testing
     let (queued, retryAt) = try updates.queue(in: MemoryStorage(), now: midday, policy: RetryPolicy())
     #expect(queued.isEmpty && retryAt == nil)
     #expect(!updates.mayBePending)
-    updates.owe()
+    updates.recorded()
     #expect(updates.mayBePending)
   }
 
@@ -60,7 +60,7 @@ import Testing
     _ = try run.arrive(bought("101", token: 2))
     run.storage.oweUpdate(of: key("100"))
     var updates = PendingUpdates()
-    updates.owe()
+    updates.recorded()
     let (queued, retryAt) = try updates.queue(in: run.storage, now: midday, policy: RetryPolicy())
     #expect(queued.isEmpty)
     #expect(retryAt == midday.adding(milliseconds: RetryPolicy().ceilingMilliseconds))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// An account that asks whose a purchase is, and never comes back, and words that were told to another person.
+/// An account that asks whose a purchase is, and never comes back, and words that were meant for another person.
 @Suite struct QuestionTests {
   /// With a purchase of the device's, and a question of bob's about it, who has signed out.
   private func questioned(

@@ -74,7 +74,7 @@ import Testing
       try pay(100, in: fixture)
       let engine = try await fixture.open(transport: GatedTransport(inner: fixture.transport, gate: gate))
       try await until { gate.arrivals == 1 }
-      // One of those that wait is refunded, and the store tells so at once. It does not fit either.
+      // One of those that wait is refunded, and the store says so at once. It does not fit either.
       let last = try #require(fixture.server.snapshot().charges.last?.transactionID)
       try fixture.server.withStore { (store) throws(StoreModelError) in
         _ = try store.refund(transactionID: last, now: Timestamp.wallClock())

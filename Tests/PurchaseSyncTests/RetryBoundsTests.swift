@@ -51,7 +51,7 @@ import Testing
     var pace = failing(asked: 600_000)
     pace.succeeded(now: later(10), policy: policy)
     let before = pace
-    pace.heard(BackendPace())
+    pace.merge(BackendPace())
     #expect(pace.asked == before.asked && pace.succeededAt == later(10))
     #expect(!pace.isPaced, "the rest is the other process's")
   }

@@ -34,7 +34,7 @@ import Testing
     _ = try app.arrive(refund)
     _ = try app.finishEnded(key("100"), .finished)
     _ = app.wake(.signedIn(account: "alice"))
-    // The other process delivers it, and tells no other process.
+    // The other process delivers it, and informs no other process.
     if app.isSending(alice) { _ = try app.fail(alice, .laneTaken) }
     _ = try app.storage.acknowledge([SettledClaim(key: key("101"), verdict: .granted)], now: app.now)
     #expect(app.letPass(2 * 3_600_000).sent == [["100"]])
@@ -78,7 +78,7 @@ import Testing
       let second = try await fixture.pay()
       await #expect(throws: SyncError.self) { try await engine.receive(second) }
       try await until { store.listings.arrivals > failing.count + 1 }
-      // Another process of this installation frees capacity, and tells no other process.
+      // Another process of this installation frees capacity, and informs no other process.
       let other = try QueueFile(path: fixture.configuration.path, now: Timestamp.wallClock())
       _ = try other.discard(first.key, by: "kim", reason: "not worth it", now: Timestamp.wallClock())
       try await until {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What a sheet does when it does not tell the truth, or not all of it.
+/// What a sheet does when it does not say the truth, or not all of it.
 enum SheetLie: String, CaseIterable, Sendable {
   case cancelled, pending, unknownError, unknownAnswer, networkError, taskCancelled
 

@@ -50,7 +50,7 @@ extension LabApp {
   /// Time of the lab.
   var sleep: @Sendable (Int64) async throws -> Void { configuration.system.sleep }
 
-  /// A shop of an app that tells it of the foreground itself.
+  /// A shop of an app that reports the foreground itself.
   func shop(
     store: (any SellingStore)? = nil, backend: (any BackendTransport)? = nil,
     waiting: Duration = .seconds(30),

@@ -10,7 +10,8 @@ import Testing
 @Suite struct ShopPaceTests {
   private enum Call: CaseIterable, Sendable { case signedIn, retryNow, resume }
 
-  /// The app's wallet is a server. Before it gives up, `fulfil` tells the shop who is signed in, or that it may try again.
+  /// The app's wallet is a server. Before it gives up, `fulfil` says to the shop who is signed in, or that it may try
+  /// again.
   @Test(arguments: Call.allCases, [false, true])
   private func `a fulfil that fails is tried again after pauses, though it calls the shop`(
     call: Call, isDetached: Bool
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  /// The app's session tells the shop of each new token. The backend refuses the account.
+  /// The app's session gives the shop each new token. The backend refuses the account.
   @Test(arguments: Call.allCases)
   private func `credentials that call the shop do not make it send without end`(call: Call) async throws {
     try await ShopLab.launch { lab, app in

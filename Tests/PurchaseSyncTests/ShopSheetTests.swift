@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What a caller of `purchase` is told, before and while the sheet is open.
+/// What a caller of `purchase` learns, before and while the sheet is open.
 @Suite struct ShopSheetTests {
   /// A backend of its own that grants all, and makes orders as a test says.
   private struct OrderingBackend: PurchaseBackend {

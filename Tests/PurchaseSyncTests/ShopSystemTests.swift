@@ -6,7 +6,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// What a shop hears of the system around the app.
+/// What a shop learns of the system around the app.
 @Suite struct ShopSystemTests {
   @Test func `the system's notifications close the file in the background, and the return opens it`()
     async throws

@@ -6,8 +6,8 @@ import Testing
 
 @testable import PurchaseSync
 
-/// Random calls of a shop, in an order that nobody would write down. At the end all is well again, and every purchase is
-/// credited once, fulfilled and finished.
+/// Random calls of a shop, in an order that no one would write down. At the end all is well again, and every purchase
+/// is credited once, fulfilled and finished.
 @Suite struct ShopWalkTests {
   @Test(arguments: Dice.seeds)
   func `after any calls every purchase is fulfilled, and the file is closed in the background`(seed: UInt64)

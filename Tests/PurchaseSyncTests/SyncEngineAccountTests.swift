@@ -40,7 +40,7 @@ import Testing
       missing.begin(fixture)
       try await engine.receive(try await fixture.pay(token: order.accountToken))
       try await until { try await engine.snapshot().lanes.map(\.state) == [.signInNeeded] }
-      // Another account's lane goes on meanwhile.
+      // Another account's lane goes on in the meantime.
       try await fixture.buy(engine, account: "bob")
       try await until { try await engine.snapshot().outcomes.map(\.lane) == [.account("bob")] }
       await #expect(throws: SyncError.signInNeeded(account: "alice")) {

@@ -238,7 +238,7 @@ import Testing
       try fixture.refund(paid)
       try await engine.wake()
       let after = try await snapshot(of: engine) { $0.outcomes.first?.verdict == .refunded }
-      // The app was busy with the grant meanwhile.
+      // The app was busy with the grant in the meantime.
       try await engine.confirm(try #require(before.outcomes.first))
       await engine.shutdown()
       let next = try await fixture.open()

@@ -27,7 +27,8 @@ import Testing
     #expect(run.storage.deviceAdoptions() == [])
   }
 
-  @Test func `an adoption that the backend takes shows that it answers: nothing waits for the budget`() throws {
+  @Test func `an adoption that the backend takes shows that it answers: nothing waits for the budget`() throws
+  {
     var run = try MachineRun(orders: [])
     _ = try run.arrive(bought("100"))
     let none = UploadFailure.retry(reason: "no answer", retryAfterMilliseconds: nil)

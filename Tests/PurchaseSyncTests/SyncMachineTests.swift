@@ -66,7 +66,7 @@ import Testing
     #expect(run.storage.allEntries.isEmpty)
     let outcome = try #require(actions.delivered.first)
     #expect(outcome.verdict == verdict)
-    // Nothing is told about the order of another account's purchase.
+    // Nothing is said about the order of another account's purchase.
     #expect(outcome.orderNumber == (verdict == .otherOwner ? nil : "1"))
     #expect(outcome.owner == (verdict == .otherOwner ? .another : .yours))
     #expect(outcome.lane == alice)

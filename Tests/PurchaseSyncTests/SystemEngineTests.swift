@@ -33,7 +33,7 @@ import Testing
       try await fixture.buy(engine)
       try await until { try await engine.snapshot().outcomes.count == 1 }
       let stream = try await engine.eventStream()
-      // Ends only if the outcome is told.
+      // Ends only if the outcome is published.
       for await event in stream { if case .delivered = event { break } }
       await engine.shutdown()
     }

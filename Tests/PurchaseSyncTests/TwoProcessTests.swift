@@ -26,7 +26,7 @@ import Testing
     #expect(throws: QueueError.self) { try app.arrive(bought("101", token: 2)) }
     _ = try app.fail(alice, .laneTaken)
     _ = try app.listed([key("100"), key("101")])
-    // The other process delivers it, shows it, and tells no other process.
+    // The other process delivers it, shows it, and informs no other process.
     _ = try app.storage.acknowledge([SettledClaim(key: key("100"), verdict: .granted)], now: app.now)
     try app.storage.markConfirmed(key("100"))
     let hasAsked = app.asksTheStore(within: 2 * 3_600_000)
@@ -172,7 +172,7 @@ import Testing
     _ = try app.arrive(bought("100", token: 1))
     _ = other.begin(try other.transactionArrived(transaction(ofBob: "200"), now: app.now), now: app.now)
     _ = try app.fail(alice, .backendBusy(reason: "HTTP 503", retryAfterMilliseconds: 7_200_000))
-    // The other process had a request in flight meanwhile, and its answer is lost.
+    // The other process had a request in flight in the meantime, and its answer is lost.
     _ = other.begin(
       try other.uploadFailed(lane: bob, .retry(reason: "reset", retryAfterMilliseconds: nil), now: app.now),
       now: app.now)

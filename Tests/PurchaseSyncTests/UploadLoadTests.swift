@@ -3,7 +3,7 @@ import Testing
 
 @testable import PurchaseSync
 
-/// How much an upload carries: 4 MiB, with half a KiB for each claim beside its proof.
+/// How much an upload carries: 4 MiB, with half a KiB for each claim next to its proof.
 @Suite struct UploadLoadTests {
   private static let most = 4 << 20
 

@@ -44,7 +44,7 @@ import Testing
       // A poisoned entry at the head became due again and again before the entries behind it.
       (80_331, .swarm), (99_046, .swarm),
       // The clock went back in another process; the retry budget was spent before the clock went back; a stale receipt
-      // beside a signed transaction; capacity was free while the store still held transactions.
+      // next to a signed transaction; capacity was free while the store still held transactions.
       (1_063_289, .swarm), (1_073_904, .swarm), (1_272_275, .swarm), (87_015, .swarm),
       // A Retry-After had passed and started again when the clock went back.
       (2_135_121, .swarm),

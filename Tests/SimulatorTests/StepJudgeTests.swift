@@ -86,7 +86,7 @@ import Testing
   {
     let again = Self.line(Self.backend, .credited(sequence: 1, "7", owner: "account:alice"))
     try expect(Self.answered + [again], refusedBy: .creditsOnce)
-    // A new process of the backend tells what it finds.
+    // A new process of the backend says what it finds.
     let found = Self.line(3, .credited(sequence: 0, "7", owner: "account:alice"))
     #expect(try judge(Self.answered + [found]) == nil)
     let stranger = Self.line(Self.backend, .credited(sequence: 0, "7", owner: "account:bob"))
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `what no kill can hide is refused`() throws {
-    // Settled, and nothing was heard.
+    // Settled, and nothing was received.
     try expect(
       Self.answered + [Self.died(killed: true, Self.file(granted: ["7"], isWhole: true))],
       refusedBy: .settlesHeard)

@@ -1,6 +1,6 @@
 import Exploration
 
-/// `explore --guided --compare`: the guided search beside the random one, at equal processor time, on one thread.
+/// `explore --guided --compare`: the guided search next to the random one, at equal processor time, on one thread.
 struct GuidedComparison {
   let options: ExploreOptions
   let choice: SimulationChoice

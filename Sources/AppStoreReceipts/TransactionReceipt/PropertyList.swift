@@ -5,7 +5,7 @@
 /// readers of text (at most 512 levels) and of binary lists are bounded. `Tests/Fuzz/foundation` shows it
 /// (Swift 6.3.1).
 ///
-/// The first bytes tell three forms apart: NeXTSTEP text (the only one that the App Store wrote, StoreFacts
+/// The first bytes distinguish three forms: NeXTSTEP text (the only one that the App Store wrote, StoreFacts
 /// a.7), XML, and binary. Tools convert the first into the others.
 struct PropertyList {
   /// Lists with more fields are refused. The largest known receipt has 26.

@@ -6,7 +6,7 @@ import PurchaseSync
 import PurchaseSyncTesting
 
 extension BrokenBackend {
-  /// Bugs by which the wrong account gets a purchase, or hears of it.
+  /// Bugs by which the wrong account gets a purchase, or learns of it.
   static let owners: [BrokenBackend] = [
     BrokenBackend(
       "per-account", "each account is credited once for a transaction",

@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let verdicts = ConformanceSource.yourBackend("Verdicts")
   private static let told = ConformanceSource.openAPI("POST", "/v1/notifications/appstore", 200)
 
-  /// Refunds, told by an upload or by a notification.
+  /// Refunds, reported by an upload or by a notification.
   static let refunds = [
     ConformanceCheck(
       "refund-before-upload", "a purchase that was refunded before its upload is refunded", verdicts
@@ -53,7 +53,7 @@ extension ConformanceCheck {
     ConformanceCheck(
       "refund-notified-first", "a refund that is notified before the upload counts when that comes", told
     ) { lab in
-      // What the account has besides stays.
+      // What else the account has stays.
       _ = try await lab.grantedOrder()
       let (order, paid) = try await lab.paidOrder()
       let before = try await lab.held(by: .alice)

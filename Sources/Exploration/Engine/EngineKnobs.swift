@@ -123,7 +123,7 @@ enum EngineAct: CaseIterable, Sendable {
     }
   }
 
-  /// The profiles that have it, beside the swarm.
+  /// The profiles that have it, next to the swarm.
   var profiles: Set<SimulationProfile> {
     switch self {
     case .killAtBoundary, .killBetweenJobs, .shutdown, .shutdownTwice, .replaceFile: [.crash]
@@ -140,7 +140,7 @@ enum EngineAct: CaseIterable, Sendable {
     }
   }
 
-  /// The act of the machine's simulation that is most like it: what a scenario file can tell.
+  /// The act of the machine's simulation that is most like it: what a scenario file can say.
   var act: Act {
     switch self {
     case .killAtBoundary, .killBetweenJobs: .kill(phone: 0, effects: 0, downFor: 1_000)

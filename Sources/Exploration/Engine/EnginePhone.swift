@@ -1,7 +1,7 @@
 import PurchaseQueue
 import PurchaseSync
 
-/// Another phone beside the first one: new and empty, or begun with a copy of the first one's file.
+/// Another phone next to the first one: new and empty, or begun with a copy of the first one's file.
 final class EnginePhone: @unchecked Sendable {
   /// The first phone is 0.
   let number: Int

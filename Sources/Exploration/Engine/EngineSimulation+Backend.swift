@@ -150,7 +150,7 @@ extension EngineSimulation {
     return told
   }
 
-  /// A backend cannot name an order that a device made and has not told it yet.
+  /// A backend cannot name an order that a device made and has not reported yet.
   private func isKnown(_ order: Int) -> Bool { store.tokens[order] == nil || registered.contains(order) }
 
   private func checkCredit(_ sale: Int, before: Int) {

@@ -39,7 +39,7 @@ extension EngineSimulation {
     }
   }
 
-  /// More sheets than the queue has entries. Nothing is queued meanwhile, so each of them gets its order.
+  /// More sheets than the queue has entries. Nothing is queued in the meantime, so each of them gets its order.
   private func dismissSheets(
     _ product: Int, _ account: String, _ process: EngineProcess, _ engine: SyncEngine
   ) async {
@@ -96,7 +96,7 @@ extension EngineSimulation {
 
   /// Invariant 36, when everything is delivered.
   func checkOwned() {
-    // An outcome that another process got is told at the next launch.
+    // An outcome that another process got is published at the next launch.
     guard processes.count(where: { $0.directory == directory }) == 1 else { return }
     for (number, sale) in owned.sorted(by: { $0.key < $1.key }) where !discarded.contains(sale) {
       checker.expect(

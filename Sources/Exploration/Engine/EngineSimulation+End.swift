@@ -18,7 +18,7 @@ extension EngineSimulation {
     for account in signedOut.sorted() { signIn(account) }
     for process in processes where process.isRunning {
       if let engine = process.engine { wake(.foreground, process, engine) }
-      // An app that confirmed nothing does now, beginning with what it was told.
+      // An app that confirmed nothing does now, beginning with what was published to it.
       if !process.confirms { start(process) { await self.listen(process) } }
     }
     wakePhones()

@@ -1,7 +1,7 @@
 import PurchaseQueue
 import PurchaseSync
 
-/// Purchases that this phone did not pay, or that follow an earlier one of another account, and what it is told of them.
+/// Purchases that this phone did not pay, or that follow an earlier one of another account, and what it learns of them.
 extension EngineSimulation {
   func own(_ act: EngineAct, _ process: EngineProcess, _ engine: SyncEngine) async {
     buyers += 1
@@ -10,7 +10,7 @@ extension EngineSimulation {
     let product = people.below(knobs.products)
     switch act {
     case .heardElsewhere:
-      // Her other device made the order and paid; the store tells all devices of an Apple ID.
+      // Her other device made the order and paid; the store informs all devices of an Apple ID.
       let order = backend.makeOrder(
         account: Names.account(account), product: product, at: now.milliseconds)
       checker.mark(.heardElsewhere)
@@ -65,7 +65,7 @@ extension EngineSimulation {
       && !knobs.acts.contains { [.signOut, .pendingSignOut, .claim, .callsBack].contains($0.act) }
   }
 
-  /// Invariant 32: a device that says who uses it is told which purchases are that account's.
+  /// Invariant 32: a device that says who uses it learns which purchases are that account's.
   /// The account of an order that was answered with an earlier purchase asks about it by itself.
   func noted(_ answer: LeanBackend.Answer, about sale: Int, from uploader: Int, _ presented: Int) {
     guard answer.ruling.isSettled, let owner = answer.owner else { return }
@@ -78,7 +78,7 @@ extension EngineSimulation {
       "\(Names.accounts[asker]) asks by the phone, which is told that \(Names.id(sale)) is \(owner.rawValue)")
   }
 
-  /// Invariant 32: the app hears what the backend said.
+  /// Invariant 32: the app receives what the backend said.
   func checkOwner(_ outcome: Outcome) {
     let sale = Names.transaction(outcome.key)
     guard !discarded.contains(sale), let told = ownersTold[sale] else { return }

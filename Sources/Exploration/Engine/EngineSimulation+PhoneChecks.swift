@@ -48,7 +48,7 @@ extension EngineSimulation {
 
   // MARK: Owners
 
-  /// Invariant 32: the backend tells another phone the truth about an owner.
+  /// Invariant 32: the backend says the truth to another phone about an owner.
   func noted(
     _ answer: LeanBackend.Answer, about sale: Int, from uploader: Int, _ presented: Int, _ phone: EnginePhone
   ) {
@@ -64,7 +64,7 @@ extension EngineSimulation {
       "\(person) asks by \(phone.name), which is told that \(Names.id(sale)) is \(told.rawValue)")
   }
 
-  /// The app of another phone receives an outcome. Invariant 32: of another account's purchase it does not hear as of
+  /// The app of another phone receives an outcome. Invariant 32: of another account's purchase it does not learn as of
   /// its own, even if that account used the phone before.
   func hears(_ outcome: Outcome, _ process: EngineProcess, _ phone: EnginePhone) {
     let sale = Names.transaction(outcome.key)
@@ -84,7 +84,7 @@ extension EngineSimulation {
       }
     if outcome.owner == .yours, isTrue, phone.restored.contains(sale) { checker.mark(.restoredAsOwn) }
     if outcome.owner == .another, isTrue, phone.restored.contains(sale) { checker.mark(.restoredAsAnothers) }
-    // What the copied file held is what the first phone was told.
+    // What the copied file held is what the first phone learned.
     checker.expect(
       .ownerTold, isTrue || phone.hasCopiedOutcome(of: sale),
       "\(Names.id(sale)) was told \(phone.name) as \(answers.sorted()), and its app hears \(outcome.owner.rawValue)"
@@ -136,7 +136,7 @@ extension EngineSimulation {
   /// file may wait for its account and its Apple ID.
   func pendingElsewhere() -> String? {
     for phone in phones {
-      // Another phone of the Apple ID may have been told, and finished it.
+      // Another phone of the Apple ID may have learned it, and finished it.
       let bought = phone.storeAccount == 0 ? [] : phone.bought
       for sale in bought.union(phone.restored).sorted() where !phone.told.contains(sale) {
         if phone.hasCopiedOutcome(of: sale) { continue }

@@ -25,7 +25,7 @@ extension EngineSimulation {
     return lane.account.map { .account(Names.account($0)) } ?? .device(device)
   }
 
-  /// The credential tells the party; that of the device also sends questions.
+  /// The credential says the party; that of the device also sends questions.
   private func party(
     of request: BackendRequest, _ claims: [Claim], _ process: EngineProcess
   ) -> ProtocolStep.Party {

@@ -3,7 +3,7 @@ import PurchaseSync
 
 /// What tempts an engine to work without end, and what makes it wait too long.
 extension EngineSimulation {
-  /// No network for ten minutes or more. Then it is back, and the app is told; some tap again and again.
+  /// No network for ten minutes or more. Then it is back, and the app is informed; some tap again and again.
   func loseNetwork() {
     guard !isOffline else { return }
     isOffline = true

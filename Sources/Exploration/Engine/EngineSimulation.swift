@@ -93,7 +93,8 @@ final class EngineSimulation: @unchecked Sendable {
   var registered: Set<Int> = []
   /// Orders whose sheets said cancelled.
   var cancelled: Set<Int> = []
-  /// Orders that the store answered with an earlier transaction, and the transaction; and those that the app was told of.
+  /// Orders that the store answered with an earlier transaction, and the transaction; and those that were published to
+  /// the app.
   var owned: [String: Int] = [:]
   var toldOwned: Set<String> = []
   /// What the backend said about the owners of settled transactions.

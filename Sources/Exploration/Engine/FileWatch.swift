@@ -75,7 +75,7 @@ package final class FileWatch {
     let now = try version.first { $0.integer(0) } ?? -1
     guard now != seen else { return false }
     seen = now
-    // Both tables as of one commit: another process may write meanwhile.
+    // Both tables as of one commit: another process may write in the meantime.
     try connection.connection.execute("BEGIN")
     defer { end() }
     let rows = try entries.all { row in

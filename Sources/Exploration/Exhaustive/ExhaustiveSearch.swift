@@ -85,7 +85,7 @@ struct SmallSuccessors {
     if outside.sales < world.purchases { try addPurchases(on: device, state, outside.sales) }
   }
 
-  /// The first purchase is called the first account's, on the first device: before it nothing tells them apart.
+  /// The first purchase is called the first account's, on the first device: before it nothing distinguishes them.
   private mutating func addPurchases(
     on device: Int, _ state: SmallState, _ sale: Int
   ) throws(OutsideTheSmallWorld) {
@@ -226,7 +226,7 @@ struct SmallSuccessors {
     )
   }
 
-  /// Whether everything that was paid is delivered: credited, finished, told and confirmed.
+  /// Whether everything that was paid is delivered: credited, finished, published and confirmed.
   func isDelivered(_ state: SmallState) -> Bool {
     let outside = steps.outsideFacts[state.outside]
     guard outside.listed == 0, outside.credited == (1 << outside.sales) - 1, state.high == 0 else {

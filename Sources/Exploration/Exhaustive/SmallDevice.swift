@@ -12,7 +12,7 @@ struct SmallDevice {
   var disk: any BranchingStorage
   /// With a planted bug: the process sees this, and it is not on the disk yet.
   var unwritten: (any BranchingStorage)?
-  /// How often the app was installed anew.
+  /// How often the app was installed again.
   var installation = 0
   /// The account that bought here last, and is signed in; -1 for none.
   var user = -1
@@ -21,11 +21,11 @@ struct SmallDevice {
   var timerAt: Int64?
   /// The request of each lane that the process waits for; -1 for none.
   var waits = [Int](repeating: -1, count: 3)
-  /// Transactions that the store is told to finish.
+  /// Transactions that the store is asked to finish.
   var finishing = 0
   /// New transactions that the store hands over by itself.
   var arriving = 0
-  /// Outcomes that this process told the app, and that the app has not confirmed.
+  /// Outcomes that this process published to the app, and that the app has not confirmed.
   var telling = 0
   var isListing = false
   /// The store is to be asked once more.
@@ -74,7 +74,7 @@ enum SmallEvent: Hashable {
   /// The store answers with its list, as bits.
   case listed(Int)
   case arrives(Int)
-  /// The store was told to finish a transaction. `isThere`: it listed it.
+  /// The store was asked to finish a transaction. `isThere`: it listed it.
   case finished(Int, isThere: Bool)
   /// The number of the answer.
   case reply(lane: Int, Int)
@@ -85,7 +85,7 @@ enum SmallEvent: Hashable {
   case charged(Int)
   /// A transaction is finished before the store handed it over here.
   case forgets(Int)
-  /// The app confirms an outcome that it was told.
+  /// The app confirms an outcome that was published to it.
   case confirms(Int)
   /// The order of a purchase becomes durable, and the process dies before the person pays.
   case leaves(account: Int)

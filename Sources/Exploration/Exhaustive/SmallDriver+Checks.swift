@@ -24,7 +24,7 @@ extension SmallDriver {
     if Names.lane(entry.lane) != lane { broken(.ownName, "\(entry.key) is sent in another lane") }
   }
 
-  /// A commit removes nothing but what was settled by a verdict that was heard, and keeps what an entry has.
+  /// A commit removes nothing but what was settled by a verdict that was received, and keeps what an entry has.
   func checkCommit() {
     let disk = storage.onDisk
     let entries = disk.allEntries

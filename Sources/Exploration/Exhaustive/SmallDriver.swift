@@ -80,7 +80,7 @@ final class SmallDriver {
     storage.committed = { [unowned self] in committed() }
     isLaunching = event == .launch
     calls += 1
-    // The store has finished it, and the process does not hear of it.
+    // The store has finished it, and the process does not learn of it.
     if case .finished(_, isThere: true) = event { mayCrash() }
     happen(event)
     if let outside { throw OutsideTheSmallWorld(description: outside) }
@@ -248,7 +248,7 @@ final class SmallDriver {
     }
   }
 
-  /// Calls the machine. Each commit looks at the device meanwhile.
+  /// Calls the machine. Each commit looks at the device in the meantime.
   private func call<R>(_ body: (inout SyncMachine<SmallStorage>) throws(QueueError) -> R) throws(QueueError)
     -> R
   {

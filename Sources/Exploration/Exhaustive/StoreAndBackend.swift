@@ -19,7 +19,7 @@ struct SmallRequest: Hashable {
   /// The account that is signed in on the device, with the device lane; -1 for none.
   var signedIn: Int
   var claims: [Claim]
-  /// How often the app was installed anew before.
+  /// How often the app was installed again before.
   var installation: Int
 }
 

@@ -3,7 +3,7 @@ import PurchaseSync
 
 /// An input as a file: JSON with a line for each act.
 extension MachineInput {
-  /// What the file says beside the acts.
+  /// What the file says next to the acts.
   private struct Head: Codable {
     var seed: UInt64
     var profile: String

@@ -45,7 +45,7 @@ struct Mutation {
     return max(0, min(input.knobs.length - 1, random.chance(300) ? other - distance : other + distance))
   }
 
-  /// Some acts of a schedule that is drawn anew.
+  /// Some acts of a schedule that is drawn again.
   private mutating func add(_ random: inout RandomStream) {
     take(from: MachineInput(seed: random.next() >> 1, profile: profile), &random)
   }
@@ -117,7 +117,7 @@ struct Mutation {
 
   // MARK: Knobs
 
-  /// One knob is drawn anew, or the numbers of the run.
+  /// One knob is drawn again, or the numbers of the run.
   private mutating func retune(_ random: inout RandomStream) {
     let seed = random.next() >> 1
     let drawn = MachineKnobs(seed: seed, profile: profile)

@@ -62,7 +62,7 @@ package enum Act: Sendable {
       phone: 0, product: 0, hasOrder: true, forgetsToken: false, proofs: .signed, waits: 0, poison: .none))
 }
 
-/// A purchase, and how the app hears of it.
+/// A purchase, and how the app learns of it.
 package struct Buying: Sendable {
   /// Why an entry cannot be delivered before a repair.
   package enum Poison: UInt8, Sendable {

@@ -93,7 +93,7 @@ struct LeanBackend {
   enum Flaw {
     /// The original's owner gets every later transaction, whatever its token says.
     case inheritsDespiteToken
-    /// The account that is signed in on a device is not heard.
+    /// The account that is signed in on a device does not count.
     case ignoresSignedIn
     /// A verdict names the order of another account's purchase.
     case namesOrders

@@ -29,7 +29,7 @@ struct LeanStore {
     /// It was refunded once, even if that was undone.
     var wasRefunded = false
     var expiresAt: Int64?
-    /// The phone that asked for the payment: the old interface tells no other phone.
+    /// The phone that asked for the payment: the old interface informs no other phone.
     var phone: Int
     /// The store delivers it until it is finished, and again after a change.
     var isListed = true
@@ -175,8 +175,8 @@ struct LeanStore {
   /// The next receipt of the Apple ID is another one, with the same content.
   mutating func signAnew(receiptOf storeAccount: Int) { isStale[storeAccount] = true }
 
-  /// Signs the transaction anew, as the store does when it delivers it again. A few times only: each new one is an update
-  /// for a device that has settled the transaction, and a store without a limit would feed itself.
+  /// Signs the transaction again, as the store does when it delivers it again. A few times only: each new one is an
+  /// update for a device that has settled the transaction, and a store without a limit would feed itself.
   mutating func resign(_ sale: Int) {
     guard sales[sale].version < 3 else { return }
     sales[sale].version += 1

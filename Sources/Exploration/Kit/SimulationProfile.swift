@@ -30,7 +30,7 @@ package enum Fault: UInt8, CaseIterable, Sendable {
   // MARK: Those that tempt an app to send without end
   /// Two servers with a ledger each answer in turn.
   case twoServers
-  /// The backend does not find a transaction in its receipt, and the store signs each receipt anew.
+  /// The backend does not find a transaction in its receipt, and the store signs each receipt again each time.
   case freshReceipts
   /// The backend refuses tokens, and the app reports a sign-in after each refusal.
   case signsInAgain

@@ -129,7 +129,7 @@ package struct MachineKnobs: Sendable {
     }
   }
 
-  /// The acts, each with the profiles that have it beside the swarm.
+  /// The acts, each with the profiles that have it next to the swarm.
   private static let known: [(StaticString, [SimulationProfile])] = [
     ("kill", [.crash, .store]), ("powerLoss", [.crash]), ("storageFault", [.crash]),
     ("reinstall", [.crash, .accounts]), ("image", [.crash]), ("clock", [.network, .crash]),

@@ -48,7 +48,7 @@ extension MachineSimulation {
     plan(.end, at: end)
   }
 
-  /// From now on the app confirms, and begins with the outcomes that it was told of.
+  /// From now on the app confirms, and begins with the outcomes that were published to it.
   private func confirmAgain(_ phone: Phone) {
     guard !phone.confirms else { return }
     phone.confirms = true

@@ -3,8 +3,8 @@ import PurchaseSync
 
 /// A proof that comes during an upload, from another process of the phone.
 extension MachineSimulation {
-  /// While a transaction is sent, the store hands it to the other process of the phone, signed anew. Which ones follows
-  /// from their numbers: no random number is drawn for it.
+  /// While a transaction is sent, the store hands it to the other process of the phone, signed again. Which ones
+  /// follows from their numbers: no random number is drawn for it.
   func redeliverElsewhere(_ number: Int) {
     let upload = uploads[number]
     guard

@@ -21,7 +21,7 @@ extension MachineSimulation {
   // MARK: Acts
 
   /// Hands over what the receipt holds and was finished, without tokens. After a restored backup the backend no longer
-  /// knows the owners, and a receipt cannot tell them: then no phone restores.
+  /// knows the owners, and a receipt cannot say who they are: then no phone restores.
   func restore(_ process: Process) {
     let phone = process.phone
     guard process.isAlive, backend.epoch == 0 else { return }
@@ -147,7 +147,7 @@ extension MachineSimulation {
       .ownName, credit.owner < 0, "\(Names.id(claim.sale)) has no owner, and is credited to \(credit.owner)")
   }
 
-  /// The device keeps what it was told.
+  /// The device keeps what it learned.
   func checkOwners(_ reply: UploadReply, _ upload: Upload, _ process: Process) {
     guard process.isAlive, !process.storage.hasStruck else { return }
     for (sale, verdict) in process.phone.shadow.given where verdict.isSettled {
@@ -155,7 +155,7 @@ extension MachineSimulation {
       guard let told, let tombstone = tombstone(of: sale, process), tombstone.verdict == verdict else {
         continue
       }
-      let owner = PurchaseOwner.settled(verdict, told: told.owner, in: tombstone.lane)
+      let owner = PurchaseOwner.settled(verdict, stated: told.owner, in: tombstone.lane)
       checker.expect(
         .ownerTold, tombstone.owner == owner,
         "\(Names.id(sale)) was told as \(owner.rawValue), and is kept as \(tombstone.owner.rawValue)")

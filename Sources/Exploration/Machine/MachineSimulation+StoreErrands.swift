@@ -13,7 +13,7 @@ extension MachineSimulation {
   }
 
   /// The backend grants to the order's account, and finishes once the grant is durable. The device may upload before or
-  /// after it, or never hear of the purchase.
+  /// after it, or never learn of the purchase.
   func notified(of sale: Int) {
     let sold = store.sales[sale]
     guard sold.revokedAt == nil else { return }

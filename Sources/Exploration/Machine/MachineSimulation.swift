@@ -251,7 +251,7 @@ package final class MachineSimulation {
 
   // MARK: Another future
 
-  /// Draws everything anew that is not decided yet: each stream has new numbers, and each act that did not happen is
+  /// Draws everything again that is not decided yet: each stream has new numbers, and each act that did not happen is
   /// dropped or has a new moment, with the same chance.
   package func redraw(_ future: UInt64) {
     network = RandomStream(seed: future, "network")

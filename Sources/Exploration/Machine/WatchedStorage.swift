@@ -2,8 +2,8 @@ import Foundation
 import PurchaseQueue
 import PurchaseSync
 
-/// The storage of one process. It fails on demand, dies where a kill happens, and tells the installation's shadow what
-/// was committed.
+/// The storage of one process. It fails on demand, dies where a kill happens, and reports to the installation's shadow
+/// what was committed.
 final class WatchedStorage: ForwardingStorage {
   private(set) var base: any SyncStorage
   let shadow: Shadow

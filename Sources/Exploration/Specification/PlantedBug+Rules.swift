@@ -1,5 +1,5 @@
 /// Which planted bugs the specification of the protocol has to refuse, and by which rules. The others break no rule of it:
-/// they concern the pace, the capacity, the matching of orders, or what the app and support staff are told.
+/// they concern the pace, the capacity, the matching of orders, or what the app and support staff see.
 extension MachineBug {
   package var rules: Set<ProtocolRule> {
     switch self {

@@ -20,7 +20,7 @@ package enum ProtocolStep: Sendable {
   case sends(Int, by: Int, on: Int, as: Party, [Claim])
   /// The process has the answer.
   case hears(Int)
-  /// The process gives the request up, or was told of a failure.
+  /// The process gives the request up, or was informed of a failure.
   case ends(Int)
   /// The verdict on a transaction is durable, and its entry is gone: one commit.
   case settled(Int, on: Int, Word)
@@ -28,7 +28,7 @@ package enum ProtocolStep: Sendable {
   case removed(Int, on: Int, isGivenUp: Bool)
   /// The record of a settled transaction is dropped after its duties are done.
   case forgotten(Int, on: Int)
-  /// The app hears of the outcome.
+  /// The app learns of the outcome.
   case told(Int, on: Int, Word)
   /// The device calls `finish`. The store may take it late, or not at all.
   case finishes(Int, by: Int)
@@ -72,7 +72,7 @@ package enum ProtocolStep: Sendable {
     var transaction: Int
     /// Whether a proof comes with it. Without one the backend asks the store by id.
     var isProven: Bool
-    /// Whether the proof, or the store's answer, tells the account token.
+    /// Whether the proof, or the store's answer, has the account token.
     var tellsToken: Bool
     /// The accounts whose orders it names: the bound one, or the candidates.
     var accounts: [Int]

@@ -45,7 +45,7 @@ package struct PurchaseProtocol: Sendable {
     var claims: [ProtocolStep.Claim]
     var sender: Party { if case .question = party { .device(device) } else { party } }
     var isReceived = false
-    /// A request that arrives twice is answered twice, and one of the answers is heard.
+    /// A request that arrives twice is answered twice, and one of the answers is received.
     var answers: [[(transaction: Int, word: Word)]] = []
   }
 
@@ -211,7 +211,7 @@ package struct PurchaseProtocol: Sendable {
 
   // MARK: The end
 
-  /// An entry leaves by a verdict that settles it, and that the device has heard.
+  /// An entry leaves by a verdict that settles it, and that the device has received.
   private mutating func settled(_ transaction: Int, _ device: Int, _ word: Word) throws(ProtocolRule) {
     guard let known = devices[device], known.queue[transaction] != nil else { throw .settlesQueued }
     let process = known.heard.first { $0.value[transaction]?.contains(word) == true }?.key
@@ -233,8 +233,8 @@ package struct PurchaseProtocol: Sendable {
     devices[device]?.settled[transaction, default: []] += []
   }
 
-  /// An outcome that is on its way to the app may be followed by another. A person who uses the app now hears of another
-  /// account's purchase as of another's.
+  /// An outcome that is on its way to the app may be followed by another. A person who uses the app now learns of
+  /// another account's purchase as of another's.
   private func told(_ transaction: Int, _ device: Int, _ word: Word) throws(ProtocolRule) {
     guard let words = devices[device]?.settled[transaction], !words.isEmpty else { throw .tellsSettled }
     guard words.contains(word) || word == .otherOwner else { throw .tellsSettled }

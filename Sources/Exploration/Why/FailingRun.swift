@@ -2,7 +2,7 @@ package import PurchaseQueue
 
 /// A run of the machine's simulation that fails, and can be made again as often as necessary.
 package struct FailingRun {
-  /// Makes the run anew, with the acts at these places only; nil for all.
+  /// Makes the run again, with the acts at these places only; nil for all.
   package typealias Maker = (_ places: [Int]?, _ trace: Trace?) throws(QueueError) -> MachineSimulation
 
   /// Which code runs in the futures.

@@ -1,5 +1,5 @@
 /// How likely a failing run was to fail, after each of its events: the share of failing futures, when everything that
-/// was not decided yet is drawn anew.
+/// was not decided yet is drawn again.
 ///
 /// The search for the largest rise begins with the whole run and halves the interval with the largest rise, until that
 /// is one event. Then more futures are drawn on both sides of it. The same question gives the same shares.
@@ -50,7 +50,7 @@ package struct FutureShares: Sendable {
 
   /// - Parameters:
   ///   - last: The event of the failure.
-  ///   - fails: Whether a future after an event fails; the number tells futures after one event apart.
+  ///   - fails: Whether a future after an event fails; the number distinguishes futures after one event.
   package init<E: Error>(
     of last: Int, _ budget: Budget = Budget(), fails: (_ event: Int, _ future: Int) throws(E) -> Bool
   ) throws(E) {

@@ -11,7 +11,7 @@ package struct RunFilm: Sendable {
     package var sentence: String
     /// The place of its act; nil for an event that is no act.
     package var act: Int?
-    /// What was told in it.
+    /// What was said in it.
     package var lines: [String]
     package var parties: [PartyState]
   }

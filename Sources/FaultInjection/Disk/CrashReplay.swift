@@ -1,4 +1,4 @@
-/// Goes through the log of a disk, and tells at each place what a power cut there could leave.
+/// Goes through the log of a disk, and says at each place what a power cut there could leave.
 ///
 /// Each file's writes, and each directory's names, are durable from the next sync of that file or directory on; until
 /// then any of them may be there or not, in any order. A file keeps its number: where the removal

@@ -1,6 +1,6 @@
 package import PurchaseQueue
 
-/// A vault beside a disk in memory: each call that changes something is durable when it returns, or did nothing.
+/// A vault next to a disk in memory: each call that changes something is durable when it returns, or did nothing.
 package struct DiskVault: QueueVault {
   private let disk: FaultDisk
   package let itemBytes = 16 << 10

@@ -51,7 +51,7 @@ import CPurchaseSQLite
       return SQLITE_OK
     }
     unsafe table.pointee.xSectorSize = { _ in 4096 }
-    // Bytes beside those that are written stay what they are, also when the power fails.
+    // Bytes next to those that are written stay what they are, also when the power fails.
     unsafe table.pointee.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
     unsafe table.pointee.xShmMap = { file, page, size, isExtending, memory in
       unsafe open(file).mapShared(Int(page), size: Int(size), isExtending: isExtending != 0, memory)

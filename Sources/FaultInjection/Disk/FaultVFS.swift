@@ -67,7 +67,7 @@ import PurchaseSQLite
     let thread = FaultThread.current
     thread.disk = disk
     thread.random = RandomSource(seed: seed)
-    // SQLite's generator is filled anew from ours at its next use.
+    // SQLite's generator is filled again from ours at its next use.
     sqlite3_randomness(0, nil)
   }
 

@@ -8,7 +8,7 @@ import PurchaseQueue
 
 /// The simulation of M. Brooker's "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015; its program is
 /// aws-arch-backoff-simulator): clients that each write one row once, with optimistic concurrency. A client reads the
-/// version, writes with it, and after a refusal waits and begins anew.
+/// version, writes with it, and after a refusal waits and begins again.
 package struct JitterStudy: Sendable {
   package enum Rule: String, Sendable, CaseIterable {
     case full, equal, decorrelated, exponential, none

@@ -1,4 +1,4 @@
-/// A figure of a published experiment, beside ours.
+/// A figure of a published experiment, next to ours.
 package struct PublishedFigure: Sendable, Encodable, Equatable {
   package var experiment: String
   package var name: String

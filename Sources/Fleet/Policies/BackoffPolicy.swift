@@ -39,7 +39,7 @@ package struct BackoffPolicy: FleetPolicy {
   package func opened(
     _ state: inout State, due: Int64?, now: Int64, using random: inout RandomSource
   ) -> Int64? {
-    // It goes on where it is; one that gave up begins anew.
+    // It goes on where it is; one that gave up begins again.
     guard due == nil else { return now }
     state = State()
     return now

@@ -30,7 +30,7 @@ struct Changes: Sendable {
   }
 
   /// Something was committed, or a lane was released.
-  func tell() {
+  func notify() {
     // Not under the lock: a continuation may run code of its stream.
     for continuation in watchers.withLock({ Array($0.continuations.values) }) { continuation.yield() }
   }

@@ -58,6 +58,6 @@ final class Claim: Sendable {
       lease?.release()
       lease = nil
     }
-    queue.changes.tell()
+    queue.changes.notify()
   }
 }

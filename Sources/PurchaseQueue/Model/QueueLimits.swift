@@ -80,12 +80,12 @@ extension QueueLimits {
       .clampedSum(reserved)
   }
 
-  /// The most bytes of an entry's row besides the texts that count as `textBytes`.
+  /// The most bytes of an entry's row apart from the texts that count as `textBytes`.
   private static var longestEntryTexts: Int {
     128 + Redaction.longest + History.mostBytes + payloadsOfAnEntry * (20 + 1 + 20 + 1 + 64 + 1)
   }
 
-  /// The most bytes of a tombstone besides the texts of its entry and its settlement.
+  /// The most bytes of a tombstone apart from the texts of its entry and its settlement.
   private static var longestTombstoneTexts: Int { 128 + History.mostBytes }
 
   /// What a row of so many bytes may take in the file: a third of a page filled in the table, and whole pages for the

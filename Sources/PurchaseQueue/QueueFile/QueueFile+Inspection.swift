@@ -35,7 +35,7 @@ extension QueueFile {
   // MARK: Case files
 
   /// The key of another entry or tombstone with this order number, if any. Reads every tombstone.
-  package func holder(ofOrder number: String, besides key: EntryKey) throws(QueueError) -> EntryKey? {
+  package func holder(ofOrder number: String, excluding key: EntryKey) throws(QueueError) -> EntryKey? {
     try read { () throws(SQLiteError) in
       try statements.entries.ofOrder.first([.text(number), .text(key.rawValue)]) {
         EntryKey(rawValue: $0.text(0))

@@ -262,7 +262,7 @@ struct LogImage {
   }
 
   /// The one bit whose correction makes a sound page; nil if there are more of them or none. Then the page stays as it is:
-  /// a checksum tells which of its rows is damaged.
+  /// a checksum shows which of its rows is damaged.
   private func onlySound(of bits: [(byte: Int, mask: UInt8)], _ index: Int) -> (byte: Int, mask: UInt8)? {
     let begin = start(index) + 24
     let sound = bits.filter { bit in

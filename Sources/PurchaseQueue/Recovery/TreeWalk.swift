@@ -165,7 +165,7 @@ struct TreeWalk {
 
   // MARK: Without a tree
 
-  /// Calls `take` for everything on a page that could be a row, wherever it begins. Only a checksum tells whether it is
+  /// Calls `take` for everything on a page that could be a row, wherever it begins. Only a checksum shows whether it is
   /// one.
   mutating func carve(_ page: PageImage.Page, _ take: (Row) -> Void) {
     for offset in 0..<PageImage.pageSize - 4 {

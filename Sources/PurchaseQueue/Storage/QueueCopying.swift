@@ -25,7 +25,7 @@ struct QueueCopying {
 
   /// The files that belong to the state of a queue: its log, the journal of a file that is being created, the damage
   /// mark, and a salvaged file that is about to replace the damaged one. SQLite builds the log's index again.
-  private static let besides = ["-wal", "-journal", "-damage", "-salvaged"]
+  private static let companions = ["-wal", "-journal", "-damage", "-salvaged"]
   /// How many bytes of a possibly foreign file are copied: as many as an opening reads.
   private static let glance = 4 << 20
   private static let piece = 1 << 18
@@ -36,7 +36,7 @@ struct QueueCopying {
     let copied = try copyAll()
     // The lock file was created since, so another process may have written.
     guard let lock = try existingLock() else { return copied }
-    for suffix in [""] + Self.besides { disk.discard(copy + suffix) }
+    for suffix in [""] + Self.companions { disk.discard(copy + suffix) }
     return try copyAll(under: lock)
   }
 
@@ -66,7 +66,7 @@ struct QueueCopying {
         try image.read(from: offset, count: Self.piece)
       }
     }
-    for suffix in Self.besides {
+    for suffix in Self.companions {
       let name = path + suffix
       let kind = try QueueError.wrapFile(path) { () throws(FileError) in try disk.kind(of: name) }
       guard kind == .file else { continue }

@@ -81,7 +81,7 @@ struct SalvagedRows {
     }
   }
 
-  /// The totals of the damaged file tell how many entries there were. Without them the books begin at zero.
+  /// The totals of the damaged file say how many entries there were. Without them the books begin at zero.
   private mutating func writeBooks(
     _ rows: FoundRows, _ totals: Totals, in fresh: borrowing Connection
   ) throws(SQLiteError) {

@@ -78,7 +78,7 @@ extension Totals {
 }
 
 extension Tombstone {
-  /// What a row takes besides its texts.
+  /// What a row takes apart from its texts.
   static let rowBytes = 128
 
   /// Whether it has to be finished at its source, or confirmed by the app.

@@ -3,7 +3,7 @@ import PurchaseSQLite
 /// The totals as this connection knows them, so that not every transaction has to read their row.
 ///
 /// They are valid only in a transaction, and only if no other connection has committed since. SQLite's data version
-/// tells that (<https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>).
+/// shows that (<https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>).
 final class TotalsCache {
   private enum State {
     case unknown

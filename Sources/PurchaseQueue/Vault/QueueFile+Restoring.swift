@@ -106,7 +106,7 @@ extension QueueFile {
     let key = EntryKey(rawValue: mirror.key)
     var orderNumber = mirror.orderNumber
     // An order has one entry. If another entry of this install has the order, the receiver decides.
-    if let number = orderNumber, try holder(ofOrder: number, besides: key) != nil { orderNumber = nil }
+    if let number = orderNumber, try holder(ofOrder: number, excluding: key) != nil { orderNumber = nil }
     var new = NewEntry(
       key: key, lane: Lane(rawValue: mirror.lane), orderNumber: orderNumber, details: mirror.details,
       payloads: payloads)

@@ -25,16 +25,16 @@ package final class BlockingExecutor: SerialExecutor {
 
   /// Runs blocking work on a thread outside the cooperative pool, and waits for it.
   package static func offThePool<R: Sendable>(
-    by beside: @Sendable (@escaping @Sendable () -> Void) -> Void = { BlockingExecutor.beside($0) },
+    by runBlocking: @Sendable (@escaping @Sendable () -> Void) -> Void = { BlockingExecutor.runBlocking($0) },
     _ work: @escaping @Sendable () -> R
   ) async -> R {
     await withCheckedContinuation { continuation in
-      beside { continuation.resume(returning: work()) }
+      runBlocking { continuation.resume(returning: work()) }
     }
   }
 
   /// Runs blocking work on a thread outside the cooperative pool.
-  package static func beside(_ work: @escaping @Sendable () -> Void) {
+  package static func runBlocking(_ work: @escaping @Sendable () -> Void) {
     DispatchQueue.global(qos: .utility).async(execute: work)
   }
 }

@@ -1,5 +1,5 @@
-/// What the engine decides beside its machine. None of these values does I/O; each has its events, its diagram, and a test
-/// that runs without the engine. They know nothing of each other.
+/// What the engine decides next to its machine. None of these values does I/O; each has its events, its diagram, and a
+/// test that runs without the engine. They know nothing of each other.
 struct Decisions {
   /// Where the app is: a machine that is made in the background sends nothing either.
   var presence = Presence()

@@ -11,19 +11,19 @@ struct EventStreams {
   private struct Listener {
     var continuation: AsyncStream<SyncEvent>.Continuation
     let flow: EventFlow
-    var told: [Outcome.Name: Outcome.Mark] = [:]
+    var published: [Outcome.Name: Outcome.Mark] = [:]
 
-    func knows(_ outcome: Outcome) -> Bool { told[outcome.name] == outcome.mark }
+    func knows(_ outcome: Outcome) -> Bool { published[outcome.name] == outcome.mark }
 
-    mutating func keep(_ names: Set<Outcome.Name>) { told = told.filter { names.contains($0.key) } }
+    mutating func keep(_ names: Set<Outcome.Name>) { published = published.filter { names.contains($0.key) } }
   }
 
   private var listeners: [Int: Listener] = [:]
   private var next = 0
   /// The latest events from before the first listener. The start emits events, and no app can listen before it.
-  private var unheard: [SyncEvent] = []
+  private var undelivered: [SyncEvent] = []
   private var isHeard = false
-  private static var unheardCapacity: Int { 64 }
+  private static var undeliveredCapacity: Int { 64 }
   /// The most events that wait for one listener. Then the oldest are dropped and counted.
   static var capacity: Int { 1_024 }
   /// Events that a listener did not take in time.
@@ -39,18 +39,18 @@ struct EventStreams {
   ) -> AsyncStream<SyncEvent> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: SyncEvent.self,
-      bufferingPolicy: .bufferingNewest(max(Self.capacity, missed.count + Self.unheardCapacity))
+      bufferingPolicy: .bufferingNewest(max(Self.capacity, missed.count + Self.undeliveredCapacity))
     )
     let number = next
     next += 1
     continuation.onTermination = { _ in onEnd(number) }
-    for event in unheard { continuation.yield(event) }
+    for event in undelivered { continuation.yield(event) }
     for outcome in missed { continuation.yield(SyncEvent(publishing: outcome)) }
-    let flow = EventFlow(waiting: unheard.count + missed.count)
+    let flow = EventFlow(waiting: undelivered.count + missed.count)
     listeners[number] = Listener(
       continuation: continuation, flow: flow,
-      told: Dictionary(missed.map { ($0.name, $0.mark) }) { _, later in later })
-    unheard = []
+      published: Dictionary(missed.map { ($0.name, $0.mark) }) { _, later in later })
+    undelivered = []
     isHeard = true
     return AsyncStream {
       var events = stream.makeAsyncIterator()
@@ -68,7 +68,7 @@ struct EventStreams {
     var isNews = listeners.isEmpty
     for number in listeners.keys.sorted() where !isKnown(event, to: number) {
       isNews = true
-      if let outcome = event.outcome { listeners[number]?.told[outcome.name] = outcome.mark }
+      if let outcome = event.outcome { listeners[number]?.published[outcome.name] = outcome.mark }
       yield(event, to: number)
     }
     return isNews
@@ -98,7 +98,7 @@ struct EventStreams {
 
   /// Remembers nothing of an outcome any more. If it is not confirmed, it is published again.
   mutating func forget(_ outcome: Outcome) {
-    for number in listeners.keys { listeners[number]?.told[outcome.name] = nil }
+    for number in listeners.keys { listeners[number]?.published[outcome.name] = nil }
   }
 
   /// An outcome that is dropped is published again by the next announcement.
@@ -107,15 +107,15 @@ struct EventStreams {
     guard case .dropped(let lost) = listener.continuation.yield(event) else { return listener.flow.sent() }
     dropped += 1
     guard let outcome = lost.outcome, listener.knows(outcome) else { return }
-    listeners[number]?.told[outcome.name] = nil
+    listeners[number]?.published[outcome.name] = nil
     listener.flow.fellBehind()
   }
 
   /// Outcomes are left out: they are in the file until they are confirmed.
   private mutating func keep(_ event: SyncEvent) {
     if event.outcome != nil { return }
-    if unheard.count == Self.unheardCapacity { unheard.removeFirst() }
-    unheard.append(event)
+    if undelivered.count == Self.undeliveredCapacity { undelivered.removeFirst() }
+    undelivered.append(event)
   }
 
   mutating func close(_ number: Int) { listeners[number] = nil }

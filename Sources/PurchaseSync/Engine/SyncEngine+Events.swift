@@ -20,9 +20,9 @@ extension SyncEngine {
       return send(event)
     }
     do throws(QueueError) {
-      var told = outcome.addressed(to: configuration.currentAccount?())
-      told.context = try file.context(of: told.orderNumber)
-      send(SyncEvent(publishing: told))
+      var published = outcome.addressed(to: configuration.currentAccount?())
+      published.context = try file.context(of: published.orderNumber)
+      send(SyncEvent(publishing: published))
       for owned in try file.ownedOutcomes(of: outcome.key) { send(SyncEvent(publishing: owned)) }
     } catch {
       // The outcome itself is in the tombstone. The others are in the file, and come with the next stream.

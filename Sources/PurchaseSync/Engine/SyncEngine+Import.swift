@@ -91,9 +91,9 @@ extension OrderMatch {
   /// first, and did not know.
   func isDenied(by item: EarlierPurchase, _ known: KnownTransaction) -> Bool {
     guard orderNumber == nil, !evidence.contains(.ownerByToken),
-      let told = item.account.map({ Lane.account($0) })
+      let named = item.account.map({ Lane.account($0) })
     else { return false }
-    return known.lane != told && !(known.lane == .device && item.orderNumber != nil)
+    return known.lane != named && !(known.lane == .device && item.orderNumber != nil)
   }
 
   /// Whether the transaction itself says whose it is.
@@ -105,17 +105,17 @@ extension OrderMatch {
   /// account token, and the owner of its original transaction. Then the list counts, before the times of orders.
   func imported(as item: EarlierPurchase, known: KnownTransaction?) -> OrderMatch {
     guard orderNumber == nil, !isProven, item.account != nil || item.orderNumber != nil else { return self }
-    let told = item.account.map { Lane.account($0) }
+    let named = item.account.map { Lane.account($0) }
     var match = self
     if let number = item.orderNumber { match.kind = .bound(orderNumber: number) }
     if let known {
       // An entry never changes its lane. An order is filled in, unless the purchase is another account's.
-      let isFree = known.lane == .device || told == nil || known.lane == told
+      let isFree = known.lane == .device || named == nil || known.lane == named
       guard isFree, item.orderNumber != nil else { return self }
       match.lane = known.lane
     } else {
       if item.orderNumber == nil { match.kind = .none }
-      match.lane = told ?? .device
+      match.lane = named ?? .device
     }
     match.evidence = [.imported]
     return match

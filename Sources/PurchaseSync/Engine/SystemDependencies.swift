@@ -2,8 +2,8 @@ import Dispatch
 package import Foundation
 import PurchaseSQLite
 
-/// The parts of the system that the engine uses besides the wall clock: a thread, the monotonic clock, sleep and random
-/// numbers. The simulator replaces them, so that a run of the engine follows from one seed.
+/// The parts of the system that the engine uses apart from the wall clock: a thread, the monotonic clock, sleep and
+/// random numbers. The simulator replaces them, so that a run of the engine follows from one seed.
 package struct SystemDependencies: Sendable {
   /// A thread of its own, for each engine that is opened.
   package var executor: @Sendable () -> any SerialExecutor
@@ -47,5 +47,5 @@ package struct SystemDependencies: Sendable {
     patience: { try await Task.sleep(nanoseconds: UInt64($0) * 1_000_000) },
     random: { UInt64.random(in: .min ... .max) },
     uuid: { UUID() },
-    elsewhere: { BlockingExecutor.beside($0) })
+    elsewhere: { BlockingExecutor.runBlocking($0) })
 }

@@ -36,7 +36,7 @@ extension SyncFile: MatchSource {
     let details = try EntryDetails(of: entry).required()
     let order = try journal.row(number: number).map(OrderFacts.init)
     // If the order was made elsewhere, only entries and tombstones name its transaction.
-    let holder = order == nil ? try queue.holder(ofOrder: number, besides: key) : nil
+    let holder = order == nil ? try queue.holder(ofOrder: number, excluding: key) : nil
     return VerdictBinding(
       verdictOrder: number, of: key, productID: details.productID, quantity: details.quantity,
       known: try knownTransaction(key), order: order, holder: holder)

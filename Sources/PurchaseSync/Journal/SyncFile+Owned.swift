@@ -101,7 +101,7 @@ extension SyncFile {
   }
 
   /// The backend has answered an account's question. The tombstone stays as it was: it may hold what another account was
-  /// told. True if the answer says something new about the transaction itself. Inside a transaction.
+  /// published. True if the answer says something new about the transaction itself. Inside a transaction.
   func answered(_ entry: Entry, by asker: String, _ outcome: String, now: Timestamp) throws(QueueError)
     -> Bool
   {

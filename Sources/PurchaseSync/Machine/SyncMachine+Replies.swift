@@ -29,7 +29,7 @@ extension SyncMachine {
     for index in answer.sent.indices where answer.isSettled(index) {
       // Discarded while in flight. A newer entry with this key is an update; the reply does not apply to it.
       if request.discarded.contains(answer.sent[index].key) { continue }
-      var claim = try claim(answer, index, besides: settled, &matches)
+      var claim = try claim(answer, index, excluding: settled, &matches)
       // What arrived in this process is looked at below. A newer proof that another process got is a pending update, in
       // the commit that settles: the backend is asked once more whether it is one.
       if !request.arrived.contains(claim.key) { claim.sent = answer.sent[index].payloads }
@@ -62,12 +62,12 @@ extension SyncMachine {
   }
 
   private func claim(
-    _ answer: UploadAnswer, _ index: Int, besides others: [SettledClaim], _ actions: inout [SyncAction]
+    _ answer: UploadAnswer, _ index: Int, excluding others: [SettledClaim], _ actions: inout [SyncAction]
   ) throws(QueueError) -> SettledClaim {
     let key = answer.sent[index].key
     let lane = answer.sent[index].lane
     var claim = SettledClaim(key: key, verdict: answer.verdicts[index]?.verdict ?? .pending)
-    let owner = PurchaseOwner.settled(claim.verdict, told: answer.verdicts[index]?.owner, in: lane)
+    let owner = PurchaseOwner.settled(claim.verdict, stated: answer.verdicts[index]?.owner, in: lane)
     if owner != .usual(of: claim.verdict, in: lane) { claim.owner = owner }
     if claim.owner == .yours, lane == .device { claim.provenBy = answer.presented }
     claim.isAnswer = lane.asker != nil

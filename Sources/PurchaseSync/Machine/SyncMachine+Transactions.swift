@@ -105,7 +105,7 @@ extension SyncMachine {
     try laneStorage.postpone(entry.key, wait, reason: "the store has its proof", now: now)
   }
 
-  /// Whether a purchase that the device lane was told to be another account's may be this user's: another one was signed
+  /// Whether a purchase that the device lane learned to be another account's may be this user's: another one was signed
   /// in then, or none.
   private static func mayBeOwned(_ tombstone: Tombstone, by user: AppUser) -> Bool {
     user.account != nil && tombstone.lane == .device && tombstone.owner == .another

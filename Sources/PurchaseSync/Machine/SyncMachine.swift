@@ -18,7 +18,7 @@ package import PurchaseQueue
 ///                                    └── Retry-After, blocks others ─┘
 ///
 ///   queued, postponed, quarantined ── discard (by the app) ──▶ settled without a verdict
-///   settled ── the store delivers an update ──▶ queued beside the tombstone, or pending while there is no capacity
+///   settled ── the store delivers an update ──▶ queued next to the tombstone, or pending while there is no capacity
 /// ```
 ///
 /// Small machines make the decisions, and know nothing of each other: `LaneState`, `Adoption`, `Finishing`,
@@ -33,7 +33,7 @@ package struct SyncMachine<Storage: SyncStorage> {
   private let storage: Storage
   private var delays: Delays
   private var clock = MachineClock()
-  /// Milliseconds of a clock that nobody sets: the driver says them before each event.
+  /// Milliseconds of a clock that is never set: the driver says them before each event.
   package var uptime: Int64 = 0
   private(set) var isSuspended = false
   var lanes = LaneTable()
@@ -161,7 +161,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     precondition(request.hasBegun, "a reply to a request that has not begun")
     let answer = UploadAnswer(to: request.entries, reply.verdicts, presented: account)
     advance(to: now)
-    var actions = retry.hear(from: storage)
+    var actions = retry.refresh(from: storage)
     let freesOthers = answered(by: lane, now: now)
     if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
@@ -195,7 +195,7 @@ package struct SyncMachine<Storage: SyncStorage> {
 
   /// The backend did what a request asked for, one of this lane or of none. True if lanes that wait can go on.
   private mutating func answered(by lane: Lane? = nil, now: Timestamp) -> Bool {
-    if retry.state.pace.isFailing { lanes.reached(besides: lane, now: now, &delays) }
+    if retry.state.pace.isFailing { lanes.reached(excluding: lane, now: now, &delays) }
     return retry.succeeded(now: now, policy: policy)
   }
 
@@ -207,7 +207,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let request = lanes[lane].answered()
     lanes[lane].stopped()
     advance(to: now)
-    var actions = retry.hear(from: storage)
+    var actions = retry.refresh(from: storage)
     lanes[lane].failed(failure.inLane(lane), request, &retry, now: now, &delays)
     retry.ended(lane, isAtFault: failure.inLane(lane).blame != .nothing)
     actions += try failed(failure.inLane(lane), request, in: lane, now: now)
@@ -250,7 +250,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     account: String, _ end: AdoptionEnd, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     advance(to: now)
-    var actions = retry.hear(from: storage)
+    var actions = retry.refresh(from: storage)
     switch end {
     case .taken:
       let freesLanes = answered(now: now)
@@ -297,7 +297,7 @@ extension SyncMachine {
 
   /// An update was recorded as pending, for lack of capacity. It is tried again at the returned moment.
   mutating func hasPendingUpdate(now: Timestamp) -> SyncAction {
-    updates.owe()
+    updates.recorded()
     return .wake(at: PendingUpdates.retryAt(now: now, policy: policy))
   }
 }

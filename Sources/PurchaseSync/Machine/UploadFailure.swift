@@ -15,8 +15,8 @@ package enum UploadFailure: Error, Hashable {
   case signInNeeded
   /// The backend refused the credentials. They are asked for again at once, and then slowly.
   case tokenRefused
-  /// The backend refused the credential of the account that is signed in on the device, beside the device's own. A newer
-  /// one is asked for; if there is none for an hour, the next upload names no account.
+  /// The backend refused the credential of the account that is signed in on the device, next to the device's own. A
+  /// newer one is asked for; if there is none for an hour, the next upload names no account.
   case accountRefused
   /// The backend does not speak this version of the protocol. Nothing of the request is at fault: it is sent again
   /// slowly, and at the next start, which may be that of a newer version of the app.

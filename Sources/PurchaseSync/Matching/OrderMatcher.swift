@@ -79,7 +79,7 @@ package enum OrderMatcher {
     guard match.kind == .none else { return match }
     inherit(&match, owner, classified, facts)
     let isUnclaimed = match.lane == .device && facts.known == nil && facts.tokenOrders == nil
-    // A guest's purchase is the device's, whoever is signed in.
+    // A guest's purchase is the device's, whichever account is signed in.
     let isOthers = classified.origin == .familyShare || transaction.accountToken?.isGuest == true
     guard isUnclaimed, !isOthers else { return match }
     if transaction.accountToken != nil, user.isAskedAboutTokens {

@@ -72,7 +72,7 @@ public struct Outcome: Sendable, Hashable {
     key = transaction.key
     lane = account.map { .account($0) } ?? .device
     self.account = account
-    owner = .settled(verdict, told: nil, in: lane)
+    owner = .settled(verdict, stated: nil, in: lane)
     self.orderNumber = owner == .another ? nil : orderNumber
     self.verdict = verdict
     self.settledAt = Timestamp(settledAt)
@@ -98,25 +98,25 @@ extension Outcome {
   /// own, it is not published to another account as `yours`.
   package func addressed(to account: String?) -> Outcome {
     guard lane == .device, owner == .yours else { return self }
-    var told = self
+    var copy = self
     guard !provenBy.isSameAccount(as: account) else {
-      told.account = account
-      return told
+      copy.account = account
+      return copy
     }
-    told.becomeAnothers()
-    (told.orderNumber, told.context, told.provenBy) = (nil, nil, nil)
-    return told
+    copy.becomeAnothers()
+    (copy.orderNumber, copy.context, copy.provenBy) = (nil, nil, nil)
+    return copy
   }
 
   /// The outcome for its buyer, who may not know the owner. `account` is nil for a guest. `isEarlier`: the store has
   /// answered a new payment with it.
   func addressed(toBuyer account: String?, isEarlier: Bool) -> Outcome {
-    var told = addressed(to: account)
-    told.isAlreadyOwned = isEarlier
-    guard let owner = lane.account, owner != account else { return told }
-    told.becomeAnothers()
-    (told.lane, told.account, told.orderNumber, told.context) = (.device, nil, nil, nil)
-    return told
+    var copy = addressed(to: account)
+    copy.isAlreadyOwned = isEarlier
+    guard let owner = lane.account, owner != account else { return copy }
+    copy.becomeAnothers()
+    (copy.lane, copy.account, copy.orderNumber, copy.context) = (.device, nil, nil, nil)
+    return copy
   }
 
   private mutating func becomeAnothers() {

@@ -16,7 +16,7 @@ public struct PurchaseOrder: Sendable, Hashable {
   /// The order's state, as far as the device knows.
   public var state: OrderState
   /// When it was made, by the backend's clock. An order that the device made has the device's time until the backend has
-  /// heard of it.
+  /// learned of it.
   public var createdAt: Timestamp
   /// When the backend stops waiting for a payment, by its clock; nil if the backend gave no end.
   public var expiresAt: Timestamp?
@@ -37,7 +37,7 @@ extension PurchaseOrder {
 
   /// The order as its device registers it.
   var asDeviceOrder: DeviceOrder {
-    let told: OrderState =
+    let published: OrderState =
       switch state {
       case .cancelled, .alreadyOwned: .cancelled
       case .deferred: .deferred
@@ -46,7 +46,7 @@ extension PurchaseOrder {
       }
     return DeviceOrder(
       number: number, accountToken: accountToken, account: account, productID: productID, quantity: quantity,
-      state: told, createdAt: createdAt)
+      state: published, createdAt: createdAt)
   }
 }
 

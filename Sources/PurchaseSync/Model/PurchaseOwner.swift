@@ -24,10 +24,11 @@ public struct PurchaseOwner: RawRepresentable, Hashable, Sendable, Codable {
   }
 
   /// The owner after a verdict. `otherOwner` is always another account's, and a word of a newer protocol counts as none.
-  package static func settled(_ verdict: Verdict, told: PurchaseOwner?, in lane: Lane) -> PurchaseOwner {
+  package static func settled(_ verdict: Verdict, stated: PurchaseOwner?, in lane: Lane) -> PurchaseOwner {
     let usual = usual(of: verdict, in: lane)
-    guard let told, verdict != .otherOwner, [.yours, .another, .device].contains(told) else { return usual }
-    return told
+    let isKnown = stated.map { [.yours, .another, .device].contains($0) } ?? false
+    guard let stated, isKnown, verdict != .otherOwner else { return usual }
+    return stated
   }
 }
 
@@ -46,7 +47,7 @@ extension Tombstone {
   }
 
   /// The text in front of the first separator, and the rest; nil if there is none. Read for each outcome that an app
-  /// hears, so byte by byte.
+  /// receives, so byte by byte.
   private static func divided(_ text: Substring) -> (head: String, rest: Substring?) {
     guard let end = text.utf8.firstIndex(of: separator) else { return (String(text), nil) }
     return (String(text[..<end]), text[text.utf8.index(after: end)...])
@@ -61,8 +62,8 @@ extension Tombstone {
   /// Whose purchase it is.
   package var owner: PurchaseOwner {
     let (verdict, rest) = Self.divided(outcome[...])
-    let told = rest.map { PurchaseOwner(rawValue: Self.divided($0).head) }
-    return .settled(Verdict(rawValue: verdict), told: told, in: lane)
+    let stated = rest.map { PurchaseOwner(rawValue: Self.divided($0).head) }
+    return .settled(Verdict(rawValue: verdict), stated: stated, in: lane)
   }
 
   /// The account whose credential came with the upload that was answered with `yours`.

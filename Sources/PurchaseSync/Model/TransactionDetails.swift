@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 package import PurchaseQueue
 
-/// An entry's `details`, stored as JSON: the values that its claim states besides the order, and that later
+/// An entry's `details`, stored as JSON: the values that its claim states apart from the order, and that later
 /// deliveries are compared with. They contain no account token and no proof.
 ///
 /// Every field that the first version did not have is optional, so that details of older versions can be

@@ -133,7 +133,7 @@ struct OrderJournal {
     }
     let holder =
       if let row = try row(number: number) { row.boundTo } else {
-        try file.holder(ofOrder: number, besides: key)
+        try file.holder(ofOrder: number, excluding: key)
       }
     guard let holder, holder != key else { return nil }
     return "order \(number) is bound to transaction \(holder), not to \(key)"

@@ -112,7 +112,7 @@ package struct BackendPace: Hashable, Sendable, Codable {
   }
 
   /// Another process of this installation has committed its state since: it knows of later requests than this one.
-  package mutating func heard(_ other: BackendPace) {
+  package mutating func merge(_ other: BackendPace) {
     let (asked, succeeded, unwell) = (asked, succeededAt, unwellAt)
     self = other
     if let asked, asked.ends > self.asked?.ends ?? asked.began { self.asked = asked }

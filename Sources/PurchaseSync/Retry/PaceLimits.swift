@@ -26,8 +26,8 @@ package struct PaceLimits: Hashable, Sendable {
     }
   }
 
-  /// Uploads of purchases: one in each pace while the backend fails and after that, what the budget allows besides, and
-  /// one for each list of the store. While the backend is well, what is repeated has a pace below that.
+  /// Uploads of purchases: one in each pace while the backend fails and after that, what the budget allows in addition,
+  /// and one for each list of the store. While the backend is well, what is repeated has a pace below that.
   package let uploads: Int
   /// Requests to the backend, uploads included: what else is sent follows a wake.
   package let requests: Int

@@ -5,7 +5,7 @@ package import PurchaseQueue
 /// Saved requests can be used at once, and come back one at a time: a wake waits for the next one at most as long as that
 /// takes, however many came before it. A storage keeps the one number and commits it *before* the request, so a kill
 /// refills nothing. If the clock jumps forward, at most what can be saved comes back. If it jumps back, the moment
-/// follows; where nobody saw by how much, all is spent and comes back from the new time on.
+/// follows; where no process saw by how much, all is spent and comes back from the new time on.
 package struct RetryBudget: Hashable, Sendable, Codable {
   /// The purpose of a request.
   package enum Purpose: Hashable, Sendable, CaseIterable {

@@ -204,7 +204,7 @@ extension Shop {
   /// Sells a product to a person who is not signed in: an app must not ask for an account where none is needed (App Review
   /// 5.1.1(v)). As the call with an account, and:
   ///
-  /// The purchase belongs to the device, whoever is signed in when the payment arrives, and under each
+  /// The purchase belongs to the device, whichever account is signed in when the payment arrives, and under each
   /// ``UnclaimedPolicy``: its account token says that a guest has paid. It comes to `fulfil` without an account. An account
   /// gets it only when the app says so: ``signedIn(as:adoptingGuest:)``.
   ///

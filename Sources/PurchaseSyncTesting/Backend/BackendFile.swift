@@ -62,7 +62,7 @@ enum BackendFile {
 
 /// The right of one server to a file. It ends with this value and with the process.
 ///
-/// A lock on a file of its own beside the database, `FILE-lock`, which stays: SQLite's own locks are held for a moment
+/// A lock on a file of its own next to the database, `FILE-lock`, which stays: SQLite's own locks are held for a moment
 /// only, and a second server would grant what the first one has granted.
 final class ServerLease: Sendable {
   private let lock: AdvisoryLock

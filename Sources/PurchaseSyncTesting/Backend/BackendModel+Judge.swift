@@ -11,7 +11,8 @@ extension BackendModel {
     package var writes: [BackendWrite]
   }
 
-  /// The device of what the store tells of and no device has sent. The recorded verdict then has the reason ``toldByStore``.
+  /// The device of what the store reports and no device has sent. The recorded verdict then has the reason
+  /// ``toldByStore``.
   static let noDevice = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
   static let toldByStore = "the store's notification told of it"
@@ -43,7 +44,7 @@ extension BackendModel {
   /// Judges each claim of an upload and grants what is to be granted.
   ///
   /// `answers` gives the store's answers to the upload's ``queries(of:)``. `signedIn` is the account that is signed in on
-  /// the device of a device's upload, and has proved it: it is told what is its own, and gets nothing.
+  /// the device of a device's upload, and has proved it: it learns what is its own, and gets nothing.
   package mutating func judge(
     _ request: UploadRequest, from uploader: Uploader, signedIn: String? = nil, now: Timestamp,
     answers: (VerificationQuery) -> StoreAnswer

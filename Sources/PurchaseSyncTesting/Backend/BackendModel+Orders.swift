@@ -43,7 +43,7 @@ extension BackendModel {
   }
 
   /// Takes over an order that a device made, once. A repeated registration only moves an unpaid order to the state that
-  /// the device tells.
+  /// the device says.
   ///
   /// Throws if the order is of another account than the sender, if a device may not give this number, or if the number
   /// or the token is that of an order with other contents.

@@ -36,7 +36,7 @@ package struct BackendModel: Sendable, Hashable {
   private(set) var lastOrder = 0
 
   private(set) var index = BackendIndex()
-  /// How many writes were applied. It tells an untouched model from a changed one, and is no part of its value.
+  /// How many writes were applied. It distinguishes an untouched model from a changed one, and is no part of its value.
   private(set) var changes = ChangeCount()
 
   package init(bundleID: String, seed: UInt64, restorations: Int = 0) {

@@ -170,7 +170,7 @@ package final class BackendStore: @unchecked Sendable {
   }
 
   /// Commits a batch from `take` in one transaction, on the same thread and without the owner's lock. After a failure
-  /// every commit fails until `abandon`: the requests judged meanwhile depend on writes that are not in the file.
+  /// every commit fails until `abandon`: the requests judged in the meantime depend on writes that are not in the file.
   func commit(_ batch: Batch) throws(BackendStoreError) {
     defer { connectionLock.unlock() }
     do throws(BackendStoreError) {

@@ -19,7 +19,7 @@ extension KnowledgeSource.CreateType: ColumnValue {}
 
 /// The tables of the backend's file.
 ///
-/// Tables A, B and C (R3.5 to R3.7) have exactly their columns; further facts of a row are in a table beside each,
+/// Tables A, B and C (R3.5 to R3.7) have exactly their columns; further facts of a row are in a table next to each,
 /// under the row's number. Moments are milliseconds since 1970, UUIDs upper case text.
 enum BackendTables {
   /// 6: the store, and the file's mark. 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.

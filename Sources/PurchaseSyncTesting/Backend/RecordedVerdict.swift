@@ -9,7 +9,7 @@ public struct RecordedVerdict: Sendable, Hashable, Codable {
   public var transactionID: String
   /// The answer.
   public var verdict: Verdict
-  /// Whose purchase it is, as the device was told; nil if the verdict settles nothing.
+  /// Whose purchase it is, as the device learned; nil if the verdict settles nothing.
   public var owner: PurchaseOwner?
   /// The bound order.
   public var orderNumber: String?

@@ -5,7 +5,7 @@ public indirect enum DERNode: Sendable, Hashable {
   case primitive(UInt8, [UInt8])
   /// Identifier and children.
   case constructed(UInt8, [DERNode])
-  /// As `constructed`, of indefinite length whatever the writer is told.
+  /// As `constructed`, of indefinite length whatever the writer is asked for.
   case indefinite(UInt8, [DERNode])
   /// Identifier, a length that is claimed, and a content that need not have it.
   case claiming(UInt8, length: UInt64, [UInt8])

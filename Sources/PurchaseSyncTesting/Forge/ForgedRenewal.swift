@@ -1,7 +1,7 @@
 import AppStoreReceipts
 package import PurchaseQueue
 
-/// The next renewal of a subscription, as the store's documents tell it.
+/// The next renewal of a subscription, as the store's documents say.
 package struct ForgedRenewal: Sendable, Hashable {
   package var originalTransactionID: String
   package var productID: String

@@ -20,7 +20,7 @@ extension AppLab {
     }
   }
 
-  /// The parents refuse all that was asked. The app hears nothing of it.
+  /// The parents refuse all that was asked. The app learns nothing of it.
   public func declineAll() throws {
     try server.withStore { (store) throws(StoreModelError) in
       for request in store.requests where request.state == .waiting {
@@ -29,7 +29,7 @@ extension AppLab {
     }
   }
 
-  /// The store refunds a charge and notifies the backend. The app hears of it when it is in the foreground next.
+  /// The store refunds a charge and notifies the backend. The app learns of it when it is in the foreground next.
   public func refund(transactionID: String) async throws {
     let moment = server.moment
     try server.withStore { (store) throws(StoreModelError) in

@@ -115,7 +115,7 @@ public final class AppLab: Sendable {
   /// The time of store and backend, and of phones whose clock is right.
   public var now: Date { server.moment.date }
 
-  /// Lets time pass. What is due meanwhile happens at its time and in its order.
+  /// Lets time pass. What is due in the meantime happens at its time and in its order.
   public func pass(_ time: Duration) async throws {
     try await queue.sleep(time.inMilliseconds)
     await work()
@@ -135,7 +135,7 @@ public final class AppLab: Sendable {
   }
 
   /// Runs work that waits for anything else than the lab: a real network, the system's time, another thread, the main
-  /// actor. The lab's time stands still meanwhile, so this work must not wait for the lab.
+  /// actor. The lab's time stands still in the meantime, so this work must not wait for the lab.
   public func outside<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) async throws -> R {
     try await queue.outside(work)
   }

@@ -14,7 +14,7 @@ public final class LabPhone: Sendable {
     /// The other side has done its part, and its answer is lost with the app.
     case after(path: String)
 
-    /// The store has charged, and the app does not hear of it.
+    /// The store has charged, and the app does not learn of it.
     public static let afterPayment = Death.after(path: "/store/payments")
   }
 

@@ -70,8 +70,8 @@ package struct Credentials: Sendable {
     return account
   }
 
-  /// The same for an upload; nil if no account is signed in. A refused token is told to the device, which asks for a
-  /// newer one: without the account, it would be told for good that the account's purchases are another's.
+  /// The same for an upload; nil if no account is signed in. A refused token is reported to the device, which asks for
+  /// a newer one: without the account, it would learn for good that the account's purchases are another's.
   package func signedInIfAny(of request: HTTPRequest) throws -> String? {
     guard try request.only(BackendRequest.signedInHeader) != nil else { return nil }
     do {
@@ -83,7 +83,7 @@ package struct Credentials: Sendable {
     }
   }
 
-  /// The device's name and secret beside an account's credential; nil without them, or if they are malformed.
+  /// The device's name and secret next to an account's credential; nil without them, or if they are malformed.
   func device(of request: HTTPRequest) -> Sender? {
     guard let header = request.headers[BackendRequest.deviceHeader] else { return nil }
     do {

@@ -4,9 +4,9 @@ public import PurchaseSync
 
 /// The way to a mock server in the same process, without sockets: for tests, which are quicker with it.
 ///
-/// Faults strike as over HTTP, as far as a client can tell them apart: an answer that is cut is a lost connection. There is
-/// no check of requests that are not HTTP, and a task that is cancelled hears of it when its request is answered. Use
-/// `URLSessionTransport` with ``MockServer/baseURL`` to test the network itself. Call it from any thread.
+/// Faults strike as over HTTP, as far as a client can distinguish them: an answer that is cut is a lost connection.
+/// There is no check of requests that are not HTTP, and a task that is cancelled learns of it when its request is
+/// answered. Use `URLSessionTransport` with ``MockServer/baseURL`` to test the network itself. Call it from any thread.
 public struct InProcessTransport: BackendTransport {
   private let server: MockServer
 

@@ -3,7 +3,7 @@ import LoopbackHTTP
 import PurchaseSQLite
 public import PurchaseSync
 
-/// A protocol of your own beside that of the mock backend.
+/// A protocol of your own next to that of the mock backend.
 extension MockServer {
   /// Answers one request. Called on several threads; over HTTP on the connection's. It may use the server's `withStore`.
   public typealias Service = @Sendable (BackendRequest) -> BackendResponse

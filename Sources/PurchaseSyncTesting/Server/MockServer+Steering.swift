@@ -16,7 +16,7 @@ extension MockServer {
   /// Replaces the fault plan and counts occurrences from 1 again.
   public func setFaults(_ faults: FaultPlan) { mock.withLock { $0.faults = faults } }
 
-  /// Limits how many requests the App Store Server API takes, and counts anew; nil for no limit.
+  /// Limits how many requests the App Store Server API takes, and counts again; nil for no limit.
   public func setServerAPILimit(_ limit: ServerAPIRateLimit?) { mock.withLock { $0.limiter.limit = limit } }
 
   /// Moves the clock of store and backend; a negative step moves it back.

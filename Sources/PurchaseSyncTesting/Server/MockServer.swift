@@ -61,7 +61,7 @@ public final class MockServer: Sendable {
       let file = broken?.file?(databasePath) ?? databasePath
       // With a file of its own each time, a broken backend begins with numbers of its own.
       let seed = file == databasePath ? seed : UInt64.random(in: 0...UInt64.max)
-      // Before the lease: its file is not made beside a file that is not ours.
+      // Before the lease: its file is not made next to a file that is not ours.
       try BackendFile.prepare(file)
       path = file
       lease = Locked(try ServerLease(path: file))

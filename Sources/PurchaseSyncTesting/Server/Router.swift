@@ -4,7 +4,7 @@ import PurchaseSync
 
 /// One method of one path, and the handler of its requests.
 package struct Route: Sendable {
-  /// What a handler gets besides the state.
+  /// What a handler gets apart from the state.
   package struct Call {
     package var request: HTTPRequest
     /// The segment at the place of `*`; empty for a path without one.

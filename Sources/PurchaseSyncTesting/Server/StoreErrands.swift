@@ -12,8 +12,8 @@ enum StoreErrand: Hashable {
   case setToken(UUID, originalTransactionID: String)
 }
 
-/// What the mock backend does at the store, if it was told to (``MockServer/finishAtStore(_:)``): it grants purchases that
-/// the store tells of and no device has claimed, gives them a token, and finishes what is granted.
+/// What the mock backend does at the store, if it was asked to (``MockServer/finishAtStore(_:)``): it grants purchases
+/// that the store reports and no device has claimed, gives them a token, and finishes what is granted.
 extension MockState {
   /// Notes the errands of an upload: its claims that are granted by now.
   mutating func finishGranted(_ claims: [Claim]) throws {
@@ -136,7 +136,7 @@ extension MockState {
 }
 
 extension MockServer {
-  /// Whether the backend finishes at the store what it has granted, and grants what the store's notifications tell of:
+  /// Whether the backend finishes at the store what it has granted, and grants what the store's notifications report:
   /// purchases that no device sends, and those from outside the app if the customer's account is known. Off at first.
   public func finishAtStore(_ isOn: Bool) { mock.withLock { $0.finishesAtStore = isOn } }
 }

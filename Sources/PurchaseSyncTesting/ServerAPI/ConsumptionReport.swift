@@ -1,7 +1,7 @@
 import AppStoreReceipts
 import PurchaseQueue
 
-/// What a backend told about the use of a purchase, after a `CONSUMPTION_REQUEST`.
+/// What a backend reported about the use of a purchase, after a `CONSUMPTION_REQUEST`.
 struct ConsumptionReport: Hashable, Sendable, Codable {
   /// 1 or 2: which endpoint took it.
   var version: Int

@@ -21,7 +21,7 @@ struct ServerAPILimiter: Sendable {
     var requests = 0
   }
 
-  /// Nil for no limit. A new limit begins to count anew.
+  /// Nil for no limit. A new limit begins to count again.
   var limit: ServerAPIRateLimit? {
     didSet { spans = [:] }
   }

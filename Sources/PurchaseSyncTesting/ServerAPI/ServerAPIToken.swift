@@ -7,7 +7,7 @@ import PurchaseQueue
 /// "Tokens that expire more than 60 minutes after the time in `iat` are not valid" (Apple, Generating JSON Web Tokens for
 /// API requests). Apple's library for Python sends no `iat`, and the store takes its tokens; they count from now.
 struct ServerAPIToken {
-  /// Why a token is refused. The store does not tell; the mock store has the reason in `WWW-Authenticate`.
+  /// Why a token is refused. The store does not say why; the mock store has the reason in `WWW-Authenticate`.
   enum Refusal: String, Error, CaseIterable {
     case missing = "no Authorization header with the scheme Bearer"
     case malformed = "no JSON Web Token"

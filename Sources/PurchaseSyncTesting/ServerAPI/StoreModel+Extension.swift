@@ -83,7 +83,7 @@ extension StoreModel {
   static let keptMassExtensions = 200
 
   /// Postpones the renewal of all active subscribers of a product. The real store takes its time; the model does it at
-  /// once, and tells in the same notifications.
+  /// once, and reports them in the same notifications.
   mutating func extendRenewals(_ request: RenewalExtension, body: JSONValue, now: Timestamp)
     throws(ServerAPIError)
   {

@@ -4,8 +4,8 @@ extension StoreModel {
   /// Restores the purchases of a store account, which prompts for a password and writes the app receipt again.
   ///
   /// Each non-consumable is delivered as a new, free transaction whose original is the first one. The present period of
-  /// each subscription is delivered again. Both stay unfinished until they are finished. A second restore meanwhile
-  /// adds no transaction.
+  /// each subscription is delivered again. Both stay unfinished until they are finished. A second restore in the
+  /// meantime adds no transaction.
   @discardableResult
   package mutating func restore(storeAccount: String?, now: Timestamp) throws(StoreModelError)
     -> StoreHandover

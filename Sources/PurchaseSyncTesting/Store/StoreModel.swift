@@ -69,7 +69,7 @@ public struct StoreModel: Sendable, Hashable, Codable {
   var shares = FamilyShares()
   /// Products that are not for sale.
   var withdrawn: Set<String> = []
-  /// What backends told about the use of purchases, by transaction id.
+  /// What backends reported about the use of purchases, by transaction id.
   var consumptionReports = StoreRows<String, ConsumptionReport>()
   /// The results of requests to postpone all renewals of a product.
   var massExtensions: [MassExtension] = []

@@ -27,7 +27,7 @@ package struct Obstacles: OptionSet, Hashable, Sendable {
 
 /// How long a purchase that is able may take, in milliseconds.
 package struct DeliveryBounds: Hashable, Sendable {
-  /// From a wake on: the network is back, the app comes to the front, somebody signs in or asks.
+  /// From a wake on: the network is back, the app comes to the front, a person signs in or asks.
   package var afterWake: Int64 = 60_000
   /// Without one: what the retry policy promises.
   package var alone: Int64
@@ -35,7 +35,7 @@ package struct DeliveryBounds: Hashable, Sendable {
   package init(alone: Int64) { self.alone = alone }
 }
 
-/// By when something that is able has to be delivered. Times are milliseconds of a clock that nobody sets.
+/// By when something that is able has to be delivered. Times are milliseconds of a clock that is never set.
 ///
 /// The first wake counts, not the last: a person who taps again and again does not give the app more time.
 package struct DeliveryDeadline: Hashable, Sendable {

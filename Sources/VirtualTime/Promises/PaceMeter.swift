@@ -1,4 +1,4 @@
-/// How often things happen in a minute, by kind. Times are milliseconds of a clock that nobody sets.
+/// How often things happen in a minute, by kind. Times are milliseconds of a clock that is never set.
 package struct PaceMeter<Kind: RawRepresentable<Int> & CaseIterable>: Sendable {
   private static var window: Int64 { 60_000 }
 

@@ -121,7 +121,7 @@ extension LaneState {
 struct UploadLoad: Hashable {
   /// The most bytes of one upload's body: 4 MiB. An entry whose proof alone is longer goes alone.
   static var mostBytes: Int { 4 << 20 }
-  /// What one claim takes besides its proof, and more.
+  /// What one claim takes apart from its proof, and more.
   private static var bytesPerClaim: Int { 512 }
 
   private(set) var bytes = 0

@@ -64,7 +64,7 @@ struct LaneTable {
 
   /// The backend answers again: what waited for that in other lanes is sent, by the pace. No jitter spreads it: of all
   /// devices, this one has just been answered.
-  mutating func reached(besides lane: Lane?, now: Timestamp, _ delays: inout Delays) {
+  mutating func reached(excluding lane: Lane?, now: Timestamp, _ delays: inout Delays) {
     for other in names where other != lane && self[other].activity == .idle {
       self[other].reached(now: now, &delays)
     }

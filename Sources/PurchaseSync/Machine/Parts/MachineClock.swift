@@ -28,7 +28,7 @@ struct ClockJump: Hashable {
 struct MachineClock: Hashable {
   /// The moment of the last event; nil before the start.
   private var latest: Timestamp?
-  /// The same in milliseconds of a clock that nobody sets.
+  /// The same in milliseconds of a clock that is never set.
   private var latestUptime: Int64 = 0
   /// Whether stored moments are to be clamped.
   private(set) var needsClamping = false

@@ -3,7 +3,7 @@ import PurchaseQueue
 /// Updates of settled transactions that the backend has yet to get, and the epoch of the backend's ledger.
 ///
 /// ```
-///           owe, or another epoch               queue: all of them fitted
+///           recorded, or another epoch             queue: all of them fitted
 ///   none ─────────────────────────▶ mayBePending ─────────────────────────▶ none
 ///                                    ▲     │ queue: capacity ran out
 ///                                    └─────┘
@@ -31,7 +31,7 @@ struct PendingUpdates: Hashable {
   mutating func start(epoch: String?) { (self.epoch, mayBePending) = (epoch, true) }
 
   /// An update was recorded in the storage.
-  mutating func owe() { mayBePending = true }
+  mutating func recorded() { mayBePending = true }
 
   /// A reply carries the ledger's epoch. The stored epoch counts, not the one of this process: another process of this
   /// installation may have received another one. A reply from before a restoration then looks like one more change,
@@ -39,10 +39,10 @@ struct PendingUpdates: Hashable {
   ///
   /// Another epoch means that the backend was restored from a backup: everything settled is offered to it again.
   mutating func epochArrived(
-    _ heard: String, in storage: some PendingUpdateStorage, now: Timestamp
+    _ received: String, in storage: some PendingUpdateStorage, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     // It is stored, and the backend may send any length.
-    let new = heard.prefix(bytes: Self.longestEpoch)
+    let new = received.prefix(bytes: Self.longestEpoch)
     let known = try storage.ledgerEpoch()
     latest = new
     guard new != known else {

@@ -51,13 +51,13 @@ struct RetryLedger: Hashable {
     // The file may still hold a Retry-After that is over for this process.
     let isOver = state.pace.asked == nil && committed.pace.asked == stored.pace.asked
     (state.budget, state.movedBack, state.restarts) = (shown.budget, shown.movedBack, shown.restarts)
-    state.pace.heard(shown.pace)
+    state.pace.merge(shown.pace)
     if isOver { state.pace.endAskedWait() }
     committed = stored
   }
 
   /// Reads as `read` does when an answer has arrived: the answer counts even if the file cannot be read now.
-  mutating func hear(from storage: some AttemptStorage) -> [SyncAction] {
+  mutating func refresh(from storage: some AttemptStorage) -> [SyncAction] {
     .attempting { () throws(QueueError) in
       try read(from: storage)
       return []

@@ -4,7 +4,7 @@ import PurchaseQueue
 ///
 /// ```
 ///          refused                refused                    due, or a wake-up
-///   known ────────▶ asked anew ────────────▶ waits: 20 min, 40 ──────────────────▶ asked anew
+///   known ────────▶ asked again ────────────▶ waits: 20 min, 40 ──────────────────▶ asked again
 ///     ▲               │ at once                 1 day                                │
 ///     └───────────────┴─────────────────── answered ◀────────────────────────────────┘
 /// ```

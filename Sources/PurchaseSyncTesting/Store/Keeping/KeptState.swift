@@ -2,7 +2,7 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 
-/// Everything of a mock server that its file keeps beside the backend's tables: a restarted server goes on with it.
+/// Everything of a mock server that its file keeps next to the backend's tables: a restarted server goes on with it.
 ///
 /// All of it is `Codable` by synthesis, so that a new property of the store is kept without another line. Parts that
 /// grow with the purchases are ``StoreRows`` and ``StoreLog``; the rest is one document.

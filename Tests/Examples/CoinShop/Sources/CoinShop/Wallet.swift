@@ -6,9 +6,9 @@ import PurchaseSync
 /// An outcome comes again after a kill, so coins and the keys that are credited change together: in one file that is
 /// replaced as a whole. When `take` returns, the file is on the disk.
 ///
-/// It is the wallet of one phone. A purchase that one phone could not finish is told to the account's other phones too,
-/// and each wallet credits it. Coins that several phones share belong on the backend: then `fulfil` only asks for the
-/// new balance.
+/// It is the wallet of one phone. A purchase that one phone could not finish is reported to the account's other phones
+/// too, and each wallet credits it. Coins that several phones share belong on the backend: then `fulfil` only asks for
+/// the new balance.
 package actor Wallet {
   struct Page: Codable {
     var coins = 0

@@ -3,7 +3,7 @@ import Foundation
 import PurchaseSync
 import PurchaseSyncTesting
 
-/// A shop on the command line, beside `purchase-simulator serve`. Each directory is a phone of its own.
+/// A shop on the command line, next to `purchase-simulator serve`. Each directory is a phone of its own.
 @main
 struct Main {
   static let help = "sign-in NAME, sign-out, list, buy PRODUCT, restore, balance, retry, help, quit"
