@@ -105,7 +105,7 @@ import Testing
     #expect(decodingFailure { _ = try SignedTransaction(jws: text) }?.reason == .tooLarge)
   }
 
-  @Test(arguments: LongTests.some(Decoder.allCases, every: 5))
+  @Test(arguments: LongTests.some(Decoder.allCases, every: 10))
   func `Values that would take many times the input's bytes are refused before they are allocated`(
     decoder: Decoder
   ) {

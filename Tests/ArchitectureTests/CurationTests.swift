@@ -9,6 +9,12 @@ import Testing
   /// Shows what the documentation that is built on Linux does not have.
   private static let adapters = "Sources/PurchaseSync/PurchaseSync.docc/AppleAdapters.md"
 
+  /// By the file's path.
+  private static let declarations: [String: [PublicDeclaration]] = {
+    let files = Repository.swiftFiles.filter { $0.path.hasPrefix("Sources/") }
+    return Dictionary(uniqueKeysWithValues: files.map { ($0.path, PublicDeclaration.all(in: $0)) })
+  }()
+
   @Test(arguments: modules)
   func `each public declaration of a file is in the topics of the module's page`(module: String) throws {
     let page = try #require(Repository.read("Sources/\(module)/\(module).docc/\(module).md"))
@@ -16,7 +22,7 @@ import Testing
     let files = Repository.swiftFiles.filter { $0.path.hasPrefix("Sources/\(module)/") }
     var count = 0
     for file in files {
-      for found in PublicDeclaration.all(in: file) where found.depth == 0 && !found.isApples {
+      for found in Self.declarations[file.path] ?? [] where found.depth == 0 && !found.isApples {
         count += 1
         #expect(topics.contains("\n- ``\(found.name)``"), "\(file.path):\(found.line) \(found.name)")
       }
@@ -39,8 +45,7 @@ import Testing
 
   @Test func `what Linux does not build is shown by an article`() throws {
     let page = try #require(Repository.read(Self.adapters))
-    let files = Repository.swiftFiles.filter { $0.path.hasPrefix("Sources/") }
-    let declared = files.flatMap { PublicDeclaration.all(in: $0) }.filter(\.isApples)
+    let declared = Self.declarations.values.flatMap { $0 }.filter(\.isApples)
     #expect(declared.contains { $0.name == "StoreKitStore" } && declared.count > 8)
     for found in declared { #expect(page.contains("`\(found.name)"), "\(found.name)") }
   }
@@ -90,6 +95,9 @@ private struct PublicDeclaration: Equatable {
     var depth = 0
     var conditions: [String] = []
     for (offset, line) in file.lines.enumerated() {
+      let outer = depth
+      depth += line.utf8.reduce(0) { $0 + ($1 == 0x7B ? 1 : $1 == 0x7D ? -1 : 0) }  // { and }
+      guard line.contains("public") || line.contains("#") else { continue }
       let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "#" && $0 != "@" }
         .map(String.init)
       if words.first == "#if" { conditions.append(line) }
@@ -99,9 +107,8 @@ private struct PublicDeclaration: Equatable {
           ["StoreKit", "Security", "CryptoKit", "os"].contains { condition.contains("(\($0))") }
         }
         found.append(
-          PublicDeclaration(name: name, line: offset + 1, depth: depth, isApples: isApples))
+          PublicDeclaration(name: name, line: offset + 1, depth: outer, isApples: isApples))
       }
-      depth += line.count { $0 == "{" } - line.count { $0 == "}" }
     }
     return found
   }

@@ -7,27 +7,32 @@ struct ImportStatement: Hashable, Sendable {
 }
 
 extension SourceText {
-  var imports: [ImportStatement] {
+  static func imports(in lines: [String]) -> [ImportStatement] {
     var found: [ImportStatement] = []
     // The innermost `#if` is last. Each holds the conditions of the branches before, negated, and of this one.
     var stack: [[String]] = []
-    for (offset, line) in lines.enumerated() {
+    for (offset, line) in lines.enumerated() where mayMatter(line) {
       let text = line.drop { $0 == " " || $0 == "\t" }
       if text.hasPrefix("#if ") {
-        stack.append([Self.condition(text.dropFirst(4))])
+        stack.append([condition(text.dropFirst(4))])
       } else if text.hasPrefix("#elseif "), let branches = stack.popLast() {
-        stack.append(Self.refused(branches) + [Self.condition(text.dropFirst(8))])
+        stack.append(refused(branches) + [condition(text.dropFirst(8))])
       } else if text.hasPrefix("#else"), let branches = stack.popLast() {
-        stack.append(Self.refused(branches))
+        stack.append(refused(branches))
       } else if text.hasPrefix("#endif") {
         _ = stack.popLast()
       }
       for statement in text.split(separator: ";") {
-        guard let module = Self.importedModule(statement) else { continue }
+        guard let module = importedModule(statement) else { continue }
         found.append(ImportStatement(module: module, line: offset + 1, conditions: stack.flatMap { $0 }))
       }
     }
     return found
+  }
+
+  /// Most lines are no import, and the reading of words is slow in a debug build.
+  private static func mayMatter(_ line: String) -> Bool {
+    line.utf8.first { $0 != 0x20 && $0 != 0x09 } == UInt8(ascii: "#") || line.contains("import")
   }
 
   private static func condition(_ text: Substring) -> String { text.filter { $0 != " " } }

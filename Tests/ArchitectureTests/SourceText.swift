@@ -15,6 +15,7 @@ struct SourceText: Sendable {
   private let data: Data
   /// The number of lines in the file.
   var rawLineCount: Int
+  let imports: [ImportStatement]
 
   init(path: String, _ text: String) {
     self.path = path
@@ -25,6 +26,7 @@ struct SourceText: Sendable {
     code = String(decoding: bytes, as: UTF8.self)
     lines = code.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { String(Substring($0)) }
     rawLineCount = lines.last == "" ? lines.count - 1 : lines.count
+    imports = Self.imports(in: lines)
   }
 
   /// The folders and the name: ["Sources", "PurchaseSync", "Machine", "SyncMachine.swift"].

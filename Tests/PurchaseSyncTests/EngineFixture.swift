@@ -97,15 +97,15 @@ struct NeverCame: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Waits for a state of the fixture. It looks once in a millisecond, and gives up after so many looks: on a busy machine
-/// they take longer.
+/// Waits for a state of the fixture. It looks after a millisecond, then ever more slowly, at last every sixteen, and
+/// gives up after so many looks: on a busy machine they take longer.
 func until(
-  looks: Int = 120_000, _ caller: String = #function, at location: SourceLocation = #_sourceLocation,
+  looks: Int = 20_000, _ caller: String = #function, at location: SourceLocation = #_sourceLocation,
   _ isSo: () async throws -> Bool
 ) async throws {
-  for _ in 0..<looks {
+  for look in 0..<looks {
     if try await isSo() { return }
-    try await Task.sleep(for: .milliseconds(1))
+    try await Task.sleep(for: .milliseconds(min(16, 1 + look / 4)))
   }
   throw NeverCame(description: "\(caller), line \(location.line): not so after \(looks) looks")
 }

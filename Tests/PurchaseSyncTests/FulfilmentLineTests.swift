@@ -2,6 +2,7 @@ import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import PurchaseSync
@@ -120,10 +121,11 @@ import Testing
 
   @Test func `outcomes that always fail keep no other one from its next call`() {
     var (line, now) = (FulfilmentLine(), start)
-    for number in 1...400 { line.received(Self.outcome("\(number)", .granted)) }
+    let count = LongTests.count(short: 100, long: 400)
+    for number in 1...count { line.received(Self.outcome("\(number)", .granted)) }
     _ = calls(of: &line, from: .zero, for: .seconds(3_600), failing: true)
     now += .seconds(3_601)
-    let last = Self.outcome("401", .granted)
+    let last = Self.outcome("\(count + 1)", .granted)
     line.received(last)
     #expect(line.next(at: now) == .fulfil(last))
     line.begin(last, isFulfilling: true, at: now)

@@ -49,7 +49,7 @@ final class Dice: Sendable {
   /// Those of random walks.
   static let seeds =
     0..<UInt64(
-      LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 6, long: 150))
+      LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 4, long: 150))
 
   init(_ seed: UInt64) { random = Locked(SplitMix64(seed: seed)) }
 

@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import PurchaseSync
@@ -12,11 +13,13 @@ import Testing
     for _ in 0..<count { _ = try await app.store.pay(product: ShopLab.gems, quantity: 1, accountToken: nil) }
   }
 
-  /// `fulfil` takes a second each, and the app is killed in between.
-  @Test func `each of 700 outcomes is given to fulfil at least once, though the app is killed`() async throws
+  /// `fulfil` takes a second each, and the app is killed in between. A long run has 700 of them.
+  @Test func `each of many outcomes is given to fulfil at least once, though the app is killed`() async throws
   {
     try await ShopLab.run { lab in
-      let (phone, count, keys) = (lab.phone(), 700, Locked<Set<EntryKey>>([]))
+      let (phone, count, keys) = (
+        lab.phone(), LongTests.count(short: 150, long: 700), Locked<Set<EntryKey>>([])
+      )
       try await phone.launch { app in try await Self.fill(app, count) }
       for launch in 0..<2 {
         try await phone.launch { app in
@@ -25,7 +28,7 @@ import Testing
             keys.withLock { _ = $0.insert(outcome.key) }
           }
           let engine = try await shop.syncEngine()
-          guard launch > 0 else { return try await lab.pass(.seconds(350)) }
+          guard launch > 0 else { return try await lab.pass(.seconds(count / 2)) }
           try await lab.pass(.seconds(3_600))
           let rest = try await engine.snapshot()
           #expect(rest.outcomes.isEmpty)
@@ -37,7 +40,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: LongTests.some([false, true], every: 2))
   func `a reader that fell behind gets what its buffer dropped`(confirms: Bool) async throws {
     try await ShopLab.launch { lab, app in
       let count = EventStreams.capacity + 200

@@ -121,7 +121,7 @@ import Testing
         "rejectedIsSettled", "pendingFinishForgotten", "backendForgetsTransactions", "timerForEver",
         "horizonForgotten",
       ],
-      every: 2))
+      every: 3))
   func `the guilty event of a planted bug is named`(plant: String) throws {
     let result = try CommandResult(of: ["replay", "--why", "--plant", plant])
     #expect(result.status == 0, "\(result.output)")

@@ -31,6 +31,7 @@ extension StoreDocument {
 
   /// The error that says where `+` is missing, if the bytes are a document with `+` in place of their spaces.
   private static func lostPlus(_ input: [UInt8], isInner: Bool) -> ReceiptDecodingError? {
+    guard input.count <= maximumByteCount else { return nil }
     let text = DocumentShape.base64.trimmed(input)
     guard let place = ForeignText.firstLostPlus(text) else { return nil }
     do throws(ReceiptDecodingError) {
