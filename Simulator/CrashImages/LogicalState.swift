@@ -25,7 +25,7 @@ struct LogicalState: Hashable, Sendable {
       table: "entries",
       columns:
         "place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, payloads, "
-        + "details, reason, unprotected, history",
+        + "details, reason, notes, unprotected, history",
       order: "place", incidental: 2),
     Source(table: "payloads", columns: "id, uses, bytes", order: "id"),
     Source(
@@ -43,15 +43,12 @@ struct LogicalState: Hashable, Sendable {
       order: "id", incidental: 1),
     // The totals hold the last place that a salvage records.
     Source(table: "facts WHERE name<>'last_place'", columns: "name, value", order: "name"),
-    Source(table: "companions", columns: "name, version", order: "name"),
     Source(
       table: "orders",
       columns:
         "number, account_token, account, product, quantity, state, created_at, expires_at, context, maker, "
         + "origin, begun_at, bound_to, notice, existing_key, existing_outcome, existing_settled_at",
       order: "number"),
-    Source(
-      table: "watches", columns: "key, failed_rounds, failing_since, unknown_answers", order: "key"),
     Source(table: "pending_updates", columns: "place, key, details", order: "place"),
     Source(table: "device_adoptions", columns: "account, through_place", order: "sequence"),
   ]

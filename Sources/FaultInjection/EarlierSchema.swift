@@ -1,7 +1,7 @@
 /// The tables of version 0 of the queue's schema that differ from version 1.
 ///
-/// Version 0 was never released; it is the example by which migrations are tested. The tables `payloads`, `reservations`
-/// and `companions` are the same in both versions.
+/// Version 0 was never released; it is the example by which migrations are tested. The tables `payloads` and
+/// `reservations` are the same in both versions.
 package enum EarlierSchema {
   package static let entries = """
     CREATE TABLE entries( /* PurchaseQueue */

@@ -30,7 +30,7 @@ enum EarlierQueue {
       INSERT INTO tombstones VALUES('s','account:bob','order-s','granted','details of s',3500,2,4000,1,1);
       INSERT INTO tombstones VALUES('t','account:bob',NULL,'duplicate','details of t',4500,0,5000,0,0);
       INSERT INTO facts VALUES('device','a device');
-      INSERT INTO companions VALUES('journal', 7);
+      INSERT INTO facts VALUES('journal.version', '7');
       CREATE TABLE orders(number TEXT PRIMARY KEY, note TEXT) STRICT;
       CREATE INDEX orders_by_note ON orders(note);
       INSERT INTO orders VALUES('order-b','a note');

@@ -108,7 +108,6 @@ import Testing
       $0.text(0)
     }
     #expect(note == "a note")
-    let version = try queue.connection.prepare("SELECT version FROM companions").first { $0.integer(0) }
-    #expect(version == 7)
+    #expect(try queue.fact("journal.version") == "7")
   }
 }

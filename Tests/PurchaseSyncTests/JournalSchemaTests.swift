@@ -76,8 +76,7 @@ import Testing
     try withPath { path in
       _ = try open(path)
       let newer = JournalSchema.version + 1
-      try QueueFile(path: path, now: midday).connection.execute(
-        "UPDATE companions SET version=\(newer) WHERE name='orders'")
+      try QueueFile(path: path, now: midday).setFact("orders.version", String(newer))
       let refusal = QueueError.newerSchema(
         path: path, found: Int(newer), supported: Int(JournalSchema.version))
       #expect(throws: refusal) { try open(path) }

@@ -131,6 +131,8 @@ public struct Entry: Hashable, Sendable {
   public var payloads: [PayloadReference]
   /// The last events of the entry.
   public var history: History
+  /// What the owner keeps of the entry while it is queued (`changeNotes`).
+  package var notes: String?
 }
 
 extension Entry {

@@ -28,7 +28,7 @@ extension QueueFile {
     while true {
       let stored = try read { () throws(SQLiteError) in
         try statements.turns.peek.first([.text(lane.rawValue)]) {
-          (row: StoredEntry($0), checksum: $0.optionalInteger(15), bytes: $0.bytes(16))
+          (row: StoredEntry($0), checksum: $0.optionalInteger(16), bytes: $0.bytes(17))
         }
       }
       guard let stored else { return nil }

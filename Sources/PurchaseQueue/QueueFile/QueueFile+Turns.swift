@@ -43,6 +43,19 @@ extension QueueFile {
     return try entry(key) ?? moved
   }
 
+  /// Changes what the owner keeps of the entry, in its row. Nothing is written where nothing changes, and for an entry
+  /// that is not there or damaged.
+  package func changeNotes(
+    of key: EntryKey, _ change: (String?) throws(QueueError) -> String?
+  ) throws(QueueError) {
+    try transaction { () throws(QueueError) in
+      guard var entry = try self.entry(key), entry.state != .damaged else { return }
+      let before = entry.notes
+      entry.notes = try change(before)
+      if entry.notes != before { try self.write(entry) }
+    }
+  }
+
   private func check(_ entry: Entry) throws(QueueError) {
     let text =
       entry.key.rawValue.utf8.count + entry.lane.rawValue.utf8.count + (entry.orderNumber?.utf8.count ?? 0)

@@ -23,7 +23,8 @@ package struct EntryBytes: Sendable {
         for overflow in 1...image.count where walk.known.contains(overflow) {
           if let page = image.page(overflow) { bytes.add(page, page.start..<page.start + PageImage.pageSize) }
         }
-        if row.values.count == 15, case .text(let key) = row.values[1], case .text(let list) = row.values[10]
+        if row.values.count == StoredEntry.columnCount, case .text(let key) = row.values[1],
+          case .text(let list) = row.values[10]
         {
           rows.append((key, PayloadReference.list(list).compactMap(\.id), bytes))
         } else if row.values.count == 4, case .bytes = row.values[3] {

@@ -19,7 +19,6 @@ struct FoundRows {
   private(set) var facts: [String: String] = [:]
   private(set) var totals: Totals?
   private(set) var reservations: [(name: String, bytes: Int64, until: Int64)] = []
-  private(set) var companions: [(name: String, version: Int64)] = []
   /// Rows that are lost, by table.
   private(set) var lost: [String: Int] = [:]
 
@@ -36,8 +35,7 @@ struct FoundRows {
     case "tombstones": isTaken = try takeTombstone(row)
     case "facts": isTaken = takeFact(row)
     case "totals": isTaken = try takeTotals(row)
-    case "reservations": isTaken = takeReservation(row)
-    default: isTaken = takeCompanion(row)
+    default: isTaken = takeReservation(row)
     }
     guard !isTaken else { return }
     // A page that is in the wrong place brings rows of another table.
@@ -48,7 +46,7 @@ struct FoundRows {
   @discardableResult
   mutating func takeRemains(_ row: TreeWalk.Row) throws(SQLiteError) -> Bool {
     switch (row.values.count, row.rowid) {
-    case (15, _?): try takeEntry(row, .remains)
+    case (StoredEntry.columnCount, _?): try takeEntry(row, .remains)
     case (4, _?): takePayload(row)
     case (12, nil): try takeTombstone(row)
     case (11, _?): try takeTotals(row)
@@ -60,7 +58,7 @@ struct FoundRows {
   // MARK: One table each
 
   private mutating func takeEntry(_ row: TreeWalk.Row, _ origin: Origin) throws(SQLiteError) -> Bool {
-    guard let place = row.rowid, row.values.count == 15 else { return false }
+    guard let place = row.rowid, row.values.count == StoredEntry.columnCount else { return false }
     guard let stored = try decoder.entry(row.values, place: place) else { return false }
     // A row that was isolated earlier may have the key of another entry.
     if stored.isWhole, stored.entry.state != .damaged {
@@ -119,14 +117,6 @@ struct FoundRows {
       case .integer(let until) = row.values[2], (0...Int64(Int32.max)).contains(bytes)
     else { return false }
     if !reservations.contains(where: { $0.name == name }) { reservations.append((name, bytes, until)) }
-    return true
-  }
-
-  private mutating func takeCompanion(_ row: TreeWalk.Row) -> Bool {
-    guard row.values.count == 2, case .text(let name) = row.values[0],
-      case .integer(let version) = row.values[1]
-    else { return false }
-    if !companions.contains(where: { $0.name == name }) { companions.append((name, version)) }
     return true
   }
 

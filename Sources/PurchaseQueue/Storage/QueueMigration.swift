@@ -67,7 +67,7 @@ enum QueueMigration {
         payloads: PayloadReference.list(row.text(10)), history: History())
     }
     let insert = try connection.prepare(
-      "INSERT INTO entries(\(StoredEntry.columns)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+      "INSERT INTO entries(\(StoredEntry.columns)) VALUES(\(StoredEntry.marks))")
     for entry in entries { try insert.run(entry.values) }
   }
 

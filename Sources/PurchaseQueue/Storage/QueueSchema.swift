@@ -9,10 +9,10 @@ enum QueueSchema {
   static let mark = "/* PurchaseQueue */"
 
   /// The tables whose rows are salvaged from a damaged file.
-  static let tables = ["facts", "totals", "entries", "payloads", "tombstones", "reservations", "companions"]
+  static let tables = ["facts", "totals", "entries", "payloads", "tombstones", "reservations"]
 
   /// The SQL of a new file.
-  static let sql = [entries, payloads, tombstones, reservations, totals, facts, companions, view]
+  static let sql = [entries, payloads, tombstones, reservations, totals, facts, view]
     .joined(separator: "\n")
 
   static let entries = """
@@ -31,6 +31,7 @@ enum QueueSchema {
       details TEXT NOT NULL,
       reason TEXT,
       history TEXT NOT NULL,
+      notes TEXT,
       checksum INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX entries_ready ON entries(lane, place) WHERE state = 'queued' AND ready_at = 0;
@@ -92,12 +93,6 @@ enum QueueSchema {
       name TEXT PRIMARY KEY,
       value TEXT NOT NULL,
       checksum INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    """
-  static let companions = """
-    CREATE TABLE companions(
-      name TEXT PRIMARY KEY,
-      version INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     """
   static let view = """

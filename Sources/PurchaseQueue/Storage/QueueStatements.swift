@@ -35,7 +35,7 @@ struct EntryStatements {
     // In two steps: in one, SQLite would take the key from the index and not from the row.
     let placeOfKey = "SELECT place FROM entries WHERE key=?"
     insert = PreparedStatement(
-      connection, "INSERT INTO entries(\(entry)) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+      connection, "INSERT INTO entries(\(entry)) VALUES(\(StoredEntry.marks))")
     byKey = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=(\(placeOfKey))")
     byPlace = PreparedStatement(connection, "SELECT \(entry) FROM entries WHERE place=?")
     all = PreparedStatement(connection, "SELECT \(entry) FROM entries ORDER BY place")
@@ -45,7 +45,7 @@ struct EntryStatements {
       """
       UPDATE entries SET lane=?3, state=?4, ready_at=?5, order_number=?6, attempts=?7, \
       attempted_at=?8, enqueued_at=?9, unprotected=?10, payloads=?11, details=?12, reason=?13, history=?14, \
-      checksum=?15 WHERE place=?1
+      notes=?15, checksum=?16 WHERE place=?1
       """)
     delete = PreparedStatement(connection, "DELETE FROM entries WHERE place=?")
     ofOrder = PreparedStatement(

@@ -76,9 +76,6 @@ struct SalvagedRows {
       totals.reserved += 1
       totals.reservedBytes += Int(row.bytes)
     }
-    for row in rows.companions {
-      try fresh.prepare("INSERT INTO companions VALUES(?,?)").run([.text(row.name), .integer(row.version)])
-    }
   }
 
   /// The totals of the damaged file say how many entries there were. Without them the books begin at zero.

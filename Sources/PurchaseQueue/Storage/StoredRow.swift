@@ -4,8 +4,11 @@ import PurchaseSQLite
 struct StoredEntry {
   static let columns = """
     place, key, lane, state, ready_at, order_number, attempts, attempted_at, enqueued_at, unprotected, payloads, \
-    details, reason, history, checksum
+    details, reason, history, notes, checksum
     """
+  static let columnCount = 16
+  /// The place of each value in a statement.
+  static let marks = Array(repeating: "?", count: columnCount).joined(separator: ",")
 
   var entry: Entry
   /// True if the row matches its checksum.
@@ -21,9 +24,10 @@ struct StoredEntry {
       attempts: Int(row.integer(6)),
       attemptedAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)),
       readyAt: Timestamp(milliseconds: row.integer(4)), isUnprotected: row.flag(9),
-      payloads: PayloadReference.list(payloads), history: History(text: row.text(13)))
+      payloads: PayloadReference.list(payloads), history: History(text: row.text(13)),
+      notes: row.optionalText(14))
     // Over the stored texts, not over the decoded values.
-    isWhole = known != nil && row.integer(14) == entry.checksum(lane: lane, state: state, payloads: payloads)
+    isWhole = known != nil && row.integer(15) == entry.checksum(lane: lane, state: state, payloads: payloads)
   }
 }
 
@@ -45,6 +49,7 @@ extension Entry {
     hash.add(details)
     hash.add(reason)
     hash.add(history.text)
+    hash.add(notes)
     return hash.value
   }
 
@@ -55,7 +60,7 @@ extension Entry {
       .integer(place), .text(key.rawValue), .text(lane), .text(state), .integer(readyAt.milliseconds),
       .text(orderNumber), .integer(Int64(attempts)), .integer(attemptedAt?.milliseconds),
       .integer(enqueuedAt.milliseconds), .flag(isUnprotected), .text(payloads), .text(details), .text(reason),
-      .text(history.text), .integer(checksum(lane: lane, state: state, payloads: payloads)),
+      .text(history.text), .text(notes), .integer(checksum(lane: lane, state: state, payloads: payloads)),
     ]
   }
 }

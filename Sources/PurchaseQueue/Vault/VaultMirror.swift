@@ -1,11 +1,5 @@
 import PurchaseSQLite
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The item of one entry, as JSON. Payloads are separate items, in chunks, and are stored first: an item names only chunks
 /// that were stored before it.
 struct VaultMirror: Codable {
@@ -64,21 +58,13 @@ struct VaultMirror: Codable {
 
   /// Nil for bytes that are no entry: the content of a vault is not trusted.
   init?(_ item: VaultItem) {
-    do {
-      self = try JSONDecoder().decode(Self.self, from: Data(item.bytes))
-    } catch {
-      return nil
-    }
+    self.init(json: item.bytes)
     guard payloads.allSatisfy(\.isPossible) else { return nil }
   }
 
   func item() throws(VaultError) -> VaultItem {
-    // Otherwise the order of the keys differs from process to process, and equal items have different bytes.
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
     do {
-      return VaultItem(
-        name: Self.itemName(EntryKey(rawValue: key)), bytes: Array(try encoder.encode(self)))
+      return VaultItem(name: Self.itemName(EntryKey(rawValue: key)), bytes: try json())
     } catch {
       throw .failed(reason: "entry \(key) cannot be encoded")
     }

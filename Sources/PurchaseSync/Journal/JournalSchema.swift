@@ -1,4 +1,3 @@
-import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
@@ -7,12 +6,14 @@ import PurchaseSQLite
 /// | table | holds |
 /// | --- | --- |
 /// | `orders` | the order journal (`OrderRow`), and requests whose answer never came. Several orders of one account may have one token |
-/// | `watches` | the failures of an entry (`PoisonWatch`) |
-/// | `waits` | why and since when an entry is postponed (`Wait`). Only a row that ends at the entry's `ready_at` counts |
 /// | `pending_updates` | updates of settled transactions for which there was no capacity; a row without details sends everything again |
 /// | `device_adoptions` | accounts that adopted the device's purchases, in the order of their requests |
+///
+/// What is about one entry is in the entry's row (`EntryNotes`), and ends with it. The others have a home of their own:
+/// `pending_updates` is about tombstones, and has an order; a new ledger epoch makes an update pending for each of them in
+/// one statement, which in a column would write every tombstone again. An adoption is about a device and an account, and
+/// neither has a row. What there is one of is a fact.
 package enum JournalSchema {
-  static let name = "orders"
   static let version: Int64 = 1
   /// The SQL of all tables.
   package static let schemas = [orders, others]
@@ -44,20 +45,6 @@ package enum JournalSchema {
     CREATE INDEX IF NOT EXISTS orders_with_notice ON orders(number) WHERE notice IS NOT NULL;
     """
   static let others = """
-    CREATE TABLE IF NOT EXISTS watches(
-      key TEXT PRIMARY KEY,
-      failed_rounds INTEGER NOT NULL,
-      failing_since INTEGER,
-      unknown_answers INTEGER NOT NULL,
-      claims_per_upload INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS waits(
-      key TEXT PRIMARY KEY,
-      cause TEXT NOT NULL,
-      began INTEGER NOT NULL,
-      milliseconds INTEGER NOT NULL,
-      asked INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS pending_updates(
       place INTEGER PRIMARY KEY,
       key TEXT NOT NULL UNIQUE,
@@ -73,38 +60,21 @@ package enum JournalSchema {
   /// Makes the tables that are missing, in one commit. Tables of a newer version are refused.
   static func prepare(_ file: QueueFile) throws(QueueError) {
     try file.transaction { () throws(QueueError) in
-      let found = try believable(
-        file.read { () throws(SQLiteError) in try noted(in: file.connection) }, in: file)
+      // None in a new file, and after damage to the fact.
+      let found = try file.fact(fact).flatMap { Int64($0) }
       guard found ?? 0 <= version else {
         throw QueueError.newerSchema(path: file.path, found: Int(found ?? 0), supported: Int(version))
       }
       try file.read { () throws(SQLiteError) in
-        // Also if the version is right: a salvage may lose a table and keep the row with the version.
-        try file.connection.execute(orders)
-        try file.connection.execute(others)
-        guard try noted(in: file.connection) != version else { return }
-        try file.connection.prepare("INSERT OR REPLACE INTO companions VALUES(?,?)").run([
-          .text(name), .integer(version),
-        ])
+        // Also if the version is right: a salvage may lose a table and keep the fact with the version.
+        for schema in schemas { try file.connection.execute(schema) }
       }
       try file.noteSchema()
-      if try file.fact(fact) != String(version) { try file.setFact(fact, String(version)) }
+      if found != version { try file.setFact(fact, String(version)) }
     }
     file.checkpoint?(.journalPrepared)
   }
 
-  /// The version once more, with a checksum: a flipped bit in the table must not ask for an update of the app for ever.
+  /// The version of the tables.
   private static let fact = "orders.version"
-
-  private static func believable(_ found: Int64?, in file: QueueFile) throws(QueueError) -> Int64? {
-    guard let found, found != version, try file.fact(fact) == String(version) else { return found }
-    return (found ^ version).nonzeroBitCount == 1 ? version : found
-  }
-
-  /// The version of the tables; nil for a new file, and after a salvage that lost the row.
-  private static func noted(in connection: borrowing Connection) throws(SQLiteError) -> Int64? {
-    try connection.prepare("SELECT version FROM companions WHERE name=?").first([.text(name)]) {
-      $0.integer(0)
-    }
-  }
 }

@@ -2,12 +2,6 @@ import PurchaseSQLite
 
 /// The statements of `SyncNotes`, compiled once: some run with every acknowledgement.
 struct NoteStatements {
-  let watch: PreparedStatement
-  let keepWatch: PreparedStatement
-  let forgetWatch: PreparedStatement
-  let wait: PreparedStatement
-  let keepWait: PreparedStatement
-  let forgetWait: PreparedStatement
   let oweUpdate: PreparedStatement
   let pendingUpdates: PreparedStatement
   let endPendingUpdate: PreparedStatement
@@ -17,14 +11,6 @@ struct NoteStatements {
   let heldInLane: PreparedStatement
 
   init(_ connection: borrowing Connection) {
-    watch = PreparedStatement(
-      connection,
-      "SELECT failed_rounds, failing_since, unknown_answers, claims_per_upload FROM watches WHERE key=?")
-    keepWatch = PreparedStatement(connection, "INSERT OR REPLACE INTO watches VALUES(?,?,?,?,?)")
-    forgetWatch = PreparedStatement(connection, "DELETE FROM watches WHERE key=?")
-    wait = PreparedStatement(connection, "SELECT cause, began, milliseconds, asked FROM waits WHERE key=?")
-    keepWait = PreparedStatement(connection, "INSERT OR REPLACE INTO waits VALUES(?,?,?,?,?)")
-    forgetWait = PreparedStatement(connection, "DELETE FROM waits WHERE key=?")
     oweUpdate = PreparedStatement(
       connection,
       """

@@ -102,13 +102,12 @@ extension SyncFile: SyncStorage {
 
   package func attach(_ proof: Payload, to key: EntryKey, now: Timestamp) throws(QueueError) {
     guard let entry = try queue.entry(key) else { return }
-    var watch = try notes.watch(of: key)
-    watch.gotNewProof()
-    let (notes, kept) = (self.notes, watch)
     // With an order number, even none, it is the entry of a purchase: the store has a proof that is too long for the queue.
     let new = NewEntry(
       key: key, lane: entry.lane, orderNumber: nil, details: entry.details, payloads: [proof])
-    _ = try queue.enqueue(new, now: now) { (_) throws(QueueError) in try notes.keep(kept, of: key) }
+    _ = try queue.enqueue(new, now: now) { (_) throws(QueueError) in
+      try EntryNotes.change(of: key, in: queue) { $0.watch?.gotNewProof() }
+    }
   }
 
   // MARK: Lanes
@@ -132,13 +131,12 @@ extension SyncFile: SyncStorage {
   ) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       try self.queue.postpone(key, until: wait.ends, reason: reason, now: now)
-      try self.notes.keep(wait, of: key)
+      try EntryNotes.change(of: key, in: self.queue) { $0.wait = wait }
     }
   }
 
   package func wait(of key: EntryKey) throws(QueueError) -> Wait? {
-    guard let entry = try queue.entry(key) else { return nil }
-    return Wait(of: entry, stored: try notes.wait(of: key))
+    try queue.entry(key).flatMap { Wait(of: $0, stored: EntryNotes($0.notes).wait) }
   }
 
   package func changeWaits(
@@ -149,7 +147,7 @@ extension SyncFile: SyncStorage {
     return try queue.transaction { () throws(QueueError) in
       var changed: Set<Lane> = []
       for entry in postponed {
-        guard var wait = Wait(of: entry, stored: try self.notes.wait(of: entry.key)) else { continue }
+        guard var wait = Wait(of: entry, stored: EntryNotes(entry.notes).wait) else { continue }
         change(&wait)
         guard wait.ends < entry.readyAt else { continue }
         try self.postpone(entry.key, wait, reason: reason, now: now)
@@ -180,7 +178,7 @@ extension SyncFile: SyncStorage {
     guard let text = try queue.fact("retry") else { return RetryState() }
     // Read before each upload, and rarely changed.
     if let known = lastRetryState, known.text == text { return known.state }
-    let state = notes.decoded(text, as: RetryState.self) ?? RetryState()
+    let state = RetryState(json: text.utf8) ?? RetryState()
     lastRetryState = (text, state)
     return state
   }
@@ -190,11 +188,13 @@ extension SyncFile: SyncStorage {
   ) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       try self.write(state)
-      for (key, watch) in watches { try self.notes.keep(watch, of: key) }
+      for (key, watch) in watches { try EntryNotes.keep(watch, of: key, in: self.queue) }
     }
   }
 
-  package func watch(of key: EntryKey) throws(QueueError) -> PoisonWatch { try notes.watch(of: key) }
+  package func watch(of key: EntryKey) throws(QueueError) -> PoisonWatch {
+    EntryNotes(try queue.entry(key)?.notes).watch ?? PoisonWatch()
+  }
 
   // MARK: Quarantine
 
@@ -213,7 +213,7 @@ extension SyncFile: SyncStorage {
     do throws(QueueError) {
       try queue.undoableInGroup { () throws(QueueError) in
         try self.queue.release(key, until: wait?.ends, now: now)
-        if let wait { try self.notes.keep(wait, of: key) }
+        if let wait { try EntryNotes.change(of: key, in: self.queue) { $0.wait = wait } }
       }
       return true
     } catch .queueFull {
@@ -251,7 +251,6 @@ extension SyncFile: SyncStorage {
     var hasPendingUpdates = false
     var closed: [OrderRow] = []
     let tombstones = try queue.acknowledge(settlements, now: now) { (buried, entry) throws(QueueError) in
-      try notes.end(buried.key)
       if claims.contains(where: { $0.key == buried.key && $0.hasPendingUpdate(of: entry) }) {
         try notes.oweUpdate(buried.key, details: nil)
         hasPendingUpdates = true

@@ -1,4 +1,3 @@
-import Foundation
 import PurchaseQueue
 
 /// The vault's other items than entries, which survive an uninstall: open orders. `SyncFile+Device` has the device's
@@ -15,8 +14,6 @@ extension SyncFile {
 
   func mirror(_ row: OrderRow) {
     let order = row.order
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
     let document = OrderDocument(
       number: order.number, accountToken: order.accountToken, productID: order.productID,
       quantity: order.quantity, state: order.state, createdAt: order.createdAt, expiresAt: order.expiresAt)
@@ -24,7 +21,7 @@ extension SyncFile {
       account: order.account, document: document, context: order.context,
       isDeviceMade: row.maker == .device ? true : nil)
     do {
-      try queue.protect(Array(try encoder.encode(mirrored)), named: Self.orderPrefix + order.number)
+      try queue.protect(try mirrored.json(), named: Self.orderPrefix + order.number)
     } catch {
       queue.diagnostics?(Diagnostic(.vaultStore, Self.orderPrefix + order.number, error))
     }
@@ -61,7 +58,7 @@ extension SyncFile {
       return
     }
     for item in items {
-      guard let mirrored = Self.decode(item) else {
+      guard let mirrored = MirroredOrder(json: item.bytes) else {
         // It stays in the vault: a later version may read it.
         let error = VaultError.failed(reason: "\(item.bytes.count) bytes that are no order")
         queue.diagnostics?(Diagnostic(.vaultRead, item.name, error))
@@ -85,14 +82,6 @@ extension SyncFile {
         continue
       }
       try queue.transaction { () throws(QueueError) in try self.journal.bind(entry.key, to: number) }
-    }
-  }
-
-  private static func decode(_ item: VaultItem) -> MirroredOrder? {
-    do {
-      return try JSONDecoder().decode(MirroredOrder.self, from: Data(item.bytes))
-    } catch {
-      return nil
     }
   }
 }

@@ -1,8 +1,7 @@
-import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 
-/// The engine's small state in the queue's file: failures of entries, pending updates, adoptions.
+/// The engine's small state in the queue's file: named values, pending updates, adoptions.
 struct SyncNotes {
   let file: QueueFile
   private let statements: NoteStatements
@@ -16,95 +15,15 @@ struct SyncNotes {
 
   /// A named value; nil if there is none, or if its text cannot be decoded. Its owner then starts afresh.
   func fact<Value: Decodable>(_ name: String, as: Value.Type) throws(QueueError) -> Value? {
-    try file.fact(name).flatMap { decoded($0, as: Value.self) }
-  }
-
-  /// The decoded text of a fact; nil if the text cannot be decoded.
-  func decoded<Value: Decodable>(_ text: String, as: Value.Type) -> Value? {
-    do {
-      return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
-    } catch {
-      return nil
-    }
+    try file.fact(name).flatMap { Value(json: $0.utf8) }
   }
 
   /// Stores the value and returns the stored text.
   @discardableResult
   func setFact(_ name: String, _ value: some Encodable) throws(QueueError) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    let text: String
-    do {
-      text = String(decoding: try encoder.encode(value), as: UTF8.self)
-    } catch {
-      throw .invalid(what: "\(name) cannot be written as JSON")
-    }
+    let text = try value.jsonText(of: name)
     try file.setFact(name, text)
     return text
-  }
-
-  // MARK: Watches
-
-  func watch(of key: EntryKey) throws(QueueError) -> PoisonWatch {
-    let found = try wrap { () throws(SQLiteError) in
-      try statements.watch.first([.text(key.rawValue)]) {
-        PoisonWatch(
-          failedRounds: Int($0.integer(0)),
-          failingSince: $0.optionalInteger(1).map(Timestamp.init(milliseconds:)),
-          unknownAnswers: Int($0.integer(2)), claimsPerUpload: Int($0.integer(3)))
-      }
-    }
-    return found ?? PoisonWatch()
-  }
-
-  func keep(_ watch: PoisonWatch, of key: EntryKey) throws(QueueError) {
-    guard watch != PoisonWatch() else { return try forget(key) }
-    try wrap { () throws(SQLiteError) in
-      try statements.keepWatch.run([
-        .text(key.rawValue), .integer(Int64(watch.failedRounds)),
-        .integer(watch.failingSince?.milliseconds), .integer(Int64(watch.unknownAnswers)),
-        .integer(Int64(watch.claimsPerUpload)),
-      ])
-    }
-  }
-
-  private func forget(_ key: EntryKey) throws(QueueError) {
-    try wrap { () throws(SQLiteError) in
-      try statements.forgetWatch.run([.text(key.rawValue)])
-    }
-  }
-
-  /// The entry is settled.
-  func end(_ key: EntryKey) throws(QueueError) {
-    try forget(key)
-    try wrap { () throws(SQLiteError) in
-      try statements.forgetWait.run([.text(key.rawValue)])
-    }
-  }
-
-  // MARK: Waits
-
-  /// The wait that was stored last for an entry; nil if there is none, or if it cannot be read.
-  func wait(of key: EntryKey) throws(QueueError) -> Wait? {
-    let found = try wrap { () throws(SQLiteError) in
-      try statements.wait.first([.text(key.rawValue)]) { row in
-        Wait.Cause(rawValue: row.text(0)).map {
-          Wait(
-            $0, began: Timestamp(milliseconds: row.integer(1)), milliseconds: row.integer(2),
-            asked: row.integer(3))
-        }
-      }
-    }
-    return found ?? nil
-  }
-
-  func keep(_ wait: Wait, of key: EntryKey) throws(QueueError) {
-    try wrap { () throws(SQLiteError) in
-      try statements.keepWait.run([
-        .text(key.rawValue), .text(wait.cause.rawValue), .integer(wait.began.milliseconds),
-        .integer(wait.milliseconds), .integer(wait.asked),
-      ])
-    }
   }
 
   // MARK: Pending updates

@@ -50,22 +50,10 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   }
 
   /// The details in a row's text; nil if the text is not their JSON. Only `EntryDetails` reads rows.
-  init?(text: String) {
-    do {
-      self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
-    } catch {
-      return nil
-    }
-  }
+  init?(text: String) { self.init(json: text.utf8) }
 
   package func text() throws(QueueError) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    do {
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
-    } catch {
-      throw .invalid(what: "transaction \(transactionID) cannot be written as JSON")
-    }
+    try jsonText(of: "transaction \(transactionID)")
   }
 
   /// The claim of an entry that is bound to this order, or to no order.
