@@ -106,4 +106,54 @@ import Testing
       #expect(try file.orderFacts(accountToken: orderToken(1))?.account == "alice")
     }
   }
+
+  // MARK: Notes of an entry
+
+  /// A file with one entry that has failed and waits.
+  private func withFailedEntry(_ body: (String, SyncFile, PoisonWatch, Wait) throws -> Void) throws {
+    try withPath { path in
+      let file = try open(path)
+      let match = try OrderMatcher.match(bought("100"), from: file)
+      _ = try file.enqueue(bought("100"), match, storeAccount: nil, now: midday)
+      var watch = PoisonWatch()
+      watch.failed(among: 10, now: midday)
+      let wait = Wait(.backoff, began: midday, milliseconds: 60_000, asked: 1_000)
+      try file.keep(RetryState(), [key("100"): watch], now: midday)
+      try file.postpone(key("100"), wait, reason: "down", now: midday)
+      try body(path, file, watch, wait)
+    }
+  }
+
+  @Test func `a salvage keeps an entry's failures, and what the backend asked for`() throws {
+    try withFailedEntry { path, _, watch, wait in
+      try Data().write(to: URL(fileURLWithPath: path + "-damage"))
+      let file = try open(path)
+      #expect(file.queue.salvage?.entries == 1)
+      #expect(try file.watch(of: key("100")) == watch)
+      #expect(try file.wait(of: key("100")) == wait)
+    }
+  }
+
+  @Test func `what failed before an entry was discarded says nothing of its update`() throws {
+    try withFailedEntry { _, file, _, _ in
+      _ = try file.queue.discard(key("100"), by: "anna", reason: "a test", now: midday)
+      let tombstone = try #require(try file.queue.tombstone(key("100")))
+      _ = try file.enqueueUpdate(bought("100"), of: tombstone, now: midday)
+      #expect(try file.watch(of: key("100")) == PoisonWatch())
+      #expect(try file.wait(of: key("100")) == nil)
+    }
+  }
+
+  @Test func `notes are kept of entries alone, and a wait leaves the failures as they are`() throws {
+    try withFailedEntry { _, file, watch, _ in
+      try file.keep(RetryState(), [key("999"): watch], now: midday)
+      #expect(try file.watch(of: key("999")) == PoisonWatch())
+      try file.postpone(
+        key("100"), Wait(.poison, began: midday, milliseconds: 5_000), reason: "", now: midday)
+      #expect(try file.watch(of: key("100")) == watch)
+      try file.keep(RetryState(), [key("100"): PoisonWatch()], now: midday)
+      #expect(try file.wait(of: key("100"))?.cause == .poison)
+      #expect(try file.queue.entry(key("100"))?.notes?.contains("failedRounds") == false)
+    }
+  }
 }

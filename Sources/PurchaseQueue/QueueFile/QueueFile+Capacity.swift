@@ -55,11 +55,9 @@ extension QueueFile {
   @discardableResult
   func consume(_ name: String?, _ totals: inout Totals) throws(QueueError) -> Bool {
     guard let name else { return false }
-    let bytes = try read { () throws(SQLiteError) in
-      try statements.capacity.reservation.first([.text(name)]) { $0.integer(0) }
-    }
+    let bytes = try first(statements.capacity.reservation, [.text(name)]) { $0.integer(0) }
     guard let bytes else { return false }
-    try read { () throws(SQLiteError) in try statements.capacity.deleteReservation.run([.text(name)]) }
+    try run(statements.capacity.deleteReservation, [.text(name)])
     totals.reserved -= 1
     // The row has no checksum: a size that lies frees no more than is reserved.
     totals.reservedBytes -= min(max(Int(bytes), 0), totals.reservedBytes)
@@ -100,9 +98,7 @@ extension QueueFile {
       entry.payloads[index] = new
       entry.history.append("a newer payload replaces its own, to free capacity", at: now)
       totals.count(entry, 1)
-      try read { () throws(SQLiteError) in
-        try statements.payloads.addToUses.run([.integer(1), .integer(new.id)])
-      }
+      try run(statements.payloads.addToUses, [.integer(1), .integer(new.id)])
       try write(entry)
     }
     guard totals.takenBytes <= limits.totalBytes else {

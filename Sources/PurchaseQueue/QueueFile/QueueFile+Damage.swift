@@ -65,9 +65,7 @@ extension QueueFile {
     var damaged = 0
     try transaction { () throws(QueueError) in
       for place in places {
-        let stored = try self.read { () throws(SQLiteError) in
-          try self.statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
-        }
+        let stored = try self.first(self.statements.entries.byPlace, [.integer(place)]) { StoredEntry($0) }
         guard let stored else {
           // Another process has settled the entry since.
           damaged += 1
@@ -115,7 +113,7 @@ extension QueueFile {
 
   /// The last place that was given, as far as totals and facts have it; otherwise 0.
   private func knownLastPlace() throws(QueueError) -> Int64 {
-    let counted = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
+    let counted = try first(statements.capacity.totals) { Totals($0) }
     let salvaged = try fact(LastPlace.fact).flatMap { Int64($0) }
     return max((counted ?? nil)?.lastPlace ?? 0, salvaged ?? 0)
   }
@@ -124,10 +122,8 @@ extension QueueFile {
   ///
   /// - Parameter isReplacing: a damaged row was removed, and a new one of its entry follows.
   func recount(isReplacing: Bool = false) throws(QueueError) {
-    let before = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
-    let entries = try read { () throws(SQLiteError) in
-      try statements.entries.all.all { StoredEntry($0).entry }
-    }
+    let before = try first(statements.capacity.totals) { Totals($0) }
+    let entries = try all(statements.entries.all) { StoredEntry($0).entry }
     var totals = Totals()
     totals.lastPlace = try knownLastPlace()
     var uses: [Int64: Int64] = [:]

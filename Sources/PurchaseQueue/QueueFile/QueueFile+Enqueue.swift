@@ -78,24 +78,18 @@ extension QueueFile {
 
   /// Whether the key has an entry or a tombstone, damaged ones included.
   package func isKnown(_ key: EntryKey) throws(QueueError) -> Bool {
-    let found = try read { () throws(SQLiteError) in
-      try statements.capacity.isKnown.first([.text(key.rawValue)]) { $0.flag(0) }
-    }
+    let found = try first(statements.capacity.isKnown, [.text(key.rawValue)]) { $0.flag(0) }
     return found ?? false
   }
 
   /// The totals; nil if the key has an entry or a tombstone, or if the totals are damaged.
   private func totals(ifUnknown key: EntryKey) throws(QueueError) -> Totals? {
     if let totals = cachedTotals() {
-      let isKnown = try read { () throws(SQLiteError) in
-        try statements.capacity.isKnown.first([.text(key.rawValue)]) { $0.flag(0) }
-      }
+      let isKnown = try first(statements.capacity.isKnown, [.text(key.rawValue)]) { $0.flag(0) }
       return isKnown == false ? totals : nil
     }
-    let found = try read { () throws(SQLiteError) in
-      try statements.capacity.totalsAndKnown.first([.text(key.rawValue)]) {
-        $0.flag(CapacityStatements.columnCount) ? nil : Totals($0)
-      }
+    let found = try first(statements.capacity.totalsAndKnown, [.text(key.rawValue)]) {
+      $0.flag(CapacityStatements.columnCount) ? nil : Totals($0)
     }
     guard let totals = found ?? nil else { return nil }
     statements.capacity.cache.keep(totals)
@@ -149,7 +143,7 @@ extension QueueFile {
 
   /// Replaces a damaged row by a new one at the end of its lane.
   func replace(_ old: Entry, _ new: NewEntry, _ now: Timestamp) throws(QueueError) -> Entry {
-    try read { () throws(SQLiteError) in try statements.entries.delete.run([.integer(old.place)]) }
+    try run(statements.entries.delete, [.integer(old.place)])
     try recount(isReplacing: true)
     note(.replaced)
     var entry = try insert(new, now: now)

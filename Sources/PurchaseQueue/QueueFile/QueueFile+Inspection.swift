@@ -36,10 +36,8 @@ extension QueueFile {
 
   /// The key of another entry or tombstone with this order number, if any. Reads every tombstone.
   package func holder(ofOrder number: String, excluding key: EntryKey) throws(QueueError) -> EntryKey? {
-    try read { () throws(SQLiteError) in
-      try statements.entries.ofOrder.first([.text(number), .text(key.rawValue)]) {
-        EntryKey(rawValue: $0.text(0))
-      }
+    try first(statements.entries.ofOrder, [.text(number), .text(key.rawValue)]) {
+      EntryKey(rawValue: $0.text(0))
     }
   }
 
@@ -95,8 +93,8 @@ extension QueueFile {
 
   /// A named text; nil if it is absent or does not match its checksum.
   package func fact(_ name: String) throws(QueueError) -> String? {
-    let found = try read { () throws(SQLiteError) in
-      try statements.facts.get.first([.text(name)]) { (value: $0.text(0), checksum: $0.integer(1)) }
+    let found = try first(statements.facts.get, [.text(name)]) {
+      (value: $0.text(0), checksum: $0.integer(1))
     }
     guard let found, found.checksum == RowHash.of(name, found.value) else { return nil }
     return found.value
@@ -114,9 +112,7 @@ extension QueueFile {
   /// Writes a named text, in the open transaction if there is one.
   package func setFact(_ name: String, _ value: String) throws(QueueError) {
     try transaction { () throws(QueueError) in
-      try self.read { () throws(SQLiteError) in
-        try self.statements.facts.set.run([.text(name), .text(value), .integer(RowHash.of(name, value))])
-      }
+      try self.run(self.statements.facts.set, [.text(name), .text(value), .integer(RowHash.of(name, value))])
     }
   }
 }

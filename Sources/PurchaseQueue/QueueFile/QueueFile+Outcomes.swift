@@ -25,12 +25,12 @@ extension QueueFile {
       let changed = tombstone
       totals.count(old, -1)
       totals.count(changed, 1)
-      try read { () throws(SQLiteError) in
-        try statements.tombstones.updateDuties.run([
+      try run(
+        statements.tombstones.updateDuties,
+        [
           .flag(changed.isFinishPending), .flag(changed.isUnconfirmed), .integer(changed.checksum),
           .text(changed.key.rawValue),
         ])
-      }
       forgotten += 1
     }
     guard forgotten > 0 else { return }

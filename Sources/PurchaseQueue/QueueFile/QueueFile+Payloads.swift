@@ -17,8 +17,8 @@ extension QueueFile {
 
   /// Nil if the row is missing or does not match its checksum.
   func storedBytes(_ id: Int64) throws(QueueError) -> [UInt8]? {
-    let found = try read { () throws(SQLiteError) in
-      try statements.payloads.byID.first([.integer(id)]) { (checksum: $0.integer(0), bytes: $0.bytes(1)) }
+    let found = try first(statements.payloads.byID, [.integer(id)]) {
+      (checksum: $0.integer(0), bytes: $0.bytes(1))
     }
     guard let found, Checksum.of(found.bytes) == found.checksum else { return nil }
     return found.bytes
@@ -46,9 +46,7 @@ extension QueueFile {
     var id = checksum
     while try !insert(payload.bytes, checksum: checksum, at: id) {
       if try stored(id) == payload.bytes {
-        try read { () throws(SQLiteError) in
-          try statements.payloads.addToUses.run([.integer(1), .integer(id)])
-        }
+        try run(statements.payloads.addToUses, [.integer(1), .integer(id)])
         return PayloadReference(kind: payload.kind, id: id, size: size)
       }
       // Other bytes have the same checksum: take the next free number. Never observed, and cheap to handle.
@@ -69,7 +67,7 @@ extension QueueFile {
   }
 
   private func stored(_ id: Int64) throws(QueueError) -> [UInt8]? {
-    try read { () throws(SQLiteError) in try statements.payloads.byID.first([.integer(id)]) { $0.bytes(1) } }
+    try first(statements.payloads.byID, [.integer(id)]) { $0.bytes(1) }
   }
 
   /// Newer payloads replace older ones of their kind; the others stay.

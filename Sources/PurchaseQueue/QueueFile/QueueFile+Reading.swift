@@ -12,9 +12,7 @@ extension QueueFile {
   package func head(of lane: Lane) throws(QueueError) -> Entry? {
     var isolated: Set<Int64> = []
     while true {
-      let stored = try read { () throws(SQLiteError) in
-        try statements.turns.head.first([.text(lane.rawValue)]) { StoredEntry($0) }
-      }
+      let stored = try first(statements.turns.head, [.text(lane.rawValue)]) { StoredEntry($0) }
       guard let stored else { return nil }
       if try isolateDamaged([stored], of: lane, &isolated) { continue }
       return stored.entry
@@ -26,10 +24,8 @@ extension QueueFile {
   package func peek(_ lane: Lane) throws(QueueError) -> (entry: Entry, payloads: [Payload])? {
     var isolated: Set<Int64> = []
     while true {
-      let stored = try read { () throws(SQLiteError) in
-        try statements.turns.peek.first([.text(lane.rawValue)]) {
-          (row: StoredEntry($0), checksum: $0.optionalInteger(16), bytes: $0.bytes(17))
-        }
+      let stored = try first(statements.turns.peek, [.text(lane.rawValue)]) {
+        (row: StoredEntry($0), checksum: $0.optionalInteger(16), bytes: $0.bytes(17))
       }
       guard let stored else { return nil }
       if try isolateDamaged([stored.row], of: lane, &isolated) { continue }
@@ -78,7 +74,7 @@ extension QueueFile {
   ) throws(QueueError) -> [Entry] {
     var isolated: Set<Int64> = []
     while true {
-      let stored = try read { () throws(SQLiteError) in try statement.all(values) { StoredEntry($0) } }
+      let stored = try all(statement, values) { StoredEntry($0) }
       if try isolateDamaged(stored, of: lane, &isolated) { continue }
       return stored.map(\.entry)
     }
@@ -98,9 +94,7 @@ extension QueueFile {
       }
       let due = postponed.flatMap { $0.readyAt <= now.milliseconds ? $0.place : nil }
       guard let place = ready ?? due else { return nil }
-      let stored = try read { () throws(SQLiteError) in
-        try statements.entries.byPlace.first([.integer(place)]) { StoredEntry($0) }
-      }
+      let stored = try first(statements.entries.byPlace, [.integer(place)]) { StoredEntry($0) }
       if let stored, try isolateDamaged([stored], &isolated) { continue }
       if let stored, stored.entry.state == .queued { return stored.entry }
       // Another process may have settled the entry since. The same place twice means a damaged index.
@@ -111,17 +105,13 @@ extension QueueFile {
 
   /// The moment when the next postponed entry becomes ready; nil if none is postponed.
   package func nextReadyAt() throws(QueueError) -> Timestamp? {
-    try read { () throws(SQLiteError) in
-      try statements.turns.firstPostponed.first { Timestamp(milliseconds: $0.integer(1)) }
-    }
+    try first(statements.turns.firstPostponed) { Timestamp(milliseconds: $0.integer(1)) }
   }
 
   /// The moment when the next postponed entry of a lane becomes ready; nil if none is postponed there.
   package func nextReadyAt(in lane: Lane) throws(QueueError) -> Timestamp? {
-    try read { () throws(SQLiteError) in
-      try statements.turns.firstPostponedInLane.first([.text(lane.rawValue)]) {
-        $0.optionalInteger(0).map(Timestamp.init(milliseconds:))
-      }
+    try first(statements.turns.firstPostponedInLane, [.text(lane.rawValue)]) {
+      $0.optionalInteger(0).map(Timestamp.init(milliseconds:))
     } ?? nil
   }
 
@@ -132,20 +122,18 @@ extension QueueFile {
   package func allEntries() throws(QueueError) -> [Entry] {
     var isolated: Set<Int64> = []
     while true {
-      let stored = try read { () throws(SQLiteError) in try statements.entries.all.all { StoredEntry($0) } }
+      let stored = try all(statements.entries.all) { StoredEntry($0) }
       if try !isolateDamaged(stored, &isolated) { return stored.map(\.entry) }
     }
   }
 
   /// The lanes that have a queued entry.
   package func lanes() throws(QueueError) -> [Lane] {
-    try read { () throws(SQLiteError) in try statements.turns.lanes.all { Lane(rawValue: $0.text(0)) } }
+    try all(statements.turns.lanes) { Lane(rawValue: $0.text(0)) }
   }
 
   func storedEntry(_ key: EntryKey) throws(QueueError) -> StoredEntry? {
-    let stored = try read { () throws(SQLiteError) in
-      try statements.entries.byKey.first([.text(key.rawValue)]) { StoredEntry($0) }
-    }
+    let stored = try first(statements.entries.byKey, [.text(key.rawValue)]) { StoredEntry($0) }
     guard let stored else { return nil }
     guard stored.entry.key == key else { throw brokenIndex() }
     return stored
@@ -159,14 +147,14 @@ extension QueueFile {
 
   func totals() throws(QueueError) -> Totals {
     if let totals = cachedTotals() { return totals }
-    let stored = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
+    let stored = try first(statements.capacity.totals) { Totals($0) }
     if let totals = stored ?? nil {
       if connection.isInTransaction { statements.capacity.cache.keep(totals) }
       return totals
     }
     // Damaged totals are counted again.
     try transaction { () throws(QueueError) in try self.recount() }
-    let recounted = try read { () throws(SQLiteError) in try statements.capacity.totals.first { Totals($0) } }
+    let recounted = try first(statements.capacity.totals) { Totals($0) }
     guard let totals = recounted ?? nil else {
       throw .damaged(path: path, what: "the totals cannot be written")
     }

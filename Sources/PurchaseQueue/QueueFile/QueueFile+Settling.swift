@@ -112,7 +112,7 @@ extension QueueFile {
   }
 
   private func remove(_ entry: Entry, _ totals: inout Totals) throws(QueueError) {
-    try read { () throws(SQLiteError) in try statements.entries.delete.run([.integer(entry.place)]) }
+    try run(statements.entries.delete, [.integer(entry.place)])
     for payload in entry.payloads { try drop(payload, &totals) }
     totals.count(entry, -1)
   }
@@ -121,9 +121,7 @@ extension QueueFile {
   private func bury(
     _ entry: Entry, _ tombstone: Tombstone, _ totals: inout Totals
   ) throws(QueueError) -> Tombstone {
-    try read { () throws(SQLiteError) in
-      try statements.entries.delete.run([.integer(entry.place)])
-    }
+    try run(statements.entries.delete, [.integer(entry.place)])
     let buried = try insert(tombstone, &totals)
     for payload in entry.payloads { try drop(payload, &totals) }
     totals.count(entry, -1)
@@ -184,13 +182,11 @@ extension QueueFile {
     settledBefore moment: Int64, _ totals: inout Totals, while isWanted: (Totals) -> Bool
   ) throws(QueueError) {
     while isWanted(totals) {
-      let oldest = try read { () throws(SQLiteError) in
-        try statements.tombstones.oldest.all([.integer(moment), .integer(1_024)]) {
-          (key: $0.text(0), bytes: Int($0.integer(1)))
-        }
+      let oldest = try all(statements.tombstones.oldest, [.integer(moment), .integer(1_024)]) {
+        (key: $0.text(0), bytes: Int($0.integer(1)))
       }
       for tombstone in oldest where isWanted(totals) {
-        try read { () throws(SQLiteError) in try statements.tombstones.delete.run([.text(tombstone.key)]) }
+        try run(statements.tombstones.delete, [.text(tombstone.key)])
         totals.tombstones -= connection.changes
         totals.tombstoneBytes -= tombstone.bytes
       }

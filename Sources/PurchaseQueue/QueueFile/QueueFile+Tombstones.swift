@@ -6,9 +6,7 @@ extension QueueFile {
   /// that has not finished it yet delivers the entry again. If it has, an outcome that the app has not confirmed is
   /// lost.
   package func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? {
-    let stored = try read { () throws(SQLiteError) in
-      try statements.tombstones.byKey.first([.text(key.rawValue)]) { StoredTombstone($0) }
-    }
+    let stored = try first(statements.tombstones.byKey, [.text(key.rawValue)]) { StoredTombstone($0) }
     guard let stored else { return nil }
     if stored.isWhole { return stored.tombstone }
     try loseTombstones([key])
@@ -17,9 +15,7 @@ extension QueueFile {
 
   /// Tombstones whose finish is pending or whose outcome is unconfirmed, oldest first.
   package func tombstonesWithDuties() throws(QueueError) -> [Tombstone] {
-    let stored = try read { () throws(SQLiteError) in
-      try statements.tombstones.withDuties.all { StoredTombstone($0) }
-    }
+    let stored = try all(statements.tombstones.withDuties) { StoredTombstone($0) }
     let broken = stored.filter { !$0.isWhole }.map(\.tombstone.key)
     if !broken.isEmpty { try loseTombstones(broken) }
     return stored.filter(\.isWhole).map(\.tombstone)

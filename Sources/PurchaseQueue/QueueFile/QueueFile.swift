@@ -160,4 +160,23 @@ public final class QueueFile {
       throw QueueError(error, path: path)
     }
   }
+
+  /// Runs one statement.
+  package func run(_ statement: PreparedStatement, _ values: [SQLValue] = []) throws(QueueError) {
+    try read { () throws(SQLiteError) in try statement.run(values) }
+  }
+
+  /// The first row of one statement.
+  package func first<R>(
+    _ statement: PreparedStatement, _ values: [SQLValue] = [], _ row: (borrowing Row) -> R
+  ) throws(QueueError) -> R? {
+    try read { () throws(SQLiteError) in try statement.first(values, row) }
+  }
+
+  /// All rows of one statement.
+  package func all<R>(
+    _ statement: PreparedStatement, _ values: [SQLValue] = [], _ row: (borrowing Row) -> R
+  ) throws(QueueError) -> [R] {
+    try read { () throws(SQLiteError) in try statement.all(values, row) }
+  }
 }

@@ -7,7 +7,7 @@ struct RowDecoder {
   private let counts: PreparedStatement
 
   init(_ connection: borrowing Connection) {
-    entries = Self.passing(15, connection)
+    entries = Self.passing(StoredEntry.columnCount, connection)
     tombstones = Self.passing(12, connection)
     counts = Self.passing(Int(CapacityStatements.columnCount), connection)
   }

@@ -52,8 +52,7 @@ extension QueueFile {
   }
 
   private func isStored(_ id: Int64) throws(QueueError) -> Bool {
-    try read { () throws(SQLiteError) in try statements.payloads.isStored.first([.integer(id)]) { _ in true }
-    }
+    try first(statements.payloads.isStored, [.integer(id)]) { _ in true }
       ?? false
   }
 

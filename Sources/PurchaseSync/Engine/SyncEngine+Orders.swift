@@ -85,7 +85,9 @@ extension SyncEngine {
     defer { decisions.sheets.requests.remove(key) }
     configuration.checkpoint?(.orderRequesting)
     do throws(SyncError) {
-      let document = try await call { engine in await engine.documented(wish, key: key, within: limit) }
+      let document = try await call { (engine) async throws(SyncError) in
+        try await engine.requestedOrder(wish, key: key, within: limit)
+      }
       guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
       configuration.checkpoint?(.orderReceived)
       let isOpen = try OrderMaking.check(document, for: wish) { () throws(SyncError) in
@@ -109,23 +111,20 @@ extension SyncEngine {
     }
   }
 
-  private func documented(
+  private func requestedOrder(
     _ wish: OrderWish, key: String, within limit: Duration?
-  ) async -> Result<OrderDocument, SyncError> {
-    guard let limit else { return await asked(wish, key: key) }
+  ) async throws(SyncError) -> OrderDocument {
+    guard let limit else { return try await requestOrder(wish, key: key) }
     let time = TimeLimit(milliseconds: limit.wholeMilliseconds, patience: configuration.system.patience)
     let answer = await time.answer { () async -> Result<OrderDocument, SyncError>? in
-      await self.asked(wish, key: key)
+      do throws(SyncError) {
+        return .success(try await self.requestOrder(wish, key: key))
+      } catch {
+        return .failure(error)
+      }
     }
-    return answer ?? .failure(.backendUnreachable(reason: "no order came in time"))
-  }
-
-  private func asked(_ wish: OrderWish, key: String) async -> Result<OrderDocument, SyncError> {
-    do throws(SyncError) {
-      return .success(try await requestOrder(wish, key: key))
-    } catch {
-      return .failure(error)
-    }
+    guard let answer else { throw .backendUnreachable(reason: "no order came in time") }
+    return try answer.get()
   }
 
   /// The app gets the error of the request; an error here is only reported, and a reservation that stays ends by its
@@ -257,24 +256,16 @@ extension SyncEngine {
   /// Fetches the account's open orders from the backend into the journal: after a reinstall without a vault, or on a
   /// second device. Asks for each unpaid order that is not among them, and takes its state: it may be paid elsewhere.
   public func fetchOrders(of account: String) async throws(SyncError) {
-    let documents = try await call { engine in
-      do throws(SyncError) {
-        return .success(try await engine.requestOpenOrders(account: account))
-      } catch {
-        return .failure(error)
-      }
+    let documents = try await call { (engine) async throws(SyncError) in
+      try await engine.requestOpenOrders(account: account)
     }
     let (refused, unlisted) = try withFile { (file) throws(QueueError) in
       (try file.take(documents, account: account), try file.unlisted(in: documents, account: account))
     }
     for reason in refused { emit(.backendFault(reason: reason)) }
     for number in unlisted {
-      let known = try await call { engine in
-        do throws(SyncError) {
-          return .success(try await engine.requestOrder(number, account: account))
-        } catch {
-          return .failure(error)
-        }
+      let known = try await call { (engine) async throws(SyncError) in
+        try await engine.requestOrder(number, account: account)
       }
       guard let known else { continue }
       _ = try withFile { (file) throws(QueueError) in try file.take([known], account: account) }

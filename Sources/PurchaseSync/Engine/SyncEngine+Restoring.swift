@@ -34,7 +34,7 @@ extension SyncEngine {
     let storeLimit = configuration.storeTimeLimit.wholeMilliseconds
     let (limit, isTooLong) = storeLimit.multipliedReportingOverflow(by: 10)
     let patience = self.limit(.milliseconds(isTooLong ? .max : limit), of: .store, about: "restore")
-    return try await call { _ in .success(await patience.answer(of: work)) }
+    return try await call { (_) async throws(SyncError) in await patience.answer(of: work) }
   }
 
   /// Fetches a new app receipt and takes over its transactions. **Only when the user asked for it**: the store may ask for
@@ -63,7 +63,9 @@ extension SyncEngine {
   private func takeRestoredAfterListing() async throws(SyncError) -> SyncError? {
     note(isRestoring: !decisions.tray.restoring.isEmpty)
     let limit = storeLimit(of: "unfinished")
-    let listing = try await call { engine in .success(await limit.answer { await engine.list() }) }
+    let listing = try await call { (engine) async throws(SyncError) in
+      await limit.answer { await engine.list() }
+    }
     guard listing != nil else { throw .store(reason: "it did not list its unfinished transactions") }
     return takeRestored()
   }

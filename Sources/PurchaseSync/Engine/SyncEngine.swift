@@ -325,10 +325,16 @@ extension SyncEngine {
 
   /// Runs a request for a caller. `shutdown` cancels it; after `shutdown` none is begun.
   func call<Answer: Sendable>(
-    _ body: @escaping @Sendable (SyncEngine) async -> Result<Answer, SyncError>
+    _ body: @escaping @Sendable (SyncEngine) async throws(SyncError) -> Answer
   ) async throws(SyncError) -> Answer {
     guard !isShutDown else { throw .queue(.closed(path: configuration.path)) }
-    let task = Task { await body(self) }
+    let task = Task { () async -> Result<Answer, SyncError> in
+      do throws(SyncError) {
+        return .success(try await body(self))
+      } catch {
+        return .failure(error)
+      }
+    }
     let number = calls.begins(cancel: { task.cancel() }, end: { _ = await task.value })
     defer { calls.ended(number) }
     return try await withTaskCancellationHandler {

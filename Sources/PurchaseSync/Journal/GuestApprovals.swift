@@ -48,16 +48,16 @@ struct GuestApprovals: Codable, Sendable, Hashable {
 
 extension SyncFile {
   func guestApprovals() throws(QueueError) -> [PurchaseOrder] {
-    try notes.fact(GuestApprovals.name, as: GuestApprovals.self)?.orders ?? []
+    try fact(GuestApprovals.name).map { (approvals: GuestApprovals) in approvals.orders } ?? []
   }
 
   /// Changes what is kept of them. Nothing is written where nothing changes.
   func changeGuestApprovals(_ change: (inout GuestApprovals) -> Void) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
-      let before = try notes.fact(GuestApprovals.name, as: GuestApprovals.self) ?? GuestApprovals()
+      let before = try fact(GuestApprovals.name) ?? GuestApprovals()
       var after = before
       change(&after)
-      if after != before { try notes.setFact(GuestApprovals.name, after) }
+      if after != before { try setFact(GuestApprovals.name, after) }
     }
   }
 }

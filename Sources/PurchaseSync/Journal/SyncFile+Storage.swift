@@ -82,7 +82,7 @@ extension SyncFile: SyncStorage {
     return try details.text()
   }
 
-  private func enqueueUpdate(
+  func enqueueUpdate(
     of tombstone: Tombstone, details: String, proofs: [Payload], now: Timestamp
   ) throws(QueueError) -> Entry {
     // The tombstone of a discarded question: an update of the transaction itself is none.
@@ -171,7 +171,7 @@ extension SyncFile: SyncStorage {
   /// Call inside a transaction. After a rollback the text in the file differs from the kept one, so it is
   /// decoded again.
   private func write(_ state: RetryState) throws(QueueError) {
-    lastRetryState = (try notes.setFact("retry", state), state)
+    lastRetryState = (try setFact("retry", state), state)
   }
 
   package func retryState() throws(QueueError) -> RetryState {
@@ -228,18 +228,18 @@ extension SyncFile: SyncStorage {
   }
 
   package func quarantineTrial() throws(QueueError) -> TrialRecord? {
-    try notes.fact("quarantine_trial", as: TrialRecord.self)
+    try fact("quarantine_trial")
   }
 
   package func keep(_ trial: TrialRecord) throws(QueueError) {
-    try notes.setFact("quarantine_trial", trial)
+    try setFact("quarantine_trial", trial)
   }
 
   // MARK: Settlement
 
   package func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
     guard !claims.isEmpty else { return SettledClaims([], hasPendingUpdates: false) }
-    let (journal, notes) = (self.journal, self.notes)
+    let journal = self.journal
     // The settled entry takes no capacity any more, so its order reserves none.
     let settlements = claims.map {
       var settlement = Settlement(
@@ -252,11 +252,11 @@ extension SyncFile: SyncStorage {
     var closed: [OrderRow] = []
     let tombstones = try queue.acknowledge(settlements, now: now) { (buried, entry) throws(QueueError) in
       if claims.contains(where: { $0.key == buried.key && $0.hasPendingUpdate(of: entry) }) {
-        try notes.oweUpdate(buried.key, details: nil)
+        try self.owe(buried.key)
         hasPendingUpdates = true
       }
       if let asker = entry.lane.asker, try self.answered(entry, by: asker, buried.outcome, now: now) {
-        try notes.oweUpdate(buried.key, details: nil)
+        try self.owe(buried.key)
         hasPendingUpdates = true
       }
       closed += try self.closeOwned(by: buried.key)
@@ -290,83 +290,5 @@ extension SyncFile: SyncStorage {
 
   package func markConfirmed(_ key: EntryKey) throws(QueueError) {
     try queue.markConfirmed(key, forgetting: key.leavesNoTombstone)
-  }
-
-  // MARK: Pending updates
-
-  package func ledgerEpoch() throws(QueueError) -> String? { try queue.fact("ledger_epoch") }
-
-  package func keepLedgerEpoch(_ epoch: String, offeringAgain: Bool) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in
-      try self.queue.setFact("ledger_epoch", epoch)
-      if offeringAgain { try self.notes.oweEverything() }
-    }
-  }
-
-  package func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError) {
-    let details = try Self.details(of: transaction, since: try queue.tombstone(transaction.key))
-    try queue.transaction { () throws(QueueError) in
-      try self.notes.oweUpdate(transaction.key, details: details)
-    }
-  }
-
-  package func oweUpdate(of key: EntryKey) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in try self.notes.oweUpdate(key, details: nil) }
-  }
-
-  package func queuePendingUpdates(now: Timestamp) throws(QueueError) -> QueuedUpdates {
-    var queued: [EntryKey] = []
-    // One at a time: a pending update without a tombstone takes no capacity, so any number of them can be
-    // removed.
-    while let pending = try notes.pendingUpdates(limit: 1).first {
-      do throws(QueueError) {
-        let entry = try queue.transaction { () throws(QueueError) -> Entry? in
-          try self.notes.endPendingUpdate(pending.place)
-          // The tombstone may have been dropped since. Then the settled details are unknown, and there is
-          // nothing to send.
-          guard let tombstone = try self.queue.tombstone(pending.key) else { return nil }
-          return try self.enqueueUpdate(
-            of: tombstone, details: pending.details ?? tombstone.details, proofs: [], now: now)
-        }
-        if let entry { queued.append(entry.key) }
-      } catch .queueFull {
-        return QueuedUpdates(queued: queued, areWaiting: true)
-      }
-    }
-    return try queueQuestions(after: queued, now: now)
-  }
-
-  private func queueQuestions(after known: [EntryKey], now: Timestamp) throws(QueueError) -> QueuedUpdates {
-    var queued = known
-    for question in try questions() {
-      do throws(QueueError) {
-        if let entry = try ask(question, details: question.of.details, now: now) { queued.append(entry.key) }
-      } catch .queueFull {
-        return QueuedUpdates(queued: queued, areWaiting: true)
-      }
-    }
-    return QueuedUpdates(queued: queued, areWaiting: false)
-  }
-
-  // MARK: Adoption of device purchases
-
-  package func deviceAdoptions() throws(QueueError) -> [DeviceAdoption] { try notes.deviceAdoptions() }
-
-  package func keepAdoption(of account: String) throws(QueueError) -> DeviceAdoption {
-    try queue.transaction { () throws(QueueError) in
-      let adoption = DeviceAdoption(account: account, throughPlace: try self.queue.lastPlace())
-      try self.notes.keep(adoption)
-      return adoption
-    }
-  }
-
-  package func deviceLaneHolds(throughPlace place: Int64) throws(QueueError) -> Bool {
-    try notes.deviceLaneHolds(throughPlace: place)
-  }
-
-  package func endAdoption(of account: String, throughPlace place: Int64) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in
-      try self.notes.endAdoption(of: account, throughPlace: place)
-    }
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 package import PurchaseQueue
 
-/// The machine's storage: queue, order journal and notes in one file.
+/// The machine's storage: queue, order journal and pending updates in one file.
 package final class SyncFile {
   package let queue: QueueFile
   let journal: OrderJournal
-  let notes: SyncNotes
+  let statements: UpdateStatements
   /// The app receipt that was decoded last, and the keys of its transactions.
   var lastReceipt: (proof: Payload, keys: [EntryKey])?
   /// The retry state that was read last, and its text in the file.
@@ -27,7 +27,7 @@ package final class SyncFile {
     self.queue = queue
     self.newIdentity = newIdentity
     journal = try OrderJournal(queue)
-    notes = SyncNotes(file: queue)
+    statements = UpdateStatements(queue.connection)
     try restoreOrders()
     checkIdentity()
   }

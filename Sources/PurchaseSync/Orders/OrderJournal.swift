@@ -87,7 +87,7 @@ struct OrderJournal {
   }
 
   private func rows(_ statement: PreparedStatement, _ values: [SQLValue]) throws(QueueError) -> [OrderRow] {
-    try wrap { () throws(SQLiteError) in try statement.all(values) { OrderRow($0) } }.compactMap { $0 }
+    try file.all(statement, values) { OrderRow($0) }.compactMap { $0 }
   }
 
   private func rows(where condition: String, _ values: [SQLValue] = []) throws(QueueError) -> [OrderRow] {

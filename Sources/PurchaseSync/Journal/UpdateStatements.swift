@@ -1,9 +1,10 @@
 import PurchaseSQLite
 
-/// The statements of `SyncNotes`, compiled once: some run with every acknowledgement.
-struct NoteStatements {
+/// The statements of `SyncFile+Updates`, compiled once: some run with every acknowledgement.
+struct UpdateStatements {
   let oweUpdate: PreparedStatement
-  let pendingUpdates: PreparedStatement
+  let oweEverything: PreparedStatement
+  let nextPendingUpdate: PreparedStatement
   let endPendingUpdate: PreparedStatement
   let adoptions: PreparedStatement
   let keepAdoption: PreparedStatement
@@ -17,8 +18,14 @@ struct NoteStatements {
       INSERT INTO pending_updates(key, details) VALUES(?,?)
       ON CONFLICT(key) DO UPDATE SET details=coalesce(excluded.details, details)
       """)
-    pendingUpdates = PreparedStatement(
-      connection, "SELECT place, key, details FROM pending_updates ORDER BY place LIMIT ?")
+    oweEverything = PreparedStatement(
+      connection,
+      """
+      INSERT OR IGNORE INTO pending_updates(key)
+      SELECT key FROM tombstones WHERE outcome<>'discarded' ORDER BY settled_at, key
+      """)
+    nextPendingUpdate = PreparedStatement(
+      connection, "SELECT place, key, details FROM pending_updates ORDER BY place LIMIT 1")
     endPendingUpdate = PreparedStatement(connection, "DELETE FROM pending_updates WHERE place=?")
     adoptions = PreparedStatement(
       connection, "SELECT account, through_place FROM device_adoptions ORDER BY sequence")
