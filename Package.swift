@@ -21,6 +21,53 @@ func test(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+/// The lab proves what the simulator shows. Who uses the package does not compile it: `PURCHASE_SYNC_LAB=1` adds it.
+let lab: [Target] = [
+  .target(
+    name: "Exploration",
+    dependencies: [
+      "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection",
+      "Specification", "Fleet",
+      "VirtualTime",
+    ],
+    swiftSettings: settings),
+  .target(name: "Fleet", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),
+  .target(
+    name: "Bench",
+    dependencies: [
+      "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
+      "PurchaseSyncTesting", "Fleet", "CPurchaseSQLite",
+    ],
+    swiftSettings: settings),
+  .executableTarget(
+    name: "purchase-lab",
+    dependencies: [
+      "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
+      "ProcessFaults",
+      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
+    ],
+    path: "Lab",
+    exclude: ["explore.html", "fleet.html", "why.html"].map { "Report/\($0)" },  // CReportPages embeds them.
+    swiftSettings: settings),
+  .testTarget(
+    name: "ExplorationTests",
+    dependencies: [
+      "Exploration", "VirtualTime", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
+      "AppStoreReceipts",
+    ],
+    exclude: ["Inputs"],  // Read where they lie, by #filePath.
+    swiftSettings: settings),
+  test("FleetTests", ["Fleet", "PurchaseSync", "PurchaseQueue"]),
+  test(
+    "LabTests",
+    [
+      "purchase-lab", "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
+      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
+      "TestSupport",
+    ]),
+]
+let hasLab = Context.environment["PURCHASE_SYNC_LAB"] == "1"
+
 let package = Package(
   name: "purchase-sync",
   platforms: [.iOS(.v16), .macOS(.v13)],
@@ -31,7 +78,7 @@ let package = Package(
     .library(name: "PurchaseSyncTesting", targets: ["PurchaseSyncTesting"]),
     .library(name: "BackendConformance", targets: ["BackendConformance"]),
     .executable(name: "purchase-simulator", targets: ["purchase-simulator"]),
-  ],
+  ] + (hasLab ? [.executable(name: "purchase-lab", targets: ["purchase-lab"])] : []),
   dependencies: [],  // None, anywhere: the toolchain and the system's libsqlite3. A promise to embedders.
   targets: [
     .systemLibrary(
@@ -66,38 +113,31 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "FaultInjection",
-      dependencies: ["PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
+      name: "FaultInjection", dependencies: ["PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
       swiftSettings: settings),
     .target(
-      name: "Exploration",
-      dependencies: [
-        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection", "Fleet",
-        "VirtualTime",
-      ],
-      swiftSettings: settings),
-    .target(name: "Fleet", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),
+      name: "ProcessFaults", dependencies: ["PurchaseQueue", "PurchaseSQLite"], swiftSettings: settings),
     .target(
-      name: "Bench",
-      dependencies: [
-        "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
-        "PurchaseSyncTesting", "Fleet", "CPurchaseSQLite",
-      ],
+      name: "Specification", dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite"],
       swiftSettings: settings),
     .target(name: "CReportPages"),
+    .target(
+      name: "CommandLineTools",
+      dependencies: ["PurchaseSync", "PurchaseSQLite", "CPurchaseSQLite", "CReportPages"],
+      swiftSettings: settings),
+    .target(
+      name: "ScenarioFormat",
+      dependencies: ["CommandLineTools", "PurchaseSync", "PurchaseSyncTesting", "AppStoreReceipts"],
+      swiftSettings: settings),
     .executableTarget(
       name: "purchase-simulator",
       dependencies: [
-        "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
-        "PurchaseSyncTesting", "BackendConformance", "FaultInjection", "Exploration", "Fleet",
-        "CPurchaseSQLite", "CReportPages",
+        "CommandLineTools", "ScenarioFormat", "ProcessFaults", "Specification", "BackendConformance",
+        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
       ],
       path: "Simulator",
       // The readme's picture, and what CReportPages embeds.
-      exclude: ["report.png", "report.html", "explore.html", "fleet.html", "why.html", "page.css", "page.js"]
-        .map {
-          "Report/\($0)"
-        },
+      exclude: ["report.png", "report.html", "page.css", "page.js"].map { "Report/\($0)" },
       swiftSettings: settings),
     // The readme's sample, with the settings of a new package. A test runs it.
     .executableTarget(
@@ -105,7 +145,9 @@ let package = Package(
       path: "Tests/ReadmeSample"),
     .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
-    test("PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "FaultInjection", "TestSupport"]),
+    test(
+      "PurchaseQueueTests",
+      ["PurchaseQueue", "PurchaseSQLite", "FaultInjection", "ProcessFaults", "TestSupport"]),
     .testTarget(
       name: "AppStoreReceiptsTests",
       dependencies: ["AppStoreReceipts", "PurchaseSyncTesting", "TestSupport"],
@@ -133,20 +175,11 @@ let package = Package(
     test(
       "FaultInjectionTests",
       ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "TestSupport"]),
-    .testTarget(
-      name: "ExplorationTests",
-      dependencies: [
-        "Exploration", "VirtualTime", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
-        "AppStoreReceipts",
-      ],
-      exclude: ["Inputs"],  // Read where they lie, by #filePath.
-      swiftSettings: settings),
-    test("FleetTests", ["Fleet", "PurchaseSync", "PurchaseQueue"]),
     test(
       "SimulatorTests",
       [
-        "purchase-simulator", "Fleet", "Bench", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
-        "AppStoreReceipts", "PurchaseSyncTesting", "BackendConformance", "FaultInjection", "Exploration",
+        "purchase-simulator", "CommandLineTools", "ScenarioFormat", "Specification", "BackendConformance",
+        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
         "TestSupport",
       ]),
     // Empty where there is no StoreKitTest; Tests/AppleInterfaces/typecheck.sh checks it on Linux.
@@ -156,6 +189,6 @@ let package = Package(
       exclude: ["Products.storekit"],  // Read where it lies, by #filePath.
       swiftSettings: settings),
     test("ArchitectureTests", []),
-  ],
+  ] + (hasLab ? lab : []),
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 
@@ -10,7 +11,7 @@ struct InspectCommand {
       let snapshot = try QueueSnapshot(of: options.path)
       return try show(snapshot)
     } catch {
-      Terminal.error("purchase-simulator: \(Self.complaint(error))")
+      Terminal.complain("\(Self.complaint(error))")
       return Self.exitCode(error)
     }
   }
@@ -30,7 +31,7 @@ struct InspectCommand {
       guard try show(files, named: "entry of order \(number)") else { return ExitCode.notFound }
     }
     guard !snapshot.isSound else { return ExitCode.ok }
-    Terminal.error("purchase-simulator: " + Self.damage(snapshot))
+    Terminal.complain("" + Self.damage(snapshot))
     return ExitCode.badData
   }
 
@@ -38,11 +39,11 @@ struct InspectCommand {
     if options.json {
       Terminal.line(try json(["caseFiles": files]))
     } else if !files.isEmpty {
-      Terminal.line(files.map { InspectText.safe($0.description) }.joined(separator: "\n\n"))
+      Terminal.line(files.map { SafeText.shown($0.description) }.joined(separator: "\n\n"))
     }
     if files.isEmpty {
-      let what = InspectText.safe(name)
-      Terminal.error("purchase-simulator: \(options.path) has no \(what), queued or settled")
+      let what = SafeText.shown(name)
+      Terminal.complain("\(options.path) has no \(what), queued or settled")
     }
     return !files.isEmpty
   }

@@ -1,3 +1,5 @@
+import CommandLineTools
+
 /// The options of `inspect`.
 struct InspectOptions: Equatable, CommandOptions {
   static let command = "inspect"
@@ -25,19 +27,19 @@ struct InspectOptions: Equatable, CommandOptions {
       .flag("--json", \.json, "one document"),
     ]) { options, word in
       guard options.path.isEmpty else {
-        throw Command.UsageError(message: "inspect takes one file, not '\(word)' as well")
+        throw UsageError(message: "inspect takes one file, not '\(word)' as well")
       }
       options.path = word
     }
   }
 
   func complete() throws {
-    guard !path.isEmpty else { throw Command.UsageError(message: "inspect needs the path of a queue's file") }
+    guard !path.isEmpty else { throw UsageError(message: "inspect needs the path of a queue's file") }
   }
 
-  private mutating func choose(_ subject: Subject) throws(Command.UsageError) {
+  private mutating func choose(_ subject: Subject) throws(UsageError) {
     guard self.subject == .everything else {
-      throw Command.UsageError(message: "inspect takes one --case or one --order")
+      throw UsageError(message: "inspect takes one --case or one --order")
     }
     self.subject = subject
   }

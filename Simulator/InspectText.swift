@@ -1,3 +1,4 @@
+import CommandLineTools
 import PurchaseQueue
 
 /// The output of `inspect` for people. Keys, accounts and orders come from the file, so control characters are removed,
@@ -9,19 +10,6 @@ struct InspectText {
     var sections = [Self.entries(report, now: now), Self.lanes(report, now: now)]
     sections += [Self.quarantine(report), Self.tombstones(report, now: now), Self.health(report, now: now)]
     text = sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
-  }
-
-  /// Replaces control characters, except line breaks.
-  static func safe(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map(shown)))
-  }
-
-  private static func shown(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-    if scalar == "\n" { return scalar }
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: return "?"
-    default: return scalar
-    }
   }
 
   private static func entries(_ report: InspectReport, now: Timestamp) -> [String] {
@@ -52,7 +40,7 @@ struct InspectText {
     let files = report.entries.map(\.file).filter { $0.state != "queued" }
     guard !files.isEmpty else { return [] }
     return ["quarantine: \(files.count)"]
-      + files.map { "  \(TextTable.cell($0.key.rawValue)): \(safe($0.reason ?? $0.state))" }
+      + files.map { "  \(TextTable.cell($0.key.rawValue)): \(SafeText.shown($0.reason ?? $0.state))" }
   }
 
   private static func tombstones(_ report: InspectReport, now: Timestamp) -> [String] {
@@ -78,7 +66,7 @@ struct InspectText {
 
   private static func health(_ report: InspectReport, now: Timestamp) -> [String] {
     let health = report.health
-    var lines = ["file: \(safe(report.file))"]
+    var lines = ["file: \(SafeText.shown(report.file))"]
     lines.append(
       "  \(health.fileBytes) bytes (\(health.freeBytes) free), log \(health.logBytes) bytes, "
         + "schema \(health.schemaVersion), SQLite \(health.sqliteVersion) here")
@@ -87,11 +75,11 @@ struct InspectText {
         + "reserved \(health.reserved); payloads \(health.bytes) bytes, \(health.reservedBytes) reserved")
     if let next = health.nextReadyAt { lines.append("  next postponed entry is ready at \(next.utc)") }
     lines.append("  vault: not read; \(health.unprotected) entries are marked as unprotected")
-    lines += health.archived.map { "  archived: \(safe($0))" }
+    lines += health.archived.map { "  archived: \(SafeText.shown($0))" }
     lines.append("  thorough check: " + (report.check.isClean ? "clean" : "damage found"))
     if let salvage = report.salvage {
-      lines.append("  to be salvaged: \(safe(salvage.what))")
-      lines += salvage.losses.map { "  will be lost: \(safe($0))" }
+      lines.append("  to be salvaged: \(SafeText.shown(salvage.what))")
+      lines += salvage.losses.map { "  will be lost: \(SafeText.shown($0))" }
     }
     return lines
   }

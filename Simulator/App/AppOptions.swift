@@ -1,7 +1,9 @@
 import AppStoreReceipts
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseSync
+import ScenarioFormat
 
 /// The options of the hidden command `app`, which runs the simulated app.
 struct AppOptions: Equatable, CommandOptions {
@@ -72,29 +74,29 @@ struct AppOptions: Equatable, CommandOptions {
   private typealias Row = OptionTable<Self>.Row
 
   /// As in a scenario file: `[{"do": "buy", …}, …]`.
-  private static func steps(_ text: String) throws(Command.UsageError) -> [AppStep] {
+  private static func steps(_ text: String) throws(UsageError) -> [AppStep] {
     do {
       return try (JSONValue(json: text).array ?? []).map { try AppStep(file: $0, at: []) }
     } catch {
-      throw Command.UsageError(message: "--steps needs a JSON array of steps: \(error)")
+      throw UsageError(message: "--steps needs a JSON array of steps: \(error)")
     }
   }
 }
 
 extension Arguments {
   /// The clock of the parent.
-  mutating func clock(of option: String) throws(Command.UsageError) -> FastClock.Words {
+  mutating func clock(of option: String) throws(UsageError) -> FastClock.Words {
     guard let clock = FastClock.Words(try value(of: option)) else {
-      throw Command.UsageError(message: "\(option) needs RATE:APP:FILE")
+      throw UsageError(message: "\(option) needs RATE:APP:FILE")
     }
     return clock
   }
 
   /// `NAME:HIT`, or `NAME` for the first.
-  mutating func passage(of option: String) throws(Command.UsageError) -> Checkpoints.Moment {
+  mutating func passage(of option: String) throws(UsageError) -> Checkpoints.Moment {
     let parts = try value(of: option).split(separator: ":").map(String.init)
     guard let name = parts.first, let hit = parts.count > 1 ? Int(parts[1]) : 1 else {
-      throw Command.UsageError(message: "\(option) needs NAME:HIT")
+      throw UsageError(message: "\(option) needs NAME:HIT")
     }
     return .passage(of: name, hit: hit)
   }

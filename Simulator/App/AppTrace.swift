@@ -1,3 +1,4 @@
+import CommandLineTools
 import Foundation
 
 /// Events that the simulated app prints as JSON lines on standard output: for the report, never for the score.

@@ -1,4 +1,4 @@
-import FaultInjection
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSync
 

@@ -1,9 +1,11 @@
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// The engine, embedded as an app embeds it.
 struct EngineClient: AppClient {

@@ -1,6 +1,6 @@
 import AppStoreReceipts
-import FaultInjection
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting

@@ -1,5 +1,6 @@
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting

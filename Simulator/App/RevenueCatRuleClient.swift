@@ -1,5 +1,5 @@
-import FaultInjection
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting

@@ -1,8 +1,10 @@
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
+import ScenarioFormat
 
 #if canImport(Darwin)
   import Darwin

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 import PurchaseSync

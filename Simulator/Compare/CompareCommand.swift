@@ -1,4 +1,6 @@
+import CommandLineTools
 import PurchaseSQLite
+import ScenarioFormat
 
 /// `compare`: every scenario with every client, as a matrix of what went wrong.
 struct CompareCommand {

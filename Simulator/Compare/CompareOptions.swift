@@ -1,3 +1,6 @@
+import CommandLineTools
+import ScenarioFormat
+
 /// The options of `compare`: all scenarios with all clients, or those that are named.
 struct CompareOptions: Equatable, CommandOptions {
   static let command = "compare"

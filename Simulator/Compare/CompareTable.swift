@@ -1,4 +1,6 @@
+import CommandLineTools
 import Foundation
+import ScenarioFormat
 
 /// The matrix as text, within 80 columns.
 enum CompareTable {

@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandLineTools
 import Foundation
 import PurchaseSyncTesting
 
@@ -9,7 +10,7 @@ extension ConformanceCommand {
       let (lab, notice) = try await ConformanceLab.reaching(options)
       guard await ConformanceRun(lab).answers() else { return await noAnswer(lab) }
       if let notice {
-        Terminal.error("purchase-simulator: \(notice): \(ConformanceNeed.store.advice)")
+        Terminal.complain("\(notice): \(ConformanceNeed.store.advice)")
         return ExitCode.undecided
       }
       let plan = ConcurrentRun.Plan(clients: clients, operations: options.operations, seed: options.seed)
@@ -19,7 +20,7 @@ extension ConformanceCommand {
       Terminal.line("FAIL  expected: \(failure.expected)")
       return ExitCode.promiseBroken
     } catch {
-      Terminal.error("purchase-simulator: \(error)")
+      Terminal.complain("\(error)")
       return ExitCode.internal
     }
   }

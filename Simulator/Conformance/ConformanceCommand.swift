@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandLineTools
 import Foundation
 import PurchaseSyncTesting
 
@@ -11,7 +12,7 @@ struct ConformanceCommand {
     if let clients = options.concurrent { return await runConcurrently(clients) }
     do {
       let (lab, notice) = try await ConformanceLab.reaching(options)
-      if let notice { Terminal.error("purchase-simulator: \(notice)") }
+      if let notice { Terminal.complain("\(notice)") }
       let run = ConformanceRun(lab)
       guard await run.answers() else { return await noAnswer(lab) }
       let page = ConformancePage(isQuiet: options.json)
@@ -23,7 +24,7 @@ struct ConformanceCommand {
     } catch let error as InputError {
       return error.tell()
     } catch {
-      Terminal.error("purchase-simulator: \(error)")
+      Terminal.complain("\(error)")
       return ExitCode.internal
     }
   }

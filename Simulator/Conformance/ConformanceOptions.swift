@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandLineTools
 import Foundation
 import PurchaseSyncTesting
 
@@ -77,7 +78,7 @@ struct ConformanceOptions: Equatable, CommandOptions {
 
   func complete() throws {
     guard token != otherToken else {
-      throw Command.UsageError(message: "--token and --other-token have to be of two accounts")
+      throw UsageError(message: "--token and --other-token have to be of two accounts")
     }
   }
 
@@ -96,17 +97,17 @@ struct ConformanceOptions: Equatable, CommandOptions {
     return (alice, bob)
   }
 
-  private static func check(_ name: String) throws(Command.UsageError) -> String {
+  private static func check(_ name: String) throws(UsageError) -> String {
     let names = ConformanceCheck.all.map(\.name)
     guard names.contains(name) else {
-      throw Command.UsageError(message: "there is no check '\(name)'\(Nearest.name(to: name, in: names))")
+      throw UsageError(message: "there is no check '\(name)'\(Nearest.name(to: name, in: names))")
     }
     return name
   }
 
-  private static func url(_ text: String, _ option: String) throws(Command.UsageError) -> String {
+  private static func url(_ text: String, _ option: String) throws(UsageError) -> String {
     guard let url = URL(string: text), url.scheme == "http" || url.scheme == "https", url.host != nil else {
-      throw Command.UsageError(message: "\(option) needs a URL such as http://127.0.0.1:8080, not '\(text)'")
+      throw UsageError(message: "\(option) needs a URL such as http://127.0.0.1:8080, not '\(text)'")
     }
     return text.hasSuffix("/") ? String(text.dropLast()) : text
   }

@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandLineTools
 import PurchaseSyncTesting
 
 /// The checks as rows of a terminal, by group, with a summary.

@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandLineTools
 import Foundation
 import PurchaseSync
 import PurchaseSyncTesting
@@ -8,7 +9,7 @@ extension ConformanceSite {
   init(_ options: ConformanceOptions) throws {
     func transport(_ text: String, responseBytes: Int) throws -> URLSessionTransport {
       guard let url = URL(string: text) else {
-        throw Command.UsageError(message: "\(text) is not a URL")
+        throw UsageError(message: "\(text) is not a URL")
       }
       return URLSessionTransport(base: url, timeout: 20, responseBytes: responseBytes)
     }

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import CommandLineTools
 import Foundation
 
 /// Requests and answers for a report: short, printable, and without secrets.
@@ -15,7 +16,7 @@ enum ConformanceText {
   static func shortened(_ body: Data, _ json: JSONValue?, without tokens: [String]) -> String {
     var text = json.map { redacted($0).text } ?? String(decoding: body.prefix(read), as: UTF8.self)
     for token in tokens where !token.isEmpty { text = text.replacing(token, with: "(token)") }
-    let line = InspectText.safe(withoutProofs(text).replacing("\n", with: " "))
+    let line = SafeText.shown(withoutProofs(text).replacing("\n", with: " "))
     return line.count <= longest ? line : line.prefix(longest) + "… (\(body.count) bytes)"
   }
 

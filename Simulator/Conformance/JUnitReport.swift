@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandLineTools
 import Foundation
 import PurchaseSyncTesting
 

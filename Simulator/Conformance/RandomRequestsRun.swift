@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandLineTools
 import Foundation
 import PurchaseSyncTesting
 
@@ -29,7 +30,7 @@ extension ConformanceCommand {
         "\(count) random requests, seed \(options.seed), no 5xx; " + counts.joined(separator: ", "))
       return ExitCode.ok
     } catch {
-      Terminal.error("purchase-simulator: \(error)")
+      Terminal.complain("\(error)")
       return ExitCode.internal
     }
   }

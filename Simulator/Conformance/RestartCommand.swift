@@ -1,3 +1,4 @@
+import CommandLineTools
 import Dispatch
 import Foundation
 import PurchaseSync

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 
@@ -11,10 +12,10 @@ struct DecodeCommand {
     do {
       input = try read()
     } catch is DirectoryFound {
-      Terminal.error("purchase-simulator: \(name) is a directory; decode takes one file")
+      Terminal.complain("\(name) is a directory; decode takes one file")
       return ExitCode.noInput
     } catch {
-      Terminal.error("purchase-simulator: \(name) cannot be read: \(error.localizedDescription)")
+      Terminal.complain("\(name) cannot be read: \(error.localizedDescription)")
       return ExitCode.noInput
     }
     do throws(ReceiptDecodingError) {
@@ -28,7 +29,7 @@ struct DecodeCommand {
       return ExitCode.ok
     } catch {
       if options.json { Terminal.line(DecodeReport(error).json.text) }
-      Terminal.error("purchase-simulator: \(name) is \(error)")
+      Terminal.complain("\(name) is \(error)")
       return ExitCode.badData
     }
   }

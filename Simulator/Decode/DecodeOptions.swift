@@ -1,3 +1,4 @@
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 
@@ -23,7 +24,7 @@ struct DecodeOptions: Equatable, CommandOptions {
       ], takesStandardInput: true
     ) { options, word in
       guard options.path.isEmpty else {
-        throw Command.UsageError(message: "decode takes one file, not '\(word)' as well")
+        throw UsageError(message: "decode takes one file, not '\(word)' as well")
       }
       options.path = word
     }
@@ -31,16 +32,16 @@ struct DecodeOptions: Equatable, CommandOptions {
 
   func complete() throws {
     guard !path.isEmpty else {
-      throw Command.UsageError(message: "decode needs the path of a file, or - for standard input")
+      throw UsageError(message: "decode needs the path of a file, or - for standard input")
     }
   }
 
-  private static func moment(_ text: String) throws(Command.UsageError) -> Timestamp {
+  private static func moment(_ text: String) throws(UsageError) -> Timestamp {
     do {
       let date = try Date(text, strategy: .iso8601)
       return Timestamp(milliseconds: Int64(date.timeIntervalSince1970 * 1_000))
     } catch {
-      throw Command.UsageError(message: "--at needs a moment such as 2026-11-21T08:00:00Z, not '\(text)'")
+      throw UsageError(message: "--at needs a moment such as 2026-11-21T08:00:00Z, not '\(text)'")
     }
   }
 }

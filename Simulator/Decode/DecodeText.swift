@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import CommandLineTools
 
 /// The output of `decode` for people. Ids and products come from the file, so control characters are removed, and long
 /// texts are cut.
@@ -53,7 +54,7 @@ struct DecodeText {
   }
 
   private static func undecodable(_ document: StoreDocument) -> [String] {
-    document.undecodable.map { "inside: " + InspectText.safe($0.description) }
+    document.undecodable.map { "inside: " + SafeText.shown($0.description) }
   }
 
   private static func unknown(_ document: StoreDocument) -> [String] {

@@ -1,4 +1,5 @@
-import FaultInjection
+import ProcessFaults
+
 
 /// A boundary in the simulated backend at which its process can be killed.
 enum BackendCheckpoint: String, CaseIterable {

@@ -1,7 +1,9 @@
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// The hidden command `backend`: the backend as a process of its own. Its store runs in the parent.
 struct BackendCommand {

@@ -1,5 +1,6 @@
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseSQLite
 
 /// The backend of one cell: a child process that is started again, at the same port and with the same file, when it was

@@ -1,4 +1,6 @@
-import FaultInjection
+import ProcessFaults
+import ScenarioFormat
+
 
 /// The events on the phone after the kill.
 enum Aftermath: String, CaseIterable {

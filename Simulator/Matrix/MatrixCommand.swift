@@ -1,4 +1,6 @@
+import CommandLineTools
 import Foundation
+import ScenarioFormat
 
 /// `crash-matrix`: app and backend are killed at every checkpoint, each time with every aftermath.
 struct MatrixCommand {
@@ -22,7 +24,7 @@ struct MatrixCommand {
       return end(outcomes, of: cells.count, starts, seconds: Date().timeIntervalSince(started))
     } catch {
       if let code = Interruption.shared.exitCode { return code }
-      Terminal.error("purchase-simulator: \(error)")
+      Terminal.complain("\(error)")
       return ExitCode.internal
     }
   }

@@ -1,3 +1,6 @@
+import CommandLineTools
+import ScenarioFormat
+
 /// The options of `crash-matrix`.
 struct MatrixOptions: Equatable, CommandOptions {
   static let command = "crash-matrix"
@@ -20,14 +23,14 @@ struct MatrixOptions: Equatable, CommandOptions {
           options, name in
           guard let scenario = Scenario.matrix.first(where: { $0.name == name }) else {
             let nearest = Nearest.name(to: name, in: Scenario.matrix.map(\.name))
-            throw Command.UsageError(message: "the matrix has no scenario '\(name)'\(nearest)")
+            throw UsageError(message: "the matrix has no scenario '\(name)'\(nearest)")
           }
           options.scenarios.append(scenario)
         },
         .number("--hits", \.hits, in: 1...9, "the first N passages of each checkpoint (default: 3)"),
         .value("--cell", of: "NAME", "one cell only: SCENARIO/CHECKPOINT:HIT/AFTERMATH") { options, name in
           guard let cell = MatrixCell(name: name) else {
-            throw Command.UsageError(
+            throw UsageError(
               message:
                 "'\(name)' is no cell; one is SCENARIO/CHECKPOINT:HIT/AFTERMATH, see crash-matrix --list")
           }

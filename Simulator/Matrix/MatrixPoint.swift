@@ -1,4 +1,4 @@
-import FaultInjection
+import ProcessFaults
 import PurchaseQueue
 
 /// A checkpoint at which the matrix kills the app or the backend.

@@ -1,3 +1,4 @@
+import CommandLineTools
 import Foundation
 
 /// The report of the matrix: checkpoints by aftermaths, with a time line of the first failing cell, else of the first.

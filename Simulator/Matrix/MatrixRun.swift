@@ -1,7 +1,9 @@
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// One cell: the second launch of its scenario, killed at its checkpoint, then the aftermath, and the app opened again
 /// until nothing is left to do. The store runs in this process, so that no kill ends it.
@@ -49,7 +51,7 @@ struct MatrixRun {
       try backend.end()
     } catch {
       // The first failure is the one to report.
-      do { try backend.end() } catch { Terminal.error("purchase-simulator: \(error)") }
+      do { try backend.end() } catch { Terminal.complain("\(error)") }
       throw error
     }
     let environment = try MockSnapshot(store: store.withStore { $0 }, backendAt: device.environment)

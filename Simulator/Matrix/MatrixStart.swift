@@ -1,6 +1,8 @@
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// A scenario of the matrix, played up to the launch that is killed: made once, and copied for each cell.
 struct MatrixStart: Sendable {
@@ -19,7 +21,7 @@ struct MatrixStart: Sendable {
   /// Plays the first launch, and then the second once without a kill, to count the checkpoints it passes.
   init(_ scenario: Scenario, in scratch: Scratch, _ settings: RunSettings) throws {
     self.scenario = scenario
-    let device = try scratch.device("start-" + scenario.name)
+    let device = try Device(below: scratch.empty("start-" + scenario.name))
     directory = device.directory
     let trace = settings.isSpecified ? try StepTrace(below: device.directory) : nil
     let environment = try ScenarioEnvironment(

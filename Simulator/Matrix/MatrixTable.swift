@@ -1,3 +1,6 @@
+import CommandLineTools
+import ScenarioFormat
+
 /// The matrix as text, within 80 columns.
 enum MatrixTable {
   private static let nameWidth = 28

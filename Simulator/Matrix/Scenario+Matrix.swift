@@ -1,3 +1,5 @@
+import ScenarioFormat
+
 /// The scenarios of the matrix: the first launch leaves something unsent, the second one is killed.
 extension Scenario {
   static let matrix: [Scenario] = [

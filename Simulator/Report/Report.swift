@@ -1,3 +1,6 @@
+import CommandLineTools
+import Foundation
+
 /// The content of a report: a matrix of cells, and for each cell a time line.
 ///
 /// Written as JSON into the page (`html(_:)`); the page's script reads exactly these names. A subject is shown with
@@ -21,11 +24,7 @@ struct Report: Encodable, Sendable {
   var cells: [Cell]
   var timelines: [Timeline] = []
 
-  /// A number or a word with its name.
-  struct Figure: Encodable, Sendable {
-    var name: String
-    var value: String
-  }
+  typealias Figure = ReportFigure
 
   /// Explains a scenario, a client or a checkpoint.
   struct Subject: Encodable, Sendable {
@@ -122,4 +121,8 @@ struct Report: Encodable, Sendable {
     /// Long: shown when the reader points at the event.
     var detail: String?
   }
+}
+
+extension Report: ReportContent {
+  static var template: Data { ReportFiles.report }
 }

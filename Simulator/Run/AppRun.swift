@@ -1,6 +1,8 @@
 import AppStoreReceipts
+import CommandLineTools
 import Foundation
 import PurchaseSync
+import ScenarioFormat
 
 /// Starts the simulated app: one child process per launch.
 struct AppRun {

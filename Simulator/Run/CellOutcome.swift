@@ -1,3 +1,4 @@
+import CommandLineTools
 import PurchaseSQLite
 
 /// The result of one cell: of a scenario with a client, or of a kill with its aftermath.
@@ -61,7 +62,7 @@ extension RunSettings {
   func end<Cell>(_ outcomes: [CellOutcome<Cell>], of count: Int, _ report: () -> Report) -> Int32? {
     if let path = self.report, !ReportFile.write(report(), to: path) { return ExitCode.internal }
     if let code = Interruption.shared.exitCode {
-      Terminal.error("purchase-simulator: ended after \(outcomes.count) of \(count)")
+      Terminal.complain("ended after \(outcomes.count) of \(count)")
       return code
     }
     return outcomes.contains { $0.score == nil } ? ExitCode.internal : nil

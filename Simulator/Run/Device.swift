@@ -1,7 +1,8 @@
-import FaultInjection
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSync
+import ScenarioFormat
 
 /// The files of a simulated phone, and the backend's file next to them.
 struct Device: Sendable {

@@ -1,6 +1,7 @@
-import FaultInjection
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// Where one launch of the app is killed: at a checkpoint of its own, when the mock server sees a request, or nowhere.
 struct KillPlan {

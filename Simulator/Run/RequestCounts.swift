@@ -1,3 +1,4 @@
+import CommandLineTools
 import PurchaseSyncTesting
 
 /// How many requests a run took, as the parent's servers counted them.

@@ -1,3 +1,6 @@
+import CommandLineTools
+import ScenarioFormat
+
 /// Runs of scenarios with clients, several at a time: `run` and `compare` are made of them.
 struct RunCells {
   struct Cell: Sendable {
@@ -21,13 +24,13 @@ struct RunCells {
       return Outcome(cell, log, "\(cell.scenario.name), \(cell.client.rawValue): could not be run") {
         let run = ScenarioRun(
           scenario: cell.scenario, client: cell.client, seed: settings.seed, chaos: chaos,
-          device: try scratch.device(name), isVerbose: settings.isVerbose, log: log,
+          device: try Device(below: scratch.empty(name)), isVerbose: settings.isVerbose, log: log,
           isSpecified: settings.isSpecified, bug: bug)
         return (false, try run.run())
       }
     } show: { outcome in
       switch outcome.result {
-      case .failure(let error): Terminal.error("purchase-simulator: \(error)")
+      case .failure(let error): Terminal.complain("\(error)")
       case .success(let score): if settings.json { Terminal.json(score) }
       }
       show(outcome)

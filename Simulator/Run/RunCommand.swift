@@ -1,4 +1,6 @@
+import CommandLineTools
 import Foundation
+import ScenarioFormat
 
 /// `run`: one row per scenario, and a summary.
 struct RunCommand {

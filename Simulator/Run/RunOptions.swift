@@ -1,3 +1,6 @@
+import CommandLineTools
+import ScenarioFormat
+
 /// The options of `run`.
 struct RunOptions: Equatable, CommandOptions {
   static let command = "run"
@@ -32,15 +35,15 @@ struct RunOptions: Equatable, CommandOptions {
   mutating func complete() throws {
     scenarios = scenarios.unique
     guard bug == nil || settings.isSpecified else {
-      throw Command.UsageError(
+      throw UsageError(
         message: "a planted bug is for the specification: run purchase --specification --plant sendsTwice")
     }
     guard !settings.isSpecified || client == .engine else {
-      throw Command.UsageError(
+      throw UsageError(
         message: "only the engine follows the protocol: run --all --specification, without --client")
     }
     guard !scenarios.isEmpty else {
-      throw Command.UsageError(message: "run needs the name of a scenario, a FILE.json, or --all")
+      throw UsageError(message: "run needs the name of a scenario, a FILE.json, or --all")
     }
   }
 }

@@ -1,3 +1,5 @@
+import CommandLineTools
+
 /// The options that `run`, `compare` and `crash-matrix` have in common.
 struct RunSettings: Equatable {
   var seed: UInt64 = 1

@@ -1,10 +1,12 @@
 import AppStoreReceipts
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// The environment of one run: a mock server on a port of its own, the phone's files, and what happens to them.
 final class ScenarioEnvironment {
@@ -166,7 +168,7 @@ extension MockServer {
       delivery.look(
         charged: now.charges.map(\.transactionID), credited: now.credits.map(\.transaction.transactionID))
     } catch {
-      Terminal.error("purchase-simulator: not measured: \(error)")
+      Terminal.complain("not measured: \(error)")
     }
   }
 }

@@ -1,6 +1,8 @@
-import FaultInjection
+import CommandLineTools
 import Foundation
+import ProcessFaults
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// One scenario with one client: a mock server of its own, a phone of its own, and the app, which is launched on it
 /// until the scenario is over.

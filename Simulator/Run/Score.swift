@@ -1,5 +1,7 @@
+import CommandLineTools
 import PurchaseSync
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// The counts of a run's purchases. They come from the parent's own log, never from reports of the app.
 struct Score: Encodable {

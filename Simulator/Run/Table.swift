@@ -1,7 +1,9 @@
+import CommandLineTools
 import Foundation
+import ScenarioFormat
 
-/// Text in columns, and scores as rows of at most 80 columns.
-enum Table {
+/// Scores as rows of at most 80 columns.
+extension Table {
   private static let columns = ["paid", "granted", "lost", "doubled", "wrong", "stuck", "seconds"]
   private static let nameWidth = 32
 
@@ -64,21 +66,5 @@ enum Table {
     return "specification: \(accepted) of \(judgements.count) accepted, \(steps) steps"
   }
 
-  /// Aligned to the left.
-  static func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
-  }
-
-  /// Aligned to the right.
-  static func left(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(1, width - text.count)) + text
-  }
-
   private static func width(_ column: String) -> Int { max(column.count, 4) + 1 }
-
-  static func seconds(_ value: Double) -> String {
-    let hundredths = Int((value * 100).rounded())
-    let fraction = hundredths % 100
-    return "\(hundredths / 100)." + (fraction < 10 ? "0" : "") + "\(fraction)"
-  }
 }

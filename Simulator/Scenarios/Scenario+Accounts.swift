@@ -1,3 +1,5 @@
+import ScenarioFormat
+
 /// Changes of the Apple ID or the app's account, and purchases before sign-in.
 extension Scenario {
   static let accounts: [Scenario] = [

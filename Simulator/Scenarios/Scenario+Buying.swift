@@ -1,4 +1,5 @@
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// Between the wish to buy and the outcome: what sheets, banks, stores and backends do to an order.
 extension Scenario {

@@ -1,4 +1,5 @@
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// One purchase, and a kill of the app or a lost answer.
 extension Scenario {

@@ -1,3 +1,5 @@
+import ScenarioFormat
+
 /// Disks, files, keychains and backends that lose data or cannot be written.
 extension Scenario {
   static let disasters: [Scenario] = [

@@ -1,4 +1,5 @@
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// Transactions whose order is hard to find.
 extension Scenario {

@@ -1,5 +1,6 @@
 import PurchaseSync
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// Whose purchase it is: bought again, delivered to another device, restored, without a token, from a copied backup.
 extension Scenario {

@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// Purchases that wait for an approval, start in the store, are revoked, or arrive in unusual numbers.
 extension Scenario {

@@ -1,3 +1,5 @@
+import ScenarioFormat
+
 /// Subscriptions.
 extension Scenario {
   private static let month = "basic.monthly"

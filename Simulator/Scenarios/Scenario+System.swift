@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// Backlogs, refused tokens, locked keychains and stores that hang, each from a public issue.
 extension Scenario {

@@ -1,4 +1,5 @@
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// Faults of the queue's head, the network and the clock.
 extension Scenario {

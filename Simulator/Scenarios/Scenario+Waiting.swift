@@ -1,4 +1,5 @@
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// A person pays where the network ends, and waits for what they paid. Clocks go a thousand times faster, so that 700 ms are
 /// twelve minutes.

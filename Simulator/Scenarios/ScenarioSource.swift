@@ -1,4 +1,6 @@
+import CommandLineTools
 import Foundation
+import ScenarioFormat
 
 /// Where a scenario comes from: the name of a built-in one, or a file.
 enum ScenarioSource: Hashable {
@@ -7,7 +9,7 @@ enum ScenarioSource: Hashable {
   case file(String)
 
   /// Names that end in `.json` or hold a path separator are files.
-  init(_ word: String) throws(Command.UsageError) {
+  init(_ word: String) throws(UsageError) {
     let isFile = word == "-" || word.hasSuffix(".json") || word.contains("/")
     self = isFile ? .file(word) : .builtIn(try Scenario.named(word))
   }
@@ -19,7 +21,7 @@ enum ScenarioSource: Hashable {
     } catch let error as InputError {
       return error.tell()
     } catch {
-      Terminal.error("purchase-simulator: \(error)")
+      Terminal.complain("\(error)")
       return ExitCode.internal
     }
   }
@@ -76,19 +78,25 @@ struct InputError: Error, Hashable {
 
   /// Prints the message and returns the exit code.
   func tell() -> Int32 {
-    Terminal.error("purchase-simulator: \(message)")
+    Terminal.complain("\(message)")
     return code
   }
 }
 
 extension Scenario {
-  static func named(_ name: String, in scenarios: [Scenario] = Scenario.all) throws(Command.UsageError)
+  static func named(_ name: String, in scenarios: [Scenario] = Scenario.all) throws(UsageError)
     -> Scenario
   {
     guard let scenario = scenarios.first(where: { $0.name == name }) else {
       let nearest = Nearest.name(to: name, in: scenarios.map(\.name))
-      throw Command.UsageError(message: "there is no scenario '\(name)'\(nearest)")
+      throw UsageError(message: "there is no scenario '\(name)'\(nearest)")
     }
     return scenario
   }
+}
+
+extension Scenario {
+  static let all: [Scenario] =
+    crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
+    + buying + ownership + system + waiting
 }

@@ -1,3 +1,6 @@
+import CommandLineTools
+import ScenarioFormat
+
 /// `scenarios`: lists the built-in scenarios, or prints one as a file.
 struct ScenariosCommand {
   let options: ScenariosOptions
@@ -14,7 +17,7 @@ struct ScenariosCommand {
       }
       return ExitCode.ok
     } catch {
-      Terminal.error("purchase-simulator: a scenario could not be written: \(error)")
+      Terminal.complain("a scenario could not be written: \(error)")
       return ExitCode.internal
     }
   }

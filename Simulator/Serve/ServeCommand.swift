@@ -1,9 +1,11 @@
 import BackendConformance
+import CommandLineTools
 import Dispatch
 import Foundation
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// `serve`: a mock store and backend for an app under development.
 struct ServeCommand {
@@ -17,7 +19,7 @@ struct ServeCommand {
       directory = options.database == nil ? try Self.newDirectory() : nil
       path = options.database ?? (directory ?? "") + "/backend.sqlite"
     } catch {
-      Terminal.error("purchase-simulator: there is no space for a database: \(error.localizedDescription)")
+      Terminal.complain("there is no space for a database: \(error.localizedDescription)")
       return ExitCode.internal
     }
     defer { Self.remove(directory) }
@@ -40,7 +42,7 @@ struct ServeCommand {
       return error.tell()
     } catch {
       let what = "\(path) at \(options.host):\(options.port)"
-      Terminal.error("purchase-simulator: \(what) cannot be served: \(error)")
+      Terminal.complain("\(what) cannot be served: \(error)")
       return ExitCode.internal
     }
     server.withStore { store in
@@ -126,7 +128,7 @@ struct ServeCommand {
     do {
       try FileManager.default.removeItem(atPath: directory)
     } catch {
-      Terminal.error("purchase-simulator: \(directory) could not be removed: \(error.localizedDescription)")
+      Terminal.complain("\(directory) could not be removed: \(error.localizedDescription)")
     }
   }
 

@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import BackendConformance
+import CommandLineTools
 import PurchaseSyncTesting
 
 /// The options of `serve`.
@@ -48,7 +49,7 @@ struct ServeOptions: Equatable, CommandOptions {
       .value("--speed", of: "X", "the mock server's clock goes X times as fast (default: 1)") {
         options, text in
         guard let speed = Double(text), speed > 0, speed <= 1_000_000 else {
-          throw Command.UsageError(message: "--speed needs a number above 0, up to 1000000, not '\(text)'")
+          throw UsageError(message: "--speed needs a number above 0, up to 1000000, not '\(text)'")
         }
         options.speed = speed
       },
@@ -57,7 +58,7 @@ struct ServeOptions: Equatable, CommandOptions {
         "of the store: production, sandbox, xcode or local-testing (default: production)"
       ) { options, text in
         guard let environment = environments[text] else {
-          throw Command.UsageError(
+          throw UsageError(
             message: "--environment needs production, sandbox, xcode or local-testing, not '\(text)'")
         }
         options.environment = environment
@@ -76,7 +77,7 @@ struct ServeOptions: Equatable, CommandOptions {
       ) {
         options, text in
         guard MockServer.isNotificationURL(text) else {
-          throw Command.UsageError(message: "--notify needs an http or https URL, not '\(text)'")
+          throw UsageError(message: "--notify needs an http or https URL, not '\(text)'")
         }
         options.notify = text
       },
@@ -86,7 +87,7 @@ struct ServeOptions: Equatable, CommandOptions {
           "1": [.one], "2": [.two], "both": [.one, .two],
         ]
         guard let known = versions[text] else {
-          throw Command.UsageError(message: "--notify-version is 1, 2 or both, not '\(text)'")
+          throw UsageError(message: "--notify-version is 1, 2 or both, not '\(text)'")
         }
         options.notifyVersions = known
       },

@@ -1,9 +1,10 @@
-import Exploration
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
+import Specification
 
 /// What one launch of the app does, for the specification. Its file is read on a connection of its own, so that only what
 /// is committed counts.

@@ -3,6 +3,7 @@ import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
+import ScenarioFormat
 
 /// What a mock server does, for the specification: as the store, and as the backend.
 ///

@@ -1,6 +1,6 @@
-import Exploration
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// Requests, and what the store and the backend do.
 extension StepJudge {

@@ -1,6 +1,6 @@
-import Exploration
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// What a device commits, and what happens to it.
 extension StepJudge {

@@ -1,7 +1,8 @@
-import Exploration
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// Gives the trace of a run to the specification, line by line.
 struct StepJudge {

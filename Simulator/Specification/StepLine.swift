@@ -1,5 +1,5 @@
-import Exploration
 import Foundation
+import Specification
 
 /// One line of the trace of a run: what a process saw or did, in the words of that process. `TraceJudge` makes steps of
 /// the protocol of them.

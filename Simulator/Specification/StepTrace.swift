@@ -1,7 +1,8 @@
-import Exploration
+import CommandLineTools
 import Foundation
 import PurchaseSQLite
 import PurchaseSyncTesting
+import Specification
 
 #if canImport(Darwin)
   import Darwin

@@ -40,7 +40,7 @@ struct Workbench {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      let message = "purchase-simulator: \(path) could not be removed: \(error.localizedDescription)\n"
+      let message = "purchase-lab: \(path) could not be removed: \(error.localizedDescription)\n"
       FileHandle.standardError.write(Data(message.utf8))
     }
   }

@@ -8,15 +8,15 @@ static const unsigned char report[] = {
 };
 
 static const unsigned char explore[] = {
-#embed "../../Simulator/Report/explore.html"
+#embed "../../Lab/Report/explore.html"
 };
 
 static const unsigned char why[] = {
-#embed "../../Simulator/Report/why.html"
+#embed "../../Lab/Report/why.html"
 };
 
 static const unsigned char fleet[] = {
-#embed "../../Simulator/Report/fleet.html"
+#embed "../../Lab/Report/fleet.html"
 };
 
 static const unsigned char style[] = {

@@ -1,4 +1,5 @@
 import Foundation
+import Specification
 import Testing
 
 @testable import Exploration

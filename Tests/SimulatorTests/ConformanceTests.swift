@@ -89,7 +89,7 @@ import Testing
     (["--random", "many"], "--random needs a whole number, not 'many'"),
   ])
   func `wrong options are named`(arguments: [String], message: String) {
-    #expect(ConformanceOptions.parse(arguments) == .failure(Command.UsageError(message: message)))
+    #expect(ConformanceOptions.parse(arguments) == .failure(UsageError(message: message)))
   }
 
   @Test(arguments: [[], ["--concurrent", "4"]])

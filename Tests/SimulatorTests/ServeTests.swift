@@ -51,7 +51,7 @@ import Testing
     (["--databse", "x"], "serve has no option '--databse'; did you mean '--database'?"),
   ])
   func `wrong options are named`(arguments: [String], message: String) {
-    #expect(ServeOptions.parse(arguments) == .failure(Command.UsageError(message: message)))
+    #expect(ServeOptions.parse(arguments) == .failure(UsageError(message: message)))
   }
 
   @Test(arguments: [("sandbox", "Sandbox"), ("local-testing", "LocalTesting"), ("xcode", "Xcode")])

@@ -9,13 +9,13 @@ struct ReportPart {
 /// Simulator/Report/report.html
 struct ReportPart report_html(void);
 
-/// Simulator/Report/explore.html
+/// Lab/Report/explore.html
 struct ReportPart explore_html(void);
 
-/// Simulator/Report/why.html
+/// Lab/Report/why.html
 struct ReportPart why_html(void);
 
-/// Simulator/Report/fleet.html
+/// Lab/Report/fleet.html
 struct ReportPart fleet_html(void);
 
 /// Simulator/Report/page.css

@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// Another phone next to the first one: new and empty, or begun with a copy of the first one's file.
 final class EnginePhone: @unchecked Sendable {

@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
+import Specification
 
 /// Checks the invariants at every effect and after every commit.
 extension EngineSimulation {

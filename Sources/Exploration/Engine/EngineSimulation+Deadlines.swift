@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 import VirtualTime
 
 /// Invariants 40 and 41: what the first phone's queue holds and can be delivered is delivered in time.

@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
+import Specification
 
 /// The checks of the other phones, and of what the phones have in common.
 extension EngineSimulation {

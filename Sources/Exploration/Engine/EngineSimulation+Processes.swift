@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
+import Specification
 
 /// Launches, shutdowns and kills.
 extension EngineSimulation {

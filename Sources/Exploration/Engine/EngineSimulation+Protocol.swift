@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// The steps of a run, as the specification of the protocol names them.
 extension EngineSimulation {

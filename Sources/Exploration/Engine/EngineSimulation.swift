@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 import VirtualTime
 
 /// The engine's simulation: a store, a backend and apps around the real engine, on one run queue and in virtual time. One

@@ -1,3 +1,5 @@
+import Specification
+
 /// A bug planted in the small world: in the storage, the driver, the network or the backend.
 package enum ExhaustiveBug: String, PlantedBug {
   // MARK: The driver

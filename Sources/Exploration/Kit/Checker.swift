@@ -1,3 +1,5 @@
+import Specification
+
 /// Counts how often a run checks each invariant and takes each rare path, and keeps the first violation.
 ///
 /// A run calls it about sixty times for each purchase. The counters are raw memory: Swift does not check them for

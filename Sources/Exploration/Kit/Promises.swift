@@ -1,3 +1,5 @@
+import Specification
+
 /// A promise that a simulation checks whenever it could be broken. Each simulation has an enum of its own.
 package protocol Invariant: CaseIterable, Hashable, Sendable {
   /// Its number in the documentation's list of invariants.

@@ -1,5 +1,6 @@
 import PurchaseQueue
 package import PurchaseSync
+import Specification
 
 /// The steps of a run, as the specification of the protocol names them.
 extension MachineSimulation {
@@ -58,8 +59,4 @@ extension ProtocolStep.Party {
   init(owner: LeanBackend.Owner) { self = owner < 0 ? .device(-1 - owner) : .account(owner) }
 
   init(lane: Int, of phone: Int) { self = lane == 0 ? .device(phone) : .account(lane - 1) }
-}
-
-extension ProtocolStep.Word {
-  package init(_ verdict: Verdict) { self = Self(rawValue: verdict.rawValue) ?? .other }
 }

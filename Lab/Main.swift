@@ -1,0 +1,6 @@
+import CommandLineTools
+
+@main
+struct Main {
+  static func main() async { await Command.main() }
+}
