@@ -1,6 +1,7 @@
 import CommandLineTools
 import Exploration
 import Foundation
+import Specification
 
 /// `explore --plant`: an invariant has to find each planted bug, and its scenario has to be small.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// The app of a process: it buys, listens and confirms.
 extension EngineSimulation {

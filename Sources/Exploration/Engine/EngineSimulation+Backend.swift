@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// The lean backend behind the wire protocol.
 extension EngineSimulation {

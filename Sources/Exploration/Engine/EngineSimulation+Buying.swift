@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// What people do with payment sheets, and what the store answers.
 extension EngineSimulation {

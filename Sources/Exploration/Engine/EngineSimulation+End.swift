@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
+import Specification
 
 /// The end of a run: without faults everything is delivered, and all engines shut down.
 extension EngineSimulation {

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// Other phones: a new one on which a person restores, and one that begins with a copy of the first one's file.
 extension EngineSimulation {

@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// What tempts an engine to work without end, and what makes it wait too long.
 extension EngineSimulation {

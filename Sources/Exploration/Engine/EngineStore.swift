@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// The App Store as one process calls it.
 struct EngineStore: StoreClient {

@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// The network between one process and the backend.
 struct EngineTransport: BackendTransport {

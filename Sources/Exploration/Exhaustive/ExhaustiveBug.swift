@@ -1,4 +1,4 @@
-import Specification
+package import Specification
 
 /// A bug planted in the small world: in the storage, the driver, the network or the backend.
 package enum ExhaustiveBug: String, PlantedBug {

@@ -1,4 +1,4 @@
-import Specification
+package import Specification
 
 /// Which planted bugs the specification of the protocol has to refuse, and by which rules. The others break no rule of it:
 /// they concern the pace, the capacity, the matching of orders, or what the app and support staff see.

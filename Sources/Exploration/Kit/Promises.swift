@@ -1,4 +1,4 @@
-import Specification
+package import Specification
 
 /// A promise that a simulation checks whenever it could be broken. Each simulation has an enum of its own.
 package protocol Invariant: CaseIterable, Hashable, Sendable {

@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 import VirtualTime
 
 /// Performs the acts of the schedule.

@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// The driver of each process, as simple as the engine's: for each event it calls the machine once and performs the
 /// actions.

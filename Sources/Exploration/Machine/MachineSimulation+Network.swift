@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// Requests and their replies.
 extension MachineSimulation {

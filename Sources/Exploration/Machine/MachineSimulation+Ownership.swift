@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// Acts and checks about whose purchase it is.
 extension MachineSimulation {

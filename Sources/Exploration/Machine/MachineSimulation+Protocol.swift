@@ -1,5 +1,5 @@
 import PurchaseQueue
-package import PurchaseSync
+import PurchaseSync
 import Specification
 
 /// The steps of a run, as the specification of the protocol names them.

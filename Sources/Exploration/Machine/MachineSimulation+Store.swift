@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// Deliveries of the store, listings and finishing.
 extension MachineSimulation {

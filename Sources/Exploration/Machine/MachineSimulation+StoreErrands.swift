@@ -1,3 +1,5 @@
+import Specification
+
 /// A backend that grants what the store notifies it of, and then finishes it at the store, as the mock backend does with
 /// `--finishes-at-store`. Which runs and purchases have it follows from their numbers: no random number is drawn.
 extension MachineSimulation {

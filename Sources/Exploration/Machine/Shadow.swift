@@ -1,5 +1,6 @@
 import PurchaseQueue
 import PurchaseSync
+import Specification
 
 /// The committed content of an installation's storage, as its calls reported it. A storage that is reopened after a kill
 /// has to hold the same.
