@@ -27,8 +27,7 @@ let lab: [Target] = [
     name: "Exploration",
     dependencies: [
       "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection",
-      "Specification", "Fleet",
-      "VirtualTime",
+      "Specification", "Fleet", "VirtualTime",
     ],
     swiftSettings: settings),
   .target(name: "Fleet", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),
@@ -43,8 +42,8 @@ let lab: [Target] = [
     name: "purchase-lab",
     dependencies: [
       "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
-      "ProcessFaults",
-      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
+      "ProcessFaults", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
+      "AppStoreReceipts",
     ],
     path: "Lab",
     exclude: ["explore.html", "fleet.html", "why.html"].map { "Report/\($0)" },  // CReportPages embeds them.
@@ -63,7 +62,7 @@ let lab: [Target] = [
     [
       "purchase-lab", "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
       "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
-      "TestSupport",
+      "TestSupport", "CommandTestSupport",
     ]),
 ]
 let hasLab = Context.environment["PURCHASE_SYNC_LAB"] == "1"
@@ -144,6 +143,9 @@ let package = Package(
       name: "readme-sample", dependencies: ["PurchaseSync", "PurchaseSyncTesting"],
       path: "Tests/ReadmeSample"),
     .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+    .target(
+      name: "CommandTestSupport", dependencies: ["CommandLineTools"],
+      path: "Tests/CommandSupport", swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test(
       "PurchaseQueueTests",
@@ -180,7 +182,7 @@ let package = Package(
       [
         "purchase-simulator", "CommandLineTools", "ScenarioFormat", "Specification", "BackendConformance",
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
-        "TestSupport",
+        "TestSupport", "CommandTestSupport",
       ]),
     // Empty where there is no StoreKitTest; Tests/AppleInterfaces/typecheck.sh checks it on Linux.
     .testTarget(

@@ -77,7 +77,8 @@ extension CommandHelp<Command> {
       name: "bench", arguments: "NAME [options]",
       summary: "measure a part against its bars",
       options: BenchCommand.table(usesDisk: true).help,
-      more: "NAMES\n" + Benchmark.all.map { "  " + Table.pad($0.name, 9) + $0.summary }.joined(separator: "\n"),
+      more: "NAMES\n"
+        + Benchmark.all.map { "  " + Table.pad($0.name, 9) + $0.summary }.joined(separator: "\n"),
       examples: ["bench queue --quick", "bench serve --check"],
       parse: { BenchCommand.parse($0).map(Command.bench) })
   }

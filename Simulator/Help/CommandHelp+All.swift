@@ -36,7 +36,9 @@ extension CommandHelp<Command> {
       more: "CLIENTS\n"
         + Client.allCases.map { "  " + Table.pad($0.rawValue, 17) + $0.summary }
         .joined(separator: "\n"),
-      examples: ["compare", "compare reinstall backend-outage", "compare --report out.html", "compare --json"],
+      examples: [
+        "compare", "compare reinstall backend-outage", "compare --report out.html", "compare --json",
+      ],
       exits: "  1    the engine's column is not clean; the others promise nothing" + undecided,
       parse: { CompareOptions.parse($0).map(Command.compare) })
   }

@@ -1,6 +1,5 @@
 import ProcessFaults
 
-
 /// A boundary in the simulated backend at which its process can be killed.
 enum BackendCheckpoint: String, CaseIterable {
   /// A request for an order was read.

@@ -1,7 +1,6 @@
 import ProcessFaults
 import ScenarioFormat
 
-
 /// The events on the phone after the kill.
 enum Aftermath: String, CaseIterable {
   /// The app is opened again.

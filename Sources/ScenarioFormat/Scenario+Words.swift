@@ -16,7 +16,9 @@ extension Scenario.Launch {
   package static let opened = Self()
 
   /// Alice buys gems, and the app is killed.
-  package static func purchase(killed: Crash?, before: [EnvironmentStep] = [], reinstalled: Bool = false) -> Self {
+  package static func purchase(killed: Crash?, before: [EnvironmentStep] = [], reinstalled: Bool = false)
+    -> Self
+  {
     Self(before: before, does: [Scenario.buyGems], killed: killed, reinstalled: reinstalled)
   }
 }
@@ -39,7 +41,9 @@ extension EnvironmentStep {
   }
 
   /// The backend answers 503 to so many uploads; nil: to all.
-  package static func outage(_ count: Int? = nil) -> EnvironmentStep { .fault(.respond, count: count, status: 503) }
+  package static func outage(_ count: Int? = nil) -> EnvironmentStep {
+    .fault(.respond, count: count, status: 503)
+  }
 
   /// No request reaches the backend; the store can be reached.
   package static let offline = fault(.dropBeforeCommit, at: "/v1", count: nil)

@@ -73,7 +73,9 @@ package struct ScenarioFields {
   }
 
   /// Nil where the member is missing.
-  package mutating func wholeIfPresent(_ name: String, in range: ClosedRange<Int>) throws(ScenarioProblem) -> Int? {
+  package mutating func wholeIfPresent(_ name: String, in range: ClosedRange<Int>) throws(ScenarioProblem)
+    -> Int?
+  {
     has(name) ? try whole(name, in: range) : nil
   }
 
@@ -117,7 +119,9 @@ package struct ScenarioFields {
     return items
   }
 
-  package mutating func texts(_ name: String, default missing: [String] = []) throws(ScenarioProblem) -> [String] {
+  package mutating func texts(_ name: String, default missing: [String] = []) throws(ScenarioProblem)
+    -> [String]
+  {
     guard has(name) else { return missing }
     return try list(name) { (value, path) throws(ScenarioProblem) in
       guard let text = value.string else {

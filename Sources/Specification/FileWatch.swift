@@ -107,5 +107,7 @@ package final class FileWatch {
   }
 
   /// Moves the whole log into the file.
-  package func gather() throws(SQLiteError) { try connection.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+  package func gather() throws(SQLiteError) {
+    try connection.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
 }

@@ -1,4 +1,6 @@
+import CommandLineTools
 import Foundation
+import ScenarioFormat
 import Testing
 
 @testable import purchase_simulator

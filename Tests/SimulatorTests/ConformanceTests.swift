@@ -1,4 +1,6 @@
 import BackendConformance
+import CommandLineTools
+import CommandTestSupport
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting

@@ -1,5 +1,7 @@
+import CommandTestSupport
 import Foundation
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import purchase_simulator

@@ -1,6 +1,8 @@
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import purchase_simulator

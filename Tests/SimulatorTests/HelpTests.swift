@@ -1,3 +1,5 @@
+import CommandLineTools
+import CommandTestSupport
 import Foundation
 import Testing
 
@@ -5,7 +7,7 @@ import Testing
 
 /// The help pages, and the answers to wrong usage.
 @Suite struct HelpTests {
-  @Test(arguments: CommandHelp.all.map(\.name))
+  @Test(arguments: CommandHelp<Command>.all.map(\.name))
   func `a command has a page that fits a terminal, as help NAME and as NAME --help`(name: String) throws {
     let page = try CommandResult(of: ["help", name])
     #expect(page.status == 0 && page.errors.isEmpty)
@@ -16,7 +18,7 @@ import Testing
 
   @Test func `the page of all commands names each command and exit code`() throws {
     let page = try CommandResult(of: ["help"])
-    for command in CommandHelp.all { #expect(page.output.contains("  \(command.name) ")) }
+    for command in CommandHelp<Command>.all { #expect(page.output.contains("  \(command.name) ")) }
     for line in page.output.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
     for code in ["0", "1", "64", "65", "66", "70", "74", "75", "130"] {
       #expect(page.output.contains("\n  \(code) "))

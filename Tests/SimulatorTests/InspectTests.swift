@@ -1,7 +1,9 @@
+import CommandTestSupport
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
+import TestSupport
 import Testing
 
 @testable import purchase_simulator

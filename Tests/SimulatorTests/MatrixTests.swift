@@ -1,9 +1,11 @@
+import CommandTestSupport
 import FaultInjection
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import purchase_simulator

@@ -1,6 +1,9 @@
 import BackendConformance
+import CommandLineTools
+import CommandTestSupport
 import Foundation
 import PurchaseSyncTesting
+import ScenarioFormat
 import Testing
 
 @testable import purchase_simulator
@@ -51,7 +54,7 @@ import Testing
     }
     let sample = Process()
     let said = Pipe()
-    sample.executableURL = RunTests.products.appendingPathComponent("readme-sample")
+    sample.executableURL = Program.products.appendingPathComponent("readme-sample")
     sample.arguments = [base]
     sample.standardOutput = said
     try sample.begin()
@@ -67,28 +70,21 @@ import Testing
   @Test func `each shell block has commands that exist`() throws {
     let known = ["swift test --disable-xctest", "swift run readme-sample"]
     for line in try readme().blocks.filter({ $0.language == "sh" }).flatMap(\.lines) {
-      #expect(known.contains(line) || line.contains("purchase-simulator"), "\(line)")
+      #expect(
+        known.contains(line) || line.contains("purchase-simulator") || line.contains("purchase-lab"),
+        "\(line)")
     }
   }
 
   @Test func `each command of the simulator on any page is understood by it`() throws {
-    let folders = [
-      "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting", "BackendConformance",
-    ]
-    var paths = ["README.md"]
-    for folder in folders.map({ "Sources/\($0)/\($0).docc" }) {
-      let names = try FileManager.default.contentsOfDirectory(
-        atPath: MarkdownPage.root.appendingPathComponent(folder).path)
-      paths += names.filter { $0.hasSuffix(".md") }.map { folder + "/" + $0 }
-    }
     var count = 0
-    for path in paths {
-      for command in try MarkdownPage(path).simulatorCommands {
+    for page in try MarkdownPage.all {
+      for command in page.commands(of: .simulator) {
         count += 1
         // A name alone is a mention.
-        if command.count == 1, CommandHelp.named(command[0]) != nil { continue }
+        if command.count == 1, CommandHelp<Command>.named(command[0]) != nil { continue }
         if case .failure(let error) = Command.parse(command) {
-          Issue.record("\(path): \(command.joined(separator: " ")): \(error.message)")
+          Issue.record("\(page.path): \(command.joined(separator: " ")): \(error.message)")
         }
       }
     }
@@ -98,7 +94,7 @@ import Testing
   /// Those that take no time.
   @Test(arguments: ["scenarios", "decode"])
   func `a quick command of the README works`(name: String) throws {
-    let commands = try readme().simulatorCommands.filter { $0.first == name && $0.count > 1 }
+    let commands = try readme().commands(of: .simulator).filter { $0.first == name && $0.count > 1 }
     for command in commands {
       let arguments = command.map {
         $0.hasPrefix("Tests/") ? MarkdownPage.root.appendingPathComponent($0).path : $0
@@ -159,7 +155,7 @@ import Testing
 
         """)
     #expect(page.blocks.map(\.language) == ["sh", ""] && page.blocks.last?.text == "output\n")
-    #expect(page.simulatorCommands == [["run", "--all"], ["decode", "a.json"]])
+    #expect(page.commands(of: .simulator) == [["run", "--all"], ["decode", "a.json"]])
     #expect(page.linkedFiles == ["Sources/A.md"] && page.lineCount == 8)
   }
 }

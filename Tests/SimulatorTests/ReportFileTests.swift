@@ -1,4 +1,7 @@
+import CommandLineTools
+import CommandTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -22,16 +25,6 @@ import Testing
       #expect(!ReportFile.write(to: path) { Data("page".utf8) })
       #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["out.html"])
-    }
-  }
-
-  @Test func `an exploration refuses a bad path before its work`() throws {
-    try TemporaryDirectory.with("Link") { directory in
-      let path = directory + "/out.html"
-      try link(path, to: "nowhere")
-      let result = try CommandResult(of: ["explore", "--seeds", "1000000", "--report", path])
-      #expect(result.status == 70 && result.output.isEmpty)
-      #expect(result.errors.contains("could not be written: it is a link to nothing"), "\(result.errors)")
     }
   }
 

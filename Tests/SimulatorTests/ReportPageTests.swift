@@ -1,4 +1,7 @@
+import CommandLineTools
+import CommandTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import purchase_simulator

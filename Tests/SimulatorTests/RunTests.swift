@@ -1,4 +1,6 @@
+import CommandTestSupport
 import Foundation
+import ScenarioFormat
 import TestSupport
 import Testing
 
@@ -29,19 +31,6 @@ import Testing
 
   /// Scenarios in which the naive app fails, and all others in the long run.
   private static let naive = LongTests.areOn ? quick : ["backend-outage", "crash-after-enqueue"]
-
-  /// The folder of the test bundle and of the executables.
-  static var products: URL {
-    let argument = ProcessInfo.processInfo.arguments.first { $0.hasSuffix(".xctest") }
-    return URL(fileURLWithPath: argument ?? CommandLine.arguments[0]).deletingLastPathComponent()
-  }
-
-  /// The executable that was built with the tests, or the one that `PURCHASE_SYNC_SIMULATOR` names: CI's long run takes
-  /// an optimised one.
-  static var binary: URL {
-    ProcessInfo.processInfo.environment["PURCHASE_SYNC_SIMULATOR"].map { URL(fileURLWithPath: $0) }
-      ?? products.appendingPathComponent("purchase-simulator")
-  }
 
   private func rows(_ output: String) throws -> [Row] {
     try output.split(separator: "\n").map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }

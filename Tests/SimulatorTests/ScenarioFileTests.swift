@@ -1,4 +1,7 @@
+import CommandTestSupport
 import Foundation
+import ScenarioFormat
+import TestSupport
 import Testing
 
 @testable import purchase_simulator

@@ -1,8 +1,11 @@
 import BackendConformance
+import CommandLineTools
+import CommandTestSupport
 import Foundation
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import purchase_simulator
@@ -29,7 +32,7 @@ import Testing
   @Test func `a signal that comes right after the addresses is missed, or ends it uncleanly`() throws {
     let process = Process()
     let output = Pipe()
-    process.executableURL = RunTests.binary
+    process.executableURL = Program.simulator.binary
     process.arguments = ["serve", "--port", "0", "--json"]
     process.standardOutput = output
     try process.begin()

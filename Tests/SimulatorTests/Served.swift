@@ -1,4 +1,6 @@
 import BackendConformance
+import CommandLineTools
+import CommandTestSupport
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
@@ -42,7 +44,7 @@ enum Served {
   static func start(_ options: [String] = []) throws -> (process: Process, base: String) {
     let process = Process()
     let output = Pipe()
-    process.executableURL = RunTests.binary
+    process.executableURL = Program.simulator.binary
     process.arguments = ["serve", "--port", "0"] + options
     process.standardOutput = output
     try process.begin()

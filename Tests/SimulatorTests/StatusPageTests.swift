@@ -1,4 +1,5 @@
 import BackendConformance
+import CommandTestSupport
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting

@@ -1,5 +1,6 @@
 import Exploration
 import Foundation
+import Specification
 import Testing
 
 @testable import purchase_simulator

@@ -1,6 +1,9 @@
+import CommandLineTools
 import Foundation
 import PurchaseQueue
 import PurchaseSyncTesting
+import ScenarioFormat
+import TestSupport
 import Testing
 
 @testable import purchase_simulator

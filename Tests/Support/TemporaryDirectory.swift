@@ -21,4 +21,13 @@ public final class TemporaryDirectory: Sendable {
 
   /// The path of a file in it.
   public func path(_ name: String) -> String { url.appending(path: name).path }
+
+  /// A folder for the time of `body`. Throws if it cannot be removed then.
+  public static func with<Value>(_ name: String, _ body: (String) throws -> Value) throws -> Value {
+    let path = FileManager.default.temporaryDirectory.path + "/\(name)-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let result = Result { try body(path) }
+    try FileManager.default.removeItem(atPath: path)
+    return try result.get()
+  }
 }

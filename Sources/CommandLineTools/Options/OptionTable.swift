@@ -27,8 +27,9 @@ package struct OptionTable<Options> {
   /// Whether `-`, which stands for standard input, is a word.
   package var takesStandardInput = false
 
-  package init(_ rows: [Row], takesStandardInput: Bool = false, word: ((inout Options, String) throws -> Void)? = nil)
-  {
+  package init(
+    _ rows: [Row], takesStandardInput: Bool = false, word: ((inout Options, String) throws -> Void)? = nil
+  ) {
     self.rows = rows
     self.word = word
     self.takesStandardInput = takesStandardInput

@@ -3,7 +3,9 @@ package import Foundation
 /// The file of a report.
 package enum ReportFile {
   /// The command line, quoted for `sh`.
-  package static var commandLine: String { TypedCommand.line(Array(CommandLine.arguments.dropFirst()), of: .current) }
+  package static var commandLine: String {
+    TypedCommand.line(Array(CommandLine.arguments.dropFirst()), of: .current)
+  }
 
   /// Why no report is written there; nil where it can be. A report replaces regular files only.
   package static func refusal(of path: String) -> String? {

@@ -1,9 +1,12 @@
+import CommandTestSupport
 import Exploration
 import Foundation
 import PurchaseSyncTesting
+import ScenarioFormat
+import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// The acts of a run as a scenario that real processes play.
 @Suite struct ExploredScenarioTests {
@@ -281,7 +284,8 @@ import Testing
     throws
   {
     try TemporaryDirectory.with("Scenarios") { directory in
-      let found = try CommandResult(of: ["explore", "--plant", plant.rawValue, "--scenarios", directory])
+      let found = try CommandResult(
+        of: ["explore", "--plant", plant.rawValue, "--scenarios", directory], by: .lab)
       #expect(found.status == 0)
       let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
       #expect(name.wholeMatch(of: /explore-\d+-[a-z]+\.json/) != nil)

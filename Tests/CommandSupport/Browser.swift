@@ -1,20 +1,21 @@
-import Foundation
-
-@testable import purchase_simulator
+import CommandLineTools
+package import Foundation
 
 /// Loads a page in headless Chromium.
-enum Browser {
-  static let path = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+package enum Browser {
+  package static let path = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  struct Page {
-    var dom: String
+  package struct Page {
+    package var dom: String
     /// Errors of scripts and violations of policies.
-    var complaints: [String]
+    package var complaints: [String]
   }
 
   /// The page after its scripts have run for two seconds of virtual time.
-  static func page(_ url: String, width: Int, _ directory: String, flags: [String] = []) throws -> Page {
+  package static func page(_ url: String, width: Int, _ directory: String, flags: [String] = []) throws
+    -> Page
+  {
     let process = Process()
     let output = Pipe()
     let log = directory + "/log"
@@ -39,7 +40,7 @@ enum Browser {
   /// A page in a frame of exactly that width: windows of Chromium have at least 500 pixels.
   ///
   /// Returns the frame's document after its scripts have run; `fragment` is the part after `#`.
-  static func framedPage(
+  package static func framedPage(
     _ html: Data, fragment: String = "", width: Int, _ directory: String
   ) throws -> Page {
     try html.write(to: URL(fileURLWithPath: directory + "/page.html"))

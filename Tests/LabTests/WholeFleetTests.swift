@@ -3,7 +3,7 @@ import Fleet
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// Whole devices against the compact model.
 @Suite struct WholeFleetTests {

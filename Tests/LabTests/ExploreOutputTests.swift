@@ -1,9 +1,11 @@
+import CommandLineTools
+import CommandTestSupport
 import Exploration
 import Foundation
 import PurchaseQueue
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// The output of `explore`, for people and for programs.
 @Suite struct ExploreOutputTests {
@@ -92,7 +94,7 @@ import Testing
   }
 
   @Test func `the output for programs is one document`() throws {
-    let result = try CommandResult(of: ["explore", "--seeds", "3", "--from", "5", "--json"])
+    let result = try CommandResult(of: ["explore", "--seeds", "3", "--from", "5", "--json"], by: .lab)
     #expect(result.status == 0 && result.errors.isEmpty)
     let document = try #require(
       try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
@@ -135,11 +137,22 @@ import Testing
   }
 
   @Test func `a planted bug is printed with its events, or as a document`() throws {
-    let told = try CommandResult(of: ["explore", "--plant", "newestFirst"])
+    let told = try CommandResult(of: ["explore", "--plant", "newestFirst"], by: .lab)
     #expect(told.status == 0)
     #expect(told.output.contains("invariant 5 is broken (first attempts in a lane are first in, first out)"))
     #expect(told.output.hasSuffix("every planted bug was found\n"))
-    let document = try CommandResult(of: ["explore", "--plant", "newestFirst", "--json"])
+    let document = try CommandResult(of: ["explore", "--plant", "newestFirst", "--json"], by: .lab)
     #expect(document.status == 0 && document.output.contains("\"invariant\":5"))
+  }
+
+  @Test func `an exploration refuses a bad path before its work`() throws {
+    try TemporaryDirectory.with("Link") { directory in
+      let path = directory + "/out.html"
+      try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+      let result = try CommandResult(
+        of: ["explore", "--seeds", "1000000", "--report", path], by: .lab)
+      #expect(result.status == 70 && result.output.isEmpty)
+      #expect(result.errors.contains("could not be written: it is a link to nothing"), "\(result.errors)")
+    }
   }
 }

@@ -2,7 +2,7 @@ import Exploration
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// The guided search: what it runs, what it counts, and that one seed gives one search.
 @Suite struct GuidedSearchTests {

@@ -1,10 +1,11 @@
+import CommandTestSupport
 import Exploration
 import Foundation
 import PurchaseSyncTesting
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// The exhaustive search: that it visits every state, that it sees each planted bug, and what it says.
 @Suite struct ExhaustiveTests {
@@ -122,7 +123,7 @@ import Testing
   // MARK: The command
 
   @Test func `the command finds a planted bug and prints the numbered steps to it`() throws {
-    let result = try CommandResult(of: ["explore", "--exhaustive", "--plant", "finishesOnArrival"])
+    let result = try CommandResult(of: ["explore", "--exhaustive", "--plant", "finishesOnArrival"], by: .lab)
     #expect(result.status == 0)
     #expect(result.output.contains("  3. device A: the store lists 1\ninvariant 3: "))
     #expect(result.output.hasSuffix("every planted bug was found\n"))

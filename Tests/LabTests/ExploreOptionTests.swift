@@ -1,8 +1,10 @@
+import CommandLineTools
+import CommandTestSupport
 import Exploration
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// The options of `explore`.
 @Suite struct ExploreOptionTests {
@@ -44,11 +46,12 @@ import Testing
     let commit = "0123456789abcdef0123456789ABCDEF01234567"
     let options = try ExploreOptions.parse(["--from", commit, "--seeds", "5"]).get()
     #expect(options.from == 0x01_2345_6789_abcd_e)
-    let result = try CommandResult(of: ["explore", "--from", commit, "--seeds", "2", "--profile", "calm"])
+    let result = try CommandResult(
+      of: ["explore", "--from", commit, "--seeds", "2", "--profile", "calm"], by: .lab)
     #expect(result.output.hasPrefix("profile calm on memory, 2 seeds from 5124095576030430\n"))
     let replay = FailureScenario.replay(SimulationChoice(), seed: options.from, keep: [], stopAt: 7)
     #expect(
-      replay == "purchase-simulator replay --seed 5124095576030430 --profile swarm --storage memory"
+      replay == "purchase-lab replay --seed 5124095576030430 --profile swarm --storage memory"
         + " --keep none --stop-at 7")
     guard case .success = Command.parse(Array(replay.split(separator: " ").map(String.init).dropFirst()))
     else {
@@ -69,7 +72,7 @@ import Testing
   func `a missing folder is reported before the work begins`(
     arguments: [String], said: String
   ) throws {
-    let result = try CommandResult(of: ["explore", "--seeds", "1000000"] + arguments)
+    let result = try CommandResult(of: ["explore", "--seeds", "1000000"] + arguments, by: .lab)
     #expect(result.status == 70 && result.output.isEmpty)
     #expect(result.errors.contains(said), "\(result.errors)")
   }

@@ -1,8 +1,9 @@
+import CommandTestSupport
 import Foundation
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// `crash-images`, run from the command line.
 @Suite struct CrashImagesTests {
@@ -25,7 +26,7 @@ import Testing
   }
 
   private func run(_ arguments: [String]) throws -> (status: Int32, document: Document) {
-    let result = try CommandResult(of: ["crash-images", "--json"] + arguments)
+    let result = try CommandResult(of: ["crash-images", "--json"] + arguments, by: .lab)
     #expect(result.errors == "")
     return (result.status, try JSONDecoder().decode(Document.self, from: Data(result.output.utf8)))
   }
@@ -65,23 +66,23 @@ import Testing
   /// The last place of a workload, with this fate for each operation that is not durable there. The messages of the
   /// command name the places.
   private func end(of name: String, _ fate: String) throws -> String {
-    let places = try CommandResult(of: ["crash-images", "--replay", "\(name)@0/"]).errors
+    let places = try CommandResult(of: ["crash-images", "--replay", "\(name)@0/"], by: .lab).errors
     let last = try #require(places.firstMatch(of: /it has [0-9]+ to ([0-9]+)/)?.1)
-    let fates = try CommandResult(of: ["crash-images", "--replay", "\(name)@\(last)/"]).errors
+    let fates = try CommandResult(of: ["crash-images", "--replay", "\(name)@\(last)/"], by: .lab).errors
     let pending = fates.firstMatch(of: /the power can take ([0-9]+) operation/).flatMap { Int($0.1) } ?? 0
     return "\(name)@\(last)/" + String(repeating: fate, count: pending)
   }
 
   @Test func `an image is shown by its address, and a lost commit ends with 1`() throws {
-    let kept = try CommandResult(of: ["crash-images", "--replay", try end(of: "enqueue", "+")])
+    let kept = try CommandResult(of: ["crash-images", "--replay", try end(of: "enqueue", "+")], by: .lab)
     #expect(kept.status == 0 && kept.output.contains("after the call has returned"))
     #expect(kept.output.hasSuffix("nothing is wrong\n"))
     let address = try end(of: "wal-normal:enqueue", "-")
     #expect(address.hasSuffix("-"))
-    let lost = try CommandResult(of: ["crash-images", "--replay", address])
+    let lost = try CommandResult(of: ["crash-images", "--replay", address], by: .lab)
     #expect(lost.status == 1 && lost.output.hasSuffix("a commit that had returned is gone\n"))
-    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!full-on1"]).status == 0)
-    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!ioerr2"]).status == 0)
+    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!full-on1"], by: .lab).status == 0)
+    #expect(try CommandResult(of: ["crash-images", "--replay", "settle!ioerr2"], by: .lab).status == 0)
   }
 
   @Test(arguments: [
@@ -98,15 +99,15 @@ import Testing
   func `an unknown image or fault is wrong usage, and the message names the known ones`(
     address: String, said: String
   ) throws {
-    let result = try CommandResult(of: ["crash-images", "--replay", address])
+    let result = try CommandResult(of: ["crash-images", "--replay", address], by: .lab)
     #expect(result.status == 64 && result.output.isEmpty)
     #expect(result.errors.contains(said), "\(result.errors)")
-    #expect(result.errors.hasSuffix("Try 'purchase-simulator help crash-images'.\n"))
+    #expect(result.errors.hasSuffix("Try 'purchase-lab help crash-images'.\n"))
   }
 
   @Test func `an image with other operations than its place has is wrong usage`() throws {
     let address = try end(of: "wal-normal:enqueue", "-") + "+"
-    let result = try CommandResult(of: ["crash-images", "--replay", address])
+    let result = try CommandResult(of: ["crash-images", "--replay", address], by: .lab)
     #expect(result.status == 64 && result.errors.contains("behind the slash each has its fate"))
   }
 
@@ -146,9 +147,10 @@ import Testing
   @Test func `a sample of damaged queues keeps every entry that is not touched and tells every loss`() throws
   {
     let cases = LongTests.count(short: 60, long: 240)
-    let result = try CommandResult(of: [
-      "crash-images", "--damage", "--cases", "\(cases)", "--seed", "3", "--json",
-    ])
+    let result = try CommandResult(
+      of: [
+        "crash-images", "--damage", "--cases", "\(cases)", "--seed", "3", "--json",
+      ], by: .lab)
     #expect(result.errors == "")
     let tally = try JSONDecoder().decode(DamageCommand.Tally.self, from: Data(result.output.utf8))
     #expect(result.status == 0 && tally.failures == [] && tally.failed == 0)
@@ -159,9 +161,10 @@ import Testing
 
   /// The one case of 922,039 that lost an attempt's count: the page number of a commit's frame, 40, became 56.
   @Test func `a page number behind the end of its commit is corrected`() throws {
-    let result = try CommandResult(of: [
-      "crash-images", "--damage", "--case", "killed/log/flip/235036", "--json",
-    ])
+    let result = try CommandResult(
+      of: [
+        "crash-images", "--damage", "--case", "killed/log/flip/235036", "--json",
+      ], by: .lab)
     let tally = try JSONDecoder().decode(DamageCommand.Tally.self, from: Data(result.output.utf8))
     #expect(result.status == 0 && tally.salvaged == 1)
     #expect(tally.untouched == 5 && tally.kept == 5)

@@ -1,15 +1,17 @@
+import CommandLineTools
+import CommandTestSupport
 import Exploration
 import Foundation
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// Invariant 28: a seed gives the same run in another process. If it does not, the first different draw is named.
 @Suite struct DeterminismTests {
   private func check(_ storage: ExploredStorage, hasOwnRandomness: Bool) -> DeterminismCheck {
     let choice = SimulationChoice(storage: storage, hasOwnRandomness: hasOwnRandomness)
-    return DeterminismCheck(choice: choice, program: RunTests.binary.path)
+    return DeterminismCheck(choice: choice, program: Program.lab.binary.path)
   }
 
   @Test(arguments: ExploredStorage.allCases)
@@ -31,7 +33,7 @@ import Testing
   func `two processes run the same runs`(storage: ExploredStorage) throws {
     let count = LongTests.count(short: 2, long: 12)
     let result = try CommandResult(
-      of: ["explore", "--check-determinism", "--seeds", "\(count)", "--storage", storage.rawValue])
+      of: ["explore", "--check-determinism", "--seeds", "\(count)", "--storage", storage.rawValue], by: .lab)
     #expect(result.status == 0 && result.errors.isEmpty)
     #expect(result.output == "\(count) seeds are the same run in two processes: \(count) different runs\n")
   }
@@ -104,6 +106,6 @@ import Testing
     var other = there
     other.hash ^= 1
     #expect(!run.isSameRun(as: other))
-    #expect(throws: DecodingError.self) { try decoded("purchase-simulator: out of memory") }
+    #expect(throws: DecodingError.self) { try decoded("purchase-lab: out of memory") }
   }
 }

@@ -1,10 +1,12 @@
+import CommandLineTools
+import CommandTestSupport
 import Exploration
 import Foundation
 import PurchaseQueue
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// `replay --why`: the explanation of failing runs with planted bugs.
 @Suite struct WhyTests {
@@ -47,7 +49,7 @@ import Testing
   ]
 
   private func explain(_ words: [String]) throws -> Document {
-    let result = try CommandResult(of: words + ["--json"])
+    let result = try CommandResult(of: words + ["--json"], by: .lab)
     #expect(result.status == 1, "\(result.errors)")
     return try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
   }
@@ -77,7 +79,7 @@ import Testing
   }
 
   @Test func `the text names the event, its probabilities and the acts`() throws {
-    let result = try CommandResult(of: Self.captive)
+    let result = try CommandResult(of: Self.captive, by: .lab)
     #expect(result.status == 1)
     for line in [
       "invariant 11 is broken (an entry leaves only by a settling verdict)",
@@ -87,11 +89,11 @@ import Testing
     ] {
       #expect(result.output.contains(line), "\(line)")
     }
-    #expect(try CommandResult(of: Self.captive).output == result.output, "a second time differs")
+    #expect(try CommandResult(of: Self.captive, by: .lab).output == result.output, "a second time differs")
   }
 
   @Test func `a run that does not fail has nothing to explain`() throws {
-    let result = try CommandResult(of: ["replay", "--why", "--seed", "5", "--profile", "calm"])
+    let result = try CommandResult(of: ["replay", "--why", "--seed", "5", "--profile", "calm"], by: .lab)
     #expect(result.status == 0 && result.output == "nothing was broken: there is no failure to explain\n")
   }
 
@@ -110,7 +112,7 @@ import Testing
     (["--why", "--seed", "7", "--keep", "9999"], "there is no act 9999 in seed 7"),
   ])
   func `what does not go together is wrong usage`(words: [String], message: String) throws {
-    let result = try CommandResult(of: ["replay"] + words)
+    let result = try CommandResult(of: ["replay"] + words, by: .lab)
     #expect(result.status == 64 && result.errors.contains(message), "\(result.errors)")
   }
 
@@ -123,7 +125,7 @@ import Testing
       ],
       every: 3))
   func `the guilty event of a planted bug is named`(plant: String) throws {
-    let result = try CommandResult(of: ["replay", "--why", "--plant", plant])
+    let result = try CommandResult(of: ["replay", "--why", "--plant", plant], by: .lab)
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("named within 2 events of the guilty one: 1 of 1"))
   }
@@ -138,7 +140,7 @@ import Testing
       keeping: [1, 14, 15], seed: 7, codes: [.mended, .same]
     ) { (places, trace) throws(QueueError) in try runner.simulation(7, keeping: places, trace: trace) }
     return WhyPage(
-      try #require(explanation), replay: "purchase-simulator replay --seed 7", command: "replay --why",
+      try #require(explanation), replay: "purchase-lab replay --seed 7", command: "replay --why",
       madeAt: Date(timeIntervalSince1970: 1_763_742_600))
   }
 

@@ -1,6 +1,6 @@
 import Exploration
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 extension Explorer {
   /// The machine's simulation, as most tests run it.

@@ -1,29 +1,32 @@
+import CommandTestSupport
 import Exploration
 import Foundation
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// The real engine on a seeded run queue, in child processes: the runtime's hook belongs to the process.
 @Suite struct EngineSimulationTests {
   @Test func `no run of the real engine breaks an invariant`() throws {
-    let result = try CommandResult(of: [
-      "explore", "--engine", "--seeds", "\(LongTests.count(short: 20, long: 240))", "--jobs", "2",
-    ])
+    let result = try CommandResult(
+      of: [
+        "explore", "--engine", "--seeds", "\(LongTests.count(short: 20, long: 240))", "--jobs", "2",
+      ], by: .lab)
     #expect(result.status == 0, "\(result.output.suffix(2_000))\(result.errors)")
     #expect(result.output.contains("no invariant was broken"))
   }
 
   @Test(arguments: [110, 267, 218, 431])
   func `neither a refused token nor an adoption that is to wait makes a delivery late`(seed: Int) throws {
-    let result = try CommandResult(of: ["replay", "--engine", "--seed", "\(seed)"])
+    let result = try CommandResult(of: ["replay", "--engine", "--seed", "\(seed)"], by: .lab)
     #expect(result.status == 0, "\(result.output.suffix(500))\(result.errors)")
   }
 
   @Test func `two processes run the same jobs in the same order, and each seed another order`() throws {
     let count = LongTests.count(short: 8, long: 24)
-    let result = try CommandResult(of: ["explore", "--engine", "--check-determinism", "--seeds", "\(count)"])
+    let result = try CommandResult(
+      of: ["explore", "--engine", "--check-determinism", "--seeds", "\(count)"], by: .lab)
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     #expect(
       result.output.contains("\(count) seeds are the same run in two processes: \(count) different runs"))
@@ -46,7 +49,7 @@ import Testing
       .probesWithoutEnd: ["42"], .listsWithoutEnd: ["42"], .asksForTokens: ["42"],
       .tellsUntilConfirmed: ["42"],
     ]
-    let result = try CommandResult(of: ["explore", "--engine", "--plant", "all", "--seeds", "400"])
+    let result = try CommandResult(of: ["explore", "--engine", "--plant", "all", "--seeds", "400"], by: .lab)
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     for plant in EngineBug.allCases {
       let row = result.output.split(separator: "\n").first { $0.hasPrefix(plant.rawValue) } ?? ""
@@ -56,11 +59,12 @@ import Testing
   }
 
   @Test func `a replay traces every effect of a run, and ends as the exploration did`() throws {
-    let whole = try CommandResult(of: ["replay", "--engine", "--seed", "7"])
+    let whole = try CommandResult(of: ["replay", "--engine", "--seed", "7"], by: .lab)
     #expect(whole.status == 0, "\(whole.output.suffix(500))")
     #expect(whole.output.contains("app: is launched") && whole.output.contains("nothing was broken"))
-    #expect(try CommandResult(of: ["replay", "--engine", "--seed", "7"]).output == whole.output)
-    let broken = try CommandResult(of: ["replay", "--engine", "--seed", "1", "--plant", "streamNeverEnds"])
+    #expect(try CommandResult(of: ["replay", "--engine", "--seed", "7"], by: .lab).output == whole.output)
+    let broken = try CommandResult(
+      of: ["replay", "--engine", "--seed", "1", "--plant", "streamNeverEnds"], by: .lab)
     #expect(broken.status == 1)
     #expect(broken.output.contains("invariant S3 is broken"))
   }
@@ -85,19 +89,21 @@ import Testing
     #expect(!report(sum).isGood && report(sum).lines.contains("seed 9: 14, twice"))
     #expect(
       FailureScenario.replay(options.choice, seed: 9, stopAt: 7)
-        == "purchase-simulator replay --seed 9 --engine --profile swarm --stop-at 7")
+        == "purchase-lab replay --seed 9 --engine --profile swarm --stop-at 7")
   }
 
   @Test func `the options of the machine's simulation work for the engine as well`() throws {
     try TemporaryDirectory.with("Engine") { directory in
       let page = directory + "/out.html"
       let result = try CommandResult(
-        of: ["explore", "--engine", "--profile", "crash", "--seeds", "4", "--json", "--report", page])
+        of: ["explore", "--engine", "--profile", "crash", "--seeds", "4", "--json", "--report", page],
+        by: .lab)
       #expect(result.status == 0, "\(result.output)\(result.errors)")
       #expect(result.output.contains("\"simulation\":\"engine\""))
       #expect(try String(contentsOfFile: page, encoding: .utf8).contains("what happens in a run"))
       let found = try CommandResult(
-        of: ["explore", "--engine", "--plant", "streamNeverEnds", "--scenarios", directory + "/scenarios"])
+        of: ["explore", "--engine", "--plant", "streamNeverEnds", "--scenarios", directory + "/scenarios"],
+        by: .lab)
       #expect(found.status == 0, "\(found.output)\(found.errors)")
       let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/scenarios")
       #expect(names.count == 1 && names[0].hasSuffix("-streamneverends.json"))
@@ -105,10 +111,10 @@ import Testing
   }
 
   @Test func `a failing run of the engine is made small, and its replay breaks the same invariant`() throws {
-    let found = try CommandResult(of: ["explore", "--engine", "--plant", "outcomeToldEarly"])
+    let found = try CommandResult(of: ["explore", "--engine", "--plant", "outcomeToldEarly"], by: .lab)
     #expect(found.status == 0, "\(found.output)\(found.errors)")
     let line = try #require(found.output.split(separator: "\n").first { $0.contains(" replay --seed ") })
-    let replay = try CommandResult(of: line.split(separator: " ").dropFirst().map(String.init))
+    let replay = try CommandResult(of: line.split, by: .lab(separator: " ").dropFirst().map(String.init))
     #expect(replay.status == 1 && replay.output.contains("invariant 23 is broken"), "\(replay.output)")
   }
 
@@ -120,7 +126,7 @@ import Testing
     (["explore", "--engine", "--storage", "memory"], "--engine and --storage do not go together"),
   ])
   func `wrong options are explained`(arguments: [String], told: String) throws {
-    let result = try CommandResult(of: arguments)
+    let result = try CommandResult(of: arguments, by: .lab)
     #expect(result.status == 64)
     #expect(result.errors.contains(told), "\(result.errors)")
   }

@@ -1,8 +1,10 @@
+import CommandTestSupport
 import Exploration
 import Foundation
+import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// Inputs: a run in full, as a file.
 @Suite struct MachineInputTests {
@@ -86,29 +88,30 @@ import Testing
     try TemporaryDirectory.with("Input") { directory in
       let path = directory + "/input.json"
       try InputFile.write(text.replacingOccurrences(of: "KNOBS", with: Self.knobs), to: path)
-      let result = try CommandResult(of: ["replay", "--input", path])
+      let result = try CommandResult(of: ["replay", "--input", path], by: .lab)
       #expect(result.status == 65 && result.errors.contains(said), "\(result.errors)")
     }
-    let missing = try CommandResult(of: ["replay", "--input", "/nowhere.json"])
+    let missing = try CommandResult(of: ["replay", "--input", "/nowhere.json"], by: .lab)
     #expect(missing.status == 66)
   }
 
   @Test func `a failing run is written as a small input that replay repeats`() throws {
     try TemporaryDirectory.with("Failing") { directory in
       let bug = MachineBug.finishBeforeAcknowledgement.rawValue
-      let result = try CommandResult(of: [
-        "explore", "--guided", "--plant", bug, "--seeds", "2", "--failing", directory,
-      ])
+      let result = try CommandResult(
+        of: [
+          "explore", "--guided", "--plant", bug, "--seeds", "2", "--failing", directory,
+        ], by: .lab)
       #expect(result.status == 1, "\(result.errors)")
       let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory).first)
       let path = directory + "/" + name
       #expect(result.output.contains("written to \(path)"))
-      #expect(result.output.contains("purchase-simulator replay --input \(path) --plant \(bug)"))
+      #expect(result.output.contains("purchase-lab replay --input \(path) --plant \(bug)"))
       let input = try InputFile.read(path)
       #expect(input.acts.count <= 12)
-      let again = try CommandResult(of: ["replay", "--input", path, "--plant", bug])
+      let again = try CommandResult(of: ["replay", "--input", path, "--plant", bug], by: .lab)
       #expect(again.status == 1 && again.output.contains("invariant 3 is broken"))
-      let without = try CommandResult(of: ["replay", "--input", path])
+      let without = try CommandResult(of: ["replay", "--input", path], by: .lab)
       #expect(without.status == 0 && without.output.hasSuffix("nothing was broken\n"))
     }
   }
@@ -116,13 +119,13 @@ import Testing
   @Test func `a corpus grows by what a search kept, and not if it is read only`() throws {
     try TemporaryDirectory.with("Corpus") { directory in
       let words = ["explore", "--guided", "--seeds", "6", "--corpus", directory]
-      let reading = try CommandResult(of: words + ["--read-only"])
+      let reading = try CommandResult(of: words + ["--read-only"], by: .lab)
       let before = try InputCorpus(directory).inputs
       #expect(reading.output.contains("corpus of 0 inputs") && before.isEmpty)
-      let first = try CommandResult(of: words)
+      let first = try CommandResult(of: words, by: .lab)
       let count = try InputCorpus(directory).inputs.count
       #expect(count > 2 && first.output.contains("\(count) inputs added to \(directory)"))
-      let second = try CommandResult(of: words)
+      let second = try CommandResult(of: words, by: .lab)
       #expect(second.output.contains("corpus of \(count) inputs"))
     }
   }

@@ -1,9 +1,10 @@
+import CommandTestSupport
 import Exploration
 import PurchaseQueue
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// The machine's simulation in virtual time, and its invariants.
 @Suite struct ExploreTests {
@@ -103,10 +104,11 @@ import Testing
   }
 
   @Test func `a replay traces the run of a seed up to the given event`() throws {
-    let whole = try CommandResult(of: ["replay", "--seed", "5", "--profile", "calm"])
+    let whole = try CommandResult(of: ["replay", "--seed", "5", "--profile", "calm"], by: .lab)
     #expect(whole.status == 0)
     #expect(whole.output.contains("nothing was broken"))
-    let part = try CommandResult(of: ["replay", "--seed", "5", "--profile", "calm", "--stop-at", "20"])
+    let part = try CommandResult(
+      of: ["replay", "--seed", "5", "--profile", "calm", "--stop-at", "20"], by: .lab)
     #expect(part.output.count < whole.output.count)
   }
 
@@ -116,7 +118,7 @@ import Testing
     (["explore", "--seed", "3"], "did you mean '--seeds'"), (["replay", "--keep", "a"], "places of acts"),
   ])
   func `wrong options are explained`(arguments: [String], told: String) throws {
-    let result = try CommandResult(of: arguments)
+    let result = try CommandResult(of: arguments, by: .lab)
     #expect(result.status == 64)
     #expect(result.errors.contains(told))
   }

@@ -1,8 +1,9 @@
+import CommandTestSupport
 import Exploration
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// Runs of both simulations, judged by the specification of the protocol.
 @Suite struct SpecifiedRunTests {
@@ -18,10 +19,11 @@ import Testing
   }
 
   @Test func `each step of the engine's simulation is one that the protocol allows`() throws {
-    let result = try CommandResult(of: [
-      "explore", "--engine", "--specification", "--seeds", "\(LongTests.count(short: 8, long: 200))",
-      "--jobs", "2",
-    ])
+    let result = try CommandResult(
+      of: [
+        "explore", "--engine", "--specification", "--seeds", "\(LongTests.count(short: 8, long: 200))",
+        "--jobs", "2",
+      ], by: .lab)
     #expect(result.status == 0, "\(result.output.suffix(2_000))\(result.errors)")
   }
 
@@ -40,7 +42,7 @@ import Testing
 
   @Test(arguments: ["captivePageIsGranted", "finishesBeforeCommit", "keysByInstallation"])
   func `a planted bug is refused in words`(bug: String) throws {
-    let result = try CommandResult(of: ["explore", "--specification", "--plant", bug])
+    let result = try CommandResult(of: ["explore", "--specification", "--plant", bug], by: .lab)
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     let rules = try #require(MachineBug(rawValue: bug)).rules
     let line = try #require(result.output.split(separator: "\n").first { $0.contains("Refused: ") })
@@ -49,7 +51,7 @@ import Testing
 
   @Test(.enabled(if: LongTests.areOn), arguments: [[], ["--engine"]])
   func `every planted bug of the protocol is refused by a rule that it breaks`(words: [String]) throws {
-    let result = try CommandResult(of: ["explore", "--specification", "--plant", "all"] + words)
+    let result = try CommandResult(of: ["explore", "--specification", "--plant", "all"] + words, by: .lab)
     #expect(result.status == 0, "\(result.output)\(result.errors)")
   }
 }

@@ -1,7 +1,8 @@
 import Bench
+import CommandLineTools
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 @Suite struct BenchOptionTests {
   private func message(_ arguments: [String]) -> String? {
@@ -24,7 +25,7 @@ import Testing
       options.bench = bench.name
       let words = ["bench", bench.name, "--check"] + bench.bars.flatMap { ["--only", String($0)] }
       #expect(Command.parse(words) == .success(.bench(options)))
-      #expect(CommandHelp.named("bench")?.page.contains("\n  \(bench.name) ") == true)
+      #expect(CommandHelp<Command>.named("bench")?.page.contains("\n  \(bench.name) ") == true)
     }
     #expect(Set(Benchmark.names).count == Benchmark.all.count)
   }

@@ -1,8 +1,11 @@
+import CommandLineTools
+import CommandTestSupport
 import Exploration
 import Foundation
+import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// Reports of explorations: one without a failure, and one with a planted bug.
 enum ExploreSample {
@@ -31,7 +34,7 @@ enum ExploreSample {
 
   static func page(_ report: ExploreReport, scenarios: [FailureScenario] = []) -> ExplorePage {
     ExplorePage(
-      report, scenarios: scenarios, command: "purchase-simulator explore --seeds 8 --report out.html",
+      report, scenarios: scenarios, command: "purchase-lab explore --seeds 8 --report out.html",
       madeAt: Date(timeIntervalSince1970: 1_763_742_600))
   }
 }
@@ -87,7 +90,7 @@ enum ExploreSample {
   @Test func `the page is written to the given file`() throws {
     try TemporaryDirectory.with("ExploreReport") { directory in
       let path = directory + "/out.html"
-      let result = try CommandResult(of: ["explore", "--seeds", "4", "--report", path, "--json"])
+      let result = try CommandResult(of: ["explore", "--seeds", "4", "--report", path, "--json"], by: .lab)
       #expect(result.status == 0, "\(result.errors)")
       let html = try String(contentsOfFile: path, encoding: .utf8)
       #expect(html.contains("explore --seeds 4 --report"))
@@ -120,8 +123,8 @@ struct ExploreBrowserTests {
       "99 of 100",
       "a write failed", "vaultRestored", "not here", "hours of faults", "first seed",
       "kinds of fault that a run has", "Checked elsewhere: 12 of disk images",
-      "purchase-simulator explore --seeds 8 --report out.html", "runs broke an invariant",
-      "what happened, shrunk to 1 act", "purchase-simulator replay --seed ",
+      "purchase-lab explore --seeds 8 --report out.html", "runs broke an invariant",
+      "what happened, shrunk to 1 act", "purchase-lab replay --seed ",
     ] {
       #expect(page.dom.contains(text), "\(text)")
     }

@@ -1,7 +1,8 @@
+import CommandTestSupport
 import Exploration
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// `replay` of acts and events that a run does not have.
 @Suite struct ReplayTests {
@@ -14,13 +15,14 @@ import Testing
   {
     let count = acts(of: 5)
     for keep in ["0,\(count)", "9999,0", "-1"] {
-      let result = try CommandResult(of: ["replay", "--keep", keep, "--seed", "5", "--profile", "calm"])
+      let result = try CommandResult(
+        of: ["replay", "--keep", keep, "--seed", "5", "--profile", "calm"], by: .lab)
       #expect(result.status == 64 && result.output.isEmpty)
       let said = "in seed 5 of calm: it has \(count) acts, with the places 0 to \(count - 1)\n"
       #expect(result.errors.contains(said), "\(result.errors)")
     }
     let last = try CommandResult(
-      of: ["replay", "--keep", "0,\(count - 1)", "--seed", "5", "--profile", "calm"])
+      of: ["replay", "--keep", "0,\(count - 1)", "--seed", "5", "--profile", "calm"], by: .lab)
     #expect(last.status == 0)
   }
 
@@ -37,7 +39,7 @@ import Testing
     let run = try Explorer(.calm, .memory, jobs: 1).runner.run(5)
     func told(_ last: Int) throws -> String {
       let result = try CommandResult(
-        of: ["replay", "--seed", "5", "--profile", "calm", "--stop-at", String(last)])
+        of: ["replay", "--seed", "5", "--profile", "calm", "--stop-at", String(last)], by: .lab)
       #expect(result.status == 0)
       return result.output
     }

@@ -1,8 +1,9 @@
+import CommandLineTools
 import Fleet
 import Foundation
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// `fleet` as a command.
 @Suite struct FleetCommandTests {

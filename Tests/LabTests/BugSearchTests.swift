@@ -1,8 +1,9 @@
+import CommandTestSupport
 import Foundation
 import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// `explore --plant`: which runs are searched, and which of them is reported.
 @Suite struct BugSearchTests {
@@ -19,7 +20,7 @@ import Testing
   }
 
   private func find(_ plant: String, _ options: [String] = []) throws -> (status: Int32, row: Document.Row) {
-    let result = try CommandResult(of: ["explore", "--json", "--plant", plant] + options)
+    let result = try CommandResult(of: ["explore", "--json", "--plant", plant] + options, by: .lab)
     let document = try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
     return (result.status, try #require(document.plants.first))
   }

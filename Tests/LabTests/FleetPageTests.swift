@@ -1,8 +1,11 @@
+import CommandLineTools
+import CommandTestSupport
 import Fleet
 import Foundation
+import TestSupport
 import Testing
 
-@testable import purchase_simulator
+@testable import purchase_lab
 
 /// A small fleet with three policies.
 enum FleetSample {
@@ -15,7 +18,7 @@ enum FleetSample {
       return (tally.result(name.rawValue, wallSeconds: 1), tally.curves)
     }
     return FleetPage(
-      options, runs, command: "purchase-simulator fleet --report out.html",
+      options, runs, command: "purchase-lab fleet --report out.html",
       madeAt: Date(timeIntervalSince1970: 1_763_742_600))
   }
 }
