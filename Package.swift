@@ -180,7 +180,8 @@ let package = Package(
     test(
       "SimulatorTests",
       [
-        "purchase-simulator", "CommandLineTools", "ScenarioFormat", "Specification", "BackendConformance",
+        "purchase-simulator", "CommandLineTools", "ScenarioFormat", "ProcessFaults", "Specification",
+        "BackendConformance",
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
         "TestSupport", "CommandTestSupport",
       ]),

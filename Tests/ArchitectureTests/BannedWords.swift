@@ -31,10 +31,13 @@ struct BannedWords: Sendable {
       // the server's pages, and C has no arrays that know their length.
       path.hasPrefix("Sources/") && path != "Sources/PurchaseSync/Apple/SecurityItems.swift"
         && path != "Sources/PurchaseSyncTesting/Server/ServerPages.swift"
-        && !["PurchaseSQLite", "LoopbackHTTP", "VirtualTime", "FaultInjection", "Exploration", "Bench"]
-          .contains {
-            path.hasPrefix("Sources/\($0)/")
-          }
+        && ![
+          "PurchaseSQLite", "LoopbackHTTP", "VirtualTime", "FaultInjection", "Exploration", "Bench",
+          "CommandLineTools",
+        ]
+        .contains {
+          path.hasPrefix("Sources/\($0)/")
+        }
     })
 
   static let impurity = BannedWords(

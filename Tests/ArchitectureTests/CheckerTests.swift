@@ -24,6 +24,11 @@ import Testing
     ("Tests/PurchaseQueueTests/A.swift", "import Exploration", "Exploration"),
     ("Tests/FaultInjectionTests/A.swift", "@testable import Exploration", "Exploration"),
     ("Simulator/Commands/A.swift", "import ArgumentParser", "ArgumentParser"),
+    ("Simulator/Run/A.swift", "import Exploration", "Exploration"),
+    ("Simulator/Run/A.swift", "import FaultInjection", "FaultInjection"),
+    ("Sources/CommandLineTools/A.swift", "import PurchaseSyncTesting", "PurchaseSyncTesting"),
+    ("Sources/Specification/A.swift", "import Exploration", "Exploration"),
+    ("Tests/SimulatorTests/A.swift", "import Bench", "Bench"),
     ("Tests/PurchaseSyncTests/A.swift", "@testable import XCTest", "XCTest"),
     ("Tests/Embedding/Sources/parcel-notes/A.swift", "import PurchaseSync", "PurchaseSync"),
     ("Tests/Examples/CoinShop/Sources/CoinShop/A.swift", "import VirtualTime", "VirtualTime"),
@@ -54,7 +59,7 @@ import Testing
     #expect(ModuleRules.findings(in: file).count == count)
   }
 
-  @Test(arguments: ["Simulator/Explore/", "Tests/ExplorationTests/", "Tests/SimulatorTests/"])
+  @Test(arguments: ["Lab/Explore/", "Tests/ExplorationTests/", "Tests/LabTests/"])
   func `The simulations are imported by the listed targets`(folder: String) {
     #expect(ModuleRules.findings(in: SourceText(path: folder + "A.swift", "import Exploration")).isEmpty)
   }
@@ -86,6 +91,15 @@ import Testing
         Manifest.Target(name: "b-tool", folder: "Simulator", dependencies: ["A"]),
         Manifest.Target(name: "ATests", folder: "Tests/ATests", dependencies: ["A", "b-tool"]),
       ])
+  }
+
+  @Test func `What is compiled for a target, and the targets of the lab, are read`() {
+    let manifest = Manifest(
+      "let lab: [Target] = [\n  .target(name: \"L\", dependencies: [\"A\"]),\n]\n" + Self.manifest)
+    #expect(manifest.lab == ["L"])
+    #expect(manifest.parts(of: "L") == ["A", "CA"])
+    #expect(manifest.parts(of: "b-tool") == ["A", "CA"])
+    #expect(Manifest(Self.manifest).lab == [])
   }
 
   @Test func `An undeclared import and an unused dependency are found`() {
@@ -153,7 +167,7 @@ import Testing
 
   @Test func `A missing and an additional name at the top are found`() {
     let found = Layout.findings(topLevel: [
-      "Package.swift", "Sources", "Tests", "Simulator", "LICENSE", ".ci", "notes.txt",
+      "Package.swift", "Sources", "Tests", "Simulator", "Lab", "LICENSE", ".ci", "notes.txt",
     ])
     #expect(found.map(\.path) == ["README.md", "notes.txt"])
     #expect(Layout.findings(topLevel: Layout.required.union([".gitignore"])).isEmpty)

@@ -8,13 +8,23 @@ struct Manifest: Sendable {
     var dependencies: Set<String>
   }
 
-  var targets: [Target] = []
+  var targets: [Target]
+  /// The names of those in the list `lab`, which the manifest adds on demand.
+  var lab: Set<String>
 
   /// Understands `.target(name: "X", dependencies: ["Y"], …)`, its siblings, and `test("X", ["Y"])`.
   init(_ text: String) {
     // The names are in literals, so only comments are removed.
     let lines = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
     let code = lines.joined(separator: "\n")
+    targets = Self.targets(in: code)
+    let list = code.firstRange(of: "let lab: [Target] = [").map { code[$0.upperBound...] }
+    let end = list?.firstRange(of: "\n]")?.lowerBound ?? code.endIndex
+    lab = Set(Self.targets(in: String(list?[..<end] ?? "")).map(\.name))
+  }
+
+  private static func targets(in code: String) -> [Target] {
+    var targets: [Target] = []
     for (call, folder) in [
       (".target(", "Sources/"), (".executableTarget(", "Sources/"), (".systemLibrary(", "Sources/"),
       (".testTarget(", "Tests/"), ("test(", "Tests/"),
@@ -27,6 +37,20 @@ struct Manifest: Sendable {
         targets.append(Target(name: name, folder: path ?? folder + name, dependencies: list))
       }
     }
+    return targets
+  }
+
+  /// What is compiled for a target: what it depends on, directly or not.
+  func parts(of name: String) -> Set<String> {
+    var parts: Set<String> = []
+    var next = [name]
+    while let name = next.popLast() {
+      for part in targets.first(where: { $0.name == name })?.dependencies ?? []
+      where parts.insert(part).inserted {
+        next.append(part)
+      }
+    }
+    return parts
   }
 
   /// The argument texts of each call, up to the parenthesis that closes it.

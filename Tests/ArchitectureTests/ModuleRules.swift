@@ -8,6 +8,10 @@ struct ModuleRules: Sendable {
 
   private static let storage: Set = ["PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts"]
   private static let system: Set = ["Dispatch", "Glibc", "Darwin"]
+  private static let commands = storage.union([
+    "PurchaseSync", "PurchaseSyncTesting", "CommandLineTools", "ScenarioFormat", "ProcessFaults",
+    "Specification",
+  ])
 
   /// The rules by folder. A folder that is not here fails the test.
   static let table: [String: ModuleRules] = [
@@ -33,11 +37,20 @@ struct ModuleRules: Sendable {
       project: storage.union(["PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP"]),
       toolchain: ["Foundation"]),
     "Sources/FaultInjection": ModuleRules(
-      // Not PurchaseSync: tests of the queue use this module and must not compile the engine.
+      // Not PurchaseSync: tests of the queue use these modules and must not compile the engine.
       project: ["PurchaseSQLite", "PurchaseQueue", "CPurchaseSQLite"], toolchain: system.union(["Foundation"])
     ),
+    "Sources/ProcessFaults": ModuleRules(project: ["PurchaseSQLite", "PurchaseQueue"], toolchain: system),
+    "Sources/Specification": ModuleRules(
+      project: ["PurchaseSQLite", "PurchaseQueue", "PurchaseSync"], toolchain: []),
+    "Sources/CommandLineTools": ModuleRules(
+      project: ["PurchaseSQLite", "PurchaseSync", "CPurchaseSQLite", "CReportPages"],
+      toolchain: system.union(["Foundation"])),
+    "Sources/ScenarioFormat": ModuleRules(
+      project: ["CommandLineTools", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting"],
+      toolchain: ["Foundation"]),
     "Sources/Exploration": ModuleRules(
-      project: storage.union(["PurchaseSync", "FaultInjection", "Fleet", "VirtualTime"]),
+      project: storage.union(["PurchaseSync", "FaultInjection", "Specification", "Fleet", "VirtualTime"]),
       toolchain: system.union(["Foundation"])),
     "Sources/Fleet": ModuleRules(
       project: ["PurchaseSync", "PurchaseQueue"], toolchain: system),
@@ -47,11 +60,28 @@ struct ModuleRules: Sendable {
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Simulator": ModuleRules(
-      project: storage.union([
-        "PurchaseSync", "PurchaseSyncTesting", "BackendConformance", "FaultInjection", "Exploration", "Fleet",
-        "Bench", "CPurchaseSQLite", "CReportPages",
-      ]),
+      project: commands.union(["BackendConformance"]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
+    "Lab": ModuleRules(
+      project: commands.union(["FaultInjection", "Exploration", "Fleet", "Bench"]),
+      toolchain: system.union(["Foundation"])),
+  ]
+
+  /// The targets that only `PURCHASE_SYNC_LAB=1` adds to the package.
+  static let lab: Set = [
+    "Exploration", "Fleet", "Bench", "purchase-lab", "ExplorationTests", "FleetTests", "LabTests",
+  ]
+
+  /// What is compiled for each program.
+  static let programs: [String: Set<String>] = [
+    "purchase-simulator": parts.union(["BackendConformance"]),
+    "purchase-lab": parts.union(["FaultInjection", "Exploration", "Fleet", "Bench"]),
+  ]
+
+  private static let parts: Set = [
+    "CPurchaseSQLite", "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "LoopbackHTTP",
+    "VirtualTime", "CTestingPages", "PurchaseSyncTesting", "CReportPages", "CommandLineTools",
+    "ScenarioFormat", "ProcessFaults", "Specification",
   ]
 
   /// Folders of code that decides and performs nothing.
@@ -61,20 +91,21 @@ struct ModuleRules: Sendable {
   static let machine = ModuleRules(
     project: ["PurchaseQueue", "AppStoreReceipts"], toolchain: ["FoundationEssentials", "Foundation"])
 
-  /// A test may import each module that the manifest declares for its target, except the simulations.
+  /// A test may import each module that the manifest declares for its target, except those of the lab.
   static let tests = ModuleRules(
-    project: storage.union([
-      "PurchaseSync", "PurchaseSyncTesting", "BackendConformance", "LoopbackHTTP", "FaultInjection", "Bench",
-      "CPurchaseSQLite", "purchase_simulator", "TestSupport", "VirtualTime",
+    project: commands.union([
+      "BackendConformance", "LoopbackHTTP", "FaultInjection", "CPurchaseSQLite", "purchase_simulator",
+      "TestSupport", "CommandTestSupport", "VirtualTime",
     ]),
     toolchain: system.union(["Testing", "Foundation", "FoundationEssentials", "FoundationNetworking"]))
 
-  /// Test targets that may import the simulations as well.
-  static let explorers = ["Tests/ExplorationTests/", "Tests/FleetTests/", "Tests/SimulatorTests/"]
+  /// The test targets of the lab.
+  static let explorers = ["Tests/ExplorationTests/", "Tests/FleetTests/", "Tests/LabTests/"]
 
   /// The rules of those test targets.
   static let exploringTests = ModuleRules(
-    project: tests.project.union(["Exploration", "Fleet"]), toolchain: tests.toolchain)
+    project: tests.project.union(["Exploration", "Fleet", "Bench", "purchase_lab"]),
+    toolchain: tests.toolchain)
 
   /// The package that embeds this one sees only the product.
   static let embedding = ModuleRules(project: ["PurchaseQueue"], toolchain: ["Foundation"])
@@ -104,7 +135,7 @@ struct ModuleRules: Sendable {
     return targetFolder(of: path).flatMap { table[$0] }
   }
 
-  /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that is part of no target.
+  /// "Sources/X", "Tests/X", "Simulator" or "Lab"; nil for a file that is part of no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
     let others = [
@@ -113,7 +144,7 @@ struct ModuleRules: Sendable {
     ]
     if others.contains(where: path.hasPrefix) { return nil }
     switch components.first {
-    case "Simulator": return "Simulator"
+    case "Simulator", "Lab": return components.first.map(String.init)
     case "Sources" where components.count > 2, "Tests" where components.count > 2:
       return components.prefix(2).joined(separator: "/")
     default: return nil

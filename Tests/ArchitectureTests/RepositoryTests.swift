@@ -20,6 +20,17 @@ import Testing
       manifest.findings(folders: Set(Repository.paths.compactMap { ModuleRules.targetFolder(of: $0) })))
   }
 
+  @Test func `Each program compiles what its table says, and nothing else needs the lab`() throws {
+    let manifest = Manifest(try #require(Repository.read("Package.swift")))
+    #expect(manifest.lab == ModuleRules.lab)
+    for (program, parts) in ModuleRules.programs {
+      #expect(manifest.parts(of: program) == parts, "\(program)")
+    }
+    for target in manifest.targets where !manifest.lab.contains(target.name) {
+      #expect(target.dependencies.isDisjoint(with: manifest.lab), "\(target.name)")
+    }
+  }
+
   @Test func `The package depends on no other`() throws {
     #expect(
       Repository.manifests == [

@@ -1,3 +1,4 @@
+import CommandLineTools
 import CommandTestSupport
 import Exploration
 import Foundation
@@ -114,7 +115,8 @@ import Testing
     let found = try CommandResult(of: ["explore", "--engine", "--plant", "outcomeToldEarly"], by: .lab)
     #expect(found.status == 0, "\(found.output)\(found.errors)")
     let line = try #require(found.output.split(separator: "\n").first { $0.contains(" replay --seed ") })
-    let replay = try CommandResult(of: line.split, by: .lab(separator: " ").dropFirst().map(String.init))
+    let replay = try CommandResult(
+      of: line.split(separator: " ").dropFirst().map(String.init), by: .lab)
     #expect(replay.status == 1 && replay.output.contains("invariant 23 is broken"), "\(replay.output)")
   }
 

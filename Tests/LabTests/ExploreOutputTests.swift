@@ -3,6 +3,7 @@ import CommandTestSupport
 import Exploration
 import Foundation
 import PurchaseQueue
+import TestSupport
 import Testing
 
 @testable import purchase_lab

@@ -1,3 +1,4 @@
+import CommandLineTools
 import CommandTestSupport
 import Exploration
 import PurchaseQueue

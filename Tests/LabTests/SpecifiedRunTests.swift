@@ -1,5 +1,7 @@
+import CommandLineTools
 import CommandTestSupport
 import Exploration
+import Specification
 import TestSupport
 import Testing
 

@@ -102,10 +102,10 @@ class Copy:
     def swift(self, *arguments):
         return subprocess.run(
             ["swift", "build", *arguments], cwd=self.tree, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT)
+            stderr=subprocess.STDOUT, env=os.environ | {"PURCHASE_SYNC_LAB": "1"})
 
     def build(self, say):
-        """Drops what does not compile, module by module, and builds the tests and the simulator."""
+        """Drops what does not compile, module by module, and builds the tests and the lab."""
         self.write()
         for module in ("PurchaseQueue", "PurchaseSync"):
             for turn in range(12):
@@ -119,8 +119,8 @@ class Copy:
                 self.write()
             else:
                 raise SystemExit(f"{module} does not build after 12 rounds")
-        simulator = ["-c", "release", "--product", "purchase-simulator"]
-        for arguments in (["--product", "purchase-syncPackageTests"], simulator):
+        lab = ["-c", "release", "--product", "purchase-lab"]
+        for arguments in (["--product", "purchase-syncPackageTests"], lab):
             built = self.swift(*arguments)
             if built.returncode:
                 raise SystemExit(f"swift build {' '.join(arguments)} fails:\n{built.stdout[-4000:]}")
@@ -145,7 +145,7 @@ class Copy:
         """Copies what was built, so that the next build does not change it under a run."""
         self.programs = self.folder / f"programs-{os.getpid()}"
         self.programs.mkdir(exist_ok=True)
-        for built in ("debug/purchase-syncPackageTests.xctest", "release/purchase-simulator"):
+        for built in ("debug/purchase-syncPackageTests.xctest", "release/purchase-lab"):
             if (self.tree / ".build" / built).exists():
                 shutil.copy2(self.tree / ".build" / built, self.programs)
 
@@ -157,8 +157,8 @@ class Copy:
         return self.programs / "purchase-syncPackageTests.xctest"
 
     @property
-    def simulator(self):
-        return self.programs / "purchase-simulator"
+    def lab(self):
+        return self.programs / "purchase-lab"
 
     def kept(self):
         return [mutant for mutant in self.mutated.all if mutant.key not in self.dropped]

@@ -112,7 +112,7 @@ class Reach:
             for suite in self.suites(module) if "tests" in stages else []:
                 self.reach(suite, self.tests(suite), self.mark(module, suite))
             if "runs" in stages:
-                explore = [str(self.copy.simulator), "explore", "--jobs", "1", *runs[0]]
+                explore = [str(self.copy.lab), "explore", "--jobs", "1", *runs[0]]
                 self.reach(f"runs {module}", explore, "")
 
     def suites(self, module):
@@ -232,7 +232,7 @@ class Judge:
         if mutant.number not in self.reach.sets(f"runs {mutant.module}"):
             return {"result": "unreached"}
         for runs in RUNS[mutant.module][:1 if self.is_brief else None]:
-            command = [str(self.copy.simulator), "explore", "--jobs", "1", "--failures", "1", *runs]
+            command = [str(self.copy.lab), "explore", "--jobs", "1", "--failures", "1", *runs]
             ended, why = Process(command, self.copy.tree, self.environment(mutant), 120, 60).run(False)
             if ended != "passed":
                 return {"result": "killed" if ended == "failed" else "time", "by": " ".join(runs), "why": why}

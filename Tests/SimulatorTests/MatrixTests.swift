@@ -1,6 +1,6 @@
 import CommandTestSupport
-import FaultInjection
 import Foundation
+import ProcessFaults
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync

@@ -1,3 +1,5 @@
+import CommandLineTools
+
 @testable import purchase_simulator
 
 /// Reports like those of the commands, small and large.
