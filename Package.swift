@@ -42,8 +42,8 @@ let lab: [Target] = [
     name: "purchase-lab",
     dependencies: [
       "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
-      "ProcessFaults", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
-      "AppStoreReceipts",
+      "ProcessFaults", "Specification", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
+      "PurchaseSQLite", "AppStoreReceipts",
     ],
     path: "Lab",
     exclude: ["explore.html", "fleet.html", "why.html"].map { "Report/\($0)" },  // CReportPages embeds them.
@@ -51,7 +51,7 @@ let lab: [Target] = [
   .testTarget(
     name: "ExplorationTests",
     dependencies: [
-      "Exploration", "VirtualTime", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
+      "Exploration", "Specification", "VirtualTime", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
       "AppStoreReceipts",
     ],
     exclude: ["Inputs"],  // Read where they lie, by #filePath.
@@ -60,9 +60,8 @@ let lab: [Target] = [
   test(
     "LabTests",
     [
-      "purchase-lab", "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
-      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
-      "TestSupport", "CommandTestSupport",
+      "purchase-lab", "Exploration", "Specification", "Fleet", "Bench", "CommandLineTools", "ScenarioFormat",
+      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "TestSupport", "CommandTestSupport",
     ]),
 ]
 let hasLab = Context.environment["PURCHASE_SYNC_LAB"] == "1"

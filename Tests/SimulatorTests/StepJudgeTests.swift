@@ -1,4 +1,3 @@
-import Exploration
 import Foundation
 import Specification
 import Testing
