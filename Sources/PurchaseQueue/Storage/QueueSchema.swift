@@ -1,6 +1,10 @@
 import PurchaseSQLite
 
 /// The tables of the queue's file. `FileFormat.md` explains them.
+///
+/// Each fact has one home. A payload is apart from its entry because several may share its bytes, and a tombstone because it
+/// outlives its entry. A reservation is for an entry that is not there yet, and perhaps never will be. The totals alone
+/// repeat what the rows say: counting them would cost each enqueue a reading of the table.
 enum QueueSchema {
   /// "PrQ1": distinguishes a queue from other SQLite files.
   static let applicationID: UInt32 = 0x5072_5131

@@ -102,13 +102,11 @@ extension SyncEngine {
 
   private func isolate(_ report: CheckReport) {
     guard !report.isClean, !isShutDown else { return }
-    do throws(SyncError) {
+    reporting { () throws(SyncError) in
       try withFile { (file) throws(QueueError) in try file.queue.isolate(report) }
       guard !report.pages.isEmpty else { return }
       closeFile()
       try withFile { _ in }
-    } catch {
-      self.report(error)
     }
   }
 }

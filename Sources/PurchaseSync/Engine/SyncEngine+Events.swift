@@ -44,29 +44,34 @@ extension SyncEngine {
 
   func report(_ error: SyncError) { emit(.failed(error)) }
 
+  /// Work for which no caller waits: an error is only reported.
+  func reporting(_ work: () throws(SyncError) -> Void) {
+    do throws(SyncError) {
+      try work()
+    } catch {
+      report(error)
+    }
+  }
+
   func closeStream(_ number: Int) { events.close(number) }
 
   /// A reader has read most of its events. It gets the outcomes that were dropped, as many as it has capacity for.
   func announceDropped(to number: Int) {
     // When the file is open again, all outcomes are announced.
     guard !isShutDown, open.isOpen else { return }
-    do throws(SyncError) {
+    reporting { () throws(SyncError) in
       for outcome in events.unpublished(try unconfirmedOutcomes(), to: number) {
         emit(SyncEvent(publishing: outcome))
       }
-    } catch {
-      report(error)
     }
   }
 
   /// Publishes outcomes that the app does not know: another process of this installation brought them, or another
   /// account is signed in.
   func announceOutcomes() {
-    do throws(SyncError) {
+    reporting { () throws(SyncError) in
       let unpublished = events.unpublished(try unconfirmedOutcomes())
       for outcome in unpublished.prefix(EventStreams.capacity) { emit(SyncEvent(publishing: outcome)) }
-    } catch {
-      report(error)
     }
   }
 

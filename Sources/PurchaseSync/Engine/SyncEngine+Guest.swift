@@ -53,13 +53,11 @@ extension SyncEngine {
   /// Takes what a guest's sheet has returned. An approval of the same product is no longer waited for.
   func receive(_ transaction: StoreTransaction, ofGuest order: PurchaseOrder) throws(SyncError) {
     try receive(transaction)
-    do throws(SyncError) {
+    // The payment is stored. A screen shows the earlier one for a week at most.
+    reporting { () throws(SyncError) in
       try withFile { (file) throws(QueueError) in
         try file.changeGuestApprovals { $0.end(product: order.productID) }
       }
-    } catch {
-      // The payment is stored. A screen shows the earlier one for a week at most.
-      report(error)
     }
   }
 

@@ -41,11 +41,7 @@ extension SyncEngine {
     ended(.wake)
     guard isAwake else { return }
     for reason in decisions.wakes.due(at: uptime) {
-      do throws(SyncError) {
-        try wakeNow(reason)
-      } catch {
-        report(error)
-      }
+      reporting { () throws(SyncError) in try wakeNow(reason) }
     }
     wakeLater()
     changes.send()

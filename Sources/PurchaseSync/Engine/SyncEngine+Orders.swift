@@ -144,12 +144,7 @@ extension SyncEngine {
     } catch {
       return report(failed(error))
     }
-    guard !isShutDown else { return }
-    do throws(SyncError) {
-      perform(try step { (machine, now) throws(QueueError) in machine.capacityFreed(now: now) })
-    } catch {
-      report(error)
-    }
+    if !isShutDown { takeFreedCapacity() }
   }
 
   /// Frees the capacity of unanswered requests before the file is closed. Their callers get an error and do not pay.
@@ -181,13 +176,15 @@ extension SyncEngine {
 
   /// A reservation has ended: its capacity is for transactions that the store keeps.
   private func freed() {
-    do throws(SyncError) {
-      perform(try step { (machine, now) throws(QueueError) in machine.capacityFreed(now: now) })
-    } catch {
-      // The order is done. What the store keeps is asked for again later.
-      report(error)
-    }
+    takeFreedCapacity()
     sendNotices()
+  }
+
+  /// The order is done. After an error, what the store keeps is asked for again later.
+  private func takeFreedCapacity() {
+    reporting { () throws(SyncError) in
+      perform(try step { (machine, now) throws(QueueError) in machine.capacityFreed(now: now) })
+    }
   }
 
   /// Takes the store's answer to the payment of an order: a transaction (``receive(_:for:)-(StoreTransaction,_)``), a

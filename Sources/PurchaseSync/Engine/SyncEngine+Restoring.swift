@@ -111,13 +111,11 @@ extension SyncEngine {
   /// Keeps across a restart that a restored receipt is not taken over completely.
   private func note(isRestoring: Bool) {
     let text = isRestoring ? "yes" : "no"
-    do throws(SyncError) {
+    reporting { () throws(SyncError) in
       try withFile { (file) throws(QueueError) in
         let known = try file.queue.fact(Self.fact) ?? "no"
         if known != text { try file.queue.setFact(Self.fact, text) }
       }
-    } catch {
-      report(error)
     }
   }
 

@@ -17,7 +17,7 @@ extension OrderJournal {
   func request(
     _ wish: OrderWish, proposing key: String, waiting: Set<String>, now: Timestamp
   ) throws(QueueError) -> String {
-    let unanswered = try wrap { () throws(SQLiteError) in
+    let unanswered = try file.read { () throws(SQLiteError) in
       try file.connection.prepare(
         """
         SELECT \(OrderRow.columns.joined(separator: ", ")) FROM orders
@@ -35,7 +35,7 @@ extension OrderJournal {
     ]
     while fields.count < OrderRow.columns.count - 1 { fields.append(.null) }
     let values = OrderRow.withChecksum(fields)
-    try wrap { () throws(SQLiteError) in
+    try file.read { () throws(SQLiteError) in
       try file.connection.prepare(
         "INSERT INTO orders VALUES(\(values.map { _ in "?" }.joined(separator: ",")))"
       ).run(values)
@@ -45,7 +45,7 @@ extension OrderJournal {
 
   /// Whether the number is the name of a request.
   func isRequest(_ number: String) throws(QueueError) -> Bool {
-    try wrap { () throws(SQLiteError) in
+    try file.read { () throws(SQLiteError) in
       try file.connection.prepare("SELECT 1 FROM orders WHERE number=? AND state='\(Self.requested)'").first([
         .text(number)
       ]) { $0.integer(0) }
@@ -54,7 +54,7 @@ extension OrderJournal {
 
   /// Ends a request: answered, or refused for good. Returns false if it has already ended.
   func endRequest(_ key: String) throws(QueueError) -> Bool {
-    try wrap { () throws(SQLiteError) in
+    try file.read { () throws(SQLiteError) in
       try file.connection.prepare("DELETE FROM orders WHERE number=? AND state='\(Self.requested)'").run([
         .text(Self.name(key))
       ])
@@ -72,7 +72,7 @@ extension OrderJournal {
     let isUnpaid = "bound_to IS NULL AND state<>'\(Self.requested)'"
     let newestUnpaid =
       "(SELECT number FROM orders WHERE \(isUnpaid) ORDER BY created_at DESC, number DESC LIMIT -1 OFFSET ?)"
-    return try wrap { () throws(SQLiteError) in
+    return try file.read { () throws(SQLiteError) in
       let unpaid = try file.connection.prepare(
         """
         DELETE FROM orders WHERE \(isUnpaid) AND number IN \(newestUnpaid)

@@ -91,7 +91,7 @@ struct OrderJournal {
   }
 
   private func rows(where condition: String, _ values: [SQLValue] = []) throws(QueueError) -> [OrderRow] {
-    try wrap { () throws(SQLiteError) in
+    try file.read { () throws(SQLiteError) in
       try file.connection.prepare(Self.select + condition).all(values) { OrderRow($0) }
     }.compactMap { $0 }
   }
@@ -100,11 +100,11 @@ struct OrderJournal {
 
   /// Writes a row that is new, or that was read in the same transaction.
   func write(_ row: OrderRow) throws(QueueError) {
-    try wrap { () throws(SQLiteError) in
-      // `bind` has looked: another row with this transaction is a damaged one, which counts as absent.
-      if let key = row.boundTo { try dropDamaged.run([.text(key.rawValue), .text(row.order.number)]) }
-      try insert.run(row.values)
+    // `bind` has looked: another row with this transaction is a damaged one, which counts as absent.
+    if let key = row.boundTo {
+      try file.run(dropDamaged, [.text(key.rawValue), .text(row.order.number)])
     }
+    try file.run(insert, row.values)
   }
 
   /// Changes an order by a transition. Returns it as it is now; nil if there is none of that number.
@@ -159,10 +159,6 @@ struct OrderJournal {
         .integer(expiry.milliseconds), .integer(now.milliseconds),
       ])
     return rows.first { !excluding.contains($0.order.number) }
-  }
-
-  func wrap<R>(_ body: () throws(SQLiteError) -> R) throws(QueueError) -> R {
-    try file.read(body)
   }
 }
 
