@@ -123,7 +123,7 @@ import Testing
         "rejectedIsSettled", "pendingFinishForgotten", "backendForgetsTransactions", "timerForEver",
         "horizonForgotten",
       ],
-      every: 3))
+      every: 4))
   func `the guilty event of a planted bug is named`(plant: String) throws {
     let result = try CommandResult(of: ["replay", "--why", "--plant", plant], by: .lab)
     #expect(result.status == 0, "\(result.output)")

@@ -16,13 +16,18 @@ struct LargeNumber: Sendable, Equatable {
 
   /// The lowest bytes, so many, the highest first.
   func bigEndian(length: Int) -> [UInt8] {
-    (0..<length).reversed().map { index in
-      words.indices.contains(index / 8)
-        ? UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(index % 8 * 8)) : 0
+    (0..<length).reversed().map { index -> UInt8 in
+      guard index / 8 < words.count else { return 0 }
+      // In steps: as one expression it takes seconds to type-check.
+      let shift = index % 8 * 8
+      return UInt8(truncatingIfNeeded: words[index / 8] >> shift)
     }
   }
 
-  func bit(_ index: Int) -> Bool { words[index / 64] >> UInt64(index % 64) & 1 == 1 }
+  func bit(_ index: Int) -> Bool {
+    let word = words[index / 64] >> (index % 64)
+    return word & 1 == 1
+  }
 
   /// As many words as both have.
   func multiplied(by other: LargeNumber) -> LargeNumber {
