@@ -35,7 +35,7 @@ let lab: [Target] = [
     name: "Bench",
     dependencies: [
       "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
-      "PurchaseSyncTesting", "Fleet", "CPurchaseSQLite",
+      "PurchaseSyncTesting", "MemoryModels", "Fleet", "CPurchaseSQLite",
     ],
     swiftSettings: settings),
   .executableTarget(
@@ -43,7 +43,7 @@ let lab: [Target] = [
     dependencies: [
       "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
       "ProcessFaults", "Specification", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
-      "PurchaseSQLite", "AppStoreReceipts",
+      "PurchaseSQLite", "AppStoreReceipts", "MemoryModels",
     ],
     path: "Lab",
     exclude: ["explore.html", "fleet.html", "why.html"].map { "Report/\($0)" },  // CReportPages embeds them.
@@ -61,7 +61,8 @@ let lab: [Target] = [
     "LabTests",
     [
       "purchase-lab", "Exploration", "Specification", "Fleet", "Bench", "CommandLineTools", "ScenarioFormat",
-      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "TestSupport", "CommandTestSupport",
+      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "MemoryModels", "TestSupport",
+      "CommandTestSupport",
     ]),
 ]
 let hasLab = Context.environment["PURCHASE_SYNC_LAB"] == "1"
@@ -92,6 +93,7 @@ let package = Package(
       // The App Store asks each library for it. Copied, not embedded: Xcode looks for the file.
       resources: [.copy("PrivacyInfo.xcprivacy")],
       swiftSettings: settings),
+    .target(name: "MemoryModels", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),
     .target(name: "LoopbackHTTP", swiftSettings: settings),
     .target(name: "VirtualTime", dependencies: ["PurchaseSQLite"], swiftSettings: settings),
     .target(name: "CTestingPages"),
@@ -159,7 +161,7 @@ let package = Package(
       "PurchaseSyncTests",
       [
         "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "PurchaseSyncTesting",
-        "LoopbackHTTP", "TestSupport",
+        "MemoryModels", "LoopbackHTTP", "TestSupport",
       ]),
     test(
       "PurchaseSyncTestingTests",

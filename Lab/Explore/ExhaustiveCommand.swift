@@ -1,6 +1,7 @@
 import CommandLineTools
 import Exploration
 import Foundation
+import MemoryModels
 import PurchaseSyncTesting
 
 /// `explore --exhaustive`: every state of a small world, and with `--plant` the shortest way to each planted bug.

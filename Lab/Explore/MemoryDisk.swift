@@ -1,4 +1,5 @@
 import Exploration
+import MemoryModels
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting

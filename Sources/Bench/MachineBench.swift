@@ -1,3 +1,4 @@
+import MemoryModels
 import PurchaseSync
 import PurchaseSyncTesting
 

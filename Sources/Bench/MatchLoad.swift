@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import Foundation
+import MemoryModels
 import PurchaseQueue
 import PurchaseSync
 import PurchaseSyncTesting

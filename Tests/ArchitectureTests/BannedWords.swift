@@ -7,7 +7,7 @@ struct BannedWords: Sendable {
 
   private static let products = [
     "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting",
-    "BackendConformance", "LoopbackHTTP", "VirtualTime",
+    "BackendConformance", "LoopbackHTTP", "VirtualTime", "MemoryModels",
   ]
 
   private static func isInProducts(_ path: String) -> Bool {

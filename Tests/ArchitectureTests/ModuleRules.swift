@@ -28,6 +28,8 @@ struct ModuleRules: Sendable {
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "StoreKit", "Security",
         "Network", "Observation", "os", "CryptoKit",
       ]),
+    "Sources/MemoryModels": ModuleRules(
+      project: ["PurchaseSync", "PurchaseQueue"], toolchain: ["Foundation"]),
     "Sources/LoopbackHTTP": ModuleRules(project: [], toolchain: system.union(["Foundation"])),
     "Sources/VirtualTime": ModuleRules(project: ["PurchaseSQLite"], toolchain: system),
     "Sources/PurchaseSyncTesting": ModuleRules(
@@ -56,14 +58,14 @@ struct ModuleRules: Sendable {
       project: ["PurchaseSync", "PurchaseQueue"], toolchain: system),
     "Sources/Bench": ModuleRules(
       project: storage.union([
-        "PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP", "Fleet", "CPurchaseSQLite",
+        "PurchaseSync", "PurchaseSyncTesting", "MemoryModels", "LoopbackHTTP", "Fleet", "CPurchaseSQLite",
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Simulator": ModuleRules(
       project: commands.union(["BackendConformance"]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Lab": ModuleRules(
-      project: commands.union(["FaultInjection", "Exploration", "Fleet", "Bench"]),
+      project: commands.union(["FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench"]),
       toolchain: system.union(["Foundation"])),
   ]
 
@@ -75,7 +77,7 @@ struct ModuleRules: Sendable {
   /// What is compiled for each program.
   static let programs: [String: Set<String>] = [
     "purchase-simulator": parts.union(["BackendConformance"]),
-    "purchase-lab": parts.union(["FaultInjection", "Exploration", "Fleet", "Bench"]),
+    "purchase-lab": parts.union(["FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench"]),
   ]
 
   private static let parts: Set = [
@@ -94,7 +96,8 @@ struct ModuleRules: Sendable {
   /// A test may import each module that the manifest declares for its target, except those of the lab.
   static let tests = ModuleRules(
     project: commands.union([
-      "BackendConformance", "LoopbackHTTP", "FaultInjection", "CPurchaseSQLite", "purchase_simulator",
+      "BackendConformance", "LoopbackHTTP", "FaultInjection", "MemoryModels", "CPurchaseSQLite",
+      "purchase_simulator",
       "TestSupport", "CommandTestSupport", "VirtualTime",
     ]),
     toolchain: system.union(["Testing", "Foundation", "FoundationEssentials", "FoundationNetworking"]))

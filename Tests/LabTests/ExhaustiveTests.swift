@@ -2,6 +2,7 @@ import CommandLineTools
 import CommandTestSupport
 import Exploration
 import Foundation
+import MemoryModels
 import PurchaseSyncTesting
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import MemoryModels
 import PurchaseQueue
 import PurchaseSyncTesting
 import Testing

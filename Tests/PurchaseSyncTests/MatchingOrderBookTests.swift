@@ -1,9 +1,10 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSyncTesting
 import Testing
 
+@testable import MemoryModels
 @testable import PurchaseSync
-@testable import PurchaseSyncTesting
 
 @Suite struct MatchingOrderBookTests {
   @Test(arguments: 0..<4 as Range<UInt64>)

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import MemoryModels
 import PurchaseQueue
 import PurchaseSyncTesting
 import Testing

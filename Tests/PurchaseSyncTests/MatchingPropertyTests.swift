@@ -1,4 +1,5 @@
 import Foundation
+import MemoryModels
 import PurchaseQueue
 import PurchaseSyncTesting
 import TestSupport

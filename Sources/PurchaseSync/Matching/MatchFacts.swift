@@ -67,7 +67,7 @@ package struct OrderQuery: Sendable, Hashable {
   package var limit: Int
 }
 
-/// A source of the facts that matching needs. The journal answers by queries; the testing kit's `OrderBook`
+/// A source of the facts that matching needs. The journal answers by queries; `OrderBook` of MemoryModels
 /// answers from memory.
 package protocol MatchSource {
   /// The orders with an account token, in any state: those without a transaction first, then the latest first.
