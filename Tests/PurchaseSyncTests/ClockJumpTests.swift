@@ -128,6 +128,29 @@ import Testing
     #expect(asleep.state.pace.asked?.began == hourLater)
   }
 
+  @Test func `what a newcomer was asked after a jump stays when one that slept notices the jump`() throws {
+    let storage = MemoryStorage()
+    var (asleep, newcomer) = (RetryLedger(), RetryLedger())
+    try asleep.load(from: storage)
+    let back = midday.adding(milliseconds: -inMinutes(120))
+    try newcomer.load(from: storage)
+    try newcomer.boundWaits(in: storage, now: back, policy: policy)
+    var delays = Delays(policy, seed: 1)
+    newcomer.paused(milliseconds: inMinutes(60), now: back, &delays)
+    var spent = newcomer.state
+    let isSpent = spent.budget.spend(.retry, now: back, policy: policy)
+    #expect(isSpent)
+    try newcomer.spend(spent, in: storage, now: back)
+    let asked = storage.retryState().pace.asked
+    let jump = ClockJump(
+      from: midday.adding(milliseconds: inMinutes(3)), to: back.adding(milliseconds: inMinutes(3)))
+    asleep.follow(jump)
+    try asleep.moveWaits(jump, in: storage, policy: policy)
+    #expect(asleep.state.pace.asked == asked)
+    #expect(storage.retryState().pace.asked == asked)
+    #expect(storage.retryState().budget == spent.budget)
+  }
+
   // MARK: The whole machine
 
   enum Waiting: CaseIterable, Sendable { case lane, entry, adoption, finish }

@@ -44,6 +44,7 @@ import Testing
     _ = try run.claim("alice")
     let taken = run.now
     let actions = try run.adoptionEnded("alice", .taken)
+    #expect(run.machine.retryState.pace.succeededAt == nil, "it says nothing of uploads that fail")
     if actions.sent.isEmpty { _ = run.letPass(45_000) }
     #expect(run.isSending(.device))
     #expect(run.now.milliseconds(since: taken) <= 2_000)

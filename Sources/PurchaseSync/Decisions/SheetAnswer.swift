@@ -9,7 +9,8 @@ import PurchaseQueue
 ///   answer ───┤ it gave nothing any more when the order was made
 ///             ├──────────────────────────────────────────────▶ over      (the order's own is still to come, if any)
 ///             │ otherwise
-///             └──────────────────────────────────────────────▶ payment   (it is bound to the order)
+///             └──────────────────────────────────────────────▶ payment   (it is bound to the order; if it cannot be,
+///                                                                         it counts as earlier)
 /// ```
 struct SheetAnswer {
   enum Kind: Hashable { case payment, earlier, over }

@@ -139,7 +139,7 @@ extension SyncEngine {
     guard let row = pending, let state = row.notice else { return true }
     let account = row.order.account
     guard case .token(let token) = await credential(of: account) else { return true }
-    guard isAwake, !Task.isCancelled else { return false }
+    guard isAwake, !Task.isCancelled, try !isPaused() else { return false }
     let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(number) }
     guard let notice = OrderNotice(state, of: number, made) else {
       try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number) }

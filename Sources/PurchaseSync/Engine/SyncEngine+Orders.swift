@@ -210,7 +210,10 @@ extension SyncEngine {
       try file.answer(transaction, for: order, isTakenBefore: isTakenBefore)
     }
     try receive(transaction, storeAccount: nil, paying: answer == .payment ? number : nil)
-    guard answer == .earlier else { return }
+    // What cannot be bound is the payment of an order that is not known here, and the store has charged nothing else.
+    var isEarlier = answer == .earlier
+    if answer == .payment { isEarlier = try !isPaid(number) }
+    guard isEarlier else { return }
     let outcomes = try withFile { (file) throws(QueueError) in
       try file.close(number, as: transaction.key)
       try file.ask(about: transaction, for: number, now: configuration.now())

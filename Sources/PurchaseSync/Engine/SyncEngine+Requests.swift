@@ -200,6 +200,13 @@ extension SyncEngine {
     }
   }
 
+  /// While the credentials were fetched, another request may have been answered with a Retry-After.
+  func isPaused() throws(SyncError) -> Bool {
+    try step { (machine, now) throws(QueueError) in try machine.isPaused(now: now) }
+  }
+
+  private static let paused = "the backend asked for a pause"
+
   private func adoptionEnd(for account: String) async -> AdoptionEnd {
     let credential = await credential(of: account)
     guard case .token(let token) = credential else {
@@ -210,6 +217,7 @@ extension SyncEngine {
       guard let known = try withFile({ (file) throws(QueueError) in try identity(in: file) }) else {
         return .failed(.unprepared(reason: Self.namelessDevice))
       }
+      if try isPaused() { return .failed(.unprepared(reason: Self.paused)) }
       device = known
     } catch {
       return .failed(.retry(reason: "the device has no name", retryAfterMilliseconds: nil))

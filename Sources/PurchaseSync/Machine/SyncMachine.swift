@@ -162,7 +162,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     let answer = UploadAnswer(to: request.entries, reply.verdicts, presented: account)
     advance(to: now)
     var actions = retry.refresh(from: storage)
-    let freesOthers = answered(by: lane, now: now)
+    let freesOthers = backendWorked(for: lane, now: now)
     if let pause = reply.pauseMilliseconds { retry.paused(milliseconds: pause, now: now, &delays) }
     var backoff = LaneBackoff()
     // Each claim adds a finish and an outcome, and the next upload may follow.
@@ -193,10 +193,10 @@ package struct SyncMachine<Storage: SyncStorage> {
     return actions
   }
 
-  /// The backend did what a request asked for, one of this lane or of none. True if lanes that wait can go on.
-  private mutating func answered(by lane: Lane? = nil, now: Timestamp) -> Bool {
+  /// The backend did what a request asked for: an upload of this lane, or an adoption. True if lanes that wait can go on.
+  private mutating func backendWorked(for lane: Lane? = nil, now: Timestamp) -> Bool {
     if retry.state.pace.isFailing { lanes.reached(excluding: lane, now: now, &delays) }
-    return retry.succeeded(now: now, policy: policy)
+    return retry.succeeded(isUpload: lane != nil, now: now, policy: policy)
   }
 
   /// No verdicts came. No failure is final. Its effect is committed before the next request.
@@ -253,13 +253,22 @@ package struct SyncMachine<Storage: SyncStorage> {
     var actions = retry.refresh(from: storage)
     switch end {
     case .taken:
-      let freesLanes = answered(now: now)
-      if try adoptions.taken(by: account, in: storage) { actions += sendAdoptions(now: now) }
+      let goesOn = try adoptions.taken(by: account, in: storage)
+      let freesLanes = backendWorked(now: now)
+      if goesOn { actions += sendAdoptions(now: now) }
       return freesLanes ? actions + sendAll(now: now) : actions
     case .failed(let failure):
       let goesOn = try adoptions.failed(account, failure, storage, &retry, &actions, now: now, &delays)
       return goesOn ? actions + sendAdoptions(now: now) : actions
     }
+  }
+
+  /// A request without entries is prepared. Whether the backend has asked for a pause since it was decided, this process or
+  /// another one of this installation.
+  package mutating func isPaused(now: Timestamp) throws(QueueError) -> Bool {
+    advance(to: now)
+    try retry.read(from: storage)
+    return retry.state.pace.asked.map { $0.opensAt(now: now) > now } ?? false
   }
 
   mutating func sendAdoptions(now: Timestamp) -> [SyncAction] {

@@ -74,6 +74,7 @@ extension OrderRow {
   mutating func bind(_ key: EntryKey) {
     guard boundTo == nil else { return }
     boundTo = key
+    if existing?.key == key { existing = nil }
     if order.state != .delivered, order.state != .refunded { order.state = .paid }
   }
 

@@ -64,11 +64,15 @@ package struct BackendPace: Hashable, Sendable, Codable {
     if isPaced { pacedAt = now }
   }
 
-  /// Verdicts came. A Retry-After that another request brought in between stays.
+  /// The backend did what a request asked for. A Retry-After that another request brought in between stays.
   ///
-  /// `isAwaited`: lanes wait for the budget. They go on by the pace, as after an outage: one after another would wait until
-  /// a request comes back.
-  package mutating func succeeded(isAwaited: Bool = false, now: Timestamp, policy: RetryPolicy) {
+  /// - Parameters:
+  ///   - isUpload: Whether verdicts came. An adoption that was taken says nothing about entries that fail.
+  ///   - isAwaited: Whether lanes wait for the budget. They go on by the pace, as after an outage: one after another would
+  ///     wait until a request comes back.
+  package mutating func succeeded(
+    isUpload: Bool = true, isAwaited: Bool = false, now: Timestamp, policy: RetryPolicy
+  ) {
     if isFailing || isAwaited && pacedSendsLeft == 0 {
       isFailing = false
       pacedSendsLeft = max(policy.pacedSends, 0)
@@ -77,7 +81,7 @@ package struct BackendPace: Hashable, Sendable, Codable {
       pacedSendsLeft -= 1
     }
     if pacedSendsLeft == 0 { pacedAt = nil }
-    succeededAt = now
+    if isUpload { succeededAt = now }
   }
 
   /// The backend did not answer with a reply of its protocol.
@@ -120,9 +124,9 @@ package struct BackendPace: Hashable, Sendable, Codable {
     if let unwell { unwellAt = max(unwell, other.unwellAt ?? unwell) }
   }
 
-  /// The clock went back.
-  mutating func follow(_ jump: ClockJump) {
-    asked.follow(jump)
+  /// The clock went back. `isShared` as in `RetryState`.
+  mutating func follow(_ jump: ClockJump, isShared: Bool = false) {
+    asked.follow(jump, isShared: isShared)
     pacedAt = pacedAt?.adding(milliseconds: -jump.distance)
     succeededAt = succeededAt?.adding(milliseconds: -jump.distance)
     unwellAt = unwellAt?.adding(milliseconds: -jump.distance)

@@ -39,6 +39,9 @@ package struct RetryBudget: Hashable, Sendable, Codable {
   /// The clock may have gone back.
   package mutating func clamp(now: Timestamp, policy: RetryPolicy) { fullAt = bounded(now, policy) }
 
+  /// Whether it can only be of a clock that has gone back since.
+  func isAhead(of now: Timestamp, policy: RetryPolicy) -> Bool { fullAt > bounded(now, policy) }
+
   /// When `spend` will return true, if nothing else is spent: `now`, or later, by at most the time in which one request
   /// comes back.
   package func nextAllowed(_ purpose: Purpose, now: Timestamp, policy: RetryPolicy) -> Timestamp {

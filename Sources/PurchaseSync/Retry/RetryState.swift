@@ -31,16 +31,17 @@ package struct RetryState: Hashable, Sendable, Codable {
     self.pace = pace
   }
 
-  /// Verdicts came.
-  package mutating func succeeded(now: Timestamp, policy: RetryPolicy) {
+  /// Verdicts came, or an adoption was taken.
+  package mutating func succeeded(isUpload: Bool = true, now: Timestamp, policy: RetryPolicy) {
     let isSpent = budget.nextAllowed(.retry, now: now, policy: policy) > now
-    pace.succeeded(isAwaited: isSpent, now: now, policy: policy)
+    pace.succeeded(isUpload: isUpload, isAwaited: isSpent, now: now, policy: policy)
   }
 
-  /// The clock went back: what is left of a wait, and of the budget, stays as it was.
-  mutating func follow(_ jump: ClockJump) {
-    budget.follow(jump)
-    pace.follow(jump)
+  /// The clock went back: what is left of a wait, and of the budget, stays as it was. `isShared`: another process may have
+  /// stored it since. Then only what cannot be of the new time moves.
+  mutating func follow(_ jump: ClockJump, isShared: Bool, policy: RetryPolicy) {
+    if !isShared || budget.isAhead(of: jump.to, policy: policy) { budget.follow(jump) }
+    pace.follow(jump, isShared: isShared)
   }
 
   /// Decides about one request of a lane. After a failure, of this lane or of the last upload of all, and if a wake brought

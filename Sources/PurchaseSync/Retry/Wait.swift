@@ -49,8 +49,8 @@ package struct Wait: Hashable, Sendable, Codable {
   package mutating func clockIsAt(_ now: Timestamp) { began = min(began, now) }
 
   /// The clock went back: what is left of the wait stays as long as it was. `isShared`: another process of this
-  /// installation may have started since, and have begun it again. Then a wait that the backend asked for moves only if it
-  /// cannot have.
+  /// installation may have stored it since. Then a wait that the backend asked for, and that could have begun at the new
+  /// time, stays.
   mutating func follow(_ jump: ClockJump, isShared: Bool = false) {
     if isShared, began <= jump.to, let askedEnds, askedEnds > jump.to { return }
     began = began.adding(milliseconds: -jump.distance)
@@ -91,8 +91,8 @@ extension Wait {
 
 extension Wait? {
   /// The clock went back. A wait that was over stays over.
-  mutating func follow(_ jump: ClockJump) {
-    self?.follow(jump)
+  mutating func follow(_ jump: ClockJump, isShared: Bool = false) {
+    self?.follow(jump, isShared: isShared)
     if let wait = self, wait.isOver(by: jump.to) { self = nil }
   }
 }

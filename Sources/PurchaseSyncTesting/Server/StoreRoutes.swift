@@ -94,7 +94,8 @@ extension MockState {
   }
 
   func account(of request: HTTPRequest) throws -> String? {
-    let account = request.query["storeAccount"].flatMap { $0.isEmpty ? nil : $0 }
+    let stated = request.query["storeAccount"] ?? ""
+    let account = stated.isEmpty ? nil : stated
     let device = request.query["device"]
     guard account != nil || device != nil else {
       throw HTTPProblem.malformed("the query has neither storeAccount nor device")

@@ -163,10 +163,12 @@ struct RetryLedger: Hashable {
     }
   }
 
-  /// Verdicts came. True if lanes that wait can go on: an outage is over, or nothing of the budget was left.
-  @discardableResult mutating func succeeded(now: Timestamp, policy: RetryPolicy) -> Bool {
+  /// The backend did what a request asked for. True if lanes that wait can go on: an outage is over, or nothing of the budget was left.
+  @discardableResult mutating func succeeded(
+    isUpload: Bool = true, now: Timestamp, policy: RetryPolicy
+  ) -> Bool {
     let (wasFailing, wasRecovering) = (state.pace.isFailing, state.pace.isRecovering)
-    state.succeeded(now: now, policy: policy)
+    state.succeeded(isUpload: isUpload, now: now, policy: policy)
     return wasFailing || !wasRecovering && state.pace.isRecovering
   }
 
@@ -203,7 +205,8 @@ struct RetryLedger: Hashable {
     let isToMove = left >= MachineClock.leastJump
     let isOfOneClock = restarts == stored.restarts
     var shown = stored
-    if isToMove, isOfOneClock { shown.follow(rest) }
+    // Another process may have stored it after the jump.
+    if isToMove, isOfOneClock { shown.follow(rest, isShared: stored != committed, policy: policy) }
     take(shown, of: stored)
     movedBack = state.movedBack
     guard isToMove else { return }
