@@ -94,16 +94,15 @@ extension MockState {
   }
 
   func account(of request: HTTPRequest) throws -> String? {
-    let stated = request.query["storeAccount"] ?? ""
-    let account = stated.isEmpty ? nil : stated
-    let device = request.query["device"]
-    guard account != nil || device != nil else {
-      throw HTTPProblem.malformed("the query has neither storeAccount nor device")
-    }
     for name in ["storeAccount", "device", "launch"] {
       try IDLimits.check(request.query[name], IDLimits.name, name)
     }
-    return self.account(account, device: device)
+    let stated = request.query["storeAccount"] ?? ""
+    let device = request.query["device"]
+    if stated.isEmpty, device == nil {
+      throw HTTPProblem.malformed("the query has neither storeAccount nor device")
+    }
+    return account(stated.isEmpty ? nil : stated, device: device)
   }
 }
 
