@@ -94,8 +94,8 @@ extension MockState {
   }
 
   func account(of request: HTTPRequest) throws -> String? {
-    for name in ["storeAccount", "device", "launch"] {
-      try IDLimits.check(request.query[name], IDLimits.name, name)
+    for (name, value) in request.query where ["storeAccount", "device", "launch"].contains(name) {
+      try IDLimits.check(value, IDLimits.name, name)
     }
     let stated = request.query["storeAccount"] ?? ""
     let device = request.query["device"]
