@@ -45,7 +45,6 @@ let lab: [Target] = [
       "ProcessFaults", "Specification", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
       "PurchaseSQLite", "AppStoreReceipts", "MemoryModels",
     ],
-    path: "Lab",
     exclude: ["explore.html", "fleet.html", "why.html"].map { "Report/\($0)" },  // CReportPages embeds them.
     swiftSettings: settings),
   .testTarget(

@@ -8,15 +8,15 @@ static const unsigned char report[] = {
 };
 
 static const unsigned char explore[] = {
-#embed "../../Lab/Report/explore.html"
+#embed "../purchase-lab/Report/explore.html"
 };
 
 static const unsigned char why[] = {
-#embed "../../Lab/Report/why.html"
+#embed "../purchase-lab/Report/why.html"
 };
 
 static const unsigned char fleet[] = {
-#embed "../../Lab/Report/fleet.html"
+#embed "../purchase-lab/Report/fleet.html"
 };
 
 static const unsigned char style[] = {

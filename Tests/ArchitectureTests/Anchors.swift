@@ -91,7 +91,7 @@ struct Anchors: Sendable {
         guard let word = piece.split(separator: " ").first, !word.contains("*"), !word.contains("…") else {
           return false
         }
-        let isPath = ["Sources/", "Tests/", "Simulator/", "Lab/"].contains { word.hasPrefix($0) }
+        let isPath = ["Sources/", "Tests/", "Simulator/"].contains { word.hasPrefix($0) }
         return isPath && !paths.contains(String(word.last == "/" ? word.dropLast() : word))
       }.map { Finding(path: path, line: offset + 1, message: "\($0) does not exist") }
     }

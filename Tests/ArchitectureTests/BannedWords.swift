@@ -33,7 +33,7 @@ struct BannedWords: Sendable {
         && path != "Sources/PurchaseSyncTesting/Server/ServerPages.swift"
         && ![
           "PurchaseSQLite", "LoopbackHTTP", "VirtualTime", "FaultInjection", "Exploration", "Bench",
-          "CommandLineTools",
+          "CommandLineTools", "purchase-lab",
         ]
         .contains {
           path.hasPrefix("Sources/\($0)/")

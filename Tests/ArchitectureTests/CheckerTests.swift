@@ -59,7 +59,7 @@ import Testing
     #expect(ModuleRules.findings(in: file).count == count)
   }
 
-  @Test(arguments: ["Lab/Explore/", "Tests/ExplorationTests/", "Tests/LabTests/"])
+  @Test(arguments: ["Sources/purchase-lab/Explore/", "Tests/ExplorationTests/", "Tests/LabTests/"])
   func `The simulations are imported by the listed targets`(folder: String) {
     #expect(ModuleRules.findings(in: SourceText(path: folder + "A.swift", "import Exploration")).isEmpty)
   }
@@ -167,7 +167,7 @@ import Testing
 
   @Test func `A missing and an additional name at the top are found`() {
     let found = Layout.findings(topLevel: [
-      "Package.swift", "Sources", "Tests", "Simulator", "Lab", "LICENSE", ".ci", "notes.txt",
+      "Package.swift", "Sources", "Tests", "Simulator", "LICENSE", ".ci", "notes.txt",
     ])
     #expect(found.map(\.path) == ["README.md", "notes.txt"])
     #expect(Layout.findings(topLevel: Layout.required.union([".gitignore"])).isEmpty)

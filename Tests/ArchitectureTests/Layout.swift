@@ -1,7 +1,7 @@
 /// The files and folders at the top of the repository.
 enum Layout {
   static let required: Set<String> = [
-    "Package.swift", "Sources", "Tests", "Simulator", "Lab", "README.md", "LICENSE",
+    "Package.swift", "Sources", "Tests", "Simulator", "README.md", "LICENSE",
   ]
 
   /// Names that are missing, and names that are neither in the list nor dotfiles.

@@ -64,7 +64,7 @@ struct ModuleRules: Sendable {
     "Simulator": ModuleRules(
       project: commands.union(["BackendConformance"]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
-    "Lab": ModuleRules(
+    "Sources/purchase-lab": ModuleRules(
       project: commands.union(["FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench"]),
       toolchain: system.union(["Foundation"])),
   ]
@@ -138,7 +138,7 @@ struct ModuleRules: Sendable {
     return targetFolder(of: path).flatMap { table[$0] }
   }
 
-  /// "Sources/X", "Tests/X", "Simulator" or "Lab"; nil for a file that is part of no target.
+  /// "Sources/X", "Tests/X" or "Simulator"; nil for a file that is part of no target.
   static func targetFolder(of path: String) -> String? {
     let components = path.split(separator: "/")
     let others = [
@@ -147,7 +147,7 @@ struct ModuleRules: Sendable {
     ]
     if others.contains(where: path.hasPrefix) { return nil }
     switch components.first {
-    case "Simulator", "Lab": return components.first.map(String.init)
+    case "Simulator": return components.first.map(String.init)
     case "Sources" where components.count > 2, "Tests" where components.count > 2:
       return components.prefix(2).joined(separator: "/")
     default: return nil

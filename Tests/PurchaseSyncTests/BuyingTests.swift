@@ -54,31 +54,6 @@ import Testing
     }
   }
 
-  @Test func `a sheet that returns the payment of an order that is not known here ends its own order`()
-    async throws
-  {
-    try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 10_000)) { shop in
-      shop.server.withStore { $0.faults.repeatsTransactions = true }
-      let engine = try await shop.open()
-      let mine = try await engine.begin(product: "gems", account: "alice")
-      // Her tablet makes an order, and pays; the store delivers that to the phone, too.
-      let tablet = try await shop.open(try shop.configuration("tablet"))
-      let theirs = try await tablet.begin(product: "gems", account: "alice")
-      await tablet.shutdown()
-      let paid = try await shop.pay(theirs)
-      try await engine.receive(paid)
-      #expect(try await shop.pay(mine).key == paid.key)
-      try await engine.receive(paid, for: mine)
-      shop.server.setFaults(.none)
-      try await engine.wake(.foreground)
-      let outcome = try await shop.confirm(engine, mine)
-      #expect(outcome.isAlreadyOwned && outcome.key == paid.key)
-      #expect(try await shop.order(mine.number, engine)?.state == .alreadyOwned)
-      #expect(try shop.server.snapshot().credits.count == 1)
-      await engine.shutdown()
-    }
-  }
-
   @Test func `the outcome of an owned product is reported again until it is confirmed`() async throws {
     try await BuyingFixture.with { shop in
       let engine = try await shop.open()

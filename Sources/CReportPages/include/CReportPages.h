@@ -9,13 +9,13 @@ struct ReportPart {
 /// Simulator/Report/report.html
 struct ReportPart report_html(void);
 
-/// Lab/Report/explore.html
+/// Sources/purchase-lab/Report/explore.html
 struct ReportPart explore_html(void);
 
-/// Lab/Report/why.html
+/// Sources/purchase-lab/Report/why.html
 struct ReportPart why_html(void);
 
-/// Lab/Report/fleet.html
+/// Sources/purchase-lab/Report/fleet.html
 struct ReportPart fleet_html(void);
 
 /// Simulator/Report/page.css

@@ -76,8 +76,7 @@ struct SheetAnswer {
     guard transaction.accountToken == order.accountToken else { return false }
     if order.accountToken.isGuest { return true }
     let paid = transaction.purchasedAt.adding(milliseconds: MatchWindow().toleranceMilliseconds)
-    return transaction.productID == order.productID && transaction.quantity == order.quantity
-      && paid >= order.createdAt && !isOver(transaction, for: order)
+    return transaction.agrees(with: order) && paid >= order.createdAt && !isOver(transaction, for: order)
   }
 
   /// When the order's plan begins, if the store has answered its payment with another plan of the group that runs until
@@ -88,5 +87,12 @@ struct SheetAnswer {
       transaction.subscriptionGroupID != nil, !isOver(transaction, for: order)
     else { return nil }
     return transaction.expiresAt
+  }
+}
+
+extension StoreTransaction {
+  /// Whether it is for what the order is for.
+  func agrees(with order: PurchaseOrder) -> Bool {
+    productID == order.productID && quantity == order.quantity
   }
 }

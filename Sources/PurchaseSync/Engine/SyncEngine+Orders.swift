@@ -210,9 +210,10 @@ extension SyncEngine {
       try file.answer(transaction, for: order, isTakenBefore: isTakenBefore)
     }
     try receive(transaction, storeAccount: nil, paying: answer == .payment ? number : nil)
-    // What cannot be bound is the payment of an order that is not known here, and the store has charged nothing else.
     var isEarlier = answer == .earlier
-    if answer == .payment { isEarlier = try !isPaid(number) }
+    // What cannot be bound is the payment of an order that is not known here, and the store has charged nothing else. A
+    // payment for something else leaves the order open.
+    if answer == .payment, transaction.agrees(with: order) { isEarlier = try !isPaid(number) }
     guard isEarlier else { return }
     let outcomes = try withFile { (file) throws(QueueError) in
       try file.close(number, as: transaction.key)
