@@ -248,8 +248,8 @@ extension SyncEngine {
     if isNew { decisions.sheets.arrived(key) }
   }
 
-  /// The orders of the journal, by the time they were made. Old ones are removed: those without a payment after 60 days,
-  /// and all but the newest 200 of them.
+  /// The orders of the journal, by the time they were made. Old ones without a payment are removed: the newest 20 stay, and
+  /// of the rest those of the last 60 days, 200 in all.
   public func orders() throws(SyncError) -> [PurchaseOrder] {
     try withFile { (file) throws(QueueError) in try file.orders() }
   }

@@ -65,7 +65,7 @@ extension OrderJournal {
   /// Removes old orders, and returns their numbers.
   ///
   /// An order with a transaction is kept as long as an entry or a tombstone of the transaction, and for `age.bound`. Of
-  /// the others the newest 20 are kept in any case, at most 200, and none for longer than `age.unpaid`: a payment that
+  /// the others the newest 20 stay, whatever their age; of the rest those within `age.unpaid`, 200 in all. A payment that
   /// comes later is credited by its account token all the same. Requests whose answer never came are kept.
   func prune(keeping count: Int, _ age: (bound: Timestamp, unpaid: Timestamp)) throws(QueueError) -> [String]
   {

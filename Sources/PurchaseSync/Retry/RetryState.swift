@@ -11,7 +11,7 @@ package struct RetryState: Hashable, Sendable, Codable {
   /// By how many milliseconds all of this, and the waits of entries, were moved back altogether, because the clock went
   /// back.
   package var movedBack: Int64 = 0
-  /// How often some of it began again, because it seemed to begin later than now.
+  /// How often something of this was set to begin now, because it lay ahead of the clock.
   package var restarts = 0
 
   /// Whether a request may go out.

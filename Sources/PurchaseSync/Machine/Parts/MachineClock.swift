@@ -22,9 +22,9 @@ struct ClockJump: Hashable {
 ///                               └── mayHaveJumped ───────┘
 /// ```
 ///
-/// "To be clamped": a stored moment may lie beyond the horizon, because the clock went back or was another one when it
-/// was stored. All moments are then brought back to the horizon once, in the file too. If only reads were clamped, such
-/// a moment would move ahead of the clock for ever.
+/// "To be clamped": a stored wait may begin later than now, because the clock went back or was another one when it was
+/// stored. Each such wait then begins now, once, in the file too. If only reads were clamped, it would move ahead of the
+/// clock for ever.
 struct MachineClock: Hashable {
   /// The moment of the last event; nil before the start.
   private var latest: Timestamp?

@@ -41,7 +41,7 @@ struct RetryLedger: Hashable {
     take(stored, of: stored)
   }
 
-  /// `shown`: the stored state by the clock of this process.
+  /// `shown`: the stored state, moved by the jump that this process has just seen.
   private mutating func take(_ shown: RetryState, of stored: RetryState) {
     guard stored != committed else {
       // What this process knows of the backend is newer.
