@@ -50,7 +50,7 @@ import Testing
       .probesWithoutEnd: ["42"], .listsWithoutEnd: ["42"], .asksForTokens: ["42"],
       .tellsUntilConfirmed: ["42"],
     ]
-    let result = try CommandResult(of: ["explore", "--engine", "--plant", "all", "--seeds", "400"], by: .lab)
+    let result = try CommandResult(of: ["explore", "--engine", "--plant", "all"], by: .lab)
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     for plant in EngineBug.allCases {
       let row = result.output.split(separator: "\n").first { $0.hasPrefix(plant.rawValue) } ?? ""

@@ -5,7 +5,10 @@ import Exploration
 struct ExploreOptions: Equatable, CommandOptions {
   static let command = "explore"
 
-  var seeds = 1_000
+  /// The number of runs; nil for the usual one.
+  var ownSeeds: Int?
+  /// Bugs that few runs can show need more of them.
+  var seeds: Int { ownSeeds ?? (choice.bug == nil ? 1_000 : 3_000) }
   var from: UInt64 = 1
   /// The planted bug of the choice may be "all".
   var choice = SimulationChoice()
@@ -48,7 +51,9 @@ struct ExploreOptions: Equatable, CommandOptions {
     let many = 1...1_000_000_000
     return OptionTable(
       [
-        .number("--seeds", \.seeds, in: many, "the number of runs (default: 1000)"),
+        .number(
+          "--seeds", \.ownSeeds, in: many,
+          "the number of runs (default: 1000; 3000 to look for a planted bug)"),
         .value(
           "--from", of: "N",
           "the first seed (default: 1); the 40 hexadecimal digits of a commit are a number too: the first 15 "
