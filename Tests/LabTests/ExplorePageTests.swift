@@ -23,7 +23,7 @@ enum ExploreSample {
   static func report(_ bug: MachineBug?, seeds: Range<UInt64>) -> ExploreReport {
     let explorer = Explorer(.swarm, .memory, bug, jobs: 1, countsKnobs: true)
     var options = ExploreOptions()
-    (options.from, options.seeds) = (seeds.lowerBound, seeds.count)
+    (options.from, options.ownSeeds) = (seeds.lowerBound, seeds.count)
     do {
       return ExploreReport(options: options, sum: try explorer.run(seeds), seconds: 2)
     } catch {

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSyncTesting
 import Testing
 
@@ -113,6 +114,36 @@ import Testing
       try await engine.adoptDevicePurchases(for: "alice")
       await engine.shutdown()
       gate.open()
+    }
+  }
+
+  @Test func `an adoption whose credentials come late waits for a pause that came before them`() async throws
+  {
+    try await EngineFixture.with(.refusal(retryAfter: .seconds(3_600))) { fixture in
+      var fixture = fixture
+      let seen = Locked((isPaused: false, adoptionEnd: UploadFailure?.none))
+      fixture.configuration.system.sight = { sight in
+        switch sight {
+        case .event(.waiting): seen.withLock { $0.isPaused = true }
+        case .adoptionFailed(let failure): seen.withLock { $0.adoptionEnd = failure }
+        default: break
+        }
+      }
+      let (gate, accounts) = (Gate(), fixture.accounts)
+      gate.close()
+      let engine = try await fixture.open(credentials: { request in
+        if request.account == "bob" { await gate.pass() }
+        return accounts.token(of: request.account)
+      })
+      try await engine.adoptDevicePurchases(for: "bob")
+      try await until { gate.arrivals == 1 }
+      try await fixture.buy(engine)
+      try await until { seen.value.isPaused }
+      gate.open()
+      try await until { seen.value.adoptionEnd != nil }
+      #expect(seen.value.adoptionEnd == .unprepared(reason: "the backend asked for a pause"))
+      #expect(try fixture.server.snapshot().requests["POST /v1/adoptions"] == nil)
+      await engine.shutdown()
     }
   }
 
