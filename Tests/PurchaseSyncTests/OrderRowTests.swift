@@ -128,10 +128,10 @@ import Testing
 
   @Test func `what the backend lists changes neither account, token, product nor context`() throws {
     var row = try Self.row("open")
-    row.order.context = PurchaseContext("chapter 2")
+    row.order.note = OrderNote(context: "chapter 2")
     var other = row.order
     (other.account, other.accountToken, other.productID, other.quantity) = ("bob", orderToken(8), "coins", 9)
-    (other.context, other.expiresAt) = (nil, midday)
+    (other.note, other.expiresAt) = (OrderNote(), midday)
     let before = row.order
     row.update(other)
     #expect(row.order.expiresAt == midday)

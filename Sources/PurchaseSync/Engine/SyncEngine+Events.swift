@@ -13,7 +13,7 @@ extension SyncEngine {
     }
   }
 
-  /// An outcome goes out with the context of its order, as it is published to the account that is signed in. The
+  /// An outcome goes out with the note of its order, as it is published to the account that is signed in. The
   /// outcomes of orders that the store answered with the same transaction follow.
   func emit(_ event: SyncEvent) {
     guard let outcome = event.outcome, !outcome.isAlreadyOwned, let file = open.file else {
@@ -21,7 +21,7 @@ extension SyncEngine {
     }
     do throws(QueueError) {
       var published = outcome.addressed(to: configuration.currentAccount?())
-      published.context = try file.context(of: published.orderNumber)
+      published.note = try file.note(of: published.orderNumber)
       send(SyncEvent(publishing: published))
       for owned in try file.ownedOutcomes(of: outcome.key) { send(SyncEvent(publishing: owned)) }
     } catch {

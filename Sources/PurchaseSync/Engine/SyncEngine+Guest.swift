@@ -5,13 +5,10 @@ import PurchaseQueue
 /// Sales without an order in the journal: to a guest, and of an offer code.
 extension SyncEngine {
   /// The order of a sale. Only that of an account is stored.
-  func order(
-    for wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?
-  ) async throws(SyncError) -> PurchaseOrder {
+  func order(for wish: OrderWish, _ kind: SaleKind) async throws(SyncError) -> PurchaseOrder {
     switch kind {
     case .order:
-      return try await begin(
-        product: wish.product, quantity: wish.quantity, account: wish.account, context: context)
+      return try await begin(wish)
     case .guest:
       try requireCapacity(for: wish)
       return unstored(wish, "guest-", token: .guest(from: configuration.system.uuid()))

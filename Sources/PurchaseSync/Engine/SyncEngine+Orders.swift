@@ -16,17 +16,19 @@ extension SyncEngine {
   public func begin(
     product: String, quantity: Int = 1, account: String, context: PurchaseContext? = nil
   ) async throws(SyncError) -> PurchaseOrder {
-    if let bytes = context?.text.utf8.count, bytes > PurchaseContext.longest {
-      throw .encoding(what: "a context of \(bytes) bytes, of \(PurchaseContext.longest) at most,")
+    try await begin(
+      OrderWish(account: account, product: product, quantity: quantity, note: OrderNote(context: context)))
+  }
+
+  func begin(_ wish: OrderWish) async throws(SyncError) -> PurchaseOrder {
+    try wish.note.check()
+    guard Self.quantities.contains(wish.quantity) else {
+      throw .encoding(what: "an order of \(wish.quantity) units, of 1 to \(Self.quantities.upperBound),")
     }
-    guard Self.quantities.contains(quantity) else {
-      throw .encoding(what: "an order of \(quantity) units, of 1 to \(Self.quantities.upperBound),")
-    }
-    let wish = OrderWish(account: account, product: product, quantity: quantity)
     guard try wish.fits(configuration.limits) else {
       throw .encoding(what: "an order whose account and product have \(wish.bytes) bytes")
     }
-    let order = try await anOrder(for: wish, context)
+    let order = try await anOrder(for: wish)
     decisions.sheets.open(for: order.number)
     return order
   }
@@ -34,21 +36,19 @@ extension SyncEngine {
   /// The least and the most that StoreKit sells at once (`Product.PurchaseOption.quantity`).
   static let quantities = 1...10
 
-  private func anOrder(
-    for wish: OrderWish, _ context: PurchaseContext?
-  ) async throws(SyncError) -> PurchaseOrder {
+  private func anOrder(for wish: OrderWish) async throws(SyncError) -> PurchaseOrder {
     let known = try withFile { (file) throws(QueueError) in
-      try file.reuse(wish, context: context, excluding: decisions.sheets.orders, now: configuration.now())
+      try file.reuse(wish, excluding: decisions.sheets.orders, now: configuration.now())
     }
     if let known { return known }
     var making = OrderMaking(configuration.orderPolicy)
     while true {
       switch making.step {
-      case .make: return try makeOrder(for: wish, context)
+      case .make: return try makeOrder(for: wish)
       case .fail(let error): throw error
       case .ask(let limit):
         do throws(SyncError) {
-          if let order = try await requestOnce(for: wish, context, within: limit) { return order }
+          if let order = try await requestOnce(for: wish, within: limit) { return order }
           making.wasTaken(isGivenUp: Task.isCancelled || isShutDown)
         } catch {
           making.failed(error, isGivenUp: Task.isCancelled || isShutDown)
@@ -58,14 +58,12 @@ extension SyncEngine {
   }
 
   /// The backend is out of reach, or is not to be asked.
-  private func makeOrder(
-    for wish: OrderWish, _ context: PurchaseContext?
-  ) throws(SyncError) -> PurchaseOrder {
+  private func makeOrder(for wish: OrderWish) throws(SyncError) -> PurchaseOrder {
     let now = configuration.now()
     let order = PurchaseOrder(
       number: DeviceOrder.number(configuration.system.uuid()), accountToken: configuration.system.uuid(),
       account: wish.account, productID: wish.product, quantity: wish.quantity, state: .open, createdAt: now,
-      context: context)
+      note: wish.note)
     try withFile { (file) throws(QueueError) in try file.make(order, now: now) }
     sendNotices()
     return order
@@ -73,7 +71,7 @@ extension SyncEngine {
 
   /// Nil if another process has taken the order since, or if it is not open any more.
   private func requestOnce(
-    for wish: OrderWish, _ context: PurchaseContext?, within limit: Duration?
+    for wish: OrderWish, within limit: Duration?
   ) async throws(SyncError) -> PurchaseOrder? {
     let proposed = configuration.system.uuid().uuidString
     let key = try withFile { (file) throws(QueueError) in
@@ -101,7 +99,7 @@ extension SyncEngine {
       }
       return try withFile { (file) throws(QueueError) in
         try file.save(
-          document, account: wish.account, context: context, answering: key, now: configuration.now())
+          document, account: wish.account, note: wish.note, answering: key, now: configuration.now())
       }
     } catch {
       // There will be no payment, so the capacity is free again. The request stays, and the next call continues it;

@@ -28,7 +28,7 @@ package enum JournalSchema {
       state TEXT NOT NULL,
       created_at INTEGER NOT NULL,
       expires_at INTEGER,
-      context TEXT,
+      note TEXT,
       maker TEXT NOT NULL,
       origin TEXT NOT NULL,
       begun_at INTEGER,

@@ -42,11 +42,11 @@ extension SyncFile {
   /// binding, not the purchase. Returns nil and changes nothing if another process found the request
   /// unanswered too and already has the answer.
   package func save(
-    _ document: OrderDocument, account: String, context: PurchaseContext? = nil, answering key: String,
+    _ document: OrderDocument, account: String, note: OrderNote = OrderNote(), answering key: String,
     now: Timestamp
   ) throws(QueueError) -> PurchaseOrder? {
     var order = PurchaseOrder(document, account: account)
-    order.context = context
+    order.note = note
     let made = order
     let new = OrderRow(begun: made, by: .backend, at: now)
     let isMine = try queue.transaction { () throws(QueueError) in
@@ -81,7 +81,7 @@ extension SyncFile {
   /// have given its own to the app, and what the vault knows of an order may be old. A cancelled order is never used
   /// again: its payment may still complete, and two purchases would share one order.
   func reuse(
-    _ wish: OrderWish, context: PurchaseContext?, excluding handedOut: Set<String>, now: Timestamp
+    _ wish: OrderWish, excluding handedOut: Set<String>, now: Timestamp
   ) throws(QueueError) -> PurchaseOrder? {
     let hour = Self.reservationTime
     let found = try queue.transaction { () throws(QueueError) -> OrderRow? in
@@ -90,7 +90,7 @@ extension SyncFile {
         openUntil: now.adding(milliseconds: hour), excluding: handedOut, now: now)
       guard let number = open?.order.number else { return nil }
       try self.reserve(number, now: now)
-      return try self.journal.update(number) { $0.beginAgain(with: context, at: now) }
+      return try self.journal.update(number) { $0.beginAgain(with: wish.note, at: now) }
     }
     if let found { mirror(found) }
     return found?.order
@@ -191,19 +191,19 @@ extension SyncFile {
     return row?.order
   }
 
-  // MARK: With their contexts
+  // MARK: With their notes
 
-  /// The outcome of a tombstone, with the context of its order.
+  /// The outcome of a tombstone, with the note of its order.
   func outcome(_ tombstone: Tombstone) throws(QueueError) -> Outcome {
     var outcome = Outcome(tombstone)
-    outcome.context = try context(of: outcome.orderNumber)
+    outcome.note = try note(of: outcome.orderNumber)
     return outcome
   }
 
-  /// The context of an order; nil if it has none, or is not known here.
-  func context(of number: String?) throws(QueueError) -> PurchaseContext? {
-    guard let number else { return nil }
-    return try journal.row(number: number)?.order.context
+  /// The note of an order; an empty one if the order is not known here.
+  func note(of number: String?) throws(QueueError) -> OrderNote {
+    guard let number else { return OrderNote() }
+    return try journal.row(number: number)?.order.note ?? OrderNote()
   }
 
   /// The outcomes that the app has not confirmed, oldest first, then those of orders that the user owned already.

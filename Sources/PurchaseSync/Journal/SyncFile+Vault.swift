@@ -7,7 +7,7 @@ extension SyncFile {
   private struct MirroredOrder: Codable {
     var account: String
     var document: OrderDocument
-    var context: PurchaseContext?
+    var note: OrderNote?
     /// True if the device made the order; absent otherwise.
     var isDeviceMade: Bool?
   }
@@ -18,7 +18,7 @@ extension SyncFile {
       number: order.number, accountToken: order.accountToken, productID: order.productID,
       quantity: order.quantity, state: order.state, createdAt: order.createdAt, expiresAt: order.expiresAt)
     let mirrored = MirroredOrder(
-      account: order.account, document: document, context: order.context,
+      account: order.account, document: document, note: order.note == OrderNote() ? nil : order.note,
       isDeviceMade: row.maker == .device ? true : nil)
     do {
       try queue.protect(try mirrored.json(), named: Self.orderPrefix + order.number)
@@ -65,7 +65,7 @@ extension SyncFile {
         continue
       }
       var order = PurchaseOrder(mirrored.document, account: mirrored.account)
-      order.context = mirrored.context
+      order.note = mirrored.note ?? OrderNote()
       guard try journal.row(number: order.number) == nil else { continue }
       // Whether the backend knows an order of the device is not in the vault. To register it again changes nothing.
       let row = OrderRow(order, by: mirrored.isDeviceMade == true ? .device : .backend, .restored)

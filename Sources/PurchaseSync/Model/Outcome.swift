@@ -22,8 +22,13 @@ public struct Outcome: Sendable, Hashable {
   /// Whether the transaction is older than the order: the store answered the payment with a purchase that the user owns
   /// already, and charged nothing. The order is closed.
   public var isAlreadyOwned = false
+  /// What the app gave at `begin` of the order.
+  var note = OrderNote()
   /// The value that the app gave at `begin` of the order.
-  public var context: PurchaseContext?
+  public var context: PurchaseContext? {
+    get { note.context }
+    set { note.context = newValue }
+  }
   /// Whether this person, or this device, has what was paid: credited now or before. False for a refund, for a period that
   /// is over, and for another account's purchase.
   public var isFulfilled: Bool { (verdict == .granted || verdict == .duplicate) && owner != .another }
@@ -88,7 +93,7 @@ public struct Outcome: Sendable, Hashable {
     (lane, account) = (.account(order.account), order.account)
     orderNumber = order.number
     isAlreadyOwned = true
-    context = order.context
+    note = order.note
     if earlier.account != nil, earlier != lane { becomeAnothers() }
   }
 }
@@ -104,7 +109,7 @@ extension Outcome {
       return copy
     }
     copy.becomeAnothers()
-    (copy.orderNumber, copy.context, copy.provenBy) = (nil, nil, nil)
+    (copy.orderNumber, copy.note, copy.provenBy) = (nil, OrderNote(), nil)
     return copy
   }
 
@@ -115,7 +120,7 @@ extension Outcome {
     copy.isAlreadyOwned = isEarlier
     guard let owner = lane.account, owner != account else { return copy }
     copy.becomeAnothers()
-    (copy.lane, copy.account, copy.orderNumber, copy.context) = (.device, nil, nil, nil)
+    (copy.lane, copy.account, copy.orderNumber, copy.note) = (.device, nil, nil, OrderNote())
     return copy
   }
 

@@ -20,8 +20,10 @@ public struct PurchaseOrder: Sendable, Hashable {
   public var createdAt: Timestamp
   /// When the backend stops waiting for a payment, by its clock; nil if the backend gave no end.
   public var expiresAt: Timestamp?
+  /// What the app gave at `begin`.
+  var note = OrderNote()
   /// The value that the app gave at `begin`.
-  public var context: PurchaseContext?
+  public var context: PurchaseContext? { note.context }
 }
 
 extension PurchaseOrder {
@@ -73,41 +75,4 @@ public enum PurchaseResult: Sendable, Hashable {
   /// The sheet was closed. No payment is known, and one may still complete later: with some banks the user confirms it
   /// in another app. The order stays matchable.
   case cancelled
-}
-
-/// What an app wants to know again when a purchase is delivered: the paywall, the offer, the experiment.
-///
-/// It is kept with the order and comes back with its outcome, also after a deferred payment and after a reinstall. The
-/// engine does not read it and does not send it. Its description does not show the text, so that no log does.
-public struct PurchaseContext: Sendable, Hashable, Codable, ExpressibleByStringLiteral {
-  /// The most bytes of UTF-8.
-  public static let longest = 1_024
-
-  /// The app's text.
-  public var text: String
-
-  /// A context. `begin` refuses a text of more than ``longest`` bytes.
-  public init(_ text: String) { self.text = text }
-  /// A context from a literal.
-  public init(stringLiteral value: String) { self.init(value) }
-
-  /// The text alone.
-  public init(from decoder: any Decoder) throws {
-    text = try decoder.singleValueContainer().decode(String.self)
-  }
-
-  /// The text alone.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(text)
-  }
-}
-
-extension PurchaseContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The size, never the text.
-  public var description: String { "a context of \(text.utf8.count) bytes" }
-  /// The size, never the text.
-  public var debugDescription: String { description }
-  /// No children, so that no dump shows the text.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -104,7 +104,7 @@ struct OrderJournal {
     if let key = row.boundTo {
       try file.run(dropDamaged, [.text(key.rawValue), .text(row.order.number)])
     }
-    try file.run(insert, row.values)
+    try file.run(insert, row.values())
   }
 
   /// Changes an order by a transition. Returns it as it is now; nil if there is none of that number.

@@ -25,13 +25,13 @@ extension OrderRow {
       order.state = answer.state
       updateTimes(answer)
     }
-    order.context = answer.context
+    order.note = answer.note
     (maker, origin, begunAt) = (.backend, .begun, now)
   }
 
   /// The app gets an order that another process has begun.
-  mutating func beginAgain(with context: PurchaseContext?, at now: Timestamp) {
-    (order.context, begunAt) = (context, now)
+  mutating func beginAgain(with note: OrderNote, at now: Timestamp) {
+    (order.note, begunAt) = (note, now)
   }
 
   /// The backend lists the order so. Its account, token, product and binding stay. The list may be older than what is

@@ -34,7 +34,7 @@ struct OrderRow: Hashable {
     var settledAt: Timestamp
   }
 
-  /// With the app's context.
+  /// With the app's note.
   var order: PurchaseOrder
   var maker: Maker
   var origin: Origin
@@ -70,15 +70,15 @@ extension OrderRow {
   /// In the sequence of `values`. The last one is a checksum of the others.
   static let columns = [
     "number", "account_token", "account", "product", "quantity", "state", "created_at", "expires_at",
-    "context", "maker", "origin", "begun_at", "bound_to", "notice", "existing_key", "existing_outcome",
+    "note", "maker", "origin", "begun_at", "bound_to", "notice", "existing_key", "existing_outcome",
     "existing_settled_at", "checksum",
   ]
 
-  var values: [SQLValue] {
+  func values() throws(QueueError) -> [SQLValue] {
     Self.withChecksum([
       .text(order.number), .text(order.accountToken.uuidString), .text(order.account), .text(order.productID),
       .integer(Int64(order.quantity)), .text(order.state.rawValue), .integer(order.createdAt.milliseconds),
-      .integer(order.expiresAt?.milliseconds), .text(order.context?.text), .text(maker.rawValue),
+      .integer(order.expiresAt?.milliseconds), .text(try order.note.text()), .text(maker.rawValue),
       .text(origin.rawValue), .integer(begunAt?.milliseconds), .text(boundTo?.rawValue),
       .text(notice?.rawValue), .text(existing?.key.rawValue),
       .text(existing?.answer?.outcome), .integer(existing?.answer?.settledAt.milliseconds),
@@ -97,7 +97,7 @@ extension OrderRow {
       quantity: Int(row.integer(4)), state: OrderState(rawValue: row.text(5)),
       createdAt: Timestamp(milliseconds: row.integer(6)),
       expiresAt: row.optionalInteger(7).map(Timestamp.init(milliseconds:)),
-      context: row.optionalText(8).map(PurchaseContext.init(_:)))
+      note: OrderNote(row.optionalText(8)))
     (self.maker, self.origin) = (maker, origin)
     begunAt = row.optionalInteger(11).map(Timestamp.init(milliseconds:))
     boundTo = row.optionalText(12).map(EntryKey.init(rawValue:))

@@ -7,9 +7,11 @@ struct OrderWish: Sendable {
   var account: String
   var product: String
   var quantity: Int
+  /// What the app adds. It makes no other wish.
+  var note: OrderNote
 
-  init(account: String, product: String, quantity: Int) {
-    (self.account, self.product, self.quantity) = (account, product, quantity)
+  init(account: String, product: String, quantity: Int, note: OrderNote = OrderNote()) {
+    (self.account, self.product, self.quantity, self.note) = (account, product, quantity, note)
   }
 
   init(of order: PurchaseOrder) {

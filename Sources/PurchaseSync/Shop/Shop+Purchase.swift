@@ -34,16 +34,16 @@ extension Shop {
     _ product: String, quantity: Int = 1, for account: String, context: PurchaseContext? = nil,
     isAnother: Bool = false, sheet: Sheet? = nil
   ) async throws(SyncError) -> Sale {
-    let wish = OrderWish(account: account, product: product, quantity: quantity)
-    return try await answer(to: wish, .order, context, isAnother: isAnother, sheet).get()
+    let wish = OrderWish(
+      account: account, product: product, quantity: quantity, note: OrderNote(context: context))
+    return try await answer(to: wish, .order, isAnother: isAnother, sheet).get()
   }
 
   func answer(
-    to wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext? = nil, isAnother: Bool = false,
-    _ sheet: Sheet?
+    to wish: OrderWish, _ kind: SaleKind, isAnother: Bool = false, _ sheet: Sheet?
   ) async -> Answer {
     let known = isAnother ? nil : sales.open(for: wish, kind, at: configuration.system.uptime())
-    return await waited(for: known ?? begin(wish, kind, context, sheet))
+    return await waited(for: known ?? begin(wish, kind, sheet))
   }
 
   private func waited(for name: Int) async -> Answer {
@@ -68,12 +68,10 @@ extension Shop {
     }
   }
 
-  private func begin(
-    _ wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?, _ sheet: Sheet?
-  ) -> Int {
+  private func begin(_ wish: OrderWish, _ kind: SaleKind, _ sheet: Sheet?) -> Int {
     let (name, store) = (sales.begin(wish, kind, at: configuration.system.uptime()), parts.store)
     tasks[.sale(name)] = Task {
-      await self.sell(name, wish, kind, context, sheet ?? { try await store.purchase($0) })
+      await self.sell(name, wish, kind, sheet ?? { try await store.purchase($0) })
       self.tasks[.sale(name)] = nil
     }
     return name
@@ -99,12 +97,10 @@ extension Shop {
     let engine: SyncEngine
   }
 
-  private func sell(
-    _ name: Int, _ wish: OrderWish, _ kind: SaleKind, _ context: PurchaseContext?, _ sheet: Sheet
-  ) async {
+  private func sell(_ name: Int, _ wish: OrderWish, _ kind: SaleKind, _ sheet: Sheet) async {
     do throws(SyncError) {
       let engine = try await openedByPerson()
-      let order = try await engine.order(for: wish, kind, context)
+      let order = try await engine.order(for: wish, kind)
       guard !sales.isTaken(order) else {
         throw .backendUnreachable(reason: "it gave order \(order.number) to two purchases at once")
       }

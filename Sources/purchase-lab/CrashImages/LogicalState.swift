@@ -46,7 +46,7 @@ struct LogicalState: Hashable, Sendable {
     Source(
       table: "orders",
       columns:
-        "number, account_token, account, product, quantity, state, created_at, expires_at, context, maker, "
+        "number, account_token, account, product, quantity, state, created_at, expires_at, note, maker, "
         + "origin, begun_at, bound_to, notice, existing_key, existing_outcome, existing_settled_at",
       order: "number"),
     Source(table: "pending_updates", columns: "place, key, details", order: "place"),
