@@ -34,7 +34,8 @@ let lab: [Target] = [
   .target(
     name: "Bench",
     dependencies: [
-      "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "LoopbackHTTP",
+      "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "AppStoreDocuments",
+      "LoopbackHTTP",
       "PurchaseSyncTesting", "MemoryModels", "Fleet", "CPurchaseSQLite",
     ],
     swiftSettings: settings),
@@ -72,6 +73,7 @@ let package = Package(
   products: [
     .library(name: "PurchaseQueue", targets: ["PurchaseQueue"]),
     .library(name: "AppStoreReceipts", targets: ["AppStoreReceipts"]),
+    .library(name: "AppStoreDocuments", targets: ["AppStoreDocuments"]),
     .library(name: "PurchaseSync", targets: ["PurchaseSync"]),
     .library(name: "PurchaseSyncTesting", targets: ["PurchaseSyncTesting"]),
     .library(name: "BackendConformance", targets: ["BackendConformance"]),
@@ -86,6 +88,7 @@ let package = Package(
     .target(name: "PurchaseSQLite", dependencies: ["CPurchaseSQLite"], swiftSettings: settings),
     .target(name: "PurchaseQueue", dependencies: ["PurchaseSQLite"], swiftSettings: settings),
     .target(name: "AppStoreReceipts", swiftSettings: settings),
+    .target(name: "AppStoreDocuments", dependencies: ["AppStoreReceipts"], swiftSettings: settings),
     .target(
       name: "PurchaseSync",
       dependencies: ["PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite"],
@@ -99,8 +102,8 @@ let package = Package(
     .target(
       name: "PurchaseSyncTesting",
       dependencies: [
-        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "LoopbackHTTP",
-        "VirtualTime", "CTestingPages",
+        "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "AppStoreDocuments", "PurchaseSQLite",
+        "LoopbackHTTP", "VirtualTime", "CTestingPages",
       ],
       exclude: ["Pages", "OpenAPI/openapi.json"],  // CTestingPages embeds them.
       swiftSettings: settings),
@@ -133,6 +136,7 @@ let package = Package(
       dependencies: [
         "CommandLineTools", "ScenarioFormat", "ProcessFaults", "Specification", "BackendConformance",
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
+        "AppStoreDocuments",
       ],
       path: "Simulator",
       // The readme's picture, and what CReportPages embeds.
@@ -152,7 +156,7 @@ let package = Package(
       ["PurchaseQueue", "PurchaseSQLite", "FaultInjection", "ProcessFaults", "TestSupport"]),
     .testTarget(
       name: "AppStoreReceiptsTests",
-      dependencies: ["AppStoreReceipts", "PurchaseSyncTesting", "TestSupport"],
+      dependencies: ["AppStoreDocuments", "AppStoreReceipts", "PurchaseSyncTesting", "TestSupport"],
       exclude: ["Fixtures"],  // Read where they lie, by #filePath.
       swiftSettings: settings),
     test("LoopbackHTTPTests", ["LoopbackHTTP"]),
@@ -166,7 +170,7 @@ let package = Package(
       "PurchaseSyncTestingTests",
       [
         "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
-        "AppStoreReceipts", "TestSupport",
+        "AppStoreReceipts", "AppStoreDocuments", "TestSupport",
       ]),
     test(
       "BackendConformanceTests",

@@ -1,3 +1,4 @@
+import AppStoreDocuments
 import AppStoreReceipts
 
 /// The fields that only one kind of document has, as names and values, without secrets and proofs.

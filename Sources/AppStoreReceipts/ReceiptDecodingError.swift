@@ -47,7 +47,7 @@ public struct ReceiptDecodingError: Error, Hashable, Sendable, CustomStringConve
   }
 
   /// The same failure, with an enclosing place added to the location.
-  func inside(_ place: @autoclosure () -> String) -> ReceiptDecodingError {
+  package func inside(_ place: @autoclosure () -> String) -> ReceiptDecodingError {
     var error = self
     error.location += ", " + place()
     return error

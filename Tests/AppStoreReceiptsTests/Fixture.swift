@@ -1,4 +1,4 @@
-import AppStoreReceipts
+import AppStoreDocuments
 import Foundation
 
 /// Samples of the store's answers, made by hand and anonymised. None is a real receipt.

@@ -1,3 +1,4 @@
+import AppStoreDocuments
 import AppStoreReceipts
 import Foundation
 import PurchaseSyncTesting
@@ -118,7 +119,7 @@ enum DocumentSample: String, CaseIterable {
     let lines = Data(sample.bytes).base64EncodedString(options: [.lineLength64Characters]) + "\r\n"
     let bare = String(decoding: once, as: UTF8.self).replacing("=", with: "")
     let quoted = JSONValue.string(String(decoding: once, as: UTF8.self)).text
-    let forms: [([UInt8], [StoreDocument.Wrapping])] = [
+    let forms: [([UInt8], [DocumentWrapping])] = [
       (once, [.base64]), (Array(lines.utf8), [.base64]), (Array(bare.utf8), [.base64]),
       (Self.base64(once), [.base64, .base64]), (Array(quoted.utf8), [.jsonString, .base64]),
     ]

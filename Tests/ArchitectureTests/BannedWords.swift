@@ -6,8 +6,8 @@ struct BannedWords: Sendable {
   var applies: @Sendable (String) -> Bool
 
   private static let products = [
-    "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting",
-    "BackendConformance", "LoopbackHTTP", "VirtualTime", "MemoryModels",
+    "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "AppStoreDocuments", "PurchaseSync",
+    "PurchaseSyncTesting", "BackendConformance", "LoopbackHTTP", "VirtualTime", "MemoryModels",
   ]
 
   private static func isInProducts(_ path: String) -> Bool {

@@ -8,6 +8,8 @@ import Testing
     ("Sources/PurchaseQueue/A.swift", "public import AppStoreReceipts", "AppStoreReceipts"),
     ("Sources/PurchaseQueue/A.swift", "import CPurchaseSQLite", "CPurchaseSQLite"),
     ("Sources/AppStoreReceipts/A.swift", "import Dispatch", "Dispatch"),
+    ("Sources/AppStoreReceipts/A.swift", "import AppStoreDocuments", "AppStoreDocuments"),
+    ("Sources/PurchaseSync/A.swift", "import AppStoreDocuments", "AppStoreDocuments"),
     ("Sources/PurchaseSync/A.swift", "import LoopbackHTTP", "LoopbackHTTP"),
     ("Sources/PurchaseSync/A.swift", "import Synchronization", "Synchronization"),
     ("Sources/PurchaseSync/Machine/A.swift", "import PurchaseSQLite", "PurchaseSQLite"),

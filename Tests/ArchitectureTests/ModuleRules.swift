@@ -22,6 +22,9 @@ struct ModuleRules: Sendable {
     "Sources/PurchaseQueue": ModuleRules(
       project: ["PurchaseSQLite"], toolchain: ["FoundationEssentials", "Foundation", "Dispatch"]),
     "Sources/AppStoreReceipts": ModuleRules(project: [], toolchain: ["FoundationEssentials", "Foundation"]),
+    // Not in PurchaseSync: an app compiles the decoders of proofs, and no others.
+    "Sources/AppStoreDocuments": ModuleRules(
+      project: ["AppStoreReceipts"], toolchain: ["FoundationEssentials", "Foundation"]),
     "Sources/PurchaseSync": ModuleRules(
       project: storage,
       toolchain: [
@@ -33,7 +36,9 @@ struct ModuleRules: Sendable {
     "Sources/LoopbackHTTP": ModuleRules(project: [], toolchain: system.union(["Foundation"])),
     "Sources/VirtualTime": ModuleRules(project: ["PurchaseSQLite"], toolchain: system),
     "Sources/PurchaseSyncTesting": ModuleRules(
-      project: storage.union(["PurchaseSync", "LoopbackHTTP", "VirtualTime", "CTestingPages"]),
+      project: storage.union([
+        "AppStoreDocuments", "PurchaseSync", "LoopbackHTTP", "VirtualTime", "CTestingPages",
+      ]),
       toolchain: ["Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch"]),
     "Sources/BackendConformance": ModuleRules(
       project: storage.union(["PurchaseSync", "PurchaseSyncTesting", "LoopbackHTTP"]),
@@ -58,11 +63,12 @@ struct ModuleRules: Sendable {
       project: ["PurchaseSync", "PurchaseQueue"], toolchain: system),
     "Sources/Bench": ModuleRules(
       project: storage.union([
-        "PurchaseSync", "PurchaseSyncTesting", "MemoryModels", "LoopbackHTTP", "Fleet", "CPurchaseSQLite",
+        "AppStoreDocuments", "PurchaseSync", "PurchaseSyncTesting", "MemoryModels", "LoopbackHTTP", "Fleet",
+        "CPurchaseSQLite",
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Simulator": ModuleRules(
-      project: commands.union(["BackendConformance"]),
+      project: commands.union(["BackendConformance", "AppStoreDocuments"]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Sources/purchase-lab": ModuleRules(
       project: commands.union(["FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench"]),
@@ -81,8 +87,9 @@ struct ModuleRules: Sendable {
   ]
 
   private static let parts: Set = [
-    "CPurchaseSQLite", "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "LoopbackHTTP",
-    "VirtualTime", "CTestingPages", "PurchaseSyncTesting", "CReportPages", "CommandLineTools",
+    "CPurchaseSQLite", "PurchaseSQLite", "PurchaseQueue", "AppStoreReceipts", "AppStoreDocuments",
+    "PurchaseSync", "LoopbackHTTP", "VirtualTime", "CTestingPages", "PurchaseSyncTesting", "CReportPages",
+    "CommandLineTools",
     "ScenarioFormat", "ProcessFaults", "Specification",
   ]
 
@@ -96,7 +103,8 @@ struct ModuleRules: Sendable {
   /// A test may import each module that the manifest declares for its target, except those of the lab.
   static let tests = ModuleRules(
     project: commands.union([
-      "BackendConformance", "LoopbackHTTP", "FaultInjection", "MemoryModels", "CPurchaseSQLite",
+      "AppStoreDocuments", "BackendConformance", "LoopbackHTTP", "FaultInjection", "MemoryModels",
+      "CPurchaseSQLite",
       "purchase_simulator",
       "TestSupport", "CommandTestSupport", "VirtualTime",
     ]),
@@ -173,7 +181,7 @@ struct ModuleRules: Sendable {
       {
         return finding("may import \(statement.module) only inside #if canImport(\(statement.module))")
       }
-      let onlyFallback = file.path.hasPrefix("Sources/AppStoreReceipts/") && statement.module == "Foundation"
+      let onlyFallback = file.path.hasPrefix("Sources/AppStore") && statement.module == "Foundation"
       if onlyFallback, !statement.conditions.contains("!canImport(FoundationEssentials)") {
         return finding(
           "may import Foundation only in the #else branch of #if canImport(FoundationEssentials)")

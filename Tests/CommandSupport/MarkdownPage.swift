@@ -82,7 +82,8 @@ extension MarkdownPage {
   package static var all: [MarkdownPage] {
     get throws {
       let modules = [
-        "PurchaseQueue", "AppStoreReceipts", "PurchaseSync", "PurchaseSyncTesting", "BackendConformance",
+        "PurchaseQueue", "AppStoreReceipts", "AppStoreDocuments", "PurchaseSync", "PurchaseSyncTesting",
+        "BackendConformance",
       ]
       let folders = modules.map { "Sources/\($0)/\($0).docc" }
       let paths = try folders.flatMap { folder in

@@ -1,5 +1,7 @@
 // libFuzzer calls this with one input after another; `Tests/Fuzz/run app-receipt` compiles and starts it.
 
+import AppStoreReceipts
+
 /// Decodes the input; any error is fine. Reading every property of the result must not trap.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzAppReceipt(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,5 +1,7 @@
 // libFuzzer calls this with one input after another; `Tests/Fuzz/run document` compiles and starts it.
 
+import AppStoreReceipts
+
 /// Recognises and decodes the input; any error is fine. The innermost document must decode to the same alone.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzDocument(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

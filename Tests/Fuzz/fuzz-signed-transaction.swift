@@ -1,3 +1,5 @@
+import AppStoreReceipts
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -5,7 +7,7 @@
 #endif
 
 /// Reads any bytes as a JWS, and as the payload of one: transaction, renewal info, app transaction, header. Built
-/// together with the module's files by `Tests/Fuzz/run`; not a target of the package.
+/// together with the files of AppStoreDocuments by `Tests/Fuzz/run`; not a target of the package.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let data = unsafe Data(UnsafeBufferPointer(start: start, count: count))

@@ -1,5 +1,7 @@
 // libFuzzer calls this with one input after another; `Tests/Fuzz/run transaction-receipt` compiles and starts it.
 
+import AppStoreReceipts
+
 /// Decodes the input as a receipt, and once more as the inner list of one.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzTransactionReceipt(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

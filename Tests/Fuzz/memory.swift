@@ -1,7 +1,8 @@
+import AppStoreReceipts
 import Foundation
 
 /// Decodes one generated input and prints the memory that it took beyond the input. `Tests/Fuzz/memory` compiles this
-/// together with the module's files. It starts it twice for each case, because the system counts the peak of a process.
+/// together with the files of AppStoreDocuments. It starts it twice for each case, because the system counts the peak of a process.
 @main struct Memory {
   /// An input, in the forms that the decoders accept, and the decoder for it.
   struct Case {

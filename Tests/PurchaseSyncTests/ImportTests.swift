@@ -203,6 +203,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 2, 3].flatMap { layers in [false, true].map { (layers, $0) } })
+  func `a receipt is taken out of the base64 and the JSON string in which a list kept it`(
+    layers: Int, isString: Bool
+  ) async throws {
+    var document = Data(Self.receipt)
+    for _ in 0..<layers { document = document.base64EncodedData() }
+    if isString { document = Data(JSONValue.string(String(decoding: document, as: UTF8.self)).text.utf8) }
+    try await BuyingFixture.with { [document] fixture in
+      let configuration = try fixture.configuration()
+      let item = EarlierPurchase(id: "x", document: Array(document), transactionID: "2", account: "alice")
+      #expect(try SyncEngine.importPurchases([item], into: configuration).taken == ["x"])
+      #expect(try entries(configuration).map(\.key.rawValue) == ["Sandbox/2"])
+    }
+  }
+
   // MARK: What is not taken
 
   private static let receipt = ForgedAppReceipt(
@@ -210,12 +225,17 @@ import Testing
     purchases: ["1", "2"].map { ForgedPurchase(transactionID: $0, productID: "gems") }
   ).bytes()
 
+  /// Signed by the store, and no purchase.
+  private static let renewal = Array(
+    "e30.\(Base64URL.encode(Data(#"{"productId":"gems","autoRenewStatus":1}"#.utf8))).e30".utf8)
+
   /// What an item is that cannot be taken, and why.
   private static var unfit: [(EarlierPurchase, ImportReport.Reason)] {
     [
       (EarlierPurchase(id: "x", document: Array("gibberish".utf8), account: "a"), .unreadable),
       (EarlierPurchase(id: "x", document: [], account: "a"), .unreadable),
       (EarlierPurchase(id: "x", document: Array(#"{"status":0}"#.utf8), account: "a"), .unreadable),
+      (EarlierPurchase(id: "x", document: renewal, account: "a"), .unreadable),
       (EarlierPurchase(id: "x", document: receipt, transactionID: "3", account: "a"), .transactionMissing),
       (
         EarlierPurchase(id: "x", document: ForgedAppReceipt(bundleID: "b").bytes(), account: "a"),

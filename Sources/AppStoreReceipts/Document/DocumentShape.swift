@@ -5,7 +5,7 @@
 #endif
 
 /// The shape of bytes by their first characters. It decides which decoder reads them.
-enum DocumentShape {
+package enum DocumentShape {
   /// Begins with the tag of a SEQUENCE, which is also the digit 0: no document in base64 begins with that
   /// digit.
   case asn1
@@ -55,7 +55,7 @@ enum DocumentShape {
   /// Removes the wrapping.
   func unwrap(
     _ bytes: [UInt8]
-  ) throws(ReceiptDecodingError) -> (wrapping: StoreDocument.Wrapping, bytes: [UInt8]) {
+  ) throws(ReceiptDecodingError) -> (wrapping: DocumentWrapping, bytes: [UInt8]) {
     let text = Self.trim(bytes[...])
     if case .jsonString = self {
       guard let inner = try JSONValue(json: Data(text)).string else {

@@ -2,7 +2,7 @@
 ///
 /// The estimates are the standard library's sizes on a 64-bit machine, rounded up: a growing array or
 /// dictionary holds its old storage next to the new one for a moment.
-final class JSONBudget {
+package final class JSONBudget {
   /// An empty array or dictionary.
   static let container = 64
   /// An item of a growing array.
@@ -28,7 +28,7 @@ final class JSONBudget {
   var expected: String { "values that take at most \(factor) times the text's bytes in memory" }
 
   /// The memory of a string of `count` bytes. Up to 15 bytes are stored in the value itself.
-  static func text(_ count: Int) -> Int { count > 15 ? count + 48 : 0 }
+  package static func text(_ count: Int) -> Int { count > 15 ? count + 48 : 0 }
 
   /// Takes the memory and returns true; returns false if not enough is left.
   func takes(_ count: Int) -> Bool {

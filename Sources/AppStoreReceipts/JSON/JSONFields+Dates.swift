@@ -4,7 +4,7 @@ extension JSONFields {
   private static let moments: Range<Int64> = -62_167_219_200_000..<253_402_300_800_000
 
   /// Takes milliseconds as a JSON number; Xcode's fraction is cut off (StoreFacts c.2).
-  mutating func milliseconds(_ name: String) throws(ReceiptDecodingError) -> Int64? {
+  package mutating func milliseconds(_ name: String) throws(ReceiptDecodingError) -> Int64? {
     guard let value = try take(name) else { return nil }
     if case .string = value { return try refused(name, "milliseconds since 1970, a number", value) }
     if let result = Self.milliseconds(value) { return result }
@@ -16,7 +16,7 @@ extension JSONFields {
 
   /// Takes the first readable one of several spellings of one moment. All of them count as known. A lenient
   /// reader also names an unreadable spelling next to a readable one.
-  mutating func date(_ names: String...) throws(ReceiptDecodingError) -> Int64? {
+  package mutating func date(_ names: String...) throws(ReceiptDecodingError) -> Int64? {
     let expected = "a date up to the year 9999: milliseconds, or a text with a known time zone"
     var unreadable: (name: String, value: JSONValue)?
     var result: Int64?

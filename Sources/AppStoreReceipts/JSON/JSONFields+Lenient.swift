@@ -22,7 +22,7 @@ extension JSONFields {
 
   /// Makes a value of one field. A lenient reader names an error in it, and returns nil. It throws if the
   /// document has to be refused as a whole.
-  func lenient<Made>(
+  package func lenient<Made>(
     _ make: () throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> Made? {
     guard isLenient else { return try make() }

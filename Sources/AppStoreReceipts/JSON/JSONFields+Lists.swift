@@ -1,6 +1,6 @@
 extension JSONFields {
   /// Takes one object, which is read leniently if this one is.
-  mutating func object(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
+  package mutating func object(_ name: String) throws(ReceiptDecodingError) -> JSONFields? {
     guard let offset = offset(name) else { return nil }
     let reader = JSONReader(source.bytes, position: offset)
     guard reader.isObject else {
@@ -12,7 +12,7 @@ extension JSONFields {
   }
 
   /// Takes one object, and makes a value of it.
-  mutating func object<Made>(
+  package mutating func object<Made>(
     _ name: String, _ make: (JSONFields) throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> Made? {
     guard let fields = try object(name) else { return nil }
@@ -22,7 +22,7 @@ extension JSONFields {
   /// Takes the objects of an array. A single object counts as an array of one (StoreFacts pitfall 18). An
   /// empty object counts as an empty array, because some languages write it so. A reader with findings names
   /// an unreadable item, and leaves it out.
-  mutating func objects<Made>(
+  package mutating func objects<Made>(
     _ name: String, _ make: (JSONFields) throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> [Made] {
     if let single = try singleObject(name) {
@@ -36,13 +36,13 @@ extension JSONFields {
   }
 
   /// Whether the value is an array. Does not take it.
-  func isArray(_ name: String) -> Bool {
+  package func isArray(_ name: String) -> Bool {
     var copy = self
     return copy.offset(name).map { JSONReader(source.bytes, position: $0).isArray } ?? false
   }
 
   /// Whether the value is an object. Does not take it.
-  func isObject(_ name: String) -> Bool {
+  package func isObject(_ name: String) -> Bool {
     var copy = self
     return copy.offset(name).map { JSONReader(source.bytes, position: $0).isObject } ?? false
   }
@@ -58,17 +58,17 @@ extension JSONFields {
   }
 
   /// One item of an array, valid while it is read.
-  struct Item {
+  package struct Item {
     fileprivate let source: JSONSource
     fileprivate let offset: Int
     fileprivate let array: String
     fileprivate let index: Int
 
     /// The place of the item: "signedTransactions[3]".
-    var path: String { "\(array)[\(index)]" }
+    package var path: String { "\(array)[\(index)]" }
 
     /// The item's text; nil if it is no string.
-    func string() throws(ReceiptDecodingError) -> String? {
+    package func string() throws(ReceiptDecodingError) -> String? {
       var reader = JSONReader(source.bytes, position: offset)
       guard reader.isString else { return nil }
       let range = try reader.string()
@@ -77,16 +77,16 @@ extension JSONFields {
     }
 
     /// Throws if the values made from the item, beyond its text, take more memory than is left.
-    func charge(_ count: Int) throws(ReceiptDecodingError) { try source.charge(count, for: path) }
+    package func charge(_ count: Int) throws(ReceiptDecodingError) { try source.charge(count, for: path) }
 
     /// The item's members. Throws if it is no object.
-    func fields(isLenient: Bool = false) throws(ReceiptDecodingError) -> JSONFields {
+    package func fields(isLenient: Bool = false) throws(ReceiptDecodingError) -> JSONFields {
       try JSONFields(source, at: offset, path: path, isLenient: isLenient)
     }
   }
 
   /// Takes the items of an array. They are counted first, so that the result does not grow.
-  mutating func items<Made>(
+  package mutating func items<Made>(
     _ name: String, _ expected: String, _ make: (Item) throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> [Made] {
     guard let offset = offset(name) else { return [] }
@@ -124,13 +124,13 @@ extension JSONFields {
   }
 
   /// Takes any value with all its content, undecoded.
-  mutating func value(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
+  package mutating func value(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     guard let offset = offset(name) else { return nil }
     return try source.value(at: offset)
   }
 
   /// The value of a required field.
-  func required<Value>(_ value: Value?, _ name: String) throws(ReceiptDecodingError) -> Value {
+  package func required<Value>(_ value: Value?, _ name: String) throws(ReceiptDecodingError) -> Value {
     guard let value else { throw .field(path(of: name), "a value", reason: .missing) }
     return value
   }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// The members of one object, taken one after the other. Members that were not taken are unknown, and kept.
@@ -14,7 +14,7 @@
 /// readers accept each form with the same meaning. Null counts as absent, and so does an empty string where a
 /// value is expected. A value of any other form is an error with the field's path: if an unreadable
 /// cancellation date counted as absent, a refund would go unnoticed.
-struct JSONFields {
+package struct JSONFields {
   /// Objects with more members are refused. The store's largest object has 60.
   static let maximumMemberCount = 1_024
 
@@ -33,30 +33,30 @@ struct JSONFields {
   private var unescaped: [Int: String] = [:]
   /// Whether an unreadable field is named in the source's findings and counts as absent. Entries of lists are
   /// never read so: without its date of cancellation, a refunded purchase would look paid.
-  private(set) var isLenient = false
+  package private(set) var isLenient = false
   /// The fields that decide nothing about a purchase, such as its price. An unreadable one counts as absent, is kept
   /// among the unknown fields, and is named in the findings: a genuine purchase is not refused for it.
-  var optional: Set<String> = []
+  package var optional: Set<String> = []
   /// The place of the object, such as "latest_receipt_info[3]"; empty for the outermost object.
   let path: String
 
   /// Reads a text that is an object. `path` also names the text in error locations. With findings it reads
   /// leniently.
-  init(
-    json: [UInt8], path: String = "", findings: JSONFindings? = nil
+  package init(
+    json: [UInt8], path: String = "", findings: (any JSONFindings)? = nil
   ) throws(ReceiptDecodingError) {
     let source = try JSONSource(json, part: path, findings: findings)
     try self.init(source, at: source.start, path: path, isLenient: findings != nil)
   }
 
   /// The same, for data. Data that is too large is refused before it is copied.
-  init(json: Data, path: String = "") throws(ReceiptDecodingError) {
+  package init(json: Data, path: String = "") throws(ReceiptDecodingError) {
     try JSONReader.checkCount(json.count)
     try self.init(json: Array(json), path: path)
   }
 
   /// Reads a value that is an object, through its text.
-  init(_ value: JSONValue, path: String) throws(ReceiptDecodingError) {
+  package init(_ value: JSONValue, path: String) throws(ReceiptDecodingError) {
     let source = try JSONSource(Array(value.data), part: "")
     try self.init(source, at: source.start, path: path)
   }
@@ -85,14 +85,17 @@ struct JSONFields {
   }
 
   /// The same members, read strictly.
-  var strict: JSONFields {
+  package var strict: JSONFields {
     var copy = self
     copy.isLenient = false
     return copy
   }
 
+  /// Where a lenient reader names what it leaves out; nil for a strict one.
+  package var findings: (any JSONFindings)? { source.findings }
+
   /// Names the members that were not taken in the findings of a lenient reader.
-  func nameUnknown() throws(ReceiptDecodingError) {
+  package func nameUnknown() throws(ReceiptDecodingError) {
     guard let findings = source.findings else { return }
     for member in members where !member.isTaken {
       findings.takeUnknown(try JSONReader(source.bytes).text(member.name), in: path)
@@ -101,7 +104,7 @@ struct JSONFields {
 
   /// The members that were not taken, and the unreadable ones of ``optional``. A lenient reader names the former,
   /// unless the caller did.
-  func unknown(areNamed: Bool = false) throws(ReceiptDecodingError) -> [String: JSONValue] {
+  package func unknown(areNamed: Bool = false) throws(ReceiptDecodingError) -> [String: JSONValue] {
     if !areNamed { try nameUnknown() }
     var result: [String: JSONValue] = [:]
     for member in members where !member.isTaken || member.isKept {
@@ -112,9 +115,9 @@ struct JSONFields {
     return result
   }
 
-  func path(of name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+  package func path(of name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-  func has(_ name: String) -> Bool { index(of: name) != nil }
+  package func has(_ name: String) -> Bool { index(of: name) != nil }
 
   var isEmpty: Bool { members.isEmpty }
 
@@ -136,7 +139,7 @@ struct JSONFields {
 
   /// Marks all members with this name as taken. Returns the offset of the last one's value, unless it is
   /// null.
-  mutating func offset(_ name: String) -> Int? {
+  package mutating func offset(_ name: String) -> Int? {
     let (bytes, count) = (source.bytes, name.utf8.count)
     var last: Int?
     for index in members.indices where isNamed(index, name, count, bytes) {
@@ -165,7 +168,7 @@ struct JSONFields {
 
 extension JSONFields {
   /// Takes a string, or a number with all of its digits.
-  mutating func text(_ name: String) throws(ReceiptDecodingError) -> String? {
+  package mutating func text(_ name: String) throws(ReceiptDecodingError) -> String? {
     switch try take(name) {
     case nil: return nil
     case .string(let text), .number(let text): return try charged(text)
@@ -177,7 +180,7 @@ extension JSONFields {
   /// Takes an id, or the name of a product: text, or a whole number with all of its digits. Another number has a
   /// sign, a fraction or an exponent: software that read it as a `Double` wrote it, and digits may be lost. An
   /// empty text counts as absent.
-  mutating func identifier(_ name: String) throws(ReceiptDecodingError) -> String? {
+  package mutating func identifier(_ name: String) throws(ReceiptDecodingError) -> String? {
     let expected = "text, or a whole number without a sign"
     switch try take(name) {
     case nil, .string(""): return nil
@@ -191,7 +194,7 @@ extension JSONFields {
   }
 
   /// Takes a string only, as in signed payloads.
-  mutating func string(_ name: String) throws(ReceiptDecodingError) -> String? {
+  package mutating func string(_ name: String) throws(ReceiptDecodingError) -> String? {
     switch try take(name) {
     case nil: return nil
     case .string(let text): return try charged(text)
@@ -205,7 +208,8 @@ extension JSONFields {
   }
 
   /// Takes a word of an open set.
-  mutating func word<Word: RawRepresentable>(_ name: String, as: Word.Type) throws(ReceiptDecodingError)
+  package mutating func word<Word: RawRepresentable>(_ name: String, as: Word.Type)
+    throws(ReceiptDecodingError)
     -> Word? where Word.RawValue == String
   {
     guard let text = try identifier(name) else { return nil }
@@ -213,7 +217,7 @@ extension JSONFields {
   }
 
   /// Takes an array of strings.
-  mutating func strings(_ name: String) throws(ReceiptDecodingError) -> [String] {
+  package mutating func strings(_ name: String) throws(ReceiptDecodingError) -> [String] {
     try items(name, "an array of strings") { (item) throws(ReceiptDecodingError) in
       guard let text = try item.string() else { throw .field(item.path, "a string") }
       return text
@@ -226,7 +230,7 @@ extension JSONFields {
 extension JSONFields {
   /// Takes a whole number, or a string with one. A server in between may have written the number with a
   /// fraction of zeros, or an exponent. Such a number is refused from 2^53 on, because digits would be lost.
-  mutating func integer(_ name: String) throws(ReceiptDecodingError) -> Int64? {
+  package mutating func integer(_ name: String) throws(ReceiptDecodingError) -> Int64? {
     guard let value = try take(name), value != .string("") else { return nil }
     switch value {
     case .integer(let integer): return integer
@@ -247,7 +251,7 @@ extension JSONFields {
   }
 
   /// Takes how many units were bought. No purchase has a negative number of them.
-  mutating func quantity(_ name: String) throws(ReceiptDecodingError) -> Int? {
+  package mutating func quantity(_ name: String) throws(ReceiptDecodingError) -> Int? {
     guard let count = try count(name) else { return nil }
     return count >= 0 ? count : try refused(name, "a quantity", found: "a negative number")
   }
@@ -262,7 +266,7 @@ extension JSONFields {
   }
 
   /// Takes a count.
-  mutating func count(_ name: String) throws(ReceiptDecodingError) -> Int? {
+  package mutating func count(_ name: String) throws(ReceiptDecodingError) -> Int? {
     guard let integer = try integer(name) else { return nil }
     guard let count = Int(exactly: integer) else {
       return try refused(name, "a number that fits Int", .integer(integer))
@@ -271,7 +275,8 @@ extension JSONFields {
   }
 
   /// Takes a number of an open set, in either form.
-  mutating func code<Code: RawRepresentable>(_ name: String, as: Code.Type) throws(ReceiptDecodingError)
+  package mutating func code<Code: RawRepresentable>(_ name: String, as: Code.Type)
+    throws(ReceiptDecodingError)
     -> Code? where Code.RawValue == Int
   {
     guard let value = try count(name) else { return nil }
@@ -280,7 +285,7 @@ extension JSONFields {
 
   /// Takes `true`, 1, "1", "true", or the opposites: all of them occur (StoreFacts 'Same thing, different
   /// spelling').
-  mutating func flag(_ name: String) throws(ReceiptDecodingError) -> Bool? {
+  package mutating func flag(_ name: String) throws(ReceiptDecodingError) -> Bool? {
     switch try take(name) {
     case nil, .string(""): return nil
     case .bool(let flag): return flag
@@ -290,26 +295,8 @@ extension JSONFields {
     }
   }
 
-  /// Takes 0 or 1, "0" or "1", "false" or "true": one field has these three encodings (StoreFacts 'Same
-  /// thing, different spelling'). Other numbers are accepted too.
-  mutating func renewStatus(_ name: String) throws(ReceiptDecodingError) -> AutoRenewStatus? {
-    switch try peek(name) {
-    case .string("true"), .string("false"): try flag(name) == true ? .on : .off
-    default: try code(name, as: AutoRenewStatus.self)
-    }
-  }
-
-  /// Takes a status. The "OK" of version 1 notifications is 0 (StoreFacts d.1).
-  mutating func receiptStatus(_ name: String) throws(ReceiptDecodingError) -> ReceiptStatus? {
-    guard try peek(name) != .string("OK") else {
-      _ = offset(name)
-      return .ok
-    }
-    return try code(name, as: ReceiptStatus.self)
-  }
-
   /// Returns a value without taking it.
-  private func peek(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
+  package func peek(_ name: String) throws(ReceiptDecodingError) -> JSONValue? {
     var copy = self
     return try copy.take(name)
   }

@@ -7,10 +7,10 @@ final class JSONSource {
   /// The offset of the text's value.
   let start: Int
   /// Where a lenient reader names what it leaves out; nil for a strict reader.
-  let findings: JSONFindings?
+  let findings: (any JSONFindings)?
 
   init(
-    _ bytes: [UInt8], part: String, findings: JSONFindings? = nil
+    _ bytes: [UInt8], part: String, findings: (any JSONFindings)? = nil
   ) throws(ReceiptDecodingError) {
     self.findings = findings
     do throws(ReceiptDecodingError) {

@@ -8,7 +8,7 @@ extension ReceiptDecodingError {
 
   /// A field has an unreadable value, or a required field is absent. The path contains only names that this
   /// module knows, never a name from the input.
-  static func field(
+  package static func field(
     _ path: String, _ expected: String, found: String? = nil, reason: Reason = .malformed
   ) -> Self {
     Self(expected: expected, found: found, location: path, reason: reason)

@@ -42,7 +42,7 @@ public struct CompactJWS: Sendable {
   }
 
   /// The same. An error names the member of another document in which the JWS is, if there is one.
-  static func payload(
+  package static func payload(
     of text: some Collection<UInt8>, in member: String?
   ) throws(ReceiptDecodingError) -> [UInt8] {
     do throws(ReceiptDecodingError) {
@@ -53,19 +53,19 @@ public struct CompactJWS: Sendable {
   }
 
   /// The fields of the payload, of any kind.
-  static func payloadFields(
-    of text: some Collection<UInt8>, findings: JSONFindings? = nil
+  package static func payloadFields(
+    of text: some Collection<UInt8>, findings: (any JSONFindings)? = nil
   ) throws(ReceiptDecodingError) -> JSONFields {
     try JSONFields(json: payload(of: text), path: "payload", findings: findings)
   }
 
   /// The same. A text of usual length is copied first: an array is read much faster.
-  static func payloadFields(of text: String) throws(ReceiptDecodingError) -> JSONFields {
+  package static func payloadFields(of text: String) throws(ReceiptDecodingError) -> JSONFields {
     guard text.utf8.count <= 64 << 10 else { return try payloadFields(of: text.utf8) }
     return try payloadFields(of: Array(text.utf8))
   }
 
-  static func fields(ofPayload payload: Data) throws(ReceiptDecodingError) -> JSONFields {
+  package static func fields(ofPayload payload: Data) throws(ReceiptDecodingError) -> JSONFields {
     try JSONFields(json: payload, path: "payload")
   }
 

@@ -104,7 +104,7 @@ public struct SignedTransaction: Sendable, Hashable {
     try self.init(CompactJWS.fields(ofPayload: payload))
   }
 
-  init(_ input: JSONFields) throws(ReceiptDecodingError) {
+  package init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
     fields.optional = Self.optional
     transactionID = try fields.required(fields.string("transactionId"), "transactionId")

@@ -132,22 +132,31 @@ extension EarlierPurchase {
   private static func decoded(
     _ bytes: [UInt8], only id: String?
   ) throws(ReceiptDecodingError) -> [StoreTransaction] {
-    let document = try StoreDocument(decoding: bytes)
-    var found: [StoreTransaction] = []
-    switch (document.kind, document.content) {
-    case (.appReceipt, .appReceipt(let receipt)):
+    let found = try DocumentShape.unwrap(bytes) { (shape, bytes) throws(ReceiptDecodingError) in
+      try transactions(shape, bytes, only: id)
+    }
+    return found.content.filter { id == nil || $0.transactionID == id }
+  }
+
+  /// Nil if the shape is a layer around a document.
+  private static func transactions(
+    _ shape: DocumentShape, _ bytes: [UInt8], only id: String?
+  ) throws(ReceiptDecodingError) -> [StoreTransaction]? {
+    switch shape {
+    case .asn1:
+      let receipt = try AppReceipt(decoding: bytes)
+      var found: [StoreTransaction] = []
       // Those without an id that is asked for need not be readable.
       for purchase in receipt.inApp where id == nil || purchase.transactionID == id {
-        found.append(try StoreTransaction(purchase, in: receipt, bytes: document.bytes))
+        found.append(try StoreTransaction(purchase, in: receipt, bytes: bytes))
       }
-    case (.transactionReceipt, .transactionReceipt(let receipt)):
-      found = [try StoreTransaction(receipt, bytes: document.bytes)]
-    case (.signedTransaction, _):
-      found = [try StoreTransaction(jws: String(decoding: document.bytes, as: UTF8.self))]
-    default:
+      return found
+    case .propertyList: return [try StoreTransaction(TransactionReceipt(decoding: bytes), bytes: bytes)]
+    case .jws: return [try StoreTransaction(jws: String(decoding: bytes, as: UTF8.self))]
+    case .jsonObject:
       throw ReceiptDecodingError(
-        expected: "a receipt or a signed transaction", location: document.kind.rawValue, reason: .malformed)
+        expected: "a receipt or a signed transaction", found: "a JSON object", location: "start")
+    case .jsonString, .base64: return nil
     }
-    return found.filter { id == nil || $0.transactionID == id }
   }
 }

@@ -1,4 +1,4 @@
-import AppStoreReceipts
+import AppStoreDocuments
 import Foundation
 import PurchaseSync
 

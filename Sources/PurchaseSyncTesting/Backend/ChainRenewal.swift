@@ -1,3 +1,4 @@
+package import AppStoreDocuments
 package import AppStoreReceipts
 
 /// What identifies a subscription: environment and original transaction id.

@@ -1,3 +1,4 @@
+import AppStoreDocuments
 package import AppStoreReceipts
 package import PurchaseQueue
 

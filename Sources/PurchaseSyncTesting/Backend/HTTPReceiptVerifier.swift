@@ -1,4 +1,5 @@
-package import AppStoreReceipts
+package import AppStoreDocuments
+import AppStoreReceipts
 package import Foundation
 package import PurchaseQueue
 import PurchaseSync

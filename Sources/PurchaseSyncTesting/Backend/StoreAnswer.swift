@@ -1,3 +1,4 @@
+package import AppStoreDocuments
 package import AppStoreReceipts
 
 /// The result of a question to the store. The backend's model judges by it, independent of the verifier.

@@ -1,3 +1,4 @@
+package import AppStoreDocuments
 package import AppStoreReceipts
 
 /// A transaction that the store confirms in any of its documents. Dates are milliseconds since 1970.

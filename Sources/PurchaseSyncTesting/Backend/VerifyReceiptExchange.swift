@@ -1,3 +1,4 @@
+package import AppStoreDocuments
 package import AppStoreReceipts
 package import Foundation
 package import PurchaseQueue

@@ -1,4 +1,4 @@
-import AppStoreReceipts
+import AppStoreDocuments
 package import PurchaseQueue
 
 /// The next renewal of a subscription, as the store's documents say.

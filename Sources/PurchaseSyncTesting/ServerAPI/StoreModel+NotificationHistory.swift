@@ -1,3 +1,4 @@
+import AppStoreDocuments
 import AppStoreReceipts
 import PurchaseQueue
 

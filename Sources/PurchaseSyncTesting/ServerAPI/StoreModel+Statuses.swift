@@ -1,4 +1,4 @@
-import AppStoreReceipts
+import AppStoreDocuments
 import PurchaseQueue
 
 /// *Get All Subscription Statuses*: where each subscription of a customer stands.

@@ -1,4 +1,4 @@
-import AppStoreReceipts
+import AppStoreDocuments
 
 /// An event in the store that a backend is notified of, with its notification types (StoreFacts d).
 enum StoreChange: Sendable, Hashable {

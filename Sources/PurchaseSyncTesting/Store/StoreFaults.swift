@@ -1,4 +1,5 @@
-public import AppStoreReceipts
+public import AppStoreDocuments
+import AppStoreReceipts
 
 /// The faults of the store's model. A `FaultPlan` for the path `/store/finish` makes calls of finish fail, hang or lose
 /// their answer.

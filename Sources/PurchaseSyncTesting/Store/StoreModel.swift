@@ -1,3 +1,4 @@
+public import AppStoreDocuments
 public import AppStoreReceipts
 package import PurchaseQueue
 

@@ -1,4 +1,4 @@
-import AppStoreReceipts
+import AppStoreDocuments
 package import PurchaseQueue
 
 /// Steps that time causes, and charges after a failure.

@@ -1,4 +1,4 @@
-package import AppStoreReceipts
+package import AppStoreDocuments
 package import PurchaseQueue
 
 /// One subscription: its periods, the customer's next plan, and the state of charging.
